@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The ABI of /dev/pmuctl.
+ *
+ * Events are described by struct perf_event_attr and spoken of in the words
+ * of <linux/perf_event.h>: its PERF_TYPE_*, PERF_COUNT_*, PERF_FORMAT_* and
+ * PERF_EVENT_IOC_* are used as they are. This header adds what that one lacks:
+ * the ioctls of the device, and explanations of refusals.
+ *
+ * Rules for every structure here:
+ *
+ *  - The first field is @size, set by the caller to sizeof() of the structure
+ *    it was compiled with. A shorter (older) structure is extended by zeroes.
+ *    A longer (newer) one is accepted if all that this module does not know is
+ *    zero.
+ *  - Fields are only ever appended; zero asks for the older behaviour.
+ *  - Reserved fields and unknown flags must be zero.
+ *
+ * Errors that are common to all ioctls of the device:
+ *
+ *  - ENOTTY: the ioctl number is unknown.
+ *  - EFAULT: a pointer cannot be read or written.
+ *  - EINVAL: @size is smaller than the first version of the structure, or a
+ *    reserved field or unknown flag is set.
+ *  - E2BIG: @size is larger than what is known here, and what is beyond is not
+ *    zero.
+ *
+ * Every refusal is explained. PMUCTL_IOC_OPEN fills the caller's buffer;
+ * PMUCTL_IOC_EXPLAIN, on the device and on event file descriptors, fetches the
+ * explanation of the last refusal on that file descriptor, that of PERF_EVENT_IOC_*
+ * and read() included.
+ */
+#ifndef _UAPI_LINUX_PMUCTL_H
+#define _UAPI_LINUX_PMUCTL_H
+
+#include <linux/ioctl.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+
+#define PMUCTL_DEVICE		"/dev/pmuctl"
+
+/* Grows when something is added; what was there keeps its meaning. */
+#define PMUCTL_ABI_VERSION	1
+
+/*
+ * The largest struct perf_event_attr that the module knows (in the kernel's
+ * terms PERF_ATTR_SIZE_VER8), whatever the kernel it runs on knows.
+ */
+#define PMUCTL_ATTR_SIZE	136
+
+/**
+ * struct pmuctl_explanation - why a request was refused
+ * @size: sizeof(struct pmuctl_explanation); in PMUCTL_IOC_EXPLAIN set by the
+ *	caller, in an open's buffer written by the module.
+ * @error: the errno that was returned, positive; 0 if nothing was refused yet.
+ * @code: what was wrong, PMUCTL_WHY_*; stable, for programs.
+ * @reserved: zero.
+ * @field: the field at fault, as in C: "attr.config", "pid", "size"; empty if no
+ *	single field is.
+ * @sentence: for people: what is wrong with which value, the limit, the remedy.
+ *	One sentence of English without a newline.
+ *
+ * Both strings end with a NUL.
+ */
+struct pmuctl_explanation {
+	__u32	size;
+	__u32	error;
+	__u32	code;
+	__u32	reserved;
+	char	field[32];
+	char	sentence[208];
+};
+
+/**
+ * enum pmuctl_why - codes of explanations
+ *
+ * The errno that goes with each, and its sentence, are in module/sentences.h.
+ */
+enum pmuctl_why {
+	PMUCTL_WHY_NOTHING		= 0,
+
+	/* The call itself */
+	PMUCTL_WHY_SIZE_TOO_SMALL	= 1,	/* EINVAL */
+	PMUCTL_WHY_SIZE_TOO_BIG		= 2,	/* E2BIG: unknown bytes are not 0 */
+	PMUCTL_WHY_FLAGS_UNKNOWN	= 3,	/* EINVAL */
+	PMUCTL_WHY_RESERVED_SET		= 4,	/* EINVAL */
+	PMUCTL_WHY_BAD_POINTER		= 5,	/* EFAULT */
+	PMUCTL_WHY_IOCTL_UNKNOWN	= 6,	/* ENOTTY */
+	PMUCTL_WHY_NO_MEMORY		= 7,	/* ENOMEM */
+	PMUCTL_WHY_NO_FD		= 8,	/* EMFILE, ENFILE */
+	PMUCTL_WHY_INTERRUPTED		= 9,	/* EINTR */
+
+	/* The attr */
+	PMUCTL_WHY_ATTR_TOO_SMALL	= 16,	/* E2BIG, as perf has it */
+	PMUCTL_WHY_ATTR_TOO_BIG		= 17,	/* E2BIG: unknown bytes are not 0 */
+	PMUCTL_WHY_ATTR_BITS_UNKNOWN	= 18,	/* EINVAL */
+	PMUCTL_WHY_ATTR_UNSUPPORTED	= 19,	/* EOPNOTSUPP: a feature pmuctl lacks */
+	PMUCTL_WHY_TYPE_UNKNOWN		= 20,	/* ENOENT */
+	PMUCTL_WHY_TYPE_UNSUPPORTED	= 21,	/* EOPNOTSUPP */
+	PMUCTL_WHY_EVENT_UNKNOWN	= 22,	/* EINVAL: no such generic event */
+	PMUCTL_WHY_EVENT_NOT_HERE	= 23,	/* ENOENT: this CPU cannot count it */
+	PMUCTL_WHY_RAW_BITS		= 24,	/* EINVAL */
+	PMUCTL_WHY_COUNTS_NOTHING	= 25,	/* EINVAL: all levels excluded */
+	PMUCTL_WHY_PRECISE		= 26,	/* EOPNOTSUPP */
+
+	/* The target */
+	PMUCTL_WHY_PID_INVALID		= 32,	/* EINVAL */
+	PMUCTL_WHY_NO_SUCH_TASK		= 33,	/* ESRCH */
+	PMUCTL_WHY_TASK_EXITING		= 34,	/* ESRCH */
+	PMUCTL_WHY_CPU_INVALID		= 35,	/* EINVAL */
+	PMUCTL_WHY_CPU_OFFLINE		= 36,	/* ENODEV */
+	PMUCTL_WHY_ALL_CPUS_UNSUPPORTED	= 37,	/* EOPNOTSUPP */
+	PMUCTL_WHY_GROUP_UNSUPPORTED	= 38,	/* EOPNOTSUPP */
+	PMUCTL_WHY_CGROUP_UNSUPPORTED	= 39,	/* EOPNOTSUPP */
+
+	/* Permission */
+	PMUCTL_WHY_PERM_KERNEL		= 48,	/* EACCES */
+	PMUCTL_WHY_PERM_CPU		= 49,	/* EACCES */
+	PMUCTL_WHY_PERM_TASK		= 50,	/* EACCES */
+	PMUCTL_WHY_PERM_ANY		= 51,	/* EACCES: paranoid 3 */
+	PMUCTL_WHY_PERM_KTHREAD		= 52,	/* EACCES */
+
+	/* The PMU */
+	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
+	PMUCTL_WHY_PMU_BUSY		= 65,	/* EBUSY: held by somebody else */
+	PMUCTL_WHY_COUNTERS_TAKEN	= 66,	/* EBUSY: more events than counters */
+	PMUCTL_WHY_NO_HOOK		= 67,	/* EOPNOTSUPP: a kernel tracepoint lacks */
+
+	/* Event file descriptors */
+	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
+	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
+	PMUCTL_WHY_IOCTL_FLAGS		= 82,	/* EINVAL */
+};
+
+/* Bits of pmuctl_info.features: what this module can do. */
+#define PMUCTL_FEATURE_COUNTING		(1ULL << 0)	/* hardware counting */
+#define PMUCTL_FEATURE_TASK		(1ULL << 1)	/* events that follow a task */
+#define PMUCTL_FEATURE_CPU		(1ULL << 2)	/* events of one CPU */
+#define PMUCTL_FEATURE_ENABLE_ON_EXEC	(1ULL << 3)
+
+/* Values of pmuctl_info.pmu_kind */
+#define PMUCTL_PMU_NONE			0
+#define PMUCTL_PMU_INTEL		1	/* architectural, version in pmu_version */
+#define PMUCTL_PMU_AMD			2
+
+/* Values of pmuctl_info.pmu_owner: who holds the PMU now */
+#define PMUCTL_OWNER_NOBODY		0
+#define PMUCTL_OWNER_PMUCTL		1	/* @hw_events events of ours are open */
+#define PMUCTL_OWNER_OTHER		2	/* the NMI watchdog, or in-tree perf */
+
+/**
+ * struct pmuctl_info - what the module and the PMU are
+ * @size: in: sizeof(struct pmuctl_info); out: the size that was filled.
+ * @flags: in: zero.
+ * @abi_version: PMUCTL_ABI_VERSION of the module.
+ * @attr_size: the largest attr it knows.
+ * @features: PMUCTL_FEATURE_*.
+ * @pmu_kind: PMUCTL_PMU_*.
+ * @pmu_version: Intel: version of architectural performance monitoring.
+ * @nr_counters: general-purpose counters of a CPU.
+ * @nr_fixed: fixed counters of a CPU.
+ * @counter_width: bits of a general-purpose counter.
+ * @fixed_width: bits of a fixed counter.
+ * @pmu_owner: PMUCTL_OWNER_*, at the time of the call.
+ * @hw_events: hardware events that are open now, of all users.
+ * @generic_events: bit n is set if PERF_COUNT_HW_n can be counted.
+ * @paranoid: the level of the permission checks, -1 to 3.
+ * @reserved: zero.
+ * @pmu_name: for people, "Intel architectural PMU version 2"; empty if none.
+ * @pmu_reason: if there is no usable PMU, a sentence that says why not, and what
+ *	to do; else empty.
+ * @module_version: version of the module.
+ */
+struct pmuctl_info {
+	__u32		size;
+	__u32		flags;
+	__u32		abi_version;
+	__u32		attr_size;
+	__aligned_u64	features;
+	__u32		pmu_kind;
+	__u32		pmu_version;
+	__u32		nr_counters;
+	__u32		nr_fixed;
+	__u32		counter_width;
+	__u32		fixed_width;
+	__u32		pmu_owner;
+	__u32		hw_events;
+	__aligned_u64	generic_events;
+	__s32		paranoid;
+	__u32		reserved;
+	char		pmu_name[48];
+	char		pmu_reason[208];
+	char		module_version[32];
+};
+
+/**
+ * struct pmuctl_open - open an event
+ * @size: sizeof(struct pmuctl_open).
+ * @flags: PERF_FLAG_FD_CLOEXEC; the other PERF_FLAG_* are known and refused.
+ * @attr: address of a struct perf_event_attr; its own field "size" versions it.
+ *	If it is longer than what is known here and has unknown bytes that are not
+ *	zero, the size that is known is written to its "size" (E2BIG).
+ * @pid: whom to count: 0 the calling task, > 0 that task (its thread id, in the
+ *	caller's pid namespace), -1 every task of CPU @cpu.
+ * @cpu: -1 any CPU, >= 0 only while it runs on that CPU.
+ * @group_fd: -1; groups are refused by this version.
+ * @explanation_size: size in bytes of the buffer at @explanation; 0 if none.
+ * @explanation: address of a struct pmuctl_explanation that is filled if the
+ *	open is refused, else left alone; as much of it as fits, with its strings
+ *	always ended by a NUL.
+ *
+ * Returns a new event file descriptor. On it work read(), poll(), and the
+ * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID.
+ */
+struct pmuctl_open {
+	__u32		size;
+	__u32		flags;
+	__aligned_u64	attr;
+	__s32		pid;
+	__s32		cpu;
+	__s32		group_fd;
+	__u32		explanation_size;
+	__aligned_u64	explanation;
+};
+
+/*
+ * The ioctls. The size of the structure is not part of the number: it is in the
+ * structure.
+ */
+#define PMUCTL_IOC_MAGIC	0xe7
+
+#define PMUCTL_IOC_INFO		_IO(PMUCTL_IOC_MAGIC, 0x10)	/* struct pmuctl_info * */
+#define PMUCTL_IOC_OPEN		_IO(PMUCTL_IOC_MAGIC, 0x11)	/* struct pmuctl_open * */
+#define PMUCTL_IOC_EXPLAIN	_IO(PMUCTL_IOC_MAGIC, 0x12)	/* struct pmuctl_explanation * */
+
+#if defined(__cplusplus)
+# define PMUCTL_ABI_ASSERT(expr)	static_assert(expr, #expr)
+#else
+# define PMUCTL_ABI_ASSERT(expr)	_Static_assert(expr, #expr)
+#endif
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_explanation) == 256);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_info) == 360);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 40);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, features) == 16);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, generic_events) == 56);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, attr) == 8);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, explanation) == 32);
+
+#endif /* _UAPI_LINUX_PMUCTL_H */
