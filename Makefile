@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The top Makefile of pmuctl: what a person types.  How each part is built is
+# in the fragments that are included below; how the module's objects are built
+# is in module/Kbuild, which the kernel's own build reads.
+#
+# Everything that is built goes below $(O).  "make help" lists the targets.
+
+SHELL		:= /bin/bash
+.SHELLFLAGS	:= -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS	+= --no-builtin-rules
+
+O		?= build
+VERSION		:= $(shell cat VERSION)
+KERNELS		?= 6.1 6.12
+CACHE		:= $(or $(PMUCTL_CACHE),$(HOME)/.cache/pmuctl)
+JOBS		?= $(shell nproc)
+
+CC		:= $(if $(filter default,$(origin CC)),gcc,$(CC))
+CXX		:= $(if $(filter default,$(origin CXX)),g++,$(CXX))
+CFLAGS		?= -std=gnu11 -O2 -g -Wall -Wextra
+CPPFLAGS	?=
+
+PREFIX		?= /usr/local
+BINDIR		?= $(PREFIX)/bin
+LIBDIR		?= $(PREFIX)/lib
+INCLUDEDIR	?= $(PREFIX)/include
+MANDIR		?= $(PREFIX)/share/man
+DESTDIR		?=
+
+# What prepares the laboratory and its packages. "make SETUP=: check-unit" goes
+# without, for those who know that all is there.
+SETUP		?= tests/lab/setup
+
+# V=1 shows the commands.
+V		?= 0
+Q		:= $(if $(filter 0,$(V)),@)
+say		= $(if $(filter 0,$(V)),@printf '  %-8s%s\n' '$(1)' '$(2)')
+
+.PHONY: all lib tools install-lib install-tools uninstall-lib uninstall-tools
+all: lib tools module
+
+include module/build.mk
+-include lib/build.mk
+-include tools/build.mk
+include tests/build.mk
+
+##
+## Targets that need the laboratory or its packages prepare them first. Only
+## then does a second make look at what is there: a fresh machine has neither
+## the kernels to build for nor the libraries to ask pkg-config about.
+##
+
+NEED_SETUP	:= modules check check-style check-unit check-vm check-dkms \
+		   demo lab-shell
+
+.PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
+setup:
+	@$(SETUP)
+
+$(NEED_SETUP): setup
+	@+$(MAKE) --no-print-directory -j$(JOBS) ready-$@
+
+ready-modules: $(MODULES)
+
+ready-check-style:
+	@tests/run-tier style tests/style/check
+
+ready-check-unit: $(UNIT_TESTS)
+	@tests/run-tier unit tests/run-unit
+
+ready-check-vm: guest-files
+	@tests/run-tier vm tests/run-vm $(if $(ONLY),--only '$(ONLY)')
+
+ready-check-dkms:
+	@tests/run-tier dkms tests/dkms/check
+
+ready-check: guest-files $(UNIT_TESTS)
+	@tests/run-check
+
+ready-demo: guest-files
+	@tests/demo/demo
+
+ready-lab-shell: guest-files
+	@tests/lab/shell
+
+# All that the laboratory puts into a guest.
+.PHONY: guest-files
+guest-files: $(MODULES) lib tools $(VM_TESTS)
+
+export PMUCTL_CACHE VERBOSE
+
+##
+## Installing on this machine
+##
+
+.PHONY: install uninstall
+install: install-lib install-tools
+uninstall: uninstall-lib uninstall-tools
+
+##
+## Cleaning
+##
+
+.PHONY: clean distclean
+clean:
+	rm -rf -- $(O)
+
+distclean: clean
+	rm -rf -- '$(CACHE)'
+
+.PHONY: help
+help:
+	@printf '%s\n' \
+	'pmuctl $(VERSION)' \
+	'' \
+	'The two commands for a newcomer; each prepares all that it needs:' \
+	'  make demo          count a real program in an emulated machine, beside perf' \
+	'  make check         run every test: style, unit, vm, dkms' \
+	'' \
+	'Building:' \
+	'  make               library, tool, and the module for the running kernel' \
+	'  make lib           libpmuctl, static and shared' \
+	'  make tools         the pmuctl command' \
+	'  make module        the module for the running kernel (needs its headers)' \
+	'  make modules       the module for each kernel of the laboratory: $(KERNELS)' \
+	'' \
+	'Testing:' \
+	'  make setup         packages, emulator and guest kernels (into $(CACHE))' \
+	'  make check-style   layers, licences, lengths, checkpatch, W=1, sparse, shellcheck' \
+	'  make check-unit    pure logic, on this machine, with sanitizers' \
+	'  make check-vm      everything else, in emulated machines' \
+	'  make check-dkms    install the module with dkms in a Debian root' \
+	'  make lab-shell     a shell in an emulated machine with the module loaded' \
+	'' \
+	'Installing on this machine (as root):' \
+	'  make install       library, headers, tool, manual pages (PREFIX, DESTDIR, SETCAP=1)' \
+	'  make dkms-install  the module, through DKMS, for this and later kernels' \
+	'  make dkms-remove   undo dkms-install' \
+	'  make uninstall     undo install' \
+	'' \
+	'Cleaning:' \
+	'  make clean         remove $(O)' \
+	'  make distclean     remove the cache of the laboratory as well' \
+	'' \
+	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
+	'  ONLY=PATTERN only those guest runs or suites (check-vm); O=DIR build there;' \
+	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'
