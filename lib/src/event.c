@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Event handles: open, control, read, and the estimate of a count that did not run
+ * all the time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "internal.h"
+
+/* All that a read of a single event can return: see event_decode(). */
+#define READ_WORDS_MAX 6
+
+struct pmuctl_event {
+	/* constant after open */
+	int fd;
+	uint64_t read_format;
+};
+
+PMUCTL_API int pmuctl_event_open(struct pmuctl_device *dev,
+				 const struct perf_event_attr *attr, pid_t pid,
+				 int cpu, unsigned long flags,
+				 struct pmuctl_event **event)
+{
+	struct pmuctl_explanation why = { .size = 0 };
+	struct pmuctl_open open = { .size = sizeof(open) };
+	struct perf_event_attr sized;
+	struct pmuctl_event *new;
+	int fd;
+
+	if (!dev || !attr || !event)
+		return -EINVAL;
+	*event = NULL;
+	if (flags > UINT32_MAX)		/* let the driver refuse and explain it */
+		flags |= 1UL << 31;
+	if (!attr->size) {
+		sized = *attr;
+		sized.size = sizeof(sized);
+		attr = &sized;
+	}
+	new = calloc(1, sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	open.flags = (uint32_t)flags | PERF_FLAG_FD_CLOEXEC;
+	open.attr = (uintptr_t)attr;
+	open.pid = pid;
+	open.cpu = cpu;
+	open.group_fd = -1;
+	open.explanation = (uintptr_t)&why;
+	open.explanation_size = sizeof(why);
+	fd = ioctl(pmuctl_device_fd(dev), PMUCTL_IOC_OPEN, &open);
+	if (fd < 0) {
+		int error = errno;
+
+		pmuctl_why_complete(&why, error);
+		pmuctl_device_refused(dev, &why);
+		free(new);
+		return -error;
+	}
+	new->fd = fd;
+	new->read_format = attr->read_format;
+	*event = new;
+	return 0;
+}
+
+PMUCTL_API void pmuctl_event_close(struct pmuctl_event *event)
+{
+	if (!event)
+		return;
+	close(event->fd);
+	free(event);
+}
+
+PMUCTL_API int pmuctl_event_fd(const struct pmuctl_event *event)
+{
+	return event->fd;
+}
+
+static int event_ioctl(struct pmuctl_event *event, unsigned long request,
+		       unsigned long arg)
+{
+	return ioctl(event->fd, request, arg) < 0 ? -errno : 0;
+}
+
+PMUCTL_API int pmuctl_event_enable(struct pmuctl_event *event)
+{
+	return event_ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+PMUCTL_API int pmuctl_event_disable(struct pmuctl_event *event)
+{
+	return event_ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+PMUCTL_API int pmuctl_event_reset(struct pmuctl_event *event)
+{
+	return event_ioctl(event, PERF_EVENT_IOC_RESET, 0);
+}
+
+PMUCTL_API int pmuctl_event_id(struct pmuctl_event *event, uint64_t *id)
+{
+	__u64 value = 0;
+	int ret = event_ioctl(event, PERF_EVENT_IOC_ID,
+			      (unsigned long)(uintptr_t)&value);
+
+	*id = value;
+	return ret;
+}
+
+/*
+ * The two orders of a read: of a single event value, enabled, running, id, lost;
+ * of a group the number of members, enabled, running, then value, id, lost for
+ * each. Here a group has one member.
+ */
+static void event_decode(uint64_t format, const uint64_t *word,
+			 struct pmuctl_reading *reading)
+{
+	bool group = format & PERF_FORMAT_GROUP;
+
+	if (group)
+		word++;
+	else
+		reading->value = *word++;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		reading->time_enabled = *word++;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		reading->time_running = *word++;
+	if (group)
+		reading->value = *word++;
+	if (format & PERF_FORMAT_ID)
+		reading->id = *word++;
+	if (format & PERF_FORMAT_LOST)
+		reading->lost = *word++;
+}
+
+PMUCTL_API int pmuctl_event_read(struct pmuctl_event *event,
+				 struct pmuctl_reading *reading)
+{
+	uint64_t words[READ_WORDS_MAX] = { 0 };
+	ssize_t got;
+
+	memset(reading, 0, sizeof(*reading));
+	do {
+		got = read(event->fd, words, sizeof(words));
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	if (got == 0)
+		return -ENODATA;
+	event_decode(event->read_format, words, reading);
+	return 0;
+}
+
+PMUCTL_API uint64_t pmuctl_reading_estimate(const struct pmuctl_reading *reading)
+{
+	unsigned __int128 scaled;
+	uint64_t running = reading->time_running;
+
+	if (!running || running >= reading->time_enabled)
+		return reading->value;
+	scaled = (unsigned __int128)reading->value * reading->time_enabled;
+	scaled = (scaled + running / 2) / running;
+	return scaled > UINT64_MAX ? UINT64_MAX : (uint64_t)scaled;
+}
+
+PMUCTL_API int pmuctl_event_explain(struct pmuctl_event *event,
+				    struct pmuctl_explanation *why)
+{
+	int ret;
+
+	memset(why, 0, sizeof(*why));
+	why->size = sizeof(*why);
+	ret = event_ioctl(event, PMUCTL_IOC_EXPLAIN,
+			  (unsigned long)(uintptr_t)why);
+	why->field[sizeof(why->field) - 1] = '\0';
+	why->sentence[sizeof(why->sentence) - 1] = '\0';
+	return ret;
+}

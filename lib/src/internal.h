@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the files of libpmuctl share with each other and with nobody else.
+ */
+#ifndef PMUCTL_INTERNAL_H
+#define PMUCTL_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pmuctl.h>
+
+/* Marks what the version script exports. */
+#define PMUCTL_API __attribute__((visibility("default")))
+
+#define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A piece of the caller's text; not ended by a NUL. */
+struct span {
+	const char *start;
+	size_t len;
+};
+
+/* A list that is being parsed. */
+struct parser {
+	const char *text;		/* positions are offsets into it */
+	pmuctl_name_fn resolve;
+	void *arg;
+	struct pmuctl_parse_error *error;
+};
+
+/* explain.c */
+void pmuctl_why_make(struct pmuctl_explanation *why, unsigned int code, int error,
+		     const char *field, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void pmuctl_why_device(struct pmuctl_explanation *why, const char *path,
+		       int error);
+void pmuctl_why_complete(struct pmuctl_explanation *why, int error);
+
+/* names.c */
+bool pmuctl_span_is(struct span span, const char *word);
+bool pmuctl_name_find_generic(struct span name, struct perf_event_attr *attr);
+bool pmuctl_name_find_cache(struct span name, struct perf_event_attr *attr);
+
+/* fields.c */
+struct field_set {
+	unsigned int seen;		/* bit per field of the table */
+	struct span name;		/* of name=, or of length 0 */
+};
+
+bool pmuctl_field_is(struct span term, unsigned int *index);
+int pmuctl_field_apply(struct parser *p, struct span term,
+		       struct field_set *set, struct perf_event_attr *attr);
+int pmuctl_raw_parse(struct parser *p, struct span text,
+		     struct perf_event_attr *attr);
+
+/* parse.c */
+int pmuctl_parse_fail(struct parser *p, const char *where, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif /* PMUCTL_INTERNAL_H */
