@@ -36,29 +36,38 @@ $(O)/running/module/pmuctl.ko: $(MODULE_SOURCES) module/build-for
 ## DKMS
 ##
 
+# The kernel to install for: the running one, or DKMS_KERNEL=RELEASE.
+DKMS_KERNEL	?= $(RUNNING_KERNEL)
 DKMS_SOURCE	:= /usr/src/pmuctl-$(VERSION)
+DKMS		:= dkms
+DKMS_WHAT	:= -m pmuctl -v $(VERSION)
+
+.PHONY: dkms-tool dkms-stage dkms-install dkms-remove
+dkms-tool:
+	@command -v $(DKMS) >/dev/null || { \
+		echo "dkms is missing: apt-get install dkms linux-headers-$(DKMS_KERNEL)" >&2; \
+		exit 1; }
 
 # Only what the module is built from goes there.
-.PHONY: dkms-stage dkms-install dkms-remove
 dkms-stage:
 	@rm -rf -- '$(DESTDIR)$(DKMS_SOURCE)'
 	@for file in $(MODULE_SOURCES) dkms.conf LICENSE; do \
-		install -D -m 644 -- "$$file" '$(DESTDIR)$(DKMS_SOURCE)/'"$$file"; \
+		mode=644; [ ! -x "$$file" ] || mode=755; \
+		install -D -m $$mode -- "$$file" '$(DESTDIR)$(DKMS_SOURCE)/'"$$file"; \
 	done
-	@find module -type f -perm /111 ! -name build-for -exec \
-		sh -c 'chmod 755 "$$0/$$1"' '$(DESTDIR)$(DKMS_SOURCE)' {} \;
 
-dkms-install: dkms-remove dkms-stage
-	dkms add -m pmuctl -v $(VERSION)
-	dkms build -m pmuctl -v $(VERSION)
-	dkms install -m pmuctl -v $(VERSION)
-	@echo "Installed. Load it with: modprobe pmuctl"
-
-dkms-remove:
-	@command -v dkms >/dev/null || { \
-		echo "dkms is missing: apt-get install dkms linux-headers-$(RUNNING_KERNEL)" >&2; \
-		exit 1; }
-	@if [ -n "$$(dkms status -m pmuctl -v $(VERSION))" ]; then \
-		dkms remove -m pmuctl -v $(VERSION) --all; \
+dkms-remove: dkms-tool
+	@if [ -n "$$($(DKMS) status $(DKMS_WHAT))" ]; then \
+		$(DKMS) remove $(DKMS_WHAT) --all; \
 	fi
 	@rm -rf -- '$(DKMS_SOURCE)'
+
+dkms-install: dkms-remove
+	@[ -e '/lib/modules/$(DKMS_KERNEL)/build/Makefile' ] || { \
+		echo "No headers of kernel $(DKMS_KERNEL): apt-get install linux-headers-$(DKMS_KERNEL)" >&2; \
+		exit 1; }
+	@$(MAKE) --no-print-directory dkms-stage
+	$(DKMS) add $(DKMS_WHAT)
+	$(DKMS) build $(DKMS_WHAT) -k $(DKMS_KERNEL)
+	$(DKMS) install $(DKMS_WHAT) -k $(DKMS_KERNEL)
+	@echo "Installed. Load it with: modprobe pmuctl"
