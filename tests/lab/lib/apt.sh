@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Debian packages that are fetched but never installed.  They come through an
+# apt of our own: its sources list and its state lie in the cache, the mirror
+# is the one this machine's own configuration names, and the machine's sources
+# stay as they are.  Sourced, never run.
+
+APT_DIR=$CACHE/apt
+APT_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# private_apt PROGRAM ARGS...: apt-get or apt-cache with our list and state.
+private_apt()
+{
+	local program=$1
+	shift
+	"$program" \
+		-o Dir::Etc::sourcelist="$APT_DIR/sources.list" \
+		-o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::Etc::preferences=/dev/null \
+		-o Dir::Etc::preferencesparts=/dev/null \
+		-o Dir::State::lists="$APT_DIR/lists" \
+		-o Dir::Cache="$APT_DIR/cache" \
+		-o Acquire::Languages=none \
+		-o Acquire::Retries=3 \
+		-o APT::Sandbox::User=root \
+		"$@"
+}
+
+# apt_site CODENAME: print the mirror from which this machine takes a suite.
+apt_site()
+{
+	apt-get indextargets --format '$(RELEASE) $(SITE)' \
+		'Created-By: Packages' |
+		awk -v suite="$1" '$1 == suite { print $2; exit }'
+}
+
+# apt_write_sources: our sources list, from the machine's own mirrors.
+apt_write_sources()
+{
+	local main security by
+	main=$(apt_site bookworm)
+	security=$(apt_site bookworm-security)
+	[ -n "$main" ] ||
+		die "the apt sources of this machine have no suite 'bookworm'" \
+		    "add Debian 12 (bookworm) to /etc/apt/sources.list and run apt-get update"
+	[ -r "$APT_KEYRING" ] ||
+		die "$APT_KEYRING is missing" \
+		    "apt-get install debian-archive-keyring"
+
+	by="[signed-by=$APT_KEYRING]"
+	mkdir -p "$APT_DIR/lists/partial" "$APT_DIR/cache/archives/partial"
+	{
+		echo "deb $by $main bookworm main"
+		echo "deb $by $main bookworm-backports main"
+		echo "deb-src $by $main trixie main"
+		if [ -n "$security" ]; then
+			echo "deb $by $security bookworm-security main"
+			echo "deb-src $by $security trixie-security main"
+		fi
+	} >"$APT_DIR/sources.list.new"
+	mv -- "$APT_DIR/sources.list.new" "$APT_DIR/sources.list"
+}
+
+# apt_refresh: fetch the package lists, at most once in a run of setup.
+apt_refresh()
+{
+	[ -z "${APT_FRESH:-}" ] || return 0
+	say "package lists: fetching those of bookworm, bookworm-backports and trixie"
+	apt_write_sources
+	mkdir -p "$CACHE/log"
+	run_logged "$CACHE/log/apt-update.log" private_apt apt-get update ||
+		die "the package lists could not be fetched" \
+		    "check the network and the mirror in /etc/apt, then run this again (log: $CACHE/log/apt-update.log)"
+	APT_FRESH=1
+}
+
+# apt_newest PACKAGE PREFIX: print the newest version of PACKAGE that begins
+# with PREFIX, or nothing.
+apt_newest()
+{
+	local version best=''
+	while read -r version; do
+		case $version in "$2"*) ;; *) continue ;; esac
+		if [ -z "$best" ] ||
+		   dpkg --compare-versions "$version" gt "$best"; then
+			best=$version
+		fi
+	done < <(private_apt apt-cache madison "$1" | awk -F'|' \
+		'$3 ~ / Packages$/ { gsub(/ /, "", $2); print $2 }')
+	printf '%s\n' "$best"
+}
+
+# apt_field PACKAGE=VERSION FIELD: print one field of a package's record.
+apt_field()
+{
+	private_apt apt-cache show "$1" |
+		sed -n "s/^$2: //p" | head -n 1
+}
+
+# apt_unpack DIR PACKAGE=VERSION...: fetch packages and unpack them in DIR.
+apt_unpack()
+{
+	local dir=$1 debs deb
+	shift
+	debs=$(scratch_dir debs)
+	if ! (cd -- "$debs" &&
+	      run_logged "$CACHE/log/apt-download.log" \
+			private_apt apt-get download "$@"); then
+		rm -rf -- "$debs"
+		return 1
+	fi
+	mkdir -p "$dir"
+	for deb in "$debs"/*.deb; do
+		dpkg-deb -x "$deb" "$dir" || return 1
+	done
+	rm -rf -- "$debs"
+}

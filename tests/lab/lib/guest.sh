@@ -1,0 +1,181 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a run needs before it starts and after it ended: the check that the
+# set-up was done, the cpio with this run's files, QEMU's command line, and
+# the files that come back.  Uses the variables of tests/lab/run.  Sourced,
+# never run.
+
+# cpu_model NAME: print QEMU's -cpu argument.
+#
+# Without erms the kernel and glibc copy with other instructions than "rep
+# movsb", which the translator executes byte by byte.
+cpu_model()
+{
+	case $1 in
+	intel) echo 'Skylake-Client,pmu=on,-erms' ;;
+	intel-v4) echo 'Skylake-Client,pmu=on,x-tcg-pmu-version=4,-erms' ;;
+	amd) echo 'EPYC-Milan,pmu=on,-erms' ;;
+	amd-k7) echo 'Opteron_G1,pmu=on' ;;
+	none) echo 'Skylake-Client,pmu=off,-erms' ;;
+	*) return 1 ;;
+	esac
+}
+
+# check_lab: is everything there that this run uses?
+check_lab()
+{
+	local add
+	QEMU=$(qemu_binary)
+	[ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinuz" ] ||
+		die "the laboratory is not set up (no ${QEMU#"$CACHE"/} or no kernel $KERNEL in $CACHE)" \
+		    "run tests/lab/setup"
+	image_ready "$KERNEL" ||
+		die "the guest's base image is missing, or older than what goes into it" \
+		    "run tests/lab/setup"
+	MODULE=$TREE/build/$KERNEL/module/pmuctl.ko
+	[ "$LOAD_MODULE" = 0 ] || [ -s "$MODULE" ] ||
+		die "there is no $MODULE to load" "run make, or give --no-module"
+	for add in "${ADDS[@]}"; do
+		[ -e "${add%%:*}" ] ||
+			die "--add: there is no ${add%%:*}" "build it first"
+	done
+}
+
+# quote WORD: print it as a word of shell.
+quote()
+{
+	printf "'%s'" "${1//\'/\'\\\'\'}"
+}
+
+# stage_project ROOT: what has been built of the project.
+stage_project()
+{
+	local root=$1 file
+	mkdir -p "$root/pmuctl/bin" "$root/pmuctl/lib" "$root/pmuctl/tests" \
+		"$root/usr/lib/x86_64-linux-gnu"
+	[ ! -s "$MODULE" ] || cp -- "$MODULE" "$root/pmuctl/"
+	[ ! -x "$TREE/build/tools/pmuctl" ] ||
+		cp -- "$TREE/build/tools/pmuctl" "$root/pmuctl/bin/"
+	for file in "$TREE"/build/lib/libpmuctl.so*; do
+		[ -e "$file" ] || continue
+		cp -P -- "$file" "$root/pmuctl/lib/"
+		ln -s "/pmuctl/lib/${file##*/}" \
+			"$root/usr/lib/x86_64-linux-gnu/${file##*/}"
+	done
+	for file in "$TREE"/build/tests/vm/*; do
+		case $file in *.o|*.d|*'*') continue ;; esac
+		cp -R -- "$file" "$root/pmuctl/tests/"
+	done
+}
+
+# stage_adds ROOT
+stage_adds()
+{
+	local root=$1 add from to
+	for add in "${ADDS[@]}"; do
+		from=${add%%:*} to=/add/$(basename -- "${add%%:*}")
+		case $add in *:*) to=${add#*:} ;; esac
+		case $to in */) to=$to$(basename -- "$from") ;; esac
+		case $to in
+		/*) ;;
+		*) die "--add $add: the path in the guest must begin with /" ;;
+		esac
+		# /bin and the like are links in the guest.
+		case $to in
+		/bin/*|/sbin/*|/lib/*|/lib64/*) to=/usr$to ;;
+		esac
+		mkdir -p "$root$(dirname -- "$to")"
+		cp -RL --preserve=mode -- "$from" "$root$to"
+	done
+}
+
+# make_initrd: the base image followed by a cpio with this run's files.
+make_initrd()
+{
+	local root=$WORK/root word get gets=''
+	mkdir -p "$root/lab"
+	for get in "${GETS[@]}"; do
+		word=${get%%:*}
+		gets+=" $(quote "${word#/}")"
+	done
+	{
+		printf 'LAB_LOAD_MODULE=%s\n' "$LOAD_MODULE"
+		printf 'LAB_MODULE_ARGS=%s\n' "$(quote "$MODULE_ARGS")"
+		printf 'LAB_GETS=%s\n' "$(quote "$gets")"
+	} >"$root/lab/config"
+	{
+		printf 'exec'
+		for word in "${COMMAND[@]}"; do
+			printf ' %s' "$(quote "$word")"
+		done
+		echo
+	} >"$root/lab/command"
+	[ "$INTERACTIVE" = 0 ] || touch "$root/lab/shell"
+	stage_project "$root"
+	stage_adds "$root"
+	make_cpio "$root" >"$WORK/run.cpio"
+	cat "$CACHE/guest/$KERNEL/base.cpio" "$WORK/run.cpio" >"$WORK/initrd"
+	rm -rf -- "$root" "$WORK/run.cpio"
+}
+
+# qemu_arguments: QEMU's command line, to QEMU_ARGS.
+qemu_arguments()
+{
+	local kernel_args accel=tcg cpu
+	cpu=$(cpu_model "$CPU")
+	kernel_args='console=ttyS0 console_msg_format=syslog loglevel=8'
+	kernel_args+=' panic=-1 nmi_watchdog=0 mitigations=off rdinit=/init'
+	if [ "${LAB_ACCEL:-tcg}" = kvm ]; then
+		accel=kvm cpu=host,pmu=on
+	elif [ "$SMP" -gt 1 ]; then
+		accel=tcg,thread=multi
+	fi
+	if [ "$ICOUNT" = 1 ]; then
+		kernel_args+=' tsc=reliable tsc_early_khz=1000000'
+		kernel_args+=' norandmaps nokaslr'
+	fi
+	QEMU_ARGS=(
+		"$QEMU" "${QEMU_FIRMWARE[@]}"
+		-nodefaults -no-user-config -no-reboot -display none
+		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP" -m "$MEM"
+		-kernel "$CACHE/kernels/$KERNEL/vmlinuz" -initrd "$WORK/initrd"
+		-append "$kernel_args$APPEND"
+		-chardev "file,id=log,path=$WORK/kernel.log" -serial chardev:log
+		-chardev "file,id=out,path=$WORK/out"
+		-chardev "file,id=err,path=$WORK/err"
+		-chardev "file,id=files,path=$WORK/files.tar"
+		-chardev "pipe,id=ctl,path=$WORK/ctl"
+		-device virtio-serial-pci
+		-device virtserialport,nr=1,chardev=out
+		-device virtserialport,nr=2,chardev=err
+		-device virtserialport,nr=3,chardev=files
+		-device virtserialport,nr=4,chardev=ctl
+	)
+	if [ "$ICOUNT" = 1 ]; then
+		QEMU_ARGS+=(-icount shift=0,sleep=off -seed 1
+			-rtc base=2026-01-01,clock=vm)
+	fi
+	if [ "$INTERACTIVE" = 1 ]; then
+		QEMU_ARGS+=(-chardev stdio,id=tty,signal=off
+			-device virtconsole,nr=5,chardev=tty)
+	fi
+}
+
+# fetch_gets: put what came back where --get wants it.
+fetch_gets()
+{
+	local get from to
+	[ "${#GETS[@]}" -gt 0 ] || return 0
+	mkdir "$WORK/files"
+	tar -C "$WORK/files" -x -f "$WORK/files.tar" --no-same-owner ||
+		die "the files of --get did not arrive whole"
+	for get in "${GETS[@]}"; do
+		from=${get%%:*} to=${get#*:}
+		mkdir -p "$(dirname -- "$to")"
+		rm -rf -- "$to.lab-new"
+		cp -R --preserve=mode,timestamps -- "$WORK/files$from" "$to.lab-new"
+		rm -rf -- "$to"
+		mv -T -- "$to.lab-new" "$to"
+	done
+}

@@ -1,0 +1,77 @@
+/*
+ *  x86 performance monitoring unit for TCG: state and interfaces
+ *
+ *  The counting design is described in system/pmu_helper.c.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef I386_TCG_X86_PMU_H
+#define I386_TCG_X86_PMU_H
+
+/* This file is included by cpu.h. */
+
+/*
+ * The base events: what translated code counts.  All the events that the
+ * guest can program are derived from these, see pmu_helper.c.
+ */
+enum {
+    X86_PMU_INSN,   /* instructions retired */
+    X86_PMU_BR,     /* branch instructions retired */
+    X86_PMU_BRM,    /* mispredicted conditional branches (modelled) */
+    X86_PMU_NB_EV,
+};
+
+/* Size of the predictor behind X86_PMU_BRM, a power of two. */
+#define X86_PMU_BHT_SIZE    4096
+
+typedef struct X86PMUState {
+    /*
+     * Down-counters of base events, maintained by translated code.  The
+     * second index is CPL > 0.
+     */
+    int64_t left[X86_PMU_NB_EV][2];
+    /* Value of left[] when it was last folded into total[]. */
+    int64_t armed[X86_PMU_NB_EV][2];
+    /* Up-counters of base events, valid after pmu_sync(). */
+    uint64_t total[X86_PMU_NB_EV][2];
+    /* HF_PMU*_MASK to be added to the TB flags at each CPL. */
+    uint32_t tb_flags[4];
+
+    /* Set up at reset; all zero if the CPU has no PMU. */
+    uint8_t version;            /* Intel: CPUID.0AH:EAX[7:0]; AMD: 0 */
+    uint8_t num_gp;
+    uint8_t num_fixed;
+    bool is_amd;
+
+    /* IA32_DEBUGCTL; the counter MSRs are in CPUX86State. */
+    uint64_t debugctl;
+    /* A counter has overflowed, the local APIC has not been told yet. */
+    bool pmi_pending;
+
+    /* gshare branch predictor, only used while X86_PMU_BRM is counted */
+    uint32_t branch_history;
+    uint8_t bht[X86_PMU_BHT_SIZE];
+} X86PMUState;
+
+#ifndef CONFIG_USER_ONLY
+/* CPU model and reset */
+uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word);
+void x86_pmu_expand_features(X86CPU *cpu);
+void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
+                   uint32_t *ecx, uint32_t *edx);
+void x86_pmu_reset(X86CPU *cpu);
+void x86_pmu_pre_save(CPUArchState *env);
+void x86_pmu_post_load(CPUArchState *env);
+
+/* Guest accesses; false if the MSR or counter is not part of this PMU. */
+bool x86_pmu_wrmsr(CPUArchState *env, uint32_t msr, uint64_t val, bool *gp);
+bool x86_pmu_rdmsr(CPUArchState *env, uint32_t msr, uint64_t *val, bool *gp);
+bool x86_pmu_rdpmc(CPUArchState *env, uint32_t idx, uint64_t *val);
+
+/* Handle CPU_INTERRUPT_PMU.  Called between TBs, with the BQL held. */
+void x86_pmu_check(CPUArchState *env);
+/* The CPU is about to halt, there may be no "between TBs" for long. */
+void x86_pmu_halt(CPUArchState *env);
+#endif
+
+#endif
