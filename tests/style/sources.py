@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What can be read off the sources line by line: licence lines, layers, words
+# that belong to one layer only, lengths, white space. Prints "FILE:LINE: what is
+# wrong" for each finding.
+#
+# usage: tests/style/sources.py CHECK     (CHECK: one of those in CHECKS below)
+#
+# Exit status: 0 nothing found, 1 something found, 2 wrong use.
+
+import os
+import re
+import sys
+
+TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+SKIPPED_DIRS = {".git", "build", "__pycache__"}
+
+# From the bottom up. A file may include what is of its own layer or below. The
+# first pattern that matches a path decides.
+FRONT = r"module/(main|dev|front|event_fd|ioctl|info|perm|permissions)[a-z_]*\.[ch]"
+LAYERS = [
+    ("uapi", r"include/"),
+    ("compat", r"module/compat/"),
+    ("explain", r"module/(explain|sentences)[a-z_]*\.[ch]"),
+    ("ringbuf", r"module/ringbuf/"),
+    ("pmu", r"module/pmu/"),
+    ("front", FRONT),
+    ("core", r"module/"),
+]
+RANK = {name: rank for rank, name in enumerate(
+    ["uapi", "compat", "explain", "ringbuf", "pmu", "core", "front"])}
+
+# (what, the words, the layers that may use them)
+RESERVED_WORDS = [
+    ("an MSR or a counter is touched outside module/pmu",
+     r"\b(rdmsr|wrmsr|rdpmc)\w*\s*\(|\b__?(rdmsr|wrmsr)\w*\s*\(|\bnative_(rd|wr)\w+\s*\(",
+     {"pmu"}),
+    ("the kernel version is looked at outside module/compat",
+     r"\b(LINUX_VERSION_CODE|KERNEL_VERSION)\b", {"compat"}),
+    ("user memory is touched outside the front",
+     r"\b__user\b|\b(copy_(from|to)_user|copy_struct_from_user|get_user|put_user)\s*\(",
+     {"front", "uapi"}),
+    ("a struct file is used outside the front",
+     r"\bstruct\s+file\b", {"front"}),
+    ("module/pmu and module/ringbuf know no tasks",
+     r"\bstruct\s+task_struct\b|\bcurrent\s*->",
+     {"compat", "core", "front", "uapi"}),
+]
+
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 60
+
+
+def files(pattern):
+    """Paths of the tree that match, relative to it."""
+    found = []
+    for folder, folders, names in os.walk(TREE):
+        folders[:] = sorted(d for d in folders if d not in SKIPPED_DIRS)
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(folder, name), TREE)
+            if re.search(pattern, path):
+                found.append(path)
+    return found
+
+
+def read(path):
+    with open(os.path.join(TREE, path), encoding="utf-8") as source:
+        return source.read()
+
+
+def without_comments(text):
+    """C source with comments and strings blanked, lines kept."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
+
+
+def layer(path):
+    for name, pattern in LAYERS:
+        if re.match(pattern, path):
+            return name
+    return None
+
+
+# ---------------------------------------------------------------- licences
+
+LICENCES = [
+    (r"include/uapi/", {"GPL-2.0-only WITH Linux-syscall-note"}),
+    (r"include/linux/", {"GPL-2.0-only"}),
+    (r"module/", {"GPL-2.0-only"}),
+    (r"lib/", {"LGPL-2.1-or-later"}),
+    (r"tests/lab/qemu/", {"GPL-2.0-or-later", "LGPL-2.1-or-later", "GPL-2.0-only"}),
+    (r"", {"GPL-2.0-only"}),
+]
+# Texts for people, data, and what must not have a comment.
+NO_LICENCE_LINE = (r"^(LICENSE|LICENSES/.*|VERSION|\.gitignore|.*\.md|.*\.patch|.*\.txt|.*\.json|"
+                   r".*\.csv)$|/data/")
+
+
+def check_licences():
+    for path in files(""):
+        if re.search(NO_LICENCE_LINE, path):
+            continue
+        try:
+            head = "\n".join(read(path).split("\n")[:4])
+        except UnicodeDecodeError:
+            yield path, 1, "a binary file: generated files and binaries are not kept here"
+            continue
+        found = re.search(r"SPDX-License-Identifier: ([^*\n]*?)\s*(\*/|-->|$)", head, re.M)
+        allowed = next(names for pattern, names in LICENCES if re.match(pattern, path))
+        if not found:
+            yield path, 1, "no SPDX-License-Identifier in the first lines"
+        elif found.group(1) not in allowed:
+            yield path, 1, f"licence {found.group(1)}, expected {' or '.join(sorted(allowed))}"
+
+
+# ------------------------------------------------------------------ layers
+
+def resolve(path, name):
+    """The file of the tree that an #include means, or None for a system's."""
+    places = [os.path.dirname(path), "module", "module/pmu", "module/compat", "include",
+              "include/uapi"]
+    for place in places:
+        candidate = os.path.normpath(os.path.join(place, name))
+        if os.path.exists(os.path.join(TREE, candidate)):
+            return candidate
+    return None
+
+
+def includes(path):
+    for number, line in enumerate(read(path).split("\n"), 1):
+        found = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        if found:
+            yield number, found.group(1)
+
+
+def check_layers():
+    for path in files(r"^(module|include)/.*\.[ch]$"):
+        mine = layer(path)
+        for number, name in includes(path):
+            target = resolve(path, name)
+            theirs = layer(target) if target else None
+            if theirs and RANK[theirs] > RANK[mine]:
+                yield path, number, f"{mine} includes {target}, which is of the layer above: {theirs}"
+        code = without_comments(read(path)).split("\n")
+        for number, line in enumerate(code, 1):
+            for what, words, allowed in RESERVED_WORDS:
+                if mine not in allowed and re.search(words, line):
+                    yield path, number, f"{what}: {line.strip()}"
+    for path in files(r"^tools/.*\.[ch]$"):
+        for number, name in includes(path):
+            if re.search(r"(^|/)(lib/src|module)/", name) or (
+                    not os.path.exists(os.path.join(TREE, os.path.dirname(path), name))
+                    and os.path.exists(os.path.join(TREE, "lib/src", name))):
+                yield path, number, f"the tool includes {name}; it may use the public header only"
+
+
+# ----------------------------------------------------------------- lengths
+
+def check_lengths():
+    for path in files(r"\.([chS]|c\.inc)$"):
+        text = read(path)
+        lines = text.split("\n")
+        count = len(lines) - 1
+        if count > MAX_FILE_LINES:
+            yield path, count, f"{count} lines, more than {MAX_FILE_LINES}: split it by noun"
+        start = None
+        for number, line in enumerate(without_comments(text).split("\n"), 1):
+            if line.startswith("{"):
+                start = number
+            elif line.startswith("}") and start:
+                length = number - start - 1
+                # "};" closes a table of data, which may be long.
+                if length > MAX_FUNCTION_LINES and not line.startswith("};"):
+                    yield path, start, f"a function of {length} lines, more than {MAX_FUNCTION_LINES}"
+                start = None
+
+
+# ------------------------------------------------------------- white space
+
+def check_spaces():
+    for path in files(r"\.(c|h|inc|sh|py|mk|awk|md|conf|list|map|in|[1-8])$|/?(Makefile|Kbuild|VERSION)$"):
+        text = read(path)
+        if text and not text.endswith("\n"):
+            yield path, text.count("\n") + 1, "no newline at the end"
+        for number, line in enumerate(text.split("\n"), 1):
+            if line != line.rstrip():
+                yield path, number, "white space at the end of the line"
+
+
+CHECKS = {
+    "licences": check_licences,
+    "layers": check_layers,
+    "lengths": check_lengths,
+    "spaces": check_spaces,
+}
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1] not in CHECKS:
+        print(f"usage: tests/style/sources.py {'|'.join(CHECKS)}", file=sys.stderr)
+        return 2
+    found = 0
+    for path, number, what in CHECKS[sys.argv[1]]():
+        print(f"{path}:{number}: {what}")
+        found = 1
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
