@@ -13,6 +13,8 @@
 # One test at a time: they share one PMU, and an emulated CPU is slow.
 cd /tmp || exit 1
 result=0
+# Seconds for one suite; one that hangs must not take the others with it.
+limit=300
 now()
 {
 	cut -d ' ' -f 1 /proc/uptime
@@ -22,8 +24,8 @@ for suite in "$@"; do
 	printf '#suite %s begin\n' "$suite"
 	start=$(now)
 	case $suite in
-	*.sh)	sh "/pmuctl/tests/$suite" </dev/null 2>&1 ;;
-	*)	"/pmuctl/tests/$suite" --color=never --jobs 1 --timeout 120 </dev/null 2>&1 ;;
+	*.sh)	timeout "$limit" sh "/pmuctl/tests/$suite" </dev/null 2>&1 ;;
+	*)	timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout 120 </dev/null 2>&1 ;;
 	esac
 	status=$?
 	[ "$status" -eq 0 ] || result=1
