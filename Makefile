@@ -146,5 +146,5 @@ help:
 	'  make distclean     remove the cache of the laboratory as well' \
 	'' \
 	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
-	'  ONLY=PATTERN only those guest runs or suites (check-vm); O=DIR build there;' \
+	'  ONLY=PATTERN only those guest runs or suites (check-vm);' \
 	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'
