@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds and installs the pmuctl command with its manual pages and completion.
+# Included by the top Makefile. The library is linked in statically: a binary that
+# carries capabilities must not depend on where the loader finds a library.
+
+TOOL_SOURCES	:= $(wildcard tools/*.c)
+TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
+TOOL_MAN	:= $(wildcard man/*.1)
+TOOL_LIBS	:= -lpfm -ljansson -lcap -lm -pthread
+COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
+
+.PHONY: tools install-tools uninstall-tools
+tools: $(O)/tools/pmuctl
+
+$(O)/tools/obj/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -Ilib/include -Iinclude/uapi $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(TOOL_LIBS)
+
+# SETCAP=1 lets every user who may execute the tool count all that CAP_PERFMON
+# allows. It drops the capability before it starts a command.
+install-tools: tools
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPLETIONDIR)
+	install -m 755 $(O)/tools/pmuctl $(DESTDIR)$(BINDIR)/pmuctl
+	$(if $(SETCAP),setcap cap_perfmon+ep $(DESTDIR)$(BINDIR)/pmuctl)
+	install -m 644 $(TOOL_MAN) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 tools/completion/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
+
+uninstall-tools:
+	rm -f $(DESTDIR)$(BINDIR)/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
+	rm -f $(TOOL_MAN:man/%=$(DESTDIR)$(MANDIR)/man1/%)
+
+-include $(TOOL_OBJECTS:.o=.d)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the commands of the pmuctl tool share: how a command is described, how it
+ * says what is wrong, its exit statuses, and the names of the CPU's own events.
+ */
+#ifndef PMUCTL_TOOL_COMMAND_H
+#define PMUCTL_TOOL_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pmuctl.h>
+
+#define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Exit statuses of the tool itself; those of a measured command are its own. */
+enum {
+	STATUS_OK		= 0,
+	STATUS_FAILED		= 1,	/* refused, or the machine cannot count */
+	STATUS_USAGE		= 2,	/* wrong options or arguments */
+	STATUS_NOT_EXECUTABLE	= 126,
+	STATUS_NOT_FOUND	= 127,
+	STATUS_SIGNAL		= 128,	/* plus the number of the signal */
+};
+
+/**
+ * struct command - one command of the tool
+ * @name: as it is typed.
+ * @run: runs it with its own name in argv[0]; returns the exit status.
+ * @summary: a line for "pmuctl help".
+ * @help: what "pmuctl help NAME" prints.
+ */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+	const char *help;
+};
+
+extern const struct command command_stat;
+extern const struct command command_list;
+extern const struct command command_doctor;
+
+/* say.c */
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_refusal(const char *name, const struct pmuctl_explanation *why);
+int say_usage(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int say_bad_option(const struct command *command, int argc, char **argv);
+
+/* cpu_names.c */
+
+/**
+ * struct cpu_event - an event that only this model of CPU has
+ * @pmu: short name of the model, "skl".
+ * @pmu_description: its long name.
+ * @name: the event, with its unit mask: "INST_RETIRED:ANY_P".
+ * @description: what it counts.
+ */
+struct cpu_event {
+	const char *pmu;
+	const char *pmu_description;
+	const char *name;
+	const char *description;
+};
+
+int cpu_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
+		     char *sentence, size_t size);
+int cpu_events_visit(void (*visit)(void *arg, const struct cpu_event *event),
+		     void *arg);
+
+#endif /* PMUCTL_TOOL_COMMAND_H */

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl list": the names that event lists understand, with what they count. It
+ * works without the driver too; with it, generic events that this CPU cannot count
+ * are marked.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "command.h"
+
+static const char list_help[] =
+"usage: pmuctl list [-j] [PATTERN]\n"
+"\n"
+"Lists the events that 'pmuctl stat -e' understands: generic events, cache events,\n"
+"and those that only this model of CPU has. With PATTERN, only names that contain\n"
+"it; * and ? stand for any text and any character, then the whole name must match.\n"
+"\n"
+"  -j, --json   one JSON array of objects: name, alias, kind, pmu, description,\n"
+"               and for generic events counted: can this CPU count it?\n"
+"  -h, --help   this text\n"
+"\n"
+"Any other event of the CPU can be given by number: r01c4, or by field:\n"
+"cpu/event=0xc4,umask=0x01/. The exit status is 1 if nothing matches.\n";
+
+static const struct option long_options[] = {
+	{ "json",	no_argument, NULL, 'j' },
+	{ "help",	no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/**
+ * struct list - a list that is being printed
+ * @pattern: as given, or NULL.
+ * @json: collects the objects; NULL for text.
+ * @known: the driver is there, so @generic says what the CPU counts.
+ * @generic: pmuctl_info.generic_events.
+ * @heading: the last one that was printed.
+ * @found: names that matched.
+ */
+struct list {
+	const char *pattern;
+	json_t *json;
+	bool known;
+	uint64_t generic;
+	char heading[128];
+	size_t found;
+};
+
+static bool name_matches(const char *pattern, const char *name)
+{
+	if (!pattern)
+		return true;
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+	return strcasestr(name, pattern) != NULL;
+}
+
+static void print_heading(struct list *list, const char *heading)
+{
+	if (!strcmp(list->heading, heading))
+		return;
+	printf("%s%s:\n", list->found ? "\n" : "", heading);
+	snprintf(list->heading, sizeof(list->heading), "%s", heading);
+}
+
+static void print_event(const char *name, const char *alias,
+			const char *description, bool missing)
+{
+	char names[160];
+
+	snprintf(names, sizeof(names), "%s%s%s", name, alias ? " or " : "",
+		 alias ? alias : "");
+	printf("  %-46s %s%s\n", names, description,
+	       missing ? " [this CPU cannot count it]" : "");
+}
+
+static json_t *json_string_or_null(const char *text)
+{
+	/* Tables of others: what is not UTF-8 is left out. */
+	json_t *string = text ? json_string(text) : NULL;
+
+	return string ? string : json_null();
+}
+
+static void add_json(struct list *list, json_t *object)
+{
+	json_array_append_new(list->json, object);
+}
+
+static void add_library_name(struct list *list, const struct pmuctl_name *name)
+{
+	bool generic = name->type == PERF_TYPE_HARDWARE;
+	bool counted = list->generic >> name->config & 1;
+
+	if (!name_matches(list->pattern, name->name) &&
+	    !(name->alias && name_matches(list->pattern, name->alias)))
+		return;
+	if (list->json) {
+		json_t *known = generic && list->known ? json_boolean(counted) :
+							 json_null();
+
+		add_json(list, json_pack("{s:s, s:o, s:s, s:n, s:s, s:o}",
+			"name", name->name,
+			"alias", json_string_or_null(name->alias),
+			"kind", generic ? "generic" : "cache", "pmu",
+			"description", name->description, "counted", known));
+	} else {
+		print_heading(list, generic ? "Generic events" : "Cache events");
+		print_event(name->name, name->alias, name->description,
+			    generic && list->known && !counted);
+	}
+	list->found++;
+}
+
+static void add_cpu_event(void *arg, const struct cpu_event *event)
+{
+	struct list *list = arg;
+	char heading[sizeof(list->heading)];
+
+	if (!name_matches(list->pattern, event->name))
+		return;
+	if (list->json) {
+		add_json(list, json_pack("{s:s, s:n, s:s, s:s, s:o, s:n}",
+			"name", event->name, "alias", "kind", "cpu",
+			"pmu", event->pmu, "description",
+			json_string_or_null(event->description), "counted"));
+	} else {
+		snprintf(heading, sizeof(heading), "Events of this CPU (%s)",
+			 event->pmu_description);
+		print_heading(list, heading);
+		print_event(event->name, NULL, event->description, false);
+	}
+	list->found++;
+}
+
+static void ask_driver(struct list *list)
+{
+	struct pmuctl_device *dev;
+	struct pmuctl_info info;
+
+	if (pmuctl_device_open(NULL, NULL, &dev) < 0)
+		return;
+	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0) {
+		list->known = true;
+		list->generic = info.generic_events;
+	}
+	pmuctl_device_close(dev);
+}
+
+static int list_all(struct list *list)
+{
+	struct pmuctl_name name;
+
+	for (size_t i = 0; pmuctl_name_get(i, &name) == 0; i++)
+		add_library_name(list, &name);
+	if (!cpu_events_visit(add_cpu_event, list) && !list->json && !list->pattern)
+		printf("\nlibpfm4 has no table of this CPU's own events.\n");
+	if (list->json) {
+		json_dumpf(list->json, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	if (!list->found && !list->json)
+		say_error("no event matches '%s'",
+			  list->pattern ? list->pattern : "");
+	return list->found ? STATUS_OK : STATUS_FAILED;
+}
+
+static int list_run(int argc, char **argv)
+{
+	struct list list = { .pattern = NULL };
+	bool json = false;
+	int option, status;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":jh", long_options,
+				     NULL)) != -1) {
+		switch (option) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(list_help, stdout);
+			return STATUS_OK;
+		default:
+			return say_bad_option(&command_list, argc, argv);
+		}
+	}
+	if (argc - optind > 1)
+		return say_usage(&command_list, "one pattern at most, not '%s' too",
+				 argv[optind + 1]);
+	list.pattern = argv[optind];
+	if (json && !(list.json = json_array())) {
+		say_error("%s", pmuctl_strerror(-ENOMEM));
+		return STATUS_FAILED;
+	}
+	ask_driver(&list);
+	status = list_all(&list);
+	json_decref(list.json);
+	return status;
+}
+
+const struct command command_list = {
+	.name = "list",
+	.run = list_run,
+	.summary = "list the events that have a name",
+	.help = list_help,
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Starting the measured command and waiting: for its end, for the end of what is
+ * counted, or for a signal. The command starts without any capability, so that a
+ * pmuctl that was given one does not hand it on.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stat.h"
+
+/**
+ * signals_block() - receive signals through a descriptor from now on
+ * @before: the mask that was in force, for the command.
+ *
+ * Return: the descriptor, or a negative errno.
+ */
+int signals_block(sigset_t *before)
+{
+	sigset_t set;
+	int fd;
+
+	/* If it was ignored, the command's status would be lost. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &set, before) < 0)
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static int drop_capabilities(void)
+{
+	cap_t none = cap_init();
+	int ret = 0;
+
+	if (!none)
+		return -ENOMEM;
+	/* Kernels without ambient capabilities have none to drop. */
+	if (cap_reset_ambient() < 0 && errno != EINVAL)
+		ret = -errno;
+	if (cap_set_proc(none) < 0)
+		ret = -errno;
+	cap_free(none);
+	return ret;
+}
+
+/* The child: waits for the word, then becomes the command. */
+static _Noreturn void child_main(int go, int failure, char **argv,
+				 const sigset_t *before)
+{
+	ssize_t written;
+	char byte;
+	int error;
+
+	error = -drop_capabilities();
+	if (!error) {
+		if (read(go, &byte, 1) != 1)
+			_exit(STATUS_FAILED);
+		sigprocmask(SIG_SETMASK, before, NULL);
+		execvp(argv[0], argv);
+		error = errno;
+	}
+	written = write(failure, &error, sizeof(error));
+	_exit(written < 0 || error != ENOENT ? STATUS_NOT_EXECUTABLE :
+					       STATUS_NOT_FOUND);
+}
+
+/**
+ * child_start() - make the process that will be the command
+ * @child: filled.
+ * @argv: the command.
+ * @before: its signal mask.
+ *
+ * Return: 0 or a negative errno.
+ */
+int child_start(struct child *child, char **argv, const sigset_t *before)
+{
+	int go[2], failure[2];
+	int ret;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(failure, O_CLOEXEC) < 0) {
+		ret = -errno;
+		goto err_close_go;
+	}
+	child->pid = fork();
+	if (child->pid < 0) {
+		ret = -errno;
+		goto err_close_failure;
+	}
+	if (child->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		child_main(go[0], failure[1], argv, before);
+	}
+	close(go[0]);
+	close(failure[1]);
+	child->go = go[1];
+	child->failure = failure[0];
+	return 0;
+
+err_close_failure:
+	close(failure[0]);
+	close(failure[1]);
+err_close_go:
+	close(go[0]);
+	close(go[1]);
+	return ret;
+}
+
+/**
+ * child_go() - let it become the command
+ * @child: the process.
+ *
+ * Return: 0, or a positive errno if the command could not be executed; the process
+ * is ended and waited for then.
+ */
+int child_go(struct child *child)
+{
+	ssize_t got;
+	int error = 0;
+
+	/* It may be dead already; how, its status tells. */
+	signal(SIGPIPE, SIG_IGN);
+	got = write(child->go, "", 1);
+	do {
+		got = read(child->failure, &error, sizeof(error));
+	} while (got < 0 && errno == EINTR);
+	close(child->go);
+	close(child->failure);
+	if (got != (ssize_t)sizeof(error))
+		return 0;
+	waitpid(child->pid, NULL, 0);
+	return error;
+}
+
+/**
+ * child_cancel() - end it before it has become the command
+ * @child: the process.
+ */
+void child_cancel(struct child *child)
+{
+	close(child->go);
+	close(child->failure);
+	waitpid(child->pid, NULL, 0);
+}
+
+static double seconds(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+/* Has the command ended? Then with what status? */
+static bool child_reap(pid_t child, struct run_end *end)
+{
+	struct rusage usage;
+	int status;
+
+	if (wait4(child, &status, WNOHANG, &usage) != child)
+		return false;
+	end->status = WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) :
+					    WEXITSTATUS(status);
+	end->has_usage = true;
+	end->user = seconds(&usage.ru_utime);
+	end->system = seconds(&usage.ru_stime);
+	return true;
+}
+
+/*
+ * One signal; returns whether it ends the measurement. A command got what was typed
+ * on the terminal by itself; what was sent to us alone is passed on.
+ */
+static bool signal_handle(const struct signalfd_siginfo *info, pid_t child,
+			  struct run_end *end)
+{
+	int number = (int)info->ssi_signo;
+
+	if (number == SIGCHLD)
+		return child > 0 && child_reap(child, end);
+	if (child > 0) {
+		if (info->ssi_code <= 0)
+			kill(child, number);
+		return false;
+	}
+	end->status = STATUS_SIGNAL + number;
+	return true;
+}
+
+static bool signals_handle(int signals, pid_t child, struct run_end *end)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (signal_handle(&info, child, end))
+			return true;
+	return false;
+}
+
+/**
+ * run_wait() - wait until there is nothing more to measure
+ * @signals: from signals_block().
+ * @child: the command, or 0.
+ * @fds: with no command: descriptors that hang up when a target is gone; those
+ *	that did are set to -1.
+ * @nr_fds: how many.
+ * @end: how it ended.
+ *
+ * It ends with the command if there is one; else with the last target, or with
+ * SIGINT, SIGTERM, SIGQUIT, SIGHUP.
+ *
+ * Return: 0 or a negative errno.
+ */
+int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
+	     struct run_end *end)
+{
+	size_t alive = nr_fds;
+	struct pollfd *polls = calloc(nr_fds + 1, sizeof(*polls));
+	int ret = 0;
+
+	if (!polls)
+		return -ENOMEM;
+	memset(end, 0, sizeof(*end));
+	polls[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	for (size_t i = 0; i < nr_fds; i++)
+		polls[i + 1] = (struct pollfd){ .fd = child ? -1 : fds[i] };
+
+	/* It may have ended before its signal was asked for. */
+	while (!(child && child_reap(child, end))) {
+		if (!child && !alive)
+			break;
+		if (poll(polls, nr_fds + 1, -1) < 0 && errno != EINTR) {
+			ret = -errno;
+			break;
+		}
+		if (polls[0].revents && signals_handle(signals, child, end))
+			break;
+		for (size_t i = 0; i < nr_fds; i++) {
+			if (polls[i + 1].fd >= 0 && polls[i + 1].revents) {
+				polls[i + 1].fd = -1;
+				fds[i] = -1;
+				alive--;
+			}
+		}
+	}
+	free(polls);
+	return ret;
+}
