@@ -27,7 +27,7 @@ check_lab()
 {
 	local add
 	QEMU=$(qemu_binary)
-	[ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinuz" ] ||
+	[ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinux" ] ||
 		die "the laboratory is not set up (no ${QEMU#"$CACHE"/} or no kernel $KERNEL in $CACHE)" \
 		    "run tests/lab/setup"
 	image_ready "$KERNEL" ||
@@ -137,9 +137,10 @@ qemu_arguments()
 	fi
 	QEMU_ARGS=(
 		"$QEMU" "${QEMU_FIRMWARE[@]}"
+		-pidfile "$WORK/qemu.pid"
 		-nodefaults -no-user-config -no-reboot -display none
 		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP" -m "$MEM"
-		-kernel "$CACHE/kernels/$KERNEL/vmlinuz" -initrd "$WORK/initrd"
+		-kernel "$CACHE/kernels/$KERNEL/vmlinux" -initrd "$WORK/initrd"
 		-append "$kernel_args$APPEND"
 		-chardev "file,id=log,path=$WORK/kernel.log" -serial chardev:log
 		-chardev "file,id=out,path=$WORK/out"

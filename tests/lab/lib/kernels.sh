@@ -5,6 +5,7 @@
 # (never installed) into the cache, one directory for each series:
 #
 #   CACHE/kernels/<series>/vmlinuz   the kernel
+#                          vmlinux   the same, uncompressed
 #                          release   what uname -r says in it
 #                          modules   its lib/modules/<release> tree
 #                          build     a KDIR: make -C .../build M=... modules
@@ -17,6 +18,7 @@ kernel_ready()
 {
 	local dir=$CACHE/kernels/$1
 	[ -s "$dir/version" ] && [ -s "$dir/vmlinuz" ] &&
+		[ -s "$dir/vmlinux" ] &&
 		[ -s "$dir/release" ] && [ -d "$dir/modules" ] &&
 		[ -e "$dir/build/Makefile" ]
 }
@@ -50,6 +52,36 @@ kernel_relocate()
 		sed -i -E 's|(^\|[[:space:]])/usr/src/|\1$(dir $(lastword $(MAKEFILE_LIST)))../|g' \
 			"$makefile"
 	done < <(find "$root/usr/src" -maxdepth 2 -name Makefile -type f)
+}
+
+# kernel_extract VMLINUZ VMLINUX: unpack the kernel out of its boot image.
+# An emulated processor would take seconds for that at every boot.  The header
+# says where the payload is (Documentation/arch/x86/boot.rst: setup_sects,
+# payload_offset, payload_length); its last four bytes are its unpacked size.
+kernel_extract()
+{
+	local sectors offset length unpack
+	sectors=$(od -An -tu1 -j $((0x1f1)) -N 1 "$1")
+	offset=$(od -An -tu4 -j $((0x248)) -N 4 "$1")
+	length=$(od -An -tu4 -j $((0x24c)) -N 4 "$1")
+	offset=$((offset + (sectors + 1) * 512))
+	case $(od -An -tx1 -j "$offset" -N 4 "$1" | tr -d ' ') in
+	fd377a58) unpack='xz -dc --single-stream' ;;
+	28b52ffd) unpack='zstd -dcq' ;;
+	1f8b*) unpack='gzip -dc' ;;
+	*)
+		say "cannot tell how $1 is compressed"
+		return 1
+		;;
+	esac
+	head -c $((offset + length - 4)) "$1" | tail -c $((length - 4)) |
+		$unpack >"$2.new" &&
+	readelf -n "$2.new" 2>/dev/null | grep '(0x00000012)' >/dev/null && {
+		mv -- "$2.new" "$2"
+		return 0
+	}
+	say "no kernel with an entry point for PVH in $1"
+	return 1
 }
 
 # kernel_unpack SERIES VERSION ROOT: fetch and unpack the packages of one
@@ -100,6 +132,9 @@ kernel_get()
 	release=${release#vmlinuz-}
 	kernel_relocate "$root"
 	mv -- "$root/boot/vmlinuz-$release" "$new/vmlinuz"
+	kernel_extract "$new/vmlinuz" "$new/vmlinux" ||
+		die "kernel $version could not be unpacked from its boot image" \
+		    "tests/lab/lib/kernels.sh, kernel_extract, must learn about it"
 	ln -s "root/lib/modules/$release" "$new/modules"
 	ln -s "root/usr/src/linux-headers-$release" "$new/build"
 	depmod -b "$root" "$release"

@@ -10,7 +10,7 @@ LAB_PACKAGES=(
 	build-essential bc flex bison libelf-dev libssl-dev dwarves kmod
 	pkg-config libpfm4-dev libjansson-dev
 	# the laboratory's QEMU
-	ninja-build python3-venv dpkg-dev patch xz-utils debian-archive-keyring
+	ninja-build python3-venv dpkg-dev patch xz-utils zstd debian-archive-keyring
 	libglib2.0-dev libpixman-1-dev libfdt-dev zlib1g-dev
 	qemu-system-data seabios
 	# the guest: what is in it, and what makes its image
