@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Validation of struct perf_event_attr: reserved and unknown bits first (EINVAL),
+ * then features that this module lacks (EOPNOTSUPP), then contradictions. Each
+ * feature is one line of a table here; when the module learns it, the line goes.
+ *
+ * Pure logic: compiles in user space too. Source of the fields' meaning:
+ * perf_event_open(2) and <linux/perf_event.h>.
+ */
+#include "attr.h"
+#include "explain.h"
+
+/* Offset of the word of single-bit flags: it follows read_format. */
+#define ATTR_FLAGS_OFFSET \
+	(offsetof(struct perf_event_attr, read_format) + sizeof(u64))
+/* Bits 0 (disabled) to 37 (sigtrap) of that word are defined. */
+#define ATTR_FLAGS_KNOWN	GENMASK_ULL(37, 0)
+/* Bytes at fixed places, whatever the age of the kernel's header (VER6 on) */
+#define ATTR_RESERVED_2_OFFSET	110	/* u16 after sample_max_stack */
+#define ATTR_RESERVED_3_OFFSET	116	/* u32 after aux_sample_size */
+#define ATTR_CONFIG3_OFFSET	128	/* VER8 */
+
+#define READ_FORMAT_KNOWN	((u64)PERF_FORMAT_MAX - 1)
+#define SAMPLE_TYPE_KNOWN	((u64)PERF_SAMPLE_MAX - 1)
+
+static u64 attr_u64_at(const union pmuctl_attr *a, unsigned int offset)
+{
+	u64 value;
+
+	memcpy(&value, a->bytes + offset, sizeof(value));
+	return value;
+}
+
+static u32 attr_u32_at(const union pmuctl_attr *a, unsigned int offset)
+{
+	u32 value;
+
+	memcpy(&value, a->bytes + offset, sizeof(value));
+	return value;
+}
+
+static u16 attr_u16_at(const union pmuctl_attr *a, unsigned int offset)
+{
+	u16 value;
+
+	memcpy(&value, a->bytes + offset, sizeof(value));
+	return value;
+}
+
+static int check_reserved(const union pmuctl_attr *a,
+			  struct pmuctl_explanation *why)
+{
+	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
+	u64 bits;
+
+	if (flags & ~ATTR_FLAGS_KNOWN)
+		return pmuctl_refuse(why, ATTR_BITS_UNKNOWN, "attr.flags", flags,
+				     ATTR_FLAGS_KNOWN);
+	bits = attr_u16_at(a, ATTR_RESERVED_2_OFFSET);
+	if (bits)
+		return pmuctl_refuse(why, RESERVED_SET, "attr.__reserved_2",
+				     bits);
+	bits = attr_u32_at(a, ATTR_RESERVED_3_OFFSET);
+	if (bits)
+		return pmuctl_refuse(why, RESERVED_SET, "attr.__reserved_3",
+				     bits);
+	if (a->attr.read_format & ~READ_FORMAT_KNOWN)
+		return pmuctl_refuse(why, ATTR_BITS_UNKNOWN, "attr.read_format",
+				     a->attr.read_format, READ_FORMAT_KNOWN);
+	if (a->attr.sample_type & ~SAMPLE_TYPE_KNOWN)
+		return pmuctl_refuse(why, ATTR_BITS_UNKNOWN, "attr.sample_type",
+				     a->attr.sample_type, SAMPLE_TYPE_KNOWN);
+	return 0;
+}
+
+/* Features of the flags word that this module lacks, by bit number */
+static const struct {
+	u8 bit;
+	const char *field;
+} unsupported_flags[] = {
+	{ 1, "attr.inherit" },
+	{ 2, "attr.pinned" },
+	{ 3, "attr.exclusive" },
+	{ 8, "attr.mmap" },
+	{ 9, "attr.comm" },
+	{ 10, "attr.freq" },
+	{ 11, "attr.inherit_stat" },
+	{ 13, "attr.task" },
+	{ 14, "attr.watermark" },
+	{ 17, "attr.mmap_data" },
+	{ 18, "attr.sample_id_all" },
+	{ 19, "attr.exclude_host" },
+	{ 20, "attr.exclude_guest" },
+	{ 21, "attr.exclude_callchain_kernel" },
+	{ 22, "attr.exclude_callchain_user" },
+	{ 23, "attr.mmap2" },
+	{ 24, "attr.comm_exec" },
+	{ 25, "attr.use_clockid" },
+	{ 26, "attr.context_switch" },
+	{ 27, "attr.write_backward" },
+	{ 28, "attr.namespaces" },
+	{ 29, "attr.ksymbol" },
+	{ 30, "attr.bpf_event" },
+	{ 31, "attr.aux_output" },
+	{ 32, "attr.cgroup" },
+	{ 33, "attr.text_poke" },
+	{ 34, "attr.build_id" },
+	{ 35, "attr.inherit_thread" },
+	{ 36, "attr.remove_on_exec" },
+	{ 37, "attr.sigtrap" },
+};
+
+static int check_unsupported_flags(const union pmuctl_attr *a,
+				   struct pmuctl_explanation *why)
+{
+	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(unsupported_flags); i++)
+		if (flags & BIT_ULL(unsupported_flags[i].bit))
+			return pmuctl_refuse(why, ATTR_UNSUPPORTED,
+					     unsupported_flags[i].field,
+					     unsupported_flags[i].field);
+	return 0;
+}
+
+static int check_unsupported_fields(const union pmuctl_attr *a,
+				    struct pmuctl_explanation *why)
+{
+	const struct perf_event_attr *attr = &a->attr;
+	const struct {
+		const char *field;
+		u64 value;
+	} unsupported[] = {
+		{ "attr.sample_period", attr->sample_period },
+		{ "attr.sample_type", attr->sample_type },
+		{ "attr.wakeup_events", attr->wakeup_events },
+		{ "attr.bp_type", attr->bp_type },
+		{ "attr.config1", attr->config1 },
+		{ "attr.config2", attr->config2 },
+		{ "attr.branch_sample_type", attr->branch_sample_type },
+		{ "attr.sample_regs_user", attr->sample_regs_user },
+		{ "attr.sample_stack_user", attr->sample_stack_user },
+		{ "attr.clockid", (u32)attr->clockid },
+		{ "attr.sample_regs_intr", attr->sample_regs_intr },
+		{ "attr.aux_watermark", attr->aux_watermark },
+		{ "attr.sample_max_stack", attr->sample_max_stack },
+		{ "attr.aux_sample_size", attr->aux_sample_size },
+		{ "attr.sig_data", attr->sig_data },
+		{ "attr.config3", attr_u64_at(a, ATTR_CONFIG3_OFFSET) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(unsupported); i++)
+		if (unsupported[i].value)
+			return pmuctl_refuse(why, ATTR_UNSUPPORTED,
+					     unsupported[i].field,
+					     unsupported[i].field);
+	return 0;
+}
+
+static int check_type(const struct perf_event_attr *attr,
+		      struct pmuctl_explanation *why)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		return 0;
+	case PERF_TYPE_SOFTWARE:
+		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
+				     attr->type, "software");
+	case PERF_TYPE_TRACEPOINT:
+		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
+				     attr->type, "tracepoint");
+	case PERF_TYPE_BREAKPOINT:
+		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
+				     attr->type, "breakpoint");
+	default:
+		return pmuctl_refuse(why, TYPE_UNKNOWN, "attr.type", attr->type);
+	}
+}
+
+int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why)
+{
+	const struct perf_event_attr *attr = &a->attr;
+	int err;
+
+	err = check_reserved(a, why);
+	if (err)
+		return err;
+	err = check_type(attr, why);
+	if (err)
+		return err;
+	err = check_unsupported_flags(a, why);
+	if (err)
+		return err;
+	if (attr->precise_ip)
+		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",
+				     (unsigned int)attr->precise_ip);
+	err = check_unsupported_fields(a, why);
+	if (err)
+		return err;
+	if (attr->exclude_user && attr->exclude_kernel)
+		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");
+	return 0;
+}

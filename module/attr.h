@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Validation of struct perf_event_attr: which bits exist, and which of them this
+ * module supports. What an event means to the PMU is decided in pmu/, who may
+ * open it in permission.c. Pure logic: compiles in user space too.
+ */
+#ifndef PMUCTL_ATTR_H
+#define PMUCTL_ATTR_H
+
+#include "compat/pure.h"
+#include <linux/pmuctl.h>
+
+struct pmuctl_explanation;
+
+/**
+ * union pmuctl_attr - an attr of the largest size that the module knows
+ * @attr: in the terms of the kernel headers that the module was built with,
+ *	which may be older and shorter.
+ * @bytes: all of it.
+ */
+union pmuctl_attr {
+	struct perf_event_attr attr;
+	u8 bytes[PMUCTL_ATTR_SIZE];
+};
+
+/**
+ * pmuctl_attr_check() - validate every field of an attr
+ * @attr: zero-extended to the full size; attr.size itself was checked when it
+ *	was copied.
+ * @why: filled on refusal.
+ *
+ * Context: Any.
+ * Return: 0; -EINVAL if reserved or unknown bits are set or the attr contradicts
+ * itself; -EOPNOTSUPP if it asks for what this module lacks; -ENOENT if its type
+ * does not exist.
+ */
+int pmuctl_attr_check(const union pmuctl_attr *attr,
+		      struct pmuctl_explanation *why);
+
+#endif /* PMUCTL_ATTR_H */

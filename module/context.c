@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contexts: which there are, on which CPU each is loaded, and bringing the PMU in
+ * line with the state of their events. The lock order is in core.h.
+ *
+ * A task's context is found by the task's address in a hash table: sched_switch costs a
+ * task without events one load and a branch. It gets loaded when its task is switched
+ * in; a context that is made while its task already runs is loaded by a call to the
+ * task's CPU, after it has become visible in the table, so that one or the other always
+ * happens.
+ */
+#include <linux/cpu.h>
+#include <linux/hash.h>
+#include <linux/rculist.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "core.h"
+
+#define HASH_BITS	10
+
+static struct hlist_head context_hash[1 << HASH_BITS];
+static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
+
+/**
+ * struct pmuctl_cpu - what is loaded on a CPU
+ * @context: the CPU's own.
+ * @task_context: that of the task that runs, or NULL.
+ * @batch: scratch for context_apply(), which cannot be on the stack.
+ *
+ * Written by its own CPU with IRQs off.
+ */
+struct pmuctl_cpu {
+	struct pmuctl_context context;
+	struct pmuctl_context *task_context;
+	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
+};
+
+static struct pmuctl_cpu __percpu *pmuctl_cpus;
+static int hotplug_state;
+
+static struct hlist_head *hash_head(const struct task_struct *task)
+{
+	return &context_hash[hash_ptr(task, HASH_BITS)];
+}
+
+/* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
+static struct pmuctl_context *find_context(const struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, hash_head(task), hash,
+				 lockdep_is_held(&pmuctl_mutex) ||
+				 rcu_read_lock_sched_held())
+		if (ctx->task == task)
+			return ctx;
+	return NULL;
+}
+
+/* ---- Bringing the PMU in line; all with ctx->lock held and IRQs off ---- */
+
+static void account_time(struct pmuctl_event *event, u64 now)
+{
+	if (event->eligible) {
+		event->time_enabled += now - event->stamp;
+		if (event->counter.running)
+			event->time_running += now - event->stamp;
+	}
+	event->stamp = now;
+}
+
+static bool wants_counter(const struct pmuctl_event *event, int cpu, bool idle)
+{
+	return event->enabled && (event->cpu < 0 || event->cpu == cpu) &&
+		!(idle && event->exclude_idle);
+}
+
+/* Which events of a context that is loaded here, if @loaded, are on the PMU */
+static void context_apply(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+			  bool loaded, const struct task_struct *current_task)
+{
+	bool idle = is_idle_task(current_task);
+	int cpu = smp_processor_id();
+	struct pmuctl_event *event;
+	unsigned int n = 0;
+	u64 now;
+
+	lockdep_assert_held(&ctx->lock);
+	now = sched_clock();
+	list_for_each_entry(event, &ctx->events, node) {
+		account_time(event, now);
+		event->eligible = loaded && wants_counter(event, cpu, idle);
+		if (event->counter.running && !event->eligible)
+			pc->batch[n++] = &event->counter;
+	}
+	hwpmu_stop(pc->batch, n);
+	if (!loaded)
+		return;
+
+	n = 0;
+	list_for_each_entry(event, &ctx->events, node)
+		if (event->eligible && !event->counter.running &&
+		    n < ARRAY_SIZE(pc->batch))
+			pc->batch[n++] = &event->counter;
+	hwpmu_start(pc->batch, n);
+}
+
+static void unload_locked(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	context_apply(pc, ctx, false, current);
+	if (pc->task_context == ctx)
+		pc->task_context = NULL;
+	WRITE_ONCE(ctx->loaded_cpu, -1);
+}
+
+static void unload_task(struct pmuctl_cpu *pc)
+{
+	struct pmuctl_context *ctx = pc->task_context;
+
+	raw_spin_lock(&ctx->lock);
+	unload_locked(pc, ctx);
+	raw_spin_unlock(&ctx->lock);
+}
+
+static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	raw_spin_lock(&ctx->lock);
+	if (!ctx->gone) {
+		pc->task_context = ctx;
+		WRITE_ONCE(ctx->loaded_cpu, smp_processor_id());
+		context_apply(pc, ctx, true, ctx->task);
+	}
+	raw_spin_unlock(&ctx->lock);
+}
+
+/* ---- Calls to the CPU where a context is loaded ---- */
+
+static void call_cpu(int cpu, smp_call_func_t func, void *info)
+{
+	unsigned long flags;
+
+	if (cpu == get_cpu()) {
+		local_irq_save(flags);
+		func(info);
+		local_irq_restore(flags);
+	} else {
+		/* Fails if it is offline: then nothing is loaded there any more. */
+		smp_call_function_single(cpu, func, info, 1);
+	}
+	put_cpu();
+}
+
+struct context_call {
+	struct pmuctl_context *ctx;
+	void (*func)(struct pmuctl_context *ctx, void *arg);
+	void *arg;
+	bool done;
+};
+
+static void context_call_here(void *info)
+{
+	struct context_call *call = info;
+	struct pmuctl_context *ctx = call->ctx;
+	struct pmuctl_event *event;
+	u64 now;
+
+	raw_spin_lock(&ctx->lock);
+	if (ctx->loaded_cpu == smp_processor_id()) {
+		now = sched_clock();
+		list_for_each_entry(event, &ctx->events, node)
+			account_time(event, now);
+		call->func(ctx, call->arg);
+		call->done = true;
+	}
+	raw_spin_unlock(&ctx->lock);
+}
+
+void pmuctl_context_call(struct pmuctl_context *ctx,
+			 void (*func)(struct pmuctl_context *ctx, void *arg),
+			 void *arg)
+{
+	struct context_call call = { .ctx = ctx, .func = func, .arg = arg };
+	unsigned long flags;
+	int cpu;
+
+	/* It may be switched out and in again elsewhere while we call: try again. */
+	while (!call.done) {
+		cpu = READ_ONCE(ctx->loaded_cpu);
+		if (cpu >= 0) {
+			call_cpu(cpu, context_call_here, &call);
+			continue;
+		}
+		raw_spin_lock_irqsave(&ctx->lock, flags);
+		if (ctx->loaded_cpu < 0) {
+			func(ctx, arg);
+			call.done = true;
+		}
+		raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	}
+}
+
+static void sync_here(void *info)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *ctx = info;
+
+	raw_spin_lock(&ctx->lock);
+	if (ctx->loaded_cpu == smp_processor_id())
+		context_apply(pc, ctx, true, current);
+	raw_spin_unlock(&ctx->lock);
+}
+
+void pmuctl_context_sync(struct pmuctl_context *ctx)
+{
+	int cpu = READ_ONCE(ctx->loaded_cpu);
+
+	if (cpu >= 0)
+		call_cpu(cpu, sync_here, ctx);
+}
+
+static void unload_here(void *info)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *ctx = info;
+
+	raw_spin_lock(&ctx->lock);
+	if (ctx->loaded_cpu == smp_processor_id())
+		unload_locked(pc, ctx);
+	raw_spin_unlock(&ctx->lock);
+}
+
+static void load_if_current(void *info)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *ctx = info;
+
+	if (current == ctx->task && !pc->task_context)
+		load_task(pc, ctx);
+}
+
+/* ---- Contexts of tasks ---- */
+
+struct pmuctl_context *pmuctl_context_of_cpu(int cpu)
+{
+	return &per_cpu_ptr(pmuctl_cpus, cpu)->context;
+}
+
+static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
+			  int cpu)
+{
+	ctx->task = task;
+	ctx->cpu = cpu;
+	raw_spin_lock_init(&ctx->lock);
+	INIT_LIST_HEAD(&ctx->events);
+	ctx->loaded_cpu = -1;
+	init_waitqueue_head(&ctx->gone_wait);
+	refcount_set(&ctx->refs, 1);
+	INIT_HLIST_NODE(&ctx->hash);
+}
+
+struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
+					       struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	ctx = find_context(task);
+	if (ctx) {
+		refcount_inc(&ctx->refs);
+		return ctx;
+	}
+
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	if (!ctx)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+	context_setup(ctx, get_task_struct(task), -1);
+
+	raw_spin_lock_irq(&pmuctl_hash_lock);
+	hlist_add_head_rcu(&ctx->hash, hash_head(task));
+	raw_spin_unlock_irq(&pmuctl_hash_lock);
+	return ctx;
+}
+
+/* Whoever comes first takes it out of the table: the task's end, or the last event's. */
+static void unhash(struct pmuctl_context *ctx)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	if (!hlist_unhashed(&ctx->hash))
+		hlist_del_init_rcu(&ctx->hash);
+	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+}
+
+static void free_context_rcu(struct rcu_head *rcu)
+{
+	struct pmuctl_context *ctx =
+		container_of(rcu, struct pmuctl_context, rcu);
+
+	put_task_struct(ctx->task);
+	kfree(ctx);
+}
+
+/* Never to be loaded again. A second time does nothing. */
+static void retire(struct pmuctl_context *ctx)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	ctx->gone = true;
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	unhash(ctx);
+}
+
+void pmuctl_context_put(struct pmuctl_context *ctx)
+{
+	int cpu;
+
+	if (!ctx->task || !refcount_dec_and_test(&ctx->refs))
+		return;
+
+	retire(ctx);
+	cpu = READ_ONCE(ctx->loaded_cpu);
+	if (cpu >= 0)
+		call_cpu(cpu, unload_here, ctx);
+	call_rcu(&ctx->rcu, free_context_rcu);
+}
+
+bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
+{
+	bool gone;
+
+	lockdep_assert_held(&pmuctl_mutex);
+
+	/*
+	 * The context is visible in the table. PF_EXITING is set before the task's
+	 * last hook runs: either that hook finds the context, or we see the flag.
+	 */
+	smp_mb();
+	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
+		retire(ctx);
+
+	raw_spin_lock_irq(&ctx->lock);
+	gone = ctx->gone;
+	if (!gone) {
+		list_add_tail(&event->node, &ctx->events);
+		ctx->nr_exclude_idle += event->exclude_idle;
+	}
+	raw_spin_unlock_irq(&ctx->lock);
+	if (gone)
+		return false;
+
+	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)
+		call_cpu(task_cpu(ctx->task), load_if_current, ctx);
+	return true;
+}
+
+void pmuctl_context_del(struct pmuctl_event *event)
+{
+	struct pmuctl_context *ctx = event->context;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	pmuctl_event_disable(event);
+	raw_spin_lock_irq(&ctx->lock);
+	list_del(&event->node);
+	ctx->nr_exclude_idle -= event->exclude_idle;
+	raw_spin_unlock_irq(&ctx->lock);
+}
+
+bool pmuctl_context_for_each_task(bool (*func)(struct pmuctl_context *ctx,
+					       void *arg), void *arg)
+{
+	struct pmuctl_context *ctx;
+	bool go_on = true;
+	unsigned int i;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	rcu_read_lock();
+	for (i = 0; go_on && i < ARRAY_SIZE(context_hash); i++) {
+		hlist_for_each_entry_rcu(ctx, &context_hash[i], hash) {
+			go_on = func(ctx, arg);
+			if (!go_on)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return go_on;
+}
+
+/* ---- What the hooks tell ---- */
+
+void pmuctl_context_switch(struct task_struct *next)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *ctx;
+
+	if (pc->task_context)
+		unload_task(pc);
+
+	if (READ_ONCE(pc->context.nr_exclude_idle) &&
+	    (is_idle_task(current) || is_idle_task(next))) {
+		raw_spin_lock(&pc->context.lock);
+		if (pc->context.loaded_cpu >= 0)
+			context_apply(pc, &pc->context, true, next);
+		raw_spin_unlock(&pc->context.lock);
+	}
+
+	ctx = find_context(next);
+	if (ctx)
+		load_task(pc, ctx);
+}
+
+void pmuctl_context_exec_begin(void)
+{
+	struct pmuctl_context *ctx;
+	struct pmuctl_event *event;
+	unsigned long flags;
+
+	rcu_read_lock();
+	ctx = find_context(current);
+	if (ctx) {
+		raw_spin_lock_irqsave(&ctx->lock, flags);
+		list_for_each_entry(event, &ctx->events, node) {
+			event->enabled |= event->enable_on_exec;
+			event->enable_on_exec = false;
+		}
+		raw_spin_unlock_irqrestore(&ctx->lock, flags);
+		local_irq_save(flags);
+		sync_here(ctx);
+		local_irq_restore(flags);
+	}
+	rcu_read_unlock();
+}
+
+void pmuctl_context_task_gone(void)
+{
+	struct pmuctl_context *ctx;
+	unsigned long flags;
+
+	rcu_read_lock();
+	ctx = find_context(current);
+	if (ctx) {
+		retire(ctx);
+		local_irq_save(flags);
+		unload_here(ctx);
+		local_irq_restore(flags);
+		wake_up_all(&ctx->gone_wait);
+	}
+	rcu_read_unlock();
+}
+
+/* ---- CPUs come and go ---- */
+
+static int cpu_comes(unsigned int cpu)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *ctx = &pc->context;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	hwpmu_cpu_online();
+	raw_spin_lock(&ctx->lock);
+	WRITE_ONCE(ctx->loaded_cpu, cpu);
+	context_apply(pc, ctx, true, current);
+	raw_spin_unlock(&ctx->lock);
+	local_irq_restore(flags);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	unload_here(&pc->context);
+	if (pc->task_context)
+		unload_task(pc);
+	hwpmu_cpu_offline();
+	local_irq_restore(flags);
+	return 0;
+}
+
+int __init pmuctl_context_init(void)
+{
+	int cpu;
+
+	pmuctl_cpus = alloc_percpu(struct pmuctl_cpu);
+	if (!pmuctl_cpus)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu)
+		context_setup(pmuctl_context_of_cpu(cpu), NULL, cpu);
+
+	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
+					  cpu_comes, cpu_goes);
+	if (hotplug_state < 0) {
+		free_percpu(pmuctl_cpus);
+		return hotplug_state;
+	}
+	return 0;
+}
+
+void pmuctl_context_exit(void)
+{
+	cpuhp_remove_state(hotplug_state);
+	rcu_barrier(); /* free_context_rcu() is code of this module */
+	free_percpu(pmuctl_cpus);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The core: events, the contexts they belong to, and what makes them count. An event
+ * belongs to one context; a context belongs to a task or to a CPU. A context is
+ * "loaded" on a CPU while its events may be on that CPU's PMU: a CPU's always, a
+ * task's while the task runs there.
+ *
+ * Lock order, outermost first:
+ *
+ *	pmuctl_mutex		opening and closing: lists of events, users of hooks
+ *	cpus_read_lock		which CPUs are there; users of the PMU
+ *	(rq->lock)		the scheduler's, held when sched_switch calls us
+ *	context->lock		raw, IRQs off: state of the events of a context
+ *	pmuctl_hash_lock	raw, IRQs off: which contexts tasks have; a leaf
+ *
+ * Under context->lock nothing may be woken up: rq->lock is outside of it. Two contexts
+ * are never locked at once.
+ *
+ * Whoever changes the state of an event does so under context->lock and then calls the
+ * CPU on which the context is loaded to bring the PMU in line; if it was unloaded
+ * meanwhile, whoever loads it next sees the new state. So no call need ever be repeated.
+ */
+#ifndef PMUCTL_CORE_H
+#define PMUCTL_CORE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "attr.h"
+#include "explain.h"
+#include "pmu/hwpmu.h"
+
+/**
+ * struct pmuctl_context - the events of a task or a CPU
+ *
+ * Constant after creation:
+ * @task: whose; NULL if it is a CPU's. Referenced.
+ * @cpu: which CPU's; -1 if it is a task's.
+ *
+ * Protected by @lock:
+ * @events: list of pmuctl_event.node. Changed only with pmuctl_mutex held too, so
+ *	that either is enough to walk it.
+ * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
+ * @gone: it will never be loaded again: the task has ended, or gained privilege.
+ * @nr_exclude_idle: events that do not count while the CPU is idle.
+ *
+ * Others:
+ * @lock: see above.
+ * @hash: of a task's, in the table of contexts: pmuctl_hash_lock, read under RCU.
+ * @gone_wait: woken when it is gone; its own lock.
+ * @refs: one for each event, one for who creates it. A CPU's is never freed.
+ * @rcu: delays the end until nobody can find it in the table any more.
+ */
+struct pmuctl_context {
+	struct task_struct *task;
+	int cpu;
+
+	raw_spinlock_t lock;
+	struct list_head events;
+	int loaded_cpu;
+	bool gone;
+	unsigned int nr_exclude_idle;
+
+	struct hlist_node hash;
+	wait_queue_head_t gone_wait;
+	refcount_t refs;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct pmuctl_event - an open event
+ *
+ * Constant after creation:
+ * @context: whose event it is.
+ * @id: what PERF_EVENT_IOC_ID says; never used again.
+ * @cpu: it counts only on this CPU; -1 on any.
+ * @read_format: PERF_FORMAT_*.
+ * @exclude_idle: it does not count while the CPU runs its idle task.
+ *
+ * Protected by @context->lock:
+ * @node: in @context->events.
+ * @enabled: it is to count whenever its context is loaded.
+ * @enable_on_exec: enable it at the next exec of its task.
+ *
+ * As @enabled, and changed only by the CPU on which the context is loaded:
+ * @counter: its hardware counter.
+ * @eligible: its context is loaded on a CPU where it may count, and it is enabled.
+ * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
+ * @time_enabled: ns during which it was eligible.
+ * @time_running: ns during which it was on the PMU.
+ * @base: value of the counter at the last reset.
+ */
+struct pmuctl_event {
+	struct pmuctl_context *context;
+	u64 id;
+	int cpu;
+	u64 read_format;
+	bool exclude_idle;
+
+	struct list_head node;
+	bool enabled;
+	bool enable_on_exec;
+
+	bool eligible;
+	struct hwpmu_counter counter;
+	u64 stamp;
+	u64 time_enabled;
+	u64 time_running;
+	u64 base;
+};
+
+/**
+ * struct pmuctl_counts - the result of reading an event
+ * @value: events counted since the last reset.
+ * @time_enabled: and @time_running: ns, see struct pmuctl_event.
+ */
+struct pmuctl_counts {
+	u64 value;
+	u64 time_enabled;
+	u64 time_running;
+};
+
+/* Serializes opening and closing. */
+extern struct mutex pmuctl_mutex;
+
+/* ---- event.c: for the front ---- */
+
+/**
+ * pmuctl_event_create() - make an event and attach it, disabled
+ * @task: whom to count; NULL for all of @cpu.
+ * @cpu: on which CPU; -1 on any. Exists if it is not negative.
+ * @attr: validated by pmuctl_attr_check(); enable_on_exec is honoured, disabled is
+ *	not: enable it with pmuctl_event_enable().
+ * @why: filled on refusal.
+ *
+ * The first event makes the module own the PMU, the first one of a task registers the
+ * hooks that follow tasks.
+ *
+ * Context: Process, may sleep.
+ * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
+ * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
+ * -ENODEV if the CPU is offline; -ESRCH if the task is exiting; -EOPNOTSUPP if a hook
+ * lacks; -ENOMEM; -EINTR.
+ */
+struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+					 const struct perf_event_attr *attr,
+					 struct pmuctl_explanation *why);
+void pmuctl_event_free(struct pmuctl_event *event);
+
+/**
+ * pmuctl_event_enable() - let it count
+ * pmuctl_event_disable() - stop it; when this returns it counts no more
+ * pmuctl_event_reset() - let its value start from 0; times stay
+ * @event: in any state. If its task has ended nothing happens.
+ *
+ * Context: Process, IRQs on.
+ */
+void pmuctl_event_enable(struct pmuctl_event *event);
+void pmuctl_event_disable(struct pmuctl_event *event);
+void pmuctl_event_reset(struct pmuctl_event *event);
+
+/**
+ * pmuctl_event_read() - read value and times of one instant
+ * @event: in any state.
+ * @counts: is filled.
+ *
+ * Context: Process, IRQs on.
+ */
+void pmuctl_event_read(struct pmuctl_event *event, struct pmuctl_counts *counts);
+
+/* Number of hardware events that are open. Any context. */
+unsigned int pmuctl_event_number(void);
+
+int pmuctl_event_init(void);
+void pmuctl_event_exit(void);
+
+/* ---- context.c: contexts, and loading them ---- */
+
+int pmuctl_context_init(void);
+void pmuctl_context_exit(void);
+
+/* The context of a CPU. It always exists. */
+struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
+
+/**
+ * pmuctl_context_get_task() - the context of a task, made if it has none
+ * @task: referenced by the caller.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; pmuctl_mutex and the hooks held.
+ * Return: the context with a reference, or ERR_PTR(-ENOMEM).
+ */
+struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
+					       struct pmuctl_explanation *why);
+
+/* Drop a reference. A task's context without events is taken out of use before. */
+void pmuctl_context_put(struct pmuctl_context *ctx);
+
+/**
+ * pmuctl_context_add() - attach an event, and load the context if its task runs
+ * @ctx: referenced for the event.
+ * @event: disabled.
+ *
+ * Context: Process, may sleep; pmuctl_mutex held.
+ * Return: true; false if the context is gone: the task is exiting.
+ */
+bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
+
+/* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
+void pmuctl_context_del(struct pmuctl_event *event);
+
+/* Bring the PMU in line after a change under ctx->lock. Process, IRQs on. */
+void pmuctl_context_sync(struct pmuctl_context *ctx);
+
+/**
+ * pmuctl_context_call() - call a function where the context is loaded
+ * @ctx: a context.
+ * @func: called with ctx->lock held and IRQs off, on the CPU where the context is
+ *	loaded, or here if it is not loaded; times are up to date.
+ * @arg: its second argument.
+ *
+ * Context: Process, IRQs on.
+ */
+void pmuctl_context_call(struct pmuctl_context *ctx,
+			 void (*func)(struct pmuctl_context *ctx, void *arg),
+			 void *arg);
+
+/**
+ * pmuctl_context_for_each_task() - visit the context of every task that has one
+ * @func: returns false to end the walk.
+ * @arg: its second argument.
+ *
+ * Context: pmuctl_mutex held; @func may not sleep.
+ * Return: false if @func did.
+ */
+bool pmuctl_context_for_each_task(bool (*func)(struct pmuctl_context *ctx,
+					       void *arg), void *arg);
+
+/* What the hooks tell. Context: that of the tracepoint, see hooks.c */
+void pmuctl_context_switch(struct task_struct *next);
+void pmuctl_context_exec_begin(void);
+void pmuctl_context_task_gone(void);
+
+/* ---- admission.c ---- */
+
+/**
+ * pmuctl_admit() - is there a counter for one more event?
+ * @ctx: whose it is to be.
+ * @event: not attached yet.
+ * @why: filled on refusal.
+ *
+ * Enough counters must be there even if all events that can meet on a CPU are enabled.
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0, or -EBUSY.
+ */
+int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		 struct pmuctl_explanation *why);
+
+/* ---- hooks.c: the scheduler's tracepoints ---- */
+
+int pmuctl_hooks_init(void);
+void pmuctl_hooks_exit(void);
+
+/* Register the hooks with the first get; with the last put they go, a moment later.
+ * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
+ */
+int pmuctl_hooks_get(struct pmuctl_explanation *why);
+void pmuctl_hooks_put(void);
+
+#endif /* PMUCTL_CORE_H */

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Event file descriptors: an event as a file that speaks the language of
+ * perf_event_open(2)'s, so that programs written for those need not know the difference.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/compat.h>
+#include <linux/cpumask.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "front.h"
+
+/**
+ * struct event_file - what an event file descriptor is
+ * @event: the event; constant.
+ * @last: the last refusal of an ioctl or read on it.
+ */
+struct event_file {
+	struct pmuctl_event *event;
+	struct pmuctl_last last;
+};
+
+/* Lay out what read() gives; perf_event_open(2), "Reading results". */
+static unsigned int format_counts(const struct pmuctl_event *event,
+				  const struct pmuctl_counts *counts, u64 *out)
+{
+	u64 format = event->read_format;
+	unsigned int n = 0;
+
+	if (format & PERF_FORMAT_GROUP)
+		out[n++] = 1; /* a group of this event alone */
+	else
+		out[n++] = counts->value;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		out[n++] = counts->time_enabled;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		out[n++] = counts->time_running;
+	if (format & PERF_FORMAT_GROUP)
+		out[n++] = counts->value;
+	if (format & PERF_FORMAT_ID)
+		out[n++] = event->id;
+	if (format & PERF_FORMAT_LOST)
+		out[n++] = 0; /* nothing is sampled, so nothing is lost */
+	return n;
+}
+
+static ssize_t event_read(struct file *file, char __user *buf, size_t size,
+			  loff_t *pos)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_explanation why;
+	struct pmuctl_counts counts;
+	u64 out[6];
+	size_t need;
+	int err;
+
+	pmuctl_event_read(ef->event, &counts);
+	need = format_counts(ef->event, &counts, out) * sizeof(*out);
+	if (size < need)
+		err = pmuctl_refuse(&why, BUFFER_TOO_SMALL, "", need, size);
+	else if (copy_to_user(buf, out, need))
+		err = pmuctl_refuse(&why, BAD_POINTER, "");
+	else
+		return need;
+
+	pmuctl_last_set(&ef->last, &why);
+	return err;
+}
+
+static __poll_t event_poll(struct file *file, poll_table *wait)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_context *ctx = ef->event->context;
+
+	poll_wait(file, &ctx->gone_wait, wait);
+	return READ_ONCE(ctx->gone) ? EPOLLHUP : 0;
+}
+
+static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
+			 unsigned long arg, struct pmuctl_explanation *why)
+{
+	/* The flag means the group: it is this event alone. */
+	if (arg & ~(unsigned long)PERF_IOC_FLAG_GROUP)
+		return pmuctl_refuse(why, IOCTL_FLAGS, "", arg);
+	if (number == PERF_EVENT_IOC_ENABLE)
+		pmuctl_event_enable(event);
+	else if (number == PERF_EVENT_IOC_DISABLE)
+		pmuctl_event_disable(event);
+	else
+		pmuctl_event_reset(event);
+	return 0;
+}
+
+static long unsupported(unsigned int number, struct pmuctl_explanation *why)
+{
+	static const struct {
+		unsigned int number;
+		const char *name;
+	} known[] = {
+		{ PERF_EVENT_IOC_REFRESH, "PERF_EVENT_IOC_REFRESH" },
+		{ PERF_EVENT_IOC_PERIOD, "PERF_EVENT_IOC_PERIOD" },
+		{ PERF_EVENT_IOC_SET_OUTPUT, "PERF_EVENT_IOC_SET_OUTPUT" },
+		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
+		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
+		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "PERF_EVENT_IOC_PAUSE_OUTPUT" },
+		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
+		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+		  "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (known[i].number == number)
+			return pmuctl_refuse(why, IOCTL_UNSUPPORTED, "",
+					     known[i].name);
+	return pmuctl_refuse(why, IOCTL_UNKNOWN, "", number);
+}
+
+static long do_ioctl(struct event_file *ef, unsigned int number,
+		     unsigned long arg, struct pmuctl_explanation *why)
+{
+	switch (number) {
+	case PERF_EVENT_IOC_ENABLE:
+	case PERF_EVENT_IOC_DISABLE:
+	case PERF_EVENT_IOC_RESET:
+		return ioctl_switch(ef->event, number, arg, why);
+	case PERF_EVENT_IOC_ID:
+		if (put_user(ef->event->id, (u64 __user *)arg))
+			return pmuctl_refuse(why, BAD_POINTER, "");
+		return 0;
+	case PMUCTL_IOC_EXPLAIN:
+		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
+	default:
+		return unsupported(number, why);
+	}
+}
+
+static long event_ioctl(struct file *file, unsigned int number,
+			unsigned long arg)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_explanation why;
+	long ret;
+
+	ret = do_ioctl(ef, number, arg, &why);
+	if (ret < 0)
+		pmuctl_last_set(&ef->last, &why);
+	return ret;
+}
+
+#ifdef CONFIG_COMPAT
+/* Numbers that contain the size of a pointer differ between 32 and 64 bits. */
+static long event_compat_ioctl(struct file *file, unsigned int number,
+			       unsigned long arg)
+{
+	if (_IOC_TYPE(number) == '$' &&
+	    _IOC_SIZE(number) == sizeof(compat_uptr_t) &&
+	    _IOC_NR(number) != _IOC_NR(PERF_EVENT_IOC_PAUSE_OUTPUT)) {
+		number &= ~IOCSIZE_MASK;
+		number |= sizeof(void *) << IOCSIZE_SHIFT;
+	}
+	return event_ioctl(file, number, (unsigned long)compat_ptr(arg));
+}
+#else
+#define event_compat_ioctl	NULL
+#endif
+
+static int event_release(struct inode *inode, struct file *file)
+{
+	struct event_file *ef = file->private_data;
+
+	pmuctl_event_free(ef->event);
+	kfree(ef);
+	return 0;
+}
+
+static const struct file_operations event_fops = {
+	.owner = THIS_MODULE,
+	.release = event_release,
+	.read = event_read,
+	.poll = event_poll,
+	.unlocked_ioctl = event_ioctl,
+	.compat_ioctl = event_compat_ioctl,
+};
+
+/* Find out whom an event counts: a task with a reference, or NULL for all of @cpu. */
+static int find_target(int pid, int cpu, struct task_struct **task,
+		       struct pmuctl_explanation *why)
+{
+	struct pid *id;
+
+	*task = NULL;
+	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
+	    (cpu >= 0 && !cpu_possible(cpu)))
+		return pmuctl_refuse(why, CPU_INVALID, "cpu", cpu,
+				     nr_cpu_ids - 1);
+	if (pid < -1)
+		return pmuctl_refuse(why, PID_INVALID, "pid", pid);
+	if (pid == -1) {
+		if (cpu == -1)
+			return pmuctl_refuse(why, ALL_CPUS_UNSUPPORTED, "cpu");
+		return 0;
+	}
+	if (!pid) {
+		*task = get_task_struct(current);
+		return 0;
+	}
+	id = find_get_pid(pid);
+	*task = id ? get_pid_task(id, PIDTYPE_PID) : NULL;
+	put_pid(id);
+	if (!*task)
+		return pmuctl_refuse(why, NO_SUCH_TASK, "pid", pid);
+	return 0;
+}
+
+/* An open event that is allowed, still disabled; or an error pointer */
+static struct pmuctl_event *
+create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
+	       int pid, int cpu, struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err;
+
+	err = pmuctl_may_open(attr, task, pid, why);
+	if (err)
+		return ERR_PTR(err);
+	event = pmuctl_event_create(task, cpu, attr, why);
+	if (IS_ERR(event))
+		return event;
+
+	/* An exec may have come between; from now on it would end the event. */
+	err = pmuctl_may_open(attr, task, pid, why);
+	if (err) {
+		pmuctl_event_free(event);
+		return ERR_PTR(err);
+	}
+	return event;
+}
+
+static int refuse_file(int err, struct pmuctl_explanation *why)
+{
+	switch (err) {
+	case -EMFILE:
+		return pmuctl_refuse(why, NO_FD, "");
+	case -ENFILE:
+		return pmuctl_refuse(why, NO_FILE, "");
+	default:
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+}
+
+/* Give an event its descriptor; the event is the descriptor's then, or freed. */
+static int install(struct pmuctl_event *event, bool cloexec, bool enable,
+		   struct pmuctl_explanation *why)
+{
+	int flags = O_RDWR | (cloexec ? O_CLOEXEC : 0);
+	struct event_file *ef;
+	struct file *file;
+	int fd, err;
+
+	ef = kzalloc(sizeof(*ef), GFP_KERNEL_ACCOUNT);
+	if (!ef) {
+		err = -ENOMEM;
+		goto err_free_event;
+	}
+	ef->event = event;
+	pmuctl_last_init(&ef->last);
+
+	fd = get_unused_fd_flags(flags);
+	if (fd < 0) {
+		err = fd;
+		goto err_free_file;
+	}
+	file = anon_inode_getfile("[pmuctl_event]", &event_fops, ef, flags);
+	if (IS_ERR(file)) {
+		err = PTR_ERR(file);
+		goto err_put_fd;
+	}
+
+	/* Nothing can fail any more. */
+	if (enable)
+		pmuctl_event_enable(event);
+	fd_install(fd, file);
+	return fd;
+
+err_put_fd:
+	put_unused_fd(fd);
+err_free_file:
+	kfree(ef);
+err_free_event:
+	pmuctl_event_free(event);
+	return refuse_file(err, why);
+}
+
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, int pid, int cpu,
+			 bool cloexec, struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	struct task_struct *task;
+	int err;
+
+	err = find_target(pid, cpu, &task, why);
+	if (err)
+		return err;
+	event = create_allowed(attr, task, pid, cpu, why);
+	if (task)
+		put_task_struct(task);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	return install(event, cloexec, !attr->disabled, why);
+}

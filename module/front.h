@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The front: what user space talks to. Only here are user pointers and struct file.
+ */
+#ifndef PMUCTL_FRONT_H
+#define PMUCTL_FRONT_H
+
+#include <linux/spinlock.h>
+
+#include "core.h"
+
+struct file;
+
+/**
+ * struct pmuctl_last - the explanation of the last refusal on a file descriptor
+ * @lock: protects @explanation.
+ * @explanation: all zero if nothing was refused yet.
+ */
+struct pmuctl_last {
+	spinlock_t lock;
+	struct pmuctl_explanation explanation;
+};
+
+static inline void pmuctl_last_init(struct pmuctl_last *last)
+{
+	spin_lock_init(&last->lock);
+}
+
+/* Keep an explanation for PMUCTL_IOC_EXPLAIN. Process. */
+void pmuctl_last_set(struct pmuctl_last *last,
+		     const struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_last_fetch() - PMUCTL_IOC_EXPLAIN
+ * @last: what to tell.
+ * @arg: user's struct pmuctl_explanation with its size filled in.
+ * @why: filled if the size is wrong.
+ *
+ * Return: 0, -EINVAL, -E2BIG, -EFAULT.
+ */
+int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
+		      struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_copy_versioned() - copy a structure that starts with its size from user space
+ * @dst: gets it, zero-extended.
+ * @known: sizeof(*dst).
+ * @least: size of its first version.
+ * @src: the user's.
+ * @size: is set to the size that the user gave.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, -EINVAL, -E2BIG, -EFAULT.
+ */
+int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
+			  const void __user *src, u32 *size,
+			  struct pmuctl_explanation *why);
+
+/* dev.c: /dev/pmuctl */
+int pmuctl_dev_init(void);
+void pmuctl_dev_exit(void);
+
+/**
+ * pmuctl_event_fd_open() - everything about an open but the copying of its structures
+ * @attr: validated.
+ * @pid: and @cpu: the target as the user gave it.
+ * @cloexec: O_CLOEXEC.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: a file descriptor, or -errno.
+ */
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, int pid, int cpu,
+			 bool cloexec, struct pmuctl_explanation *why);
+
+/* permission.c */
+int pmuctl_permission_init(void);
+void pmuctl_permission_exit(void);
+
+/* The level of the checks, -1 to 3. Any context. */
+int pmuctl_paranoid(void);
+
+/**
+ * pmuctl_may_open() - may the caller open this event?
+ * @attr: validated.
+ * @task: whom it counts, NULL for all of a CPU.
+ * @pid: its id as the caller gave it, for the sentence.
+ * @why: filled on refusal.
+ *
+ * For somebody else's task the answer holds only as long as the task does not exec: ask
+ * again after the event was attached, since from then on an exec that gains privilege
+ * ends it.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -EACCES.
+ */
+int pmuctl_may_open(const struct perf_event_attr *attr,
+		    struct task_struct *task, int pid,
+		    struct pmuctl_explanation *why);
+
+#endif /* PMUCTL_FRONT_H */

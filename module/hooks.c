@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks: the kernel's tracepoints through which contexts follow their tasks. They are
+ * registered while an event needs them. When the last one is closed they stay for a
+ * moment, because registering is expensive and programs open events one after another.
+ *
+ * The probes run with preemption off. sched_switch runs with IRQs off and the rq lock
+ * held, before the switch, so current is the task that goes. task_rename comes early in
+ * an exec, before the new image has mapped anything, sched_process_exec at its end, when
+ * the new credentials are in force; sched_process_exit before the parent can be told.
+ */
+#include <linux/binfmts.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+#include "core.h"
+
+#define UNHOOK_DELAY	(1 * HZ)
+
+static void probe_sched_switch(void *data, bool preempt,
+			       struct task_struct *prev,
+			       struct task_struct *next,
+			       unsigned int prev_state)
+{
+	pmuctl_context_switch(next);
+}
+
+static void probe_task_rename(void *data, struct task_struct *task,
+			      const char *comm)
+{
+	/* Also prctl() and writes to /proc/PID/comm rename. */
+	if (task == current && current->in_execve)
+		pmuctl_context_exec_begin();
+}
+
+static void probe_sched_process_exec(void *data, struct task_struct *task,
+				     pid_t old_pid, struct linux_binprm *bprm)
+{
+	/* The new image has more rights than those that the opener was checked for. */
+	if (bprm->secureexec)
+		pmuctl_context_task_gone();
+}
+
+static void probe_sched_process_exit(void *data, struct task_struct *task)
+{
+	pmuctl_context_task_gone();
+}
+
+static struct hook {
+	const char *name;
+	void *probe;
+	struct tracepoint *tp;
+} hooks[] = {
+	{ "sched_switch", probe_sched_switch },
+	{ "task_rename", probe_task_rename },
+	{ "sched_process_exec", probe_sched_process_exec },
+	{ "sched_process_exit", probe_sched_process_exit },
+};
+
+/* All protected by pmuctl_mutex */
+static unsigned int users;
+static bool registered;
+
+/* The compiler checks the probes against the kernel's prototypes. */
+static void __maybe_unused check_probes(void)
+{
+	check_trace_callback_type_sched_switch(probe_sched_switch);
+	check_trace_callback_type_task_rename(probe_task_rename);
+	check_trace_callback_type_sched_process_exec(probe_sched_process_exec);
+	check_trace_callback_type_sched_process_exit(probe_sched_process_exit);
+}
+
+static void find_tracepoint(struct tracepoint *tp, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (!strcmp(tp->name, hooks[i].name))
+			hooks[i].tp = tp;
+}
+
+static void unregister_first(unsigned int n)
+{
+	while (n--)
+		tracepoint_probe_unregister(hooks[n].tp, hooks[n].probe, NULL);
+}
+
+static int register_all(struct pmuctl_explanation *why)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		if (!hooks[i].tp ||
+		    tracepoint_probe_register(hooks[i].tp, hooks[i].probe,
+					      NULL)) {
+			unregister_first(i);
+			return pmuctl_refuse(why, NO_HOOK, "pid",
+					     hooks[i].name);
+		}
+	}
+	return 0;
+}
+
+static void unhook(struct work_struct *work)
+{
+	mutex_lock(&pmuctl_mutex);
+	if (!users && registered) {
+		unregister_first(ARRAY_SIZE(hooks));
+		registered = false;
+	}
+	mutex_unlock(&pmuctl_mutex);
+}
+
+static DECLARE_DELAYED_WORK(unhook_work, unhook);
+
+int pmuctl_hooks_get(struct pmuctl_explanation *why)
+{
+	int err;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (!registered) {
+		err = register_all(why);
+		if (err)
+			return err;
+		registered = true;
+	}
+	users++;
+	return 0;
+}
+
+void pmuctl_hooks_put(void)
+{
+	lockdep_assert_held(&pmuctl_mutex);
+	if (!--users)
+		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+}
+
+int __init pmuctl_hooks_init(void)
+{
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	return 0;
+}
+
+void pmuctl_hooks_exit(void)
+{
+	cancel_delayed_work_sync(&unhook_work);
+	unhook(NULL);
+	/* A probe may still be running. */
+	tracepoint_synchronize_unregister();
+}

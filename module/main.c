@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading and unloading: the table of contents of the module. What is initialized
+ * last is what the world sees: the device.
+ */
+#include <linux/module.h>
+
+#include "front.h"
+
+static int __init pmuctl_init(void)
+{
+	int err;
+
+	err = hwpmu_init();
+	if (err)
+		return err;
+	err = pmuctl_event_init();
+	if (err)
+		goto err_hwpmu;
+	err = pmuctl_hooks_init();
+	if (err)
+		goto err_event;
+	err = pmuctl_context_init();
+	if (err)
+		goto err_hooks;
+	err = pmuctl_permission_init();
+	if (err)
+		goto err_context;
+	err = pmuctl_dev_init();
+	if (err)
+		goto err_permission;
+	return 0;
+
+err_permission:
+	pmuctl_permission_exit();
+err_context:
+	pmuctl_context_exit();
+err_hooks:
+	pmuctl_hooks_exit();
+err_event:
+	pmuctl_event_exit();
+err_hwpmu:
+	hwpmu_exit();
+	return err;
+}
+
+static void __exit pmuctl_exit(void)
+{
+	pmuctl_dev_exit();
+	pmuctl_permission_exit();
+	pmuctl_hooks_exit();
+	pmuctl_context_exit();
+	pmuctl_event_exit();
+	hwpmu_exit();
+}
+
+module_init(pmuctl_init);
+module_exit(pmuctl_exit);
+
+MODULE_DESCRIPTION("Performance counters beside perf_events");
+MODULE_AUTHOR("The pmuctl authors");
+MODULE_VERSION(PMUCTL_VERSION);
+MODULE_LICENSE("GPL");

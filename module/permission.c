@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Permissions: who may count what. The levels are those of the kernel's sysctl
+ * perf_event_paranoid, which modules cannot read, so there is a parameter of our own:
+ *
+ *	 3	no event at all
+ *	 2	no event that counts in the kernel
+ *	 1	no event that counts all tasks of a CPU
+ *	 0	no raw tracepoint data
+ *	-1	everything is allowed
+ *
+ * each without CAP_PERFMON (or CAP_SYS_ADMIN), and each forbids what the lower ones do.
+ * Somebody else's task also needs the ptrace read check of ptrace(2), unless the caller
+ * has CAP_PERFMON.
+ *
+ * That check is not exported to modules, but opening /proc/PID/environ makes it, the
+ * security modules' part included. We open it in a mount of procfs of our own, which
+ * nobody can mount things over.
+ */
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/mount.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/task.h>
+
+#include "front.h"
+
+static int paranoid = 2;
+
+static int set_paranoid(const char *value, const struct kernel_param *kp)
+{
+	int level, err;
+
+	err = kstrtoint(value, 0, &level);
+	if (err)
+		return err;
+	if (level < -1 || level > 3)
+		return -ERANGE;
+	WRITE_ONCE(paranoid, level);
+	return 0;
+}
+
+static const struct kernel_param_ops paranoid_ops = {
+	.set = set_paranoid,
+	.get = param_get_int,
+};
+module_param_cb(paranoid, &paranoid_ops, &paranoid, 0644);
+MODULE_PARM_DESC(paranoid,
+		 "What needs CAP_PERFMON: 3 everything, 2 (default) counting in the kernel, 1 counting CPUs, 0 raw tracepoint data, -1 nothing");
+
+static struct vfsmount *proc_mount;
+
+int pmuctl_paranoid(void)
+{
+	return READ_ONCE(paranoid);
+}
+
+/*
+ * Credentials for the ptrace check by real ids, as perf_event_open(2) has it; files in
+ * /proc make it by file-system ids. Who has CAP_SYS_PTRACE passes that check whatever the
+ * ids, but not that of the file's mode, for which there is another capability.
+ */
+static struct cred *ptrace_cred(void)
+{
+	struct cred *cred = prepare_creds();
+
+	if (!cred)
+		return NULL;
+	cred->fsuid = cred->uid;
+	cred->fsgid = cred->gid;
+	if (has_capability_noaudit(current, CAP_SYS_PTRACE))
+		cap_raise(cred->cap_effective, CAP_DAC_READ_SEARCH);
+	return cred;
+}
+
+static bool may_ptrace_read(struct task_struct *task)
+{
+	char path[32];
+	const struct cred *old;
+	struct cred *cred;
+	struct file *file;
+	bool allowed;
+
+	if (same_thread_group(task, current))
+		return true;
+	cred = ptrace_cred();
+	if (!cred)
+		return false;
+
+	snprintf(path, sizeof(path), "%d/environ",
+		 task_pid_nr_ns(task, &init_pid_ns));
+	old = override_creds(cred);
+	file = file_open_root_mnt(proc_mount, path, O_RDONLY, 0);
+	revert_creds(old);
+	put_cred(cred);
+	allowed = !IS_ERR(file);
+	if (allowed)
+		filp_close(file, NULL);
+
+	/* The number was that of this task as long as the task still has one. */
+	return allowed && pid_alive(task);
+}
+
+int pmuctl_may_open(const struct perf_event_attr *attr,
+		    struct task_struct *task, int pid,
+		    struct pmuctl_explanation *why)
+{
+	int level = pmuctl_paranoid();
+
+	if (perfmon_capable())
+		return 0;
+	if (level > 2)
+		return pmuctl_refuse(why, PERM_ANY, "", level);
+	if (level > 1 && !attr->exclude_kernel)
+		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
+				     level);
+	if (!task) {
+		if (level > 0)
+			return pmuctl_refuse(why, PERM_CPU, "pid", level);
+		return 0;
+	}
+	if (task == current)
+		return 0;
+	if (task->flags & PF_KTHREAD)
+		return pmuctl_refuse(why, PERM_KTHREAD, "pid", pid);
+	if (!may_ptrace_read(task))
+		return pmuctl_refuse(why, PERM_TASK, "pid", pid);
+	return 0;
+}
+
+int __init pmuctl_permission_init(void)
+{
+	struct file_system_type *proc = get_fs_type("proc");
+
+	if (!proc)
+		return -ENODEV;
+	proc_mount = kern_mount(proc);
+	module_put(proc->owner); /* the mount has one of its own */
+	return PTR_ERR_OR_ZERO(proc_mount);
+}
+
+void pmuctl_permission_exit(void)
+{
+	kern_unmount(proc_mount);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From the events of struct perf_event_attr to what the PMU counts. Pure logic:
+ * compiles in user space too.
+ */
+#ifndef PMUCTL_PMU_EVENTS_H
+#define PMUCTL_PMU_EVENTS_H
+
+#include "compat/pure.h"
+#include "pmu/cpuid.h"
+#include <linux/pmuctl.h>
+
+/**
+ * struct hwpmu_config - what to program for an event
+ * @evtsel: value of the event-select register, EN bit included, if the event is on
+ *	a general counter.
+ * @allowed: the counters that can count it, one bit each.
+ * @fixed_ctrl: the four bits of its field in IA32_FIXED_CTR_CTRL, if it is on a
+ *	fixed counter.
+ */
+struct hwpmu_config {
+	u64 evtsel;
+	u64 allowed;
+	u8 fixed_ctrl;
+};
+
+/**
+ * hwpmu_event_encode() - encode a HARDWARE, HW_CACHE or RAW event
+ * @caps: the PMU.
+ * @attr: validated by pmuctl_attr_check().
+ * @config: is filled.
+ * @why: filled on refusal.
+ *
+ * Context: Any.
+ * Return: 0; -EINVAL if there is no such event, or a raw one has bits that may
+ * not be set; -ENOENT if this CPU cannot count it.
+ */
+int hwpmu_event_encode(const struct hwpmu_caps *caps,
+		       const struct perf_event_attr *attr,
+		       struct hwpmu_config *config,
+		       struct pmuctl_explanation *why);
+
+/**
+ * hwpmu_generic_events() - which PERF_COUNT_HW_* this PMU can count
+ * @caps: the PMU.
+ *
+ * Context: Any.
+ * Return: one bit each.
+ */
+u64 hwpmu_generic_events(const struct hwpmu_caps *caps);
+
+#endif /* PMUCTL_PMU_EVENTS_H */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters on the PMU of a CPU: start, stop, read, and finding out at load what the
+ * PMU is. Ownership is in owner.c, overflow in nmi.c, the registers in intel.[ch].
+ *
+ * The PMU is programmed by differences. A counter that is stopped stays programmed
+ * and keeps its raw value; if the same event comes back to it, one write of
+ * IA32_PERF_GLOBAL_CTRL starts it, and its count goes on from the raw value that is
+ * read then. All that is needed for exact counts is that a raw value is folded into
+ * the count before the hardware counter has gone round once, and the overflow NMI,
+ * which comes once a round, does that.
+ *
+ * Order against the NMI, which may interrupt between any two instructions here:
+ *
+ *	start: fill in the counter, then active[], then @enabled, then the register
+ *	stop: @enabled, then the register, then active[], then fold
+ *
+ * So the NMI sees a counter in active[] only while count and prev are its to change,
+ * and hwpmu_read() notices by @seq if it did.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpufeature.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+
+#include "explain.h"
+#include "pmu/place.h"
+#include "pmu/private.h"
+
+DEFINE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
+struct hwpmu_caps hwpmu_the_caps __ro_after_init;
+static const char *hwpmu_no_pmu_reason __ro_after_init;
+
+/* Below this the NMI handler would interrupt itself into a standstill. */
+#define HEADROOM_MIN	200
+
+unsigned int hwpmu_headroom;
+module_param_named(counter_headroom, hwpmu_headroom, uint, 0600);
+MODULE_PARM_DESC(counter_headroom,
+		 "For tests: events until a hardware counter overflows; 0 (default) is as far as it goes");
+
+const struct hwpmu_caps *hwpmu_caps(void)
+{
+	return &hwpmu_the_caps;
+}
+
+const char *hwpmu_reason(void)
+{
+	return hwpmu_no_pmu_reason;
+}
+
+static void read_cpuid(struct hwpmu_cpuid *id)
+{
+	const struct cpuinfo_x86 *c = &boot_cpu_data;
+
+	memset(id, 0, sizeof(*id));
+	switch (c->x86_vendor) {
+	case X86_VENDOR_INTEL:
+	case X86_VENDOR_ZHAOXIN:
+		id->vendor = HWPMU_VENDOR_INTEL;
+		break;
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		id->vendor = HWPMU_VENDOR_AMD;
+		break;
+	default:
+		id->vendor = HWPMU_VENDOR_OTHER;
+	}
+	id->family = c->x86;
+	id->model = c->x86_model;
+	id->hypervisor = boot_cpu_has(X86_FEATURE_HYPERVISOR);
+	id->pdcm = boot_cpu_has(X86_FEATURE_PDCM);
+	id->max_leaf = c->cpuid_level;
+	if (id->max_leaf >= 0xa)
+		cpuid(0xa, &id->eax, &id->ebx, &id->ecx, &id->edx);
+	if (id->pdcm)
+		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
+}
+
+int __init hwpmu_init(void)
+{
+	struct hwpmu_cpuid id;
+	int err;
+
+	read_cpuid(&id);
+	hwpmu_no_pmu_reason = hwpmu_cpuid_decode(&id, &hwpmu_the_caps);
+	if (!hwpmu_no_pmu_reason && !intel_probe(&hwpmu_the_caps)) {
+		memset(&hwpmu_the_caps, 0, sizeof(hwpmu_the_caps));
+		hwpmu_no_pmu_reason = PMUCTL_NO_PMU_MSR;
+	}
+	if (hwpmu_no_pmu_reason) {
+		pr_info("no hardware events: %s\n", hwpmu_no_pmu_reason);
+		return 0;
+	}
+
+	err = hwpmu_owner_init();
+	if (err)
+		return err;
+	err = hwpmu_nmi_init();
+	if (err)
+		hwpmu_owner_exit();
+	return err;
+}
+
+void hwpmu_exit(void)
+{
+	if (hwpmu_no_pmu_reason)
+		return;
+	hwpmu_nmi_exit();
+	hwpmu_owner_exit();
+}
+
+int hwpmu_counter_init(struct hwpmu_counter *counter,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	memset(counter, 0, sizeof(*counter));
+	counter->index = -1;
+	if (hwpmu_no_pmu_reason)
+		return pmuctl_refuse(why, NO_PMU, "attr.type",
+				     hwpmu_no_pmu_reason);
+	return hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
+}
+
+void hwpmu_fold(struct hwpmu_counter *c)
+{
+	u64 raw = intel_read_counter(c->index);
+
+	c->count += (raw - c->prev) & hwpmu_width_mask(c->index);
+	c->prev = raw;
+}
+
+void hwpmu_arm(struct hwpmu_counter *c)
+{
+	unsigned int distance = READ_ONCE(hwpmu_headroom);
+	u64 raw;
+
+	if (!distance)
+		return;
+	distance = clamp(distance, HEADROOM_MIN, (unsigned int)S32_MAX);
+	raw = -(u64)distance & hwpmu_width_mask(c->index);
+	intel_write_counter(&hwpmu_the_caps, c->index, -(u64)distance);
+	c->prev = raw;
+}
+
+/* Bring IA32_PERF_GLOBAL_CTRL to what is wanted, unless the NMI had to give up. */
+static void set_enabled(struct hwpmu_cpu *cpu, u64 counters)
+{
+	WRITE_ONCE(cpu->enabled, counters);
+	if (!counters)
+		WRITE_ONCE(cpu->stuck, false);
+	intel_enable_only(READ_ONCE(cpu->stuck) ? 0 : counters);
+}
+
+/* Program the event of a counter whose index is chosen and not enabled. */
+static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
+{
+	unsigned int i = c->index;
+
+	if (i < HWPMU_FIXED_BASE) {
+		if (cpu->evtsel[i] != c->config.evtsel) {
+			intel_write_evtsel(i, c->config.evtsel);
+			cpu->evtsel[i] = c->config.evtsel;
+		}
+	} else {
+		unsigned int shift = 4 * (i - HWPMU_FIXED_BASE);
+		u64 ctrl = cpu->fixed_ctrl & ~(0xfULL << shift);
+
+		ctrl |= (u64)c->config.fixed_ctrl << shift;
+		if (cpu->fixed_ctrl != ctrl) {
+			intel_write_fixed_ctrl(ctrl);
+			cpu->fixed_ctrl = ctrl;
+		}
+	}
+}
+
+/* Let these counters count, each on its index, which is free. */
+static void start_placed(struct hwpmu_cpu *cpu,
+			 struct hwpmu_counter *const *counters, unsigned int n)
+{
+	u64 add = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct hwpmu_counter *c = counters[i];
+
+		program(cpu, c);
+		c->prev = intel_read_counter(c->index);
+		hwpmu_arm(c);
+		c->running = true;
+		WRITE_ONCE(cpu->active[c->index], c);
+		add |= BIT_ULL(c->index);
+	}
+	barrier(); /* active[] before @enabled: see the top of the file */
+	set_enabled(cpu, cpu->enabled | add);
+}
+
+/* Take the counters of the mask off; they are folded, and know where they were. */
+static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
+{
+	set_enabled(cpu, cpu->enabled & ~mask);
+	for (; mask; mask &= mask - 1) {
+		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
+
+		WRITE_ONCE(cpu->active[c->index], NULL);
+		barrier(); /* the NMI leaves @c alone from here on */
+		hwpmu_fold(c);
+		c->running = false;
+	}
+}
+
+/*
+ * Choose free counters without moving what runs: the one each was on last, else the
+ * last allowed one, which keeps general counters free for those that need them.
+ */
+static bool place_among_free(const struct hwpmu_cpu *cpu,
+			     struct hwpmu_counter *const *counters,
+			     unsigned int n)
+{
+	u64 free = hwpmu_the_caps.counters & ~cpu->enabled;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct hwpmu_counter *c = counters[i];
+		u64 mine = c->config.allowed & free;
+
+		if (!mine)
+			return false;
+		if (c->index < 0 || !(mine & BIT_ULL(c->index)))
+			c->index = fls64(mine) - 1;
+		free &= ~BIT_ULL(c->index);
+	}
+	return true;
+}
+
+/*
+ * Place all anew, moving what runs where it must be. Nothing changes if they do not
+ * fit. Rare: only when the simple way fails.
+ */
+static noinline bool place_all(struct hwpmu_cpu *cpu,
+		      struct hwpmu_counter *const *counters, unsigned int n)
+{
+	struct hwpmu_counter *all[HWPMU_MAX_COUNTERS];
+	u64 allowed[HWPMU_MAX_COUNTERS];
+	s8 index[HWPMU_MAX_COUNTERS];
+	unsigned int running = 0, i;
+	u64 left;
+
+	for (left = cpu->enabled; left; left &= left - 1)
+		all[running++] = cpu->active[__ffs64(left)];
+	if (running + n > HWPMU_MAX_COUNTERS)
+		return false;
+	memcpy(all + running, counters, n * sizeof(*all));
+	for (i = 0; i < running + n; i++) {
+		allowed[i] = all[i]->config.allowed;
+		index[i] = all[i]->index;
+	}
+	if (!hwpmu_place(allowed, running + n, index))
+		return false;
+
+	stop_mask(cpu, cpu->enabled);
+	for (i = 0; i < running + n; i++)
+		all[i]->index = index[i];
+	start_placed(cpu, all, running);
+	return true;
+}
+
+void hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (!n || !cpu->owned || READ_ONCE(cpu->stuck))
+		return;
+	if (place_among_free(cpu, counters, n) || place_all(cpu, counters, n))
+		start_placed(cpu, counters, n);
+}
+
+void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	u64 mask = 0;
+	unsigned int i;
+
+	lockdep_assert_irqs_disabled();
+	for (i = 0; i < n; i++)
+		if (counters[i]->running)
+			mask |= BIT_ULL(counters[i]->index);
+	if (mask)
+		stop_mask(cpu, mask);
+}
+
+u64 hwpmu_read(const struct hwpmu_counter *c)
+{
+	u64 count, delta;
+	u32 seq;
+
+	if (!c->running)
+		return c->count;
+
+	lockdep_assert_irqs_disabled();
+	do {
+		seq = READ_ONCE(c->seq);
+		barrier(); /* pairs with the NMI's on this CPU: seq first and last */
+		count = c->count;
+		delta = intel_read_counter(c->index) - c->prev;
+		barrier();
+	} while (seq != READ_ONCE(c->seq));
+
+	return count + (delta & hwpmu_width_mask(c->index));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The PMU as the core sees it: own it, and make counters count on this CPU.
+ * Nothing here knows of tasks, contexts or user memory.
+ */
+#ifndef PMUCTL_PMU_HWPMU_H
+#define PMUCTL_PMU_HWPMU_H
+
+#include "pmu/cpuid.h"
+#include "pmu/events.h"
+
+/**
+ * struct hwpmu_counter - one event as the PMU sees it, embedded in the core's
+ * @config: constant after hwpmu_counter_init().
+ * @index: the counter it is on, or was on last, or -1. Owner CPU.
+ * @running: it is on the PMU of the owner CPU. Owner CPU.
+ * @seq: odd never; changes whenever the NMI has changed @count and @prev. Owner CPU,
+ *	NMI may interrupt.
+ * @count: what has been counted up to @prev. Owner CPU, NMI may interrupt; if not
+ *	@running, whoever holds the lock under which the core stopped it.
+ * @prev: raw value of the hardware counter when @count was right. As @count.
+ *
+ * The owner CPU is the one that last called hwpmu_start() for it; the core sees to it
+ * that there is only one at a time.
+ */
+struct hwpmu_counter {
+	struct hwpmu_config config;
+	s8 index;
+	bool running;
+	u32 seq;
+	u64 count;
+	u64 prev;
+};
+
+/**
+ * hwpmu_init() - find out what the PMU is, register the NMI handler
+ *
+ * A machine without a usable PMU is not an error: see hwpmu_reason().
+ *
+ * Context: Process, may sleep. At module load.
+ * Return: 0, or -errno of the handler's registration.
+ */
+int hwpmu_init(void);
+
+/**
+ * hwpmu_exit() - undo hwpmu_init(); the PMU has been put
+ *
+ * Context: Process, may sleep. At module unload.
+ */
+void hwpmu_exit(void);
+
+/* What the PMU is; caps->version is 0 if there is none. Constant after init. */
+const struct hwpmu_caps *hwpmu_caps(void);
+
+/* Why there is no usable PMU, a constant sentence; NULL if there is one. */
+const char *hwpmu_reason(void);
+
+/**
+ * hwpmu_get() - own the PMU of all CPUs
+ * @why: filled on refusal.
+ *
+ * The first get reserves the PMU, saves its registers and points LVTPC to NMI;
+ * each needs its hwpmu_put(), the last of which undoes that.
+ *
+ * Context: Process, may sleep; cpus_read_lock held. The caller serializes.
+ * Return: 0; -ENOENT if there is no usable PMU; -EBUSY if somebody else owns it.
+ */
+int hwpmu_get(struct pmuctl_explanation *why);
+void hwpmu_put(void);
+
+/* Who owns the PMU now: PMUCTL_OWNER_*. Context and serialization as hwpmu_get() */
+u32 hwpmu_owner(void);
+
+/**
+ * hwpmu_cpu_online() - the PMU of this CPU comes under our control if we own it
+ * hwpmu_cpu_offline() - and goes out of it; nothing runs on it any more
+ *
+ * Context: On that CPU, IRQs off. Serialized with hwpmu_get() by CPU hotplug.
+ */
+void hwpmu_cpu_online(void);
+void hwpmu_cpu_offline(void);
+
+/**
+ * hwpmu_counter_init() - encode an event
+ * @counter: is filled; not running, count 0.
+ * @attr: validated by pmuctl_attr_check().
+ * @why: filled on refusal.
+ *
+ * Context: Any.
+ * Return: 0; -ENOENT if there is no PMU or it cannot count this; -EINVAL if there is
+ * no such event.
+ */
+int hwpmu_counter_init(struct hwpmu_counter *counter,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why);
+
+/**
+ * hwpmu_start() - put counters on the PMU of this CPU, all at the same instant
+ * @counters: not running; their values go on from where they were.
+ * @n: how many, at most HWPMU_MAX_COUNTERS.
+ *
+ * If the PMU is not ours on this CPU, or they do not fit beside those that run, none
+ * is started: look at counter->running.
+ *
+ * Context: Owner CPU, IRQs off.
+ */
+void hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n);
+
+/**
+ * hwpmu_stop() - take counters off the PMU of this CPU, all at the same instant
+ * @counters: those that do not run are left alone.
+ * @n: how many.
+ *
+ * After it counter->count is the value, and no NMI touches them any more.
+ *
+ * Context: Owner CPU, IRQs off.
+ */
+void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
+
+/**
+ * hwpmu_read() - value of a counter
+ * @counter: running on this CPU, or not running at all.
+ *
+ * Exact also if an overflow is handled while it reads.
+ *
+ * Context: Owner CPU, IRQs off; or, if not running, under the core's lock.
+ * Return: events counted since hwpmu_counter_init().
+ */
+u64 hwpmu_read(const struct hwpmu_counter *counter);
+
+#endif /* PMUCTL_PMU_HWPMU_H */

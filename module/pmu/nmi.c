@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The overflow NMI. It claims what IA32_PERF_GLOBAL_STATUS shows of our counters, on
+ * CPUs whose PMU is ours, and nothing else.
+ *
+ * The processor masks LVTPC when it delivers the interrupt (SDM Vol. 3A, "Local
+ * Vector Table"); it is written anew after the status has been acknowledged.
+ * All counters stand still in between, so that nothing overflows unseen.
+ *
+ * A status bit without an active counter is a late overflow of one that has been
+ * stopped since: it was folded then, but the interrupt is ours all the same.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/irq_work.h>
+#include <linux/nmi.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include "pmu/private.h"
+
+#define NMI_NAME	"pmuctl"
+/* Overflows in a row, without leaving the handler, that are surely not real */
+#define LOOPS_MAX	64
+
+static void report_stuck(struct irq_work *work)
+{
+	pr_warn("CPU %d: counters overflow without end and are stopped: close the events that count there\n",
+		smp_processor_id());
+}
+
+static DEFINE_PER_CPU(struct irq_work, stuck_work) =
+	IRQ_WORK_INIT(report_stuck);
+
+void hwpmu_lvtpc_set_nmi(void)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index)
+{
+	struct hwpmu_counter *c = READ_ONCE(cpu->active[index]);
+
+	if (!c)
+		return;
+	WRITE_ONCE(c->seq, c->seq + 1); /* hwpmu_read() that we interrupt tries again */
+	hwpmu_fold(c);
+	hwpmu_arm(c);
+}
+
+static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	unsigned int loops = 0;
+	int handled = 0;
+	u64 status, left;
+
+	if (!cpu->owned)
+		return NMI_DONE;
+	status = intel_read_status() & hwpmu_the_caps.counters;
+	if (!status)
+		return NMI_DONE;
+
+	intel_enable_only(0);
+	while (status && loops++ < LOOPS_MAX) {
+		for (left = status; left; left &= left - 1) {
+			handle_overflow(cpu, __ffs64(left));
+			handled++;
+		}
+		intel_ack_status(status);
+		status = intel_read_status() & hwpmu_the_caps.counters;
+	}
+	if (status) {
+		WRITE_ONCE(cpu->stuck, true);
+		irq_work_queue(this_cpu_ptr(&stuck_work));
+	}
+	hwpmu_lvtpc_set_nmi();
+	intel_enable_only(cpu->stuck ? 0 : READ_ONCE(cpu->enabled));
+	return handled;
+}
+
+int __init hwpmu_nmi_init(void)
+{
+	return register_nmi_handler(NMI_LOCAL, hwpmu_nmi, NMI_FLAG_FIRST,
+				    NMI_NAME);
+}
+
+void hwpmu_nmi_exit(void)
+{
+	int cpu;
+
+	unregister_nmi_handler(NMI_LOCAL, NMI_NAME);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&stuck_work, cpu));
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ownership of the PMU: the kernel's reservation of performance counters, which
+ * in-tree perf and the NMI watchdog use too, and what goes with it on each CPU.
+ *
+ * The reservation knows only MSRs near the first event-select register: the event
+ * selects are what excludes perf; fixed and full-width counters come along with them.
+ */
+#include <linux/cpu.h>
+#include <linux/lockdep.h>
+#include <linux/smp.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#include <asm/perf_event.h>
+
+#include "explain.h"
+#include "pmu/private.h"
+
+/* Each CPU's registers as they were before we came; large, so not static per-CPU data */
+static struct intel_saved __percpu *hwpmu_saved;
+
+/* How many gets. Serialized by the caller of hwpmu_get() and hwpmu_put(). */
+static unsigned int hwpmu_users;
+
+static void release_general(unsigned int n)
+{
+	while (n--) {
+		release_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n);
+		release_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + n);
+	}
+}
+
+static bool hwpmu_reserve(void)
+{
+	unsigned int n = hwpmu_the_caps.nr_general;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (!reserve_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + i))
+			goto err_release;
+		if (!reserve_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + i)) {
+			release_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + i);
+			goto err_release;
+		}
+	}
+	return true;
+
+err_release:
+	release_general(i);
+	return false;
+}
+
+static void hwpmu_release(void)
+{
+	release_general(hwpmu_the_caps.nr_general);
+}
+
+int __init hwpmu_owner_init(void)
+{
+	hwpmu_saved = alloc_percpu(struct intel_saved);
+	return hwpmu_saved ? 0 : -ENOMEM;
+}
+
+void hwpmu_owner_exit(void)
+{
+	free_percpu(hwpmu_saved);
+}
+
+void hwpmu_cpu_online(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	struct intel_saved *saved;
+
+	lockdep_assert_irqs_disabled();
+	if (!hwpmu_users || cpu->owned)
+		return;
+
+	saved = this_cpu_ptr(hwpmu_saved);
+	intel_take(&hwpmu_the_caps, saved);
+	cpu->enabled = 0;
+	cpu->stuck = false;
+	cpu->fixed_ctrl = 0;
+	memset(cpu->evtsel, 0, sizeof(cpu->evtsel));
+	saved->lvtpc = apic->read(APIC_LVTPC);
+	cpu->owned = true;
+	hwpmu_lvtpc_set_nmi();
+}
+
+void hwpmu_cpu_offline(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	struct intel_saved *saved;
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->owned)
+		return;
+
+	saved = this_cpu_ptr(hwpmu_saved);
+	intel_give_back(&hwpmu_the_caps, saved);
+	apic->write(APIC_LVTPC, saved->lvtpc);
+	cpu->owned = false;
+}
+
+static void take_on_cpu(void *unused)
+{
+	hwpmu_cpu_online();
+}
+
+static void give_back_on_cpu(void *unused)
+{
+	hwpmu_cpu_offline();
+}
+
+int hwpmu_get(struct pmuctl_explanation *why)
+{
+	if (hwpmu_reason())
+		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
+	if (hwpmu_users++)
+		return 0;
+	if (!hwpmu_reserve()) {
+		hwpmu_users--;
+		return pmuctl_refuse(why, PMU_BUSY, "attr.type");
+	}
+	on_each_cpu(take_on_cpu, NULL, 1);
+	return 0;
+}
+
+void hwpmu_put(void)
+{
+	if (--hwpmu_users)
+		return;
+	on_each_cpu(give_back_on_cpu, NULL, 1);
+	hwpmu_release();
+}
+
+u32 hwpmu_owner(void)
+{
+	if (hwpmu_users)
+		return PMUCTL_OWNER_PMUCTL;
+	if (hwpmu_reason())
+		return PMUCTL_OWNER_NOBODY;
+	if (!hwpmu_reserve())
+		return PMUCTL_OWNER_OTHER;
+	hwpmu_release();
+	return PMUCTL_OWNER_NOBODY;
+}

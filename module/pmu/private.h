@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of pmu/ share among themselves: the state of one CPU's PMU.
+ */
+#ifndef PMUCTL_PMU_PRIVATE_H
+#define PMUCTL_PMU_PRIVATE_H
+
+#include <linux/percpu.h>
+
+#include "pmu/hwpmu.h"
+#include "pmu/intel.h"
+
+/**
+ * struct hwpmu_cpu - the PMU of one CPU
+ * @enabled: what IA32_PERF_GLOBAL_CTRL is to be; written before the register, so that
+ *	the NMI, which restores the register from it, is never behind.
+ * @active: who is on counter n; not NULL for every bit of @enabled.
+ * @owned: the PMU is ours on this CPU.
+ * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
+ * @evtsel: what the event-select registers hold.
+ * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
+ *
+ * Written by its own CPU with IRQs off; the NMI reads the first group and may write
+ * @enabled and @stuck.
+ */
+struct hwpmu_cpu {
+	u64 enabled;
+	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
+	bool owned;
+	bool stuck;
+
+	u64 evtsel[HWPMU_MAX_GENERAL];
+	u64 fixed_ctrl;
+};
+
+DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
+
+/* Constant after hwpmu_init() */
+extern struct hwpmu_caps hwpmu_the_caps;
+
+/* Distance from overflow that a counter is armed for, 0: as wide as it is */
+extern unsigned int hwpmu_headroom;
+
+/* The bits that counter @index can hold */
+static inline u64 hwpmu_width_mask(unsigned int index)
+{
+	return index >= HWPMU_FIXED_BASE ?
+		GENMASK_ULL(hwpmu_the_caps.fixed_width - 1, 0) :
+		GENMASK_ULL(hwpmu_the_caps.general_width - 1, 0);
+}
+
+/**
+ * hwpmu_arm() - let a counter that is not enabled overflow after the headroom
+ * @counter: with its index chosen; count and prev are right before and after.
+ *
+ * Does nothing if no headroom is set: then the raw value just goes on.
+ *
+ * Context: Owner CPU, IRQs off, or its NMI.
+ */
+void hwpmu_arm(struct hwpmu_counter *counter);
+
+/* Add to @counter->count what the hardware has counted since @counter->prev. */
+void hwpmu_fold(struct hwpmu_counter *counter);
+
+/* nmi.c */
+int hwpmu_nmi_init(void);
+void hwpmu_nmi_exit(void);
+void hwpmu_lvtpc_set_nmi(void);
+
+/* owner.c */
+int hwpmu_owner_init(void);
+void hwpmu_owner_exit(void);
+
+#endif /* PMUCTL_PMU_PRIVATE_H */

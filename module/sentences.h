@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every sentence that explains a refusal, with the errno that goes with it.
+ * PMUCTL_SAY_X belongs to PMUCTL_WHY_X of the ABI. A sentence names the value, the
+ * limit and the remedy, starts in lower case and has no full stop: programs print
+ * it after a prefix of their own. It must fit pmuctl_explanation.sentence with
+ * the longest arguments it can get.
+ */
+#ifndef PMUCTL_SENTENCES_H
+#define PMUCTL_SENTENCES_H
+
+/* The call itself */
+#define PMUCTL_SAY_SIZE_TOO_SMALL EINVAL, \
+	"size %u is less than the %zu bytes of the structure's first version: set it to sizeof()"
+#define PMUCTL_SAY_SIZE_TOO_BIG E2BIG, \
+	"size %u is more than the %zu bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module"
+#define PMUCTL_SAY_FLAGS_UNKNOWN EINVAL, \
+	"flags 0x%x has bits that this module does not know: only 0x%x may be set"
+#define PMUCTL_SAY_RESERVED_SET EINVAL, \
+	"a reserved field is 0x%llx: it must be 0"
+#define PMUCTL_SAY_BAD_POINTER EFAULT, \
+	"the memory at this address cannot be read or written: pass a pointer into your own address space"
+#define PMUCTL_SAY_IOCTL_UNKNOWN ENOTTY, \
+	"ioctl number 0x%x is not one of pmuctl's: see <linux/pmuctl.h>"
+#define PMUCTL_SAY_NO_MEMORY ENOMEM, \
+	"the kernel has no memory left for the event: close other events or free memory"
+#define PMUCTL_SAY_NO_FD EMFILE, \
+	"no file descriptor is free: close some, or raise the limit (ulimit -n)"
+#define PMUCTL_SAY_NO_FILE ENFILE, \
+	"the system's limit of open files is reached: raise it (sysctl fs.file-max) or close some"
+#define PMUCTL_SAY_INTERRUPTED EINTR, \
+	"a fatal signal arrived before the event was opened"
+
+/* The attr */
+#define PMUCTL_SAY_ATTR_TOO_SMALL E2BIG, \
+	"attr.size %u is less than %u, the size of the first struct perf_event_attr: set it to sizeof(), or to 0 for that first size"
+#define PMUCTL_SAY_ATTR_TOO_BIG E2BIG, \
+	"attr.size %u is more than the %u bytes that this module knows, and what is beyond is not zero: attr.size now holds the size that it knows"
+#define PMUCTL_SAY_ATTR_BITS_UNKNOWN EINVAL, \
+	"0x%llx has bits that no struct perf_event_attr known to this module defines: only 0x%llx may be set"
+#define PMUCTL_SAY_ATTR_UNSUPPORTED EOPNOTSUPP, \
+	"%s is not supported by this version of pmuctl: leave it 0"
+#define PMUCTL_SAY_TYPE_UNKNOWN ENOENT, \
+	"event type %u does not exist here: use PERF_TYPE_HARDWARE (0), PERF_TYPE_HW_CACHE (3) or PERF_TYPE_RAW (4)"
+#define PMUCTL_SAY_TYPE_UNSUPPORTED EOPNOTSUPP, \
+	"events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE or PERF_TYPE_RAW"
+#define PMUCTL_SAY_EVENT_UNKNOWN EINVAL, \
+	"config 0x%llx is not an event of type %u: see PERF_COUNT_* in <linux/perf_event.h>"
+#define PMUCTL_SAY_EVENT_NOT_HERE ENOENT, \
+	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
+#define PMUCTL_SAY_RAW_BITS EINVAL, \
+	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
+#define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
+	"exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one"
+#define PMUCTL_SAY_PRECISE EOPNOTSUPP, \
+	"precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)"
+
+/* The target */
+#define PMUCTL_SAY_PID_INVALID EINVAL, \
+	"pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu"
+#define PMUCTL_SAY_NO_SUCH_TASK ESRCH, \
+	"no task has the id %d in your pid namespace: it may have ended"
+#define PMUCTL_SAY_TASK_EXITING ESRCH, \
+	"task %d is exiting: there is nothing left to count"
+#define PMUCTL_SAY_CPU_INVALID EINVAL, \
+	"cpu %d does not exist: this machine has the CPUs 0 to %u, and -1 means any"
+#define PMUCTL_SAY_CPU_OFFLINE ENODEV, \
+	"cpu %d is offline: bring it online (/sys/devices/system/cpu/cpu%d/online) or choose another"
+#define PMUCTL_SAY_ALL_CPUS_UNSUPPORTED EOPNOTSUPP, \
+	"pid -1 with cpu -1 (all CPUs through one descriptor) is not supported by this version of pmuctl: open one event for each CPU"
+#define PMUCTL_SAY_GROUP_UNSUPPORTED EOPNOTSUPP, \
+	"group_fd %d: groups are not supported by this version of pmuctl: pass -1"
+#define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
+	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
+
+/* Permission */
+#define PMUCTL_SAY_PERM_KERNEL EACCES, \
+	"counting in the kernel needs CAP_PERFMON at paranoid level %d: count user space only (attr.exclude_kernel, modifier :u), gain CAP_PERFMON, or set the module's parameter paranoid to 1"
+#define PMUCTL_SAY_PERM_CPU EACCES, \
+	"counting all tasks of a CPU needs CAP_PERFMON at paranoid level %d: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
+#define PMUCTL_SAY_PERM_TASK EACCES, \
+	"task %d is not yours to inspect (the ptrace read check refused it): count a task of your own, or gain CAP_PERFMON"
+#define PMUCTL_SAY_PERM_ANY EACCES, \
+	"paranoid level %d forbids every event without CAP_PERFMON: gain it, or set the module's parameter paranoid to 2"
+#define PMUCTL_SAY_PERM_KTHREAD EACCES, \
+	"task %d is a kernel thread: counting it needs CAP_PERFMON"
+
+/* The PMU */
+#define PMUCTL_SAY_NO_PMU ENOENT, \
+	"hardware events cannot be counted: %s"
+#define PMUCTL_SAY_PMU_BUSY EBUSY, \
+	"the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events"
+#define PMUCTL_SAY_COUNTERS_TAKEN EBUSY, \
+	"no counter is left: %u events of a task and %u of CPU %d are open, on %u general and %u fixed counters that not every event can use: close some"
+#define PMUCTL_SAY_NO_HOOK EOPNOTSUPP, \
+	"this kernel has no tracepoint %s, without which events cannot follow a task: count a CPU (pid -1)"
+
+/* Why there is no PMU: what PMUCTL_SAY_NO_PMU and pmuctl_info.pmu_reason say */
+#define PMUCTL_NO_PMU_VENDOR \
+	"pmuctl does not know the PMU of this CPU's vendor"
+#define PMUCTL_NO_PMU_AMD \
+	"this version of pmuctl does not drive the PMU of AMD processors"
+#define PMUCTL_NO_PMU_HIDDEN \
+	"this is a virtual machine whose hypervisor offers no PMU: enable it there (QEMU/KVM: -cpu host,pmu=on)"
+#define PMUCTL_NO_PMU_ABSENT \
+	"CPUID leaf 0xA says that this CPU has no architectural PMU: it may be disabled in the firmware"
+#define PMUCTL_NO_PMU_VERSION \
+	"the CPU has version 1 of the architectural PMU, without global control, which this version of pmuctl does not drive"
+#define PMUCTL_NO_PMU_VERSION6 \
+	"the CPU has version 6 or later of the architectural PMU, which the kernel's reservation does not protect from perf"
+#define PMUCTL_NO_PMU_COUNTERS \
+	"CPUID leaf 0xA describes no general-purpose counter"
+#define PMUCTL_NO_PMU_MSR \
+	"the PMU's registers cannot be accessed, although CPUID describes them: the hypervisor may filter them"
+
+/* Event file descriptors */
+#define PMUCTL_SAY_BUFFER_TOO_SMALL ENOSPC, \
+	"a read of this event gives %zu bytes, but the buffer has %zu: enlarge it"
+#define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
+	"%s is not supported by this version of pmuctl"
+#define PMUCTL_SAY_IOCTL_FLAGS EINVAL, \
+	"ioctl argument 0x%lx has unknown bits: pass 0"
+
+#endif /* PMUCTL_SENTENCES_H */
