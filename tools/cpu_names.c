@@ -66,8 +66,8 @@ int cpu_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
 		return -ENOENT;
 	}
 	if (ret != PFM_SUCCESS) {
-		snprintf(sentence, size, "'%.64s' does not fit together: %s; see 'pmuctl list %.32s'",
-			 name, pfm_strerror(ret), name);
+		snprintf(sentence, size, "'%.64s' does not fit together: %s; see 'pmuctl list %.*s'",
+			 name, pfm_strerror(ret), (int)strcspn(name, ":."), name);
 		return -EINVAL;
 	}
 	attr->type = found.type;

@@ -34,8 +34,8 @@ static int append(struct int_list *list, int first, int last)
 	if (!new)
 		return -ENOMEM;
 	list->list = new;
-	while (first <= last)
-		new[list->count++] = first++;
+	for (size_t i = 0; i < more; i++)
+		new[list->count++] = first + (int)i;
 	return 0;
 }
 

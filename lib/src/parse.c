@@ -154,10 +154,10 @@ static int pmu_parse(struct parser *p, struct span item, struct span *name,
 	if (!body.len)
 		return pmuctl_parse_fail(p, open + 1,
 			"there is nothing between the slashes: write for example cpu/event=0xc4/");
-	ret = 0;
-	if (!pmuctl_name_find_generic(body, attr))
+	ret = pmuctl_name_find_generic(body, attr);
+	if (!ret)
 		ret = pmuctl_raw_parse(p, body, attr);
-	if (!ret && attr->type != PERF_TYPE_HARDWARE)
+	if (!ret)
 		ret = fields_parse(p, body, name, attr);
 	if (ret < 0 || !mods.len)
 		return ret < 0 ? ret : 0;

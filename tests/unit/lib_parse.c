@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The grammar of event lists: fields, raw numbers, modifiers, lists, names that only
+ * a resolver knows, and for every mistake the position and the sentence.
+ */
+/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include <pmuctl.h>
+
+static struct pmuctl_events *parse(const char *text)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events = NULL;
+	int ret = pmuctl_events_parse(text, NULL, NULL, &error, &events);
+
+	cr_assert_eq(ret, 0, "'%s': %d at %zu: %s", text, ret, error.position,
+		     error.sentence);
+	return events;
+}
+
+static void check_config(const char *text, unsigned long long config)
+{
+	struct pmuctl_events *events = parse(text);
+
+	cr_assert_eq(pmuctl_events_count(events), 1, "'%s'", text);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_RAW);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->config, config, "'%s': %llx",
+		     text,
+		     (unsigned long long)pmuctl_events_attr(events, 0)->config);
+	pmuctl_events_free(events);
+}
+
+Test(lib_parse, raw_numbers)
+{
+	check_config("r1", 0x1);
+	check_config("r01c4", 0x1c4);
+	check_config("r01C4", 0x1c4);
+	check_config("rffffffffffffffff", 0xffffffffffffffffULL);
+	check_config("cpu/r1c4/", 0x1c4);
+}
+
+Test(lib_parse, fields_go_to_their_bits)
+{
+	check_config("cpu/event=0xc4/", 0xc4);
+	check_config("cpu/event=196/", 0xc4);
+	check_config("cpu/event=0xc4,umask=0x20/", 0x20c4);
+	check_config("CPU/event=0xc4,umask=0x20/", 0x20c4);
+	check_config("cpu/umask=0x20,event=0xc4/", 0x20c4);
+	check_config("cpu/event=0,edge/", 1 << 18);
+	check_config("cpu/event=0,edge=1,inv=0/", 1 << 18);
+	check_config("cpu/event=0,pc/", 1 << 19);
+	check_config("cpu/event=0,any/", 1 << 21);
+	check_config("cpu/event=0,inv/", 1 << 23);
+	check_config("cpu/event=0,cmask=0xff/", 0xff000000);
+	check_config("cpu/event=0x1a7/", 0x1000000a7ULL);
+	check_config("cpu/config=0x1ffffffff/", 0x1ffffffffULL);
+	check_config("event=0xc4", 0xc4);
+	check_config("event=0xc4,umask=0x01", 0x1c4);
+	check_config("event=0xc4,umask=0x01,edge,inv,cmask=2", 0x28401c4);
+	check_config("umask=0x01,event=0xc4", 0x1c4);
+	check_config(" event=0xc4 , umask=0x01 ", 0x1c4);
+	check_config("cpu/ event=0xc4 , umask=0x01 /", 0x1c4);
+}
+
+Test(lib_parse, fields_beyond_config)
+{
+	struct pmuctl_events *events =
+		parse("cpu/event=0xb7,config1=0x10001,config2=7,name=offcore/u");
+	const struct perf_event_attr *attr = pmuctl_events_attr(events, 0);
+
+	cr_assert_eq(attr->config, 0xb7);
+	cr_assert_eq(attr->config1, 0x10001);
+	cr_assert_eq(attr->config2, 7);
+	cr_assert_eq(attr->exclude_kernel, 1);
+	cr_assert_str_eq(pmuctl_events_name(events, 0), "offcore");
+	pmuctl_events_free(events);
+}
+
+struct levels {
+	const char *text;
+	unsigned int user, kernel, hv, precise;	/* excluded */
+};
+
+Test(lib_parse, modifiers)
+{
+	static const struct levels all[] = {
+		{ "cycles", 0, 0, 0, 0 },
+		{ "cycles:u", 0, 1, 1, 0 },
+		{ "cycles:k", 1, 0, 1, 0 },
+		{ "cycles:h", 1, 1, 0, 0 },
+		{ "cycles:uk", 0, 0, 1, 0 },
+		{ "cycles:ku", 0, 0, 1, 0 },
+		{ "cycles:ukh", 0, 0, 0, 0 },
+		{ "cycles:p", 0, 0, 0, 1 },
+		{ "cycles:ppp", 0, 0, 0, 3 },
+		{ "cycles:upp", 0, 1, 1, 2 },
+		{ "cycles:pup", 0, 1, 1, 2 },
+		{ "r1c4:u", 0, 1, 1, 0 },
+		{ "L1-dcache-loads:k", 1, 0, 1, 0 },
+		{ "cpu/event=1/u", 0, 1, 1, 0 },
+		{ "cpu/event=1/:u", 0, 1, 1, 0 },
+		{ "cpu/instructions/k", 1, 0, 1, 0 },
+		{ "event=1,umask=2:k", 1, 0, 1, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct pmuctl_events *events = parse(all[i].text);
+		const struct perf_event_attr *attr = pmuctl_events_attr(events, 0);
+
+		cr_assert_eq(pmuctl_events_count(events), 1);
+		cr_assert_eq(attr->exclude_user, all[i].user, "%s", all[i].text);
+		cr_assert_eq(attr->exclude_kernel, all[i].kernel, "%s", all[i].text);
+		cr_assert_eq(attr->exclude_hv, all[i].hv, "%s", all[i].text);
+		cr_assert_eq(attr->precise_ip, all[i].precise, "%s", all[i].text);
+		cr_assert_str_eq(pmuctl_events_name(events, 0), all[i].text);
+		pmuctl_events_free(events);
+	}
+}
+
+Test(lib_parse, generic_name_between_slashes)
+{
+	struct pmuctl_events *events = parse("cpu/instructions/");
+
+	cr_assert_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_HARDWARE);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->config,
+		     PERF_COUNT_HW_INSTRUCTIONS);
+	pmuctl_events_free(events);
+
+	/* config 0 of the hardware events must not be taken for "none" */
+	events = parse("cpu/cycles/");
+	cr_assert_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_HARDWARE);
+	pmuctl_events_free(events);
+}
+
+static void check_list(const char *text, size_t count, const char *const *names)
+{
+	struct pmuctl_events *events = parse(text);
+
+	cr_assert_eq(pmuctl_events_count(events), count, "'%s': %zu", text,
+		     pmuctl_events_count(events));
+	for (size_t i = 0; i < count; i++)
+		cr_assert_str_eq(pmuctl_events_name(events, i), names[i]);
+	cr_assert_null(pmuctl_events_name(events, count));
+	cr_assert_null(pmuctl_events_attr(events, count));
+	pmuctl_events_free(events);
+}
+
+#define CHECK_LIST(text, ...) \
+	do { \
+		const char *const names[] = { __VA_ARGS__ }; \
+		check_list(text, sizeof(names) / sizeof(names[0]), names); \
+	} while (0)
+
+Test(lib_parse, lists_split_where_an_event_ends)
+{
+	CHECK_LIST("cycles,instructions:u", "cycles", "instructions:u");
+	CHECK_LIST(" cycles , instructions:u\n", "cycles", "instructions:u");
+	CHECK_LIST("cpu/event=1,umask=2/u,cycles", "cpu/event=1,umask=2/u", "cycles");
+	CHECK_LIST("cycles,event=1,umask=2,r3", "cycles", "event=1,umask=2", "r3");
+	CHECK_LIST("event=1,umask=2,event=3", "event=1,umask=2", "event=3");
+	CHECK_LIST("event=1,edge,inv,cycles", "event=1,edge,inv", "cycles");
+	CHECK_LIST("event=1:u,umask=2,event=3", "event=1:u", "umask=2,event=3");
+	CHECK_LIST("event=1,umask=2:k,umask=3,event=4:u", "event=1,umask=2:k",
+		   "umask=3,event=4:u");
+	CHECK_LIST("cpu/name=x,event=1/,cpu/event=2/", "x", "cpu/event=2/");
+}
+
+struct mistake {
+	const char *text;
+	size_t position;
+	const char *part;	/* of the sentence */
+};
+
+static const struct mistake mistakes[] = {
+	{ "", 0, "missing" },
+	{ "  ", 2, "missing" },
+	{ ",cycles", 0, "missing" },
+	{ "cycles,", 7, "missing" },
+	{ "cycles,,branches", 7, "missing" },
+	{ "nonesuch", 0, "unknown event 'nonesuch'" },
+	{ "cycles,nonesuch:u", 7, "unknown event 'nonesuch'" },
+	{ "cycles:", 7, "expected" },
+	{ "cycles:x", 7, "unknown modifier 'x'" },
+	{ "cycles,instructions:ux", 21, "unknown modifier 'x'" },
+	{ "cycles:uu", 8, "twice" },
+	{ "cycles:pppp", 10, "more than three" },
+	{ "cycles:u:k", 8, "unknown modifier ':'" },
+	{ "cpu/event=1/G", 12, "unknown modifier 'G'" },
+	{ "cpu/event=1", 3, "missing" },
+	{ "cycles,cpu/event=1", 10, "missing" },
+	{ "cpu//", 4, "nothing between" },
+	{ "msr/tsc/", 0, "no PMU 'msr'" },
+	{ "/event=1/", 0, "no PMU ''" },
+	{ "cpu/event=1,foo=2/", 12, "unknown field 'foo'" },
+	{ "cpu/event=1,,umask=2/", 12, "field is expected" },
+	{ "cpu/event=1,/", 12, "field is expected" },
+	{ "cpu/event/", 4, "needs a value" },
+	{ "cpu/event=/", 10, "not a number" },
+	{ "cpu/event=0x/", 10, "not a number" },
+	{ "cpu/event=0xg/", 10, "not a number" },
+	{ "cpu/event=c4/", 10, "not a number" },
+	{ "cpu/event=-1/", 10, "not a number" },
+	{ "cpu/event=99999999999999999999999/", 10, "not a number" },
+	{ "cpu/event=0x1000/", 10, "too large" },
+	{ "cpu/event=1,umask=256/", 18, "too large: the most is 0xff" },
+	{ "cpu/event=1,edge=2/", 17, "too large" },
+	{ "cpu/event=1,event=2/", 12, "twice" },
+	{ "cpu/event=1,name=/", 17, "empty" },
+	{ "cycles,event=0xzz", 13, "not a number" },
+	{ "event=1:", 8, "expected" },
+	{ "{cycles,instructions}", 0, "braces" },
+	{ "r12345678901234567", 0, "16 hexadecimal digits" },
+};
+
+Test(lib_parse, mistakes_are_told_with_their_place)
+{
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+		const struct mistake *mistake = &mistakes[i];
+		struct pmuctl_events *events = (void *)1;
+		struct pmuctl_parse_error error;
+		int ret = pmuctl_events_parse(mistake->text, NULL, NULL, &error,
+					      &events);
+
+		cr_expect_eq(ret, -EINVAL, "'%s': %d", mistake->text, ret);
+		cr_expect_null(events);
+		cr_expect_eq(error.position, mistake->position, "'%s': at %zu: %s",
+			     mistake->text, error.position, error.sentence);
+		cr_expect(strstr(error.sentence, mistake->part), "'%s': %s",
+			  mistake->text, error.sentence);
+		if (ret == 0)
+			pmuctl_events_free(events);
+		/* Who does not ask is not told, and nothing else differs. */
+		cr_expect_eq(pmuctl_events_parse(mistake->text, NULL, NULL, NULL,
+						 &events), -EINVAL);
+	}
+}
+
+Test(lib_parse, arguments_that_lack_are_refused)
+{
+	struct pmuctl_events *events;
+
+	cr_assert_eq(pmuctl_events_parse(NULL, NULL, NULL, NULL, &events), -EINVAL);
+	cr_assert_eq(pmuctl_events_parse("cycles", NULL, NULL, NULL, NULL), -EINVAL);
+	pmuctl_events_free(NULL);
+}
+
+/* A resolver that knows two names and takes down what it was asked. */
+struct asked {
+	char name[64];
+	int count;
+};
+
+static int resolve(void *arg, const char *name, struct perf_event_attr *attr,
+		   char *sentence, size_t size)
+{
+	struct asked *asked = arg;
+
+	asked->count++;
+	snprintf(asked->name, sizeof(asked->name), "%s", name);
+	if (!strcmp(name, "FULL:NAME")) {
+		attr->type = PERF_TYPE_RAW;
+		attr->config = 0x42;
+		attr->exclude_kernel = 1;
+		return 0;
+	}
+	if (!strcmp(name, "BAD:MASK")) {
+		snprintf(sentence, size, "no such mask");
+		return -EINVAL;
+	}
+	if (!strcmp(name, "NOMEM"))
+		return -ENOMEM;
+	return -ENOENT;
+}
+
+static int resolve_one(const char *text, struct asked *asked,
+		       struct pmuctl_events **events,
+		       struct pmuctl_parse_error *error)
+{
+	memset(asked, 0, sizeof(*asked));
+	return pmuctl_events_parse(text, resolve, asked, error, events);
+}
+
+Test(lib_parse, resolver_gets_the_name_without_modifiers)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events;
+	struct asked asked;
+
+	cr_assert_eq(resolve_one("FULL:NAME:kp", &asked, &events, &error), 0);
+	cr_assert_str_eq(asked.name, "FULL:NAME");
+	cr_assert_eq(asked.count, 1);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->config, 0x42);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->exclude_user, 1);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->exclude_kernel, 0);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->precise_ip, 1);
+	cr_assert_str_eq(pmuctl_events_name(events, 0), "FULL:NAME:kp");
+	pmuctl_events_free(events);
+}
+
+Test(lib_parse, without_modifiers_the_resolver_decides_the_levels)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events;
+	struct asked asked;
+
+	cr_assert_eq(resolve_one("FULL:NAME", &asked, &events, &error), 0);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->exclude_user, 0);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->exclude_kernel, 1);
+	pmuctl_events_free(events);
+}
+
+Test(lib_parse, resolver_is_not_asked_for_known_names)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events;
+	struct asked asked;
+
+	cr_assert_eq(resolve_one("cycles,r1,event=1,LLC-loads:u", &asked, &events,
+				 &error), 0);
+	cr_assert_eq(asked.count, 0);
+	pmuctl_events_free(events);
+	cr_assert_eq(resolve_one("cycles:bad", &asked, &events, &error), -EINVAL);
+	cr_assert_eq(asked.count, 0);
+}
+
+Test(lib_parse, what_the_resolver_says_is_passed_on)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events;
+	struct asked asked;
+
+	cr_assert_eq(resolve_one("cycles,BAD:MASK", &asked, &events, &error),
+		     -EINVAL);
+	cr_assert_eq(error.position, 7);
+	cr_assert_str_eq(error.sentence, "no such mask");
+	cr_assert_eq(resolve_one("NOWHERE:u", &asked, &events, &error), -EINVAL);
+	cr_assert_str_eq(asked.name, "NOWHERE");
+	cr_assert(strstr(error.sentence, "unknown event 'NOWHERE'"));
+	cr_assert_eq(resolve_one("NOMEM", &asked, &events, &error), -ENOMEM);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The three forms in which "pmuctl stat" prints, to the byte where programs read
+ * them.
+ */
+/* sources: tools/stat_print.c lib/src/explain.c */
+/* libs: -ljansson -lm */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "../../tools/stat.h"
+
+static struct stat_row hw(char *name, uint64_t config, uint64_t value)
+{
+	return (struct stat_row){
+		.name = name,
+		.attr = { .type = PERF_TYPE_HARDWARE, .config = config },
+		.value = value, .enabled = 1000, .running = 1000,
+	};
+}
+
+/* What a print function writes; to be freed. */
+static char *printed(const struct stat_result *result, char form,
+		     const char *separator)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_not_null(out);
+	if (form == 't')
+		print_text(out, result);
+	else if (form == 'c')
+		print_csv(out, result, separator);
+	else
+		cr_assert_eq(print_json(out, result), 0);
+	fclose(out);
+	return text;
+}
+
+Test(tool_print, thousands)
+{
+	static const struct {
+		uint64_t value;
+		const char *text;
+	} all[] = {
+		{ 0, "0" }, { 7, "7" }, { 999, "999" }, { 1000, "1,000" },
+		{ 12345, "12,345" }, { 123456, "123,456" },
+		{ 1234567, "1,234,567" },
+		{ UINT64_MAX, "18,446,744,073,709,551,615" },
+	};
+	char buffer[27], small[5];
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		format_thousands(all[i].value, buffer, sizeof(buffer));
+		cr_assert_str_eq(buffer, all[i].text);
+	}
+	format_thousands(1234567, small, sizeof(small));
+	cr_assert_str_eq(small, "1,23");
+	format_thousands(1, small, 1);
+	cr_assert_str_eq(small, "");
+}
+
+Test(tool_print, csv_columns)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 1000),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 1230),
+		hw("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 400),
+		hw("branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 10),
+		hw("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, 5),
+		hw("bus-cycles", PERF_COUNT_HW_BUS_CYCLES, 9),
+	};
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 6 };
+	char *text;
+
+	rows[3].running = 750;
+	rows[4].state = ROW_NOT_SUPPORTED;
+	rows[4].enabled = rows[4].running = 0;
+	rows[5].state = ROW_NOT_COUNTED;
+	rows[5].running = 0;
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text,
+		"1000,,cycles,1000,100.00,,\n"
+		"1230,,instructions,1000,100.00,1.23,insn per cycle\n"
+		"400,,branches,1000,100.00,,\n"
+		"10,,branch-misses,750,75.00,2.50,of all branches\n"
+		"<not supported>,,ref-cycles,0,100.00,,\n"
+		"<not counted>,,bus-cycles,0,0.00,,\n");
+	free(text);
+}
+
+Test(tool_print, csv_name_with_a_separator_stays_one_column)
+{
+	struct stat_row row = hw("cpu/event=1,umask=2/", 0, 5);
+	struct stat_result result = { .what = "", .rows = &row, .count = 1 };
+	char *text = printed(&result, 'c', ",");
+
+	cr_assert_str_eq(text, "5,,\"cpu/event=1,umask=2/\",1000,100.00,,\n");
+	free(text);
+	text = printed(&result, 'c', ";");
+	cr_assert_str_eq(text, "5;;cpu/event=1,umask=2/;1000;100.00;;\n");
+	free(text);
+	row.name = "a\"b";
+	text = printed(&result, 'c', ";");
+	cr_assert_str_eq(text, "5;;\"a\"\"b\";1000;100.00;;\n");
+	free(text);
+}
+
+Test(tool_print, metrics_need_a_partner_of_the_same_levels)
+{
+	struct stat_row rows[] = {
+		hw("cycles:u", PERF_COUNT_HW_CPU_CYCLES, 1000),
+		hw("instructions:k", PERF_COUNT_HW_INSTRUCTIONS, 2000),
+		hw("cycles:k", PERF_COUNT_HW_CPU_CYCLES, 4000),
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 2 };
+	const char *unit;
+	double value;
+
+	rows[0].attr.exclude_kernel = 1;
+	rows[1].attr.exclude_user = 1;
+	rows[2].attr.exclude_user = 1;
+	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	result.count = 3;
+	cr_assert(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_float_eq(value, 0.5, 1e-9);
+	cr_assert_str_eq(unit, "insn per cycle");
+	rows[2].value = 0;
+	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	rows[2].value = 1;
+	rows[2].state = ROW_NOT_COUNTED;
+	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+}
+
+Test(tool_print, json_has_the_keys_of_perf)
+{
+	static const char *const keys[] = { "counter-value", "unit", "event",
+		"event-runtime", "pcnt-running", "metric-value", "metric-unit" };
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, UINT64_MAX),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 5),
+		hw("ref-\"cycles\"", PERF_COUNT_HW_REF_CPU_CYCLES, 5),
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 3 };
+	char *text, *save, *line;
+	size_t lines = 0;
+
+	rows[1].running = 333;
+	rows[2].state = ROW_NOT_SUPPORTED;
+	text = printed(&result, 'j', NULL);
+	for (line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		json_t *object = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+
+		cr_assert(json_is_object(object), "%s", line);
+		cr_assert_eq(json_object_size(object), ARRAY_LEN(keys));
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+			cr_assert_not_null(json_object_get(object, keys[i]));
+		cr_assert_str_eq(json_string_value(json_object_get(object, "event")),
+				 rows[lines].name);
+		if (lines == 0)
+			cr_assert_str_eq(json_string_value(json_object_get(object, "counter-value")),
+					 "18446744073709551615.000000");
+		if (lines == 1)
+			cr_assert_float_eq(json_real_value(json_object_get(object, "pcnt-running")),
+					   33.3, 1e-9);
+		if (lines == 2)
+			cr_assert_str_eq(json_string_value(json_object_get(object, "counter-value")),
+					 "<not supported>");
+		json_decref(object);
+		lines++;
+	}
+	cr_assert_eq(lines, 3);
+	free(text);
+}
+
+Test(tool_print, text_for_people)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 1000000),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 1234567),
+		hw("branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 3),
+	};
+	struct stat_result result = {
+		.what = "'gzip file'", .rows = rows, .count = 3,
+		.elapsed = 1.5, .has_usage = true, .user = 1.25, .system = 0.125,
+	};
+	char *text;
+
+	rows[2].running = 500;
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"\n Performance counter stats for 'gzip file':\n\n"
+		"         1,000,000      cycles                   \n"
+		"         1,234,567      instructions              #    1.23  insn per cycle\n"
+		"                 3      branch-misses              (50.00%)\n"
+		"\n       1.500000000 seconds time elapsed\n\n"
+		"       1.250000000 seconds user\n"
+		"       0.125000000 seconds sys\n\n");
+	free(text);
+	result.has_usage = false;
+	text = printed(&result, 't', NULL);
+	cr_assert_null(strstr(text, "user"));
+	free(text);
+}
