@@ -5,7 +5,8 @@
 #   tests/unit/NAME.c      run on this machine, with sanitizers; Criterion
 #   tests/vm/NAME.c        run in a guest, linked with libpmuctl.a; Criterion
 #   tests/vm/NAME.sh       run in a guest by busybox' sh
-#   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion
+#   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
+#                          without a C library if its libs are -nostdlib
 #
 # A test names in a comment in its first 20 lines what else it is made of:
 #
@@ -24,7 +25,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
 
 # "sources:" and "libs:" of the tests, as make variables NAME_sources, NAME_libs.
-$(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/*.c) tests/parts.awk
+$(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/*.c tests/vm/prog/*.c) tests/parts.awk
 	@mkdir -p $(@D)
 	@awk -f tests/parts.awk $(filter %.c,$^) </dev/null >$@
 
@@ -64,7 +65,8 @@ $(VM_BINARIES): $(O)/tests/%: $(O)/guest/tests/%.o $(O)/lib/libpmuctl.a \
 $(VM_PROGRAMS): $(O)/tests/%: tests/%.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< -lpthread
+	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< \
+		$(or $(tests/$*_libs),-lpthread)
 
 $(VM_SCRIPTS): $(O)/tests/%: tests/%
 	@mkdir -p $(@D)

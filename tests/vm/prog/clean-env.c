@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* libs: -nostdlib */
 /*
  * Executes a program with a fixed environment, at a cost in user instructions that does
  * not depend on the one it was given. Two measuring tools that each set variables of
