@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  *  x86 performance monitoring unit for TCG: state and interfaces
  *
  *  The counting design is described in system/pmu_helper.c.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #ifndef I386_TCG_X86_PMU_H
 #define I386_TCG_X86_PMU_H

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- *  x86 performance monitoring unit for TCG
+ *  x86 performance monitoring unit for TCG: counting
  *
- * SPDX-License-Identifier: LGPL-2.1-or-later
+ *  This file counts, and turns overflows into interrupts.  The registers that
+ *  the guest reads and writes are in pmu_msr.c, what CPU models have which PMU
+ *  in pmu_model.c.
  */
 
 /*
@@ -90,75 +93,7 @@
 #include "system/cpu-timers.h"
 #include "hw/i386/apic.h"
 #include "tcg/helper-tcg.h"
-
-/* Both PMUs have counters of this many bits. */
-#define PMU_WIDTH               48
-#define PMU_CTR_MASK            MAKE_64BIT_MASK(0, PMU_WIDTH)
-
-/* Intel, reported by CPUID.0AH */
-#define INTEL_NUM_GP            4
-#define INTEL_NUM_FIXED         3
-#define INTEL_NUM_ARCH_EVENTS   7
-
-/* AMD, architectural; no CPUID field except with PerfMonV2 */
-#define AMD_NUM_GP_LEGACY       4
-#define AMD_NUM_GP_CORE         6
-
-/*
- * IA32_PERFEVTSELx, SDM "Architectural Performance Monitoring Version 1
- * Facilities"; PERF_CTLx of AMD has these at the same places, APM "Core
- * Performance Event-Select Registers".
- */
-#define EVTSEL_USR              (1u << 16)
-#define EVTSEL_OS               (1u << 17)
-#define EVTSEL_INT              (1u << 20)
-#define EVTSEL_EN               (1u << 22)
-#define EVTSEL_INV              (1u << 23)
-#define EVTSEL_CMASK_SHIFT      24
-/* Bits 63:32, and AnyThread, which version 2 does not have */
-#define INTEL_EVTSEL_RESERVED   0xffffffff00200000ULL
-/* EventSelect[11:8] is in bits 35:32, HostOnly and GuestOnly in 41:40 */
-#define AMD_EVTSEL_WRITABLE     0x0000030fffffffffULL
-
-/*
- * IA32_FIXED_CTR_CTRL, SDM "Architectural Performance Monitoring Version 2":
- * per counter, two enable bits, AnyThread (reserved in version 2), PMI
- */
-#define FIXED_CTRL_WRITABLE     0xbbbULL
-#define FIXED_CTRL_OS           1
-#define FIXED_CTRL_USR          2
-#define FIXED_CTRL_PMI          8
-
-/* IA32_PERF_GLOBAL_{CTRL,STATUS}, same place */
-#define GLOBAL_FIXED_SHIFT      32
-#define GLOBAL_CTR_MASK         (MAKE_64BIT_MASK(0, INTEL_NUM_GP) | \
-                                 MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, \
-                                                 INTEL_NUM_FIXED))
-#define GLOBAL_STATUS_OVFBUF    (1ULL << 62)
-#define GLOBAL_STATUS_CONDCHGD  (1ULL << 63)
-/* SDM "Architectural Performance Monitoring Version 4" */
-#define GLOBAL_STATUS_LBR_FRZ   (1ULL << 58)
-#define GLOBAL_STATUS_CTR_FRZ   (1ULL << 59)
-#define GLOBAL_INUSE_PMI        (1ULL << 63)
-
-/* SDM "IA32_DEBUGCTL MSR" */
-#define DEBUGCTL_FREEZE_PERFMON_ON_PMI  (1u << 12)
-
-/* IA32_MISC_ENABLE, SDM Vol. 4 "Architectural MSRs" */
-#define MISC_ENABLE_PERFMON_AVAILABLE   (1u << 7)
-#define MISC_ENABLE_BTS_UNAVAILABLE     (1u << 11)
-#define MISC_ENABLE_PEBS_UNAVAILABLE    (1u << 12)
-
-/* SDM Vol. 4; those that cpu.h does not have */
-#define MSR_IA32_DEBUGCTL               0x1d9
-#define MSR_IA32_PERF_GLOBAL_STATUS_SET 0x391
-#define MSR_IA32_PERF_GLOBAL_INUSE      0x392
-#define MSR_IA32_A_PMC0                 0x4c1
-
-/* APM Vol. 2 "Core Performance Event-Select/Counter Registers" */
-#define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
-#define MSR_AMD_LEGACY_PERF_CTR0        0xc0010004
-#define MSR_AMD_CORE_PERF_CTL0          0xc0010200 /* CTR0 is next, and so on */
+#include "pmu-internal.h"
 
 /* An event that the guest can program, as a function of a base event */
 typedef struct PMUEvent {
@@ -282,7 +217,7 @@ static void pmu_request_check(CPUX86State *env)
 }
 
 /* Bring the guest-visible counters up to date. */
-static void pmu_sync(CPUX86State *env)
+void pmu_sync(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
     uint64_t old[X86_PMU_NB_EV][2];
@@ -330,7 +265,7 @@ static void pmu_sync(CPUX86State *env)
 }
 
 /* After pmu_sync(): set the down-counters, and which TBs maintain them. */
-static void pmu_rearm(CPUX86State *env)
+void pmu_rearm(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
     int64_t bound[X86_PMU_NB_EV][2];
@@ -390,7 +325,7 @@ static void pmu_rearm(CPUX86State *env)
  * Sync for the sake of an instruction that reads a counter.  It is the last
  * one of its TB and has been counted on entry, but it has not retired yet.
  */
-static void pmu_sync_before_insn(CPUX86State *env)
+void pmu_sync_before_insn(CPUX86State *env)
 {
     int cpl = env->hflags & HF_CPL_MASK;
     bool counted = env->pmu.tb_flags[cpl] & HF_PMU_MASK;
@@ -503,337 +438,5 @@ void x86_pmu_post_load(CPUX86State *env)
         memcpy(env->pmu.left, env->pmu.armed, sizeof(env->pmu.left));
         env->pmu.pmi_pending = false;
         pmu_rearm(env);
-    }
-}
-
-/*
- * MSRs
- */
-
-/* The counter that MSR is, if any. */
-static uint64_t *pmu_msr_counter(CPUX86State *env, uint32_t msr)
-{
-    X86PMUState *pmu = &env->pmu;
-
-    if (pmu->is_amd) {
-        if (msr - MSR_AMD_LEGACY_PERF_CTR0 < AMD_NUM_GP_LEGACY) {
-            return &env->msr_gp_counters[msr - MSR_AMD_LEGACY_PERF_CTR0];
-        }
-        if (pmu->num_gp == AMD_NUM_GP_CORE && (msr & 1) &&
-            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
-            return &env->msr_gp_counters[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
-        }
-        return NULL;
-    }
-    if (msr - MSR_P6_PERFCTR0 < pmu->num_gp) {
-        return &env->msr_gp_counters[msr - MSR_P6_PERFCTR0];
-    }
-    if (msr - MSR_IA32_A_PMC0 < pmu->num_gp &&
-        (env->features[FEAT_PERF_CAPABILITIES] & PERF_CAP_FULL_WRITE)) {
-        return &env->msr_gp_counters[msr - MSR_IA32_A_PMC0];
-    }
-    if (msr - MSR_CORE_PERF_FIXED_CTR0 < pmu->num_fixed) {
-        return &env->msr_fixed_counters[msr - MSR_CORE_PERF_FIXED_CTR0];
-    }
-    return NULL;
-}
-
-/* The event select register that MSR is, if any. */
-static uint64_t *pmu_msr_evtsel(CPUX86State *env, uint32_t msr)
-{
-    X86PMUState *pmu = &env->pmu;
-
-    if (pmu->is_amd) {
-        if (msr - MSR_AMD_LEGACY_PERF_CTL0 < AMD_NUM_GP_LEGACY) {
-            return &env->msr_gp_evtsel[msr - MSR_AMD_LEGACY_PERF_CTL0];
-        }
-        if (pmu->num_gp == AMD_NUM_GP_CORE && !(msr & 1) &&
-            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
-            return &env->msr_gp_evtsel[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
-        }
-        return NULL;
-    }
-    if (msr - MSR_P6_EVNTSEL0 < pmu->num_gp) {
-        return &env->msr_gp_evtsel[msr - MSR_P6_EVNTSEL0];
-    }
-    return NULL;
-}
-
-/* SDM "IA32_PERF_GLOBAL_INUSE MSR" */
-static uint64_t pmu_global_inuse(CPUX86State *env)
-{
-    uint64_t val = 0;
-    int i;
-
-    for (i = 0; i < env->pmu.num_gp; i++) {
-        if (env->msr_gp_evtsel[i] & 0xff) {
-            val |= 1ULL << i;
-        }
-        if (env->msr_gp_evtsel[i] & EVTSEL_INT) {
-            val |= GLOBAL_INUSE_PMI;
-        }
-    }
-    for (i = 0; i < env->pmu.num_fixed; i++) {
-        unsigned ctrl = env->msr_fixed_ctr_ctrl >> (4 * i);
-
-        if (ctrl & (FIXED_CTRL_OS | FIXED_CTRL_USR)) {
-            val |= 1ULL << (GLOBAL_FIXED_SHIFT + i);
-        }
-        if (ctrl & FIXED_CTRL_PMI) {
-            val |= GLOBAL_INUSE_PMI;
-        }
-    }
-    return val;
-}
-
-bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
-{
-    X86PMUState *pmu = &env->pmu;
-    uint64_t *reg, reserved, status_bits;
-    uint64_t status_clear = 0, status_set = 0;
-
-    reg = pmu_msr_counter(env, msr);
-    if (reg) {
-        if (pmu->is_amd) {
-            val &= PMU_CTR_MASK;
-        } else if (msr - MSR_P6_PERFCTR0 < pmu->num_gp) {
-            /* SDM "Full-Width Writes to Performance Counter Registers" */
-            val = (int64_t)(int32_t)val & PMU_CTR_MASK;
-        }
-        reserved = ~PMU_CTR_MASK;
-        goto write;
-    }
-
-    reg = pmu_msr_evtsel(env, msr);
-    if (reg) {
-        if (pmu->is_amd) {
-            val &= AMD_EVTSEL_WRITABLE;
-            reserved = 0;
-        } else {
-            reserved = INTEL_EVTSEL_RESERVED;
-        }
-        goto write;
-    }
-
-    if (!pmu->version) {
-        return false;
-    }
-    status_bits = GLOBAL_CTR_MASK | GLOBAL_STATUS_OVFBUF;
-    if (pmu->version >= 4) {
-        status_bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
-    }
-    switch (msr) {
-    case MSR_CORE_PERF_FIXED_CTR_CTRL:
-        reg = &env->msr_fixed_ctr_ctrl;
-        reserved = ~FIXED_CTRL_WRITABLE;
-        break;
-    case MSR_CORE_PERF_GLOBAL_CTRL:
-        reg = &env->msr_global_ctrl;
-        reserved = ~GLOBAL_CTR_MASK;
-        break;
-    case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
-        /* also known as IA32_PERF_GLOBAL_STATUS_RESET in version 4 */
-        reserved = ~(status_bits | GLOBAL_STATUS_CONDCHGD);
-        status_clear = val;
-        break;
-    case MSR_IA32_PERF_GLOBAL_STATUS_SET:
-        if (pmu->version < 4) {
-            return false;
-        }
-        reserved = ~status_bits;
-        status_set = val;
-        break;
-    case MSR_IA32_DEBUGCTL:
-        pmu->debugctl = val;
-        return true;
-    case MSR_IA32_PERF_GLOBAL_INUSE:
-        if (pmu->version < 4) {
-            return false;
-        }
-        /* fall through */
-    case MSR_CORE_PERF_GLOBAL_STATUS:
-    case MSR_IA32_PERF_CAPABILITIES:
-        *gp = true;
-        return true;
-    default:
-        return false;
-    }
-
-write:
-    if (val & reserved) {
-        *gp = true;
-        return true;
-    }
-    /* The WRMSR itself retires under the old configuration */
-    pmu_sync(env);
-    if (reg) {
-        *reg = val;
-    }
-    env->msr_global_status &= ~status_clear;
-    env->msr_global_status |= status_set;
-    pmu_rearm(env);
-    return true;
-}
-
-bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
-{
-    X86PMUState *pmu = &env->pmu;
-    uint64_t *reg;
-
-    reg = pmu_msr_counter(env, msr);
-    if (reg) {
-        pmu_sync_before_insn(env);
-        *val = *reg;
-        return true;
-    }
-    reg = pmu_msr_evtsel(env, msr);
-    if (reg) {
-        *val = *reg;
-        return true;
-    }
-    if (!pmu->version) {
-        return false;
-    }
-    switch (msr) {
-    case MSR_CORE_PERF_FIXED_CTR_CTRL:
-        *val = env->msr_fixed_ctr_ctrl;
-        return true;
-    case MSR_CORE_PERF_GLOBAL_CTRL:
-        /* Freezing changes this too */
-        pmu_sync_before_insn(env);
-        *val = env->msr_global_ctrl;
-        return true;
-    case MSR_CORE_PERF_GLOBAL_STATUS:
-        pmu_sync_before_insn(env);
-        *val = env->msr_global_status;
-        return true;
-    case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
-        *val = 0;
-        return true;
-    case MSR_IA32_PERF_GLOBAL_STATUS_SET:
-        *val = 0;
-        return pmu->version >= 4;
-    case MSR_IA32_PERF_GLOBAL_INUSE:
-        *val = pmu_global_inuse(env);
-        return pmu->version >= 4;
-    case MSR_IA32_DEBUGCTL:
-        *val = pmu->debugctl;
-        return true;
-    case MSR_IA32_PERF_CAPABILITIES:
-        *val = env->features[FEAT_PERF_CAPABILITIES];
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* SDM Vol. 2 and APM Vol. 3 "RDPMC"; bit 30 selects the fixed counters. */
-bool x86_pmu_rdpmc(CPUX86State *env, uint32_t idx, uint64_t *val)
-{
-    uint64_t *reg;
-
-    if (idx < env->pmu.num_gp) {
-        reg = &env->msr_gp_counters[idx];
-    } else if (idx - (1u << 30) < env->pmu.num_fixed) {
-        reg = &env->msr_fixed_counters[idx - (1u << 30)];
-    } else {
-        return false;
-    }
-    pmu_sync_before_insn(env);
-    *val = *reg;
-    return true;
-}
-
-/*
- * CPU model
- */
-
-static bool pmu_is_intel(X86CPU *cpu)
-{
-    return cpu->enable_pmu &&
-           (IS_INTEL_CPU(&cpu->env) || IS_ZHAOXIN_CPU(&cpu->env));
-}
-
-static bool pmu_is_amd(X86CPU *cpu)
-{
-    return cpu->enable_pmu && IS_AMD_CPU(&cpu->env);
-}
-
-static int pmu_version(X86CPU *cpu)
-{
-    return cpu->tcg_pmu_version >= 4 ? 4 : 2;
-}
-
-/* Features that TCG supports because of the PMU. */
-uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
-{
-    switch (feature_word) {
-    case FEAT_1_ECX:
-        return pmu_is_intel(cpu) ? CPUID_EXT_PDCM : 0;
-    case FEAT_PERF_CAPABILITIES:
-        return pmu_is_intel(cpu) ? PERF_CAP_FULL_WRITE : 0;
-    case FEAT_8000_0001_ECX:
-        return pmu_is_amd(cpu) ? CPUID_EXT3_PERFCORE : 0;
-    default:
-        return 0;
-    }
-}
-
-/*
- * The Intel CPU models do not have the features of a PMU, but should with
- * pmu=on.  Those of AMD that should have PerfCtrExtCore do have it.
- */
-void x86_pmu_expand_features(X86CPU *cpu)
-{
-    CPUX86State *env = &cpu->env;
-    FeatureWord w;
-
-    if (pmu_is_intel(cpu) || cpu->max_features) {
-        for (w = 0; w < FEATURE_WORDS; w++) {
-            env->features[w] |= x86_pmu_supported_features(cpu, w) &
-                                ~env->user_features[w];
-        }
-    }
-    if (pmu_is_intel(cpu)) {
-        env->cpuid_min_level = MAX(env->cpuid_min_level, 0xa);
-    }
-}
-
-/* SDM Vol. 2 "CPUID", leaf 0AH; reserved on AMD */
-void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
-                   uint32_t *ecx, uint32_t *edx)
-{
-    *eax = *ebx = *ecx = *edx = 0;
-    if (pmu_is_intel(cpu)) {
-        /* version, number and width of counters, length of EBX */
-        *eax = pmu_version(cpu) | (INTEL_NUM_GP << 8) | (PMU_WIDTH << 16) |
-               (INTEL_NUM_ARCH_EVENTS << 24);
-        /* EBX: all these events are available (zero bits) */
-        *edx = INTEL_NUM_FIXED | (PMU_WIDTH << 5);
-        if (pmu_version(cpu) >= 4) {
-            *edx |= 1 << 15; /* AnyThread deprecation */
-        }
-    }
-}
-
-void x86_pmu_reset(X86CPU *cpu)
-{
-    CPUX86State *env = &cpu->env;
-    X86PMUState *pmu = &env->pmu;
-
-    /* Everything else is zero. */
-    if (pmu_is_intel(cpu)) {
-        pmu->version = pmu_version(cpu);
-        pmu->num_gp = INTEL_NUM_GP;
-        pmu->num_fixed = INTEL_NUM_FIXED;
-        env->msr_ia32_misc_enable |= MISC_ENABLE_PERFMON_AVAILABLE |
-                                     MISC_ENABLE_BTS_UNAVAILABLE |
-                                     MISC_ENABLE_PEBS_UNAVAILABLE;
-        /* SDM Vol. 3A, table "IA-32 and Intel 64 Processor States..." */
-        env->msr_global_ctrl = MAKE_64BIT_MASK(0, INTEL_NUM_GP);
-    } else if (pmu_is_amd(cpu)) {
-        pmu->is_amd = true;
-        pmu->num_gp = env->features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE
-                      ? AMD_NUM_GP_CORE : AMD_NUM_GP_LEGACY;
     }
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ *  x86 performance monitoring unit for TCG: what its files share
+ *
+ *  Sizes and register layouts that more than one of pmu_helper.c, pmu_msr.c
+ *  and pmu_model.c needs, and how the others reach the counting.
+ */
+#ifndef I386_TCG_SYSTEM_PMU_INTERNAL_H
+#define I386_TCG_SYSTEM_PMU_INTERNAL_H
+
+/* Both PMUs have counters of this many bits. */
+#define PMU_WIDTH               48
+#define PMU_CTR_MASK            MAKE_64BIT_MASK(0, PMU_WIDTH)
+
+/* Intel, reported by CPUID.0AH */
+#define INTEL_NUM_GP            4
+#define INTEL_NUM_FIXED         3
+
+/* AMD, architectural; no CPUID field except with PerfMonV2 */
+#define AMD_NUM_GP_LEGACY       4
+#define AMD_NUM_GP_CORE         6
+
+/*
+ * IA32_PERFEVTSELx, SDM "Architectural Performance Monitoring Version 1
+ * Facilities"; PERF_CTLx of AMD has these at the same places, APM "Core
+ * Performance Event-Select Registers".
+ */
+#define EVTSEL_USR              (1u << 16)
+#define EVTSEL_OS               (1u << 17)
+#define EVTSEL_INT              (1u << 20)
+#define EVTSEL_EN               (1u << 22)
+#define EVTSEL_INV              (1u << 23)
+#define EVTSEL_CMASK_SHIFT      24
+/* Bits 63:32, and AnyThread, which version 2 does not have */
+#define INTEL_EVTSEL_RESERVED   0xffffffff00200000ULL
+/* EventSelect[11:8] is in bits 35:32, HostOnly and GuestOnly in 41:40 */
+#define AMD_EVTSEL_WRITABLE     0x0000030fffffffffULL
+
+/*
+ * IA32_FIXED_CTR_CTRL, SDM "Architectural Performance Monitoring Version 2":
+ * per counter, two enable bits, AnyThread (reserved in version 2), PMI
+ */
+#define FIXED_CTRL_WRITABLE     0xbbbULL
+#define FIXED_CTRL_OS           1
+#define FIXED_CTRL_USR          2
+#define FIXED_CTRL_PMI          8
+
+/* IA32_PERF_GLOBAL_{CTRL,STATUS}, same place */
+#define GLOBAL_FIXED_SHIFT      32
+#define GLOBAL_CTR_MASK         (MAKE_64BIT_MASK(0, INTEL_NUM_GP) | \
+                                 MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, \
+                                                 INTEL_NUM_FIXED))
+#define GLOBAL_STATUS_OVFBUF    (1ULL << 62)
+#define GLOBAL_STATUS_CONDCHGD  (1ULL << 63)
+/* SDM "Architectural Performance Monitoring Version 4" */
+#define GLOBAL_STATUS_LBR_FRZ   (1ULL << 58)
+#define GLOBAL_STATUS_CTR_FRZ   (1ULL << 59)
+#define GLOBAL_INUSE_PMI        (1ULL << 63)
+
+/* SDM "IA32_DEBUGCTL MSR" */
+#define DEBUGCTL_FREEZE_PERFMON_ON_PMI  (1u << 12)
+
+/*
+ * Counting, pmu_helper.c.  An access to a register syncs, to see or change
+ * the present values, and after a change rearms.
+ */
+void pmu_sync(CPUX86State *env);
+void pmu_rearm(CPUX86State *env);
+void pmu_sync_before_insn(CPUX86State *env);
+
+#endif

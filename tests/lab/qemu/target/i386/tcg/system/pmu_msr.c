@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ *  x86 performance monitoring unit for TCG: the registers
+ *
+ *  What RDMSR, WRMSR and RDPMC do to the PMU: which register is which counter,
+ *  which bits may be written.  The counting itself is in pmu_helper.c.
+ */
+
+#include "qemu/osdep.h"
+#include "cpu.h"
+#include "pmu-internal.h"
+
+/* SDM Vol. 4; those that cpu.h does not have */
+#define MSR_IA32_DEBUGCTL               0x1d9
+#define MSR_IA32_PERF_GLOBAL_STATUS_SET 0x391
+#define MSR_IA32_PERF_GLOBAL_INUSE      0x392
+#define MSR_IA32_A_PMC0                 0x4c1
+
+/* APM Vol. 2 "Core Performance Event-Select/Counter Registers" */
+#define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
+#define MSR_AMD_LEGACY_PERF_CTR0        0xc0010004
+#define MSR_AMD_CORE_PERF_CTL0          0xc0010200 /* CTR0 is next, and so on */
+
+/* The counter that MSR is, if any. */
+static uint64_t *pmu_msr_counter(CPUX86State *env, uint32_t msr)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    if (pmu->is_amd) {
+        if (msr - MSR_AMD_LEGACY_PERF_CTR0 < AMD_NUM_GP_LEGACY) {
+            return &env->msr_gp_counters[msr - MSR_AMD_LEGACY_PERF_CTR0];
+        }
+        if (pmu->num_gp == AMD_NUM_GP_CORE && (msr & 1) &&
+            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
+            return &env->msr_gp_counters[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
+        }
+        return NULL;
+    }
+    if (msr - MSR_P6_PERFCTR0 < pmu->num_gp) {
+        return &env->msr_gp_counters[msr - MSR_P6_PERFCTR0];
+    }
+    if (msr - MSR_IA32_A_PMC0 < pmu->num_gp &&
+        (env->features[FEAT_PERF_CAPABILITIES] & PERF_CAP_FULL_WRITE)) {
+        return &env->msr_gp_counters[msr - MSR_IA32_A_PMC0];
+    }
+    if (msr - MSR_CORE_PERF_FIXED_CTR0 < pmu->num_fixed) {
+        return &env->msr_fixed_counters[msr - MSR_CORE_PERF_FIXED_CTR0];
+    }
+    return NULL;
+}
+
+/* The event select register that MSR is, if any. */
+static uint64_t *pmu_msr_evtsel(CPUX86State *env, uint32_t msr)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    if (pmu->is_amd) {
+        if (msr - MSR_AMD_LEGACY_PERF_CTL0 < AMD_NUM_GP_LEGACY) {
+            return &env->msr_gp_evtsel[msr - MSR_AMD_LEGACY_PERF_CTL0];
+        }
+        if (pmu->num_gp == AMD_NUM_GP_CORE && !(msr & 1) &&
+            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
+            return &env->msr_gp_evtsel[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
+        }
+        return NULL;
+    }
+    if (msr - MSR_P6_EVNTSEL0 < pmu->num_gp) {
+        return &env->msr_gp_evtsel[msr - MSR_P6_EVNTSEL0];
+    }
+    return NULL;
+}
+
+/* SDM "IA32_PERF_GLOBAL_INUSE MSR" */
+static uint64_t pmu_global_inuse(CPUX86State *env)
+{
+    uint64_t val = 0;
+    int i;
+
+    for (i = 0; i < env->pmu.num_gp; i++) {
+        if (env->msr_gp_evtsel[i] & 0xff) {
+            val |= 1ULL << i;
+        }
+        if (env->msr_gp_evtsel[i] & EVTSEL_INT) {
+            val |= GLOBAL_INUSE_PMI;
+        }
+    }
+    for (i = 0; i < env->pmu.num_fixed; i++) {
+        unsigned ctrl = env->msr_fixed_ctr_ctrl >> (4 * i);
+
+        if (ctrl & (FIXED_CTRL_OS | FIXED_CTRL_USR)) {
+            val |= 1ULL << (GLOBAL_FIXED_SHIFT + i);
+        }
+        if (ctrl & FIXED_CTRL_PMI) {
+            val |= GLOBAL_INUSE_PMI;
+        }
+    }
+    return val;
+}
+
+/*
+ * What a write of VAL to the counter or event select register MSR stores:
+ * false if MSR is neither.  RESERVED gets the bits that must be zero.
+ */
+static bool pmu_prepare_gp(CPUX86State *env, uint32_t msr, uint64_t *val,
+                           uint64_t **reg, uint64_t *reserved)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    *reg = pmu_msr_counter(env, msr);
+    if (*reg) {
+        if (pmu->is_amd) {
+            *val &= PMU_CTR_MASK;
+        } else if (msr - MSR_P6_PERFCTR0 < pmu->num_gp) {
+            /* SDM "Full-Width Writes to Performance Counter Registers" */
+            *val = (int64_t)(int32_t)*val & PMU_CTR_MASK;
+        }
+        *reserved = ~PMU_CTR_MASK;
+        return true;
+    }
+
+    *reg = pmu_msr_evtsel(env, msr);
+    if (*reg) {
+        if (pmu->is_amd) {
+            *val &= AMD_EVTSEL_WRITABLE;
+            *reserved = 0;
+        } else {
+            *reserved = INTEL_EVTSEL_RESERVED;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* The bits of IA32_PERF_GLOBAL_STATUS that software can set and clear. */
+static uint64_t pmu_status_bits(X86PMUState *pmu)
+{
+    uint64_t bits = GLOBAL_CTR_MASK | GLOBAL_STATUS_OVFBUF;
+
+    if (pmu->version >= 4) {
+        bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
+    }
+    return bits;
+}
+
+/* A write that passed all checks: REG, if any, and the status change. */
+static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
+                       uint64_t status_clear, uint64_t status_set)
+{
+    /* The WRMSR itself retires under the old configuration */
+    pmu_sync(env);
+    if (reg) {
+        *reg = val;
+    }
+    env->msr_global_status &= ~status_clear;
+    env->msr_global_status |= status_set;
+    pmu_rearm(env);
+}
+
+bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+{
+    X86PMUState *pmu = &env->pmu;
+    uint64_t *reg = NULL, reserved;
+    uint64_t status_clear = 0, status_set = 0;
+
+    if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
+        goto write;
+    }
+    if (!pmu->version) {
+        return false;
+    }
+    switch (msr) {
+    case MSR_CORE_PERF_FIXED_CTR_CTRL:
+        reg = &env->msr_fixed_ctr_ctrl;
+        reserved = ~FIXED_CTRL_WRITABLE;
+        break;
+    case MSR_CORE_PERF_GLOBAL_CTRL:
+        reg = &env->msr_global_ctrl;
+        reserved = ~GLOBAL_CTR_MASK;
+        break;
+    case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
+        /* also known as IA32_PERF_GLOBAL_STATUS_RESET in version 4 */
+        reserved = ~(pmu_status_bits(pmu) | GLOBAL_STATUS_CONDCHGD);
+        status_clear = val;
+        break;
+    case MSR_IA32_PERF_GLOBAL_STATUS_SET:
+        if (pmu->version < 4) {
+            return false;
+        }
+        reserved = ~pmu_status_bits(pmu);
+        status_set = val;
+        break;
+    case MSR_IA32_DEBUGCTL:
+        pmu->debugctl = val;
+        return true;
+    case MSR_IA32_PERF_GLOBAL_INUSE:
+        if (pmu->version < 4) {
+            return false;
+        }
+        /* fall through */
+    case MSR_CORE_PERF_GLOBAL_STATUS:
+    case MSR_IA32_PERF_CAPABILITIES:
+        *gp = true;
+        return true;
+    default:
+        return false;
+    }
+
+write:
+    if (val & reserved) {
+        *gp = true;
+    } else {
+        pmu_commit(env, reg, val, status_clear, status_set);
+    }
+    return true;
+}
+
+bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
+{
+    X86PMUState *pmu = &env->pmu;
+    uint64_t *reg;
+
+    reg = pmu_msr_counter(env, msr);
+    if (reg) {
+        pmu_sync_before_insn(env);
+        *val = *reg;
+        return true;
+    }
+    reg = pmu_msr_evtsel(env, msr);
+    if (reg) {
+        *val = *reg;
+        return true;
+    }
+    if (!pmu->version) {
+        return false;
+    }
+    switch (msr) {
+    case MSR_CORE_PERF_FIXED_CTR_CTRL:
+        *val = env->msr_fixed_ctr_ctrl;
+        return true;
+    case MSR_CORE_PERF_GLOBAL_CTRL:
+        /* Freezing changes this too */
+        pmu_sync_before_insn(env);
+        *val = env->msr_global_ctrl;
+        return true;
+    case MSR_CORE_PERF_GLOBAL_STATUS:
+        pmu_sync_before_insn(env);
+        *val = env->msr_global_status;
+        return true;
+    case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
+        *val = 0;
+        return true;
+    case MSR_IA32_PERF_GLOBAL_STATUS_SET:
+        *val = 0;
+        return pmu->version >= 4;
+    case MSR_IA32_PERF_GLOBAL_INUSE:
+        *val = pmu_global_inuse(env);
+        return pmu->version >= 4;
+    case MSR_IA32_DEBUGCTL:
+        *val = pmu->debugctl;
+        return true;
+    case MSR_IA32_PERF_CAPABILITIES:
+        *val = env->features[FEAT_PERF_CAPABILITIES];
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* SDM Vol. 2 and APM Vol. 3 "RDPMC"; bit 30 selects the fixed counters. */
+bool x86_pmu_rdpmc(CPUX86State *env, uint32_t idx, uint64_t *val)
+{
+    uint64_t *reg;
+
+    if (idx < env->pmu.num_gp) {
+        reg = &env->msr_gp_counters[idx];
+    } else if (idx - (1u << 30) < env->pmu.num_fixed) {
+        reg = &env->msr_fixed_counters[idx - (1u << 30)];
+    } else {
+        return false;
+    }
+    pmu_sync_before_insn(env);
+    *val = *reg;
+    return true;
+}
