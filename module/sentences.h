@@ -110,6 +110,8 @@
 	"the CPU has version 6 or later of the architectural PMU, which the kernel's reservation does not protect from perf"
 #define PMUCTL_NO_PMU_COUNTERS \
 	"CPUID leaf 0xA describes no general-purpose counter"
+#define PMUCTL_NO_PMU_WIDTH \
+	"CPUID leaf 0xA describes counters of less than 32 or more than 64 bits"
 #define PMUCTL_NO_PMU_MSR \
 	"the PMU's registers cannot be accessed, although CPUID describes them: the hypervisor may filter them"
 

@@ -45,6 +45,11 @@ static void decode_version2(const struct hwpmu_cpuid *id,
 		caps->raw_mask |= HWPMU_EVTSEL_ANY;
 }
 
+static bool is_width(unsigned int bits)
+{
+	return bits >= 32 && bits <= 64;
+}
+
 static const char *find_reason(const struct hwpmu_cpuid *id)
 {
 	unsigned int version = id->eax & 0xff;
@@ -62,6 +67,9 @@ static const char *find_reason(const struct hwpmu_cpuid *id)
 		return PMUCTL_NO_PMU_VERSION6;
 	if (!((id->eax >> 8) & 0xff))
 		return PMUCTL_NO_PMU_COUNTERS;
+	if (!is_width((id->eax >> 16) & 0xff) ||
+	    ((id->edx & 0x1f) && !is_width((id->edx >> 5) & 0xff)))
+		return PMUCTL_NO_PMU_WIDTH;
 	return NULL;
 }
 

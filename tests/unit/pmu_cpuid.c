@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* sources: module/pmu/cpuid.c */
+/*
+ * Decoding of CPUID leaf 0xA on register values of real processors and on such as no
+ * processor should have.
+ */
+#include <criterion/criterion.h>
+
+#include "pmu/cpuid.h"
+#include "sentences.h"
+
+#define GENERAL(n)	GENMASK_ULL((n) - 1, 0)
+#define FIXED(n)	(GENMASK_ULL((n) - 1, 0) << HWPMU_FIXED_BASE)
+
+static struct hwpmu_cpuid skylake(void)
+{
+	return (struct hwpmu_cpuid) {
+		.vendor = HWPMU_VENDOR_INTEL, .family = 6, .model = 0x5e,
+		.pdcm = true, .max_leaf = 0x16,
+		.eax = 0x07300404, .ebx = 0, .ecx = 0, .edx = 0x603,
+		.perf_capabilities = 0x33c5,
+	};
+}
+
+Test(cpuid, decodes_skylake)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.version, 4);
+	cr_assert_eq(caps.nr_general, 4);
+	cr_assert_eq(caps.nr_fixed, 3);
+	cr_assert_eq(caps.general_width, 48);
+	cr_assert_eq(caps.fixed_width, 48);
+	cr_assert_eq(caps.counters, GENERAL(4) | FIXED(3));
+	cr_assert_eq(caps.arch_events, 0x7f);
+	cr_assert(caps.full_width);
+	cr_assert_eq(caps.raw_mask, 0xffa4ffff | HWPMU_EVTSEL_ANY);
+	cr_assert_str_eq(caps.name, "Intel architectural PMU version 4");
+}
+
+Test(cpuid, decodes_icelake_version_5_with_a_bitmap_of_fixed_counters)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.eax = 0x08300805;
+	id.ecx = 0xf;
+	id.edx = 0x8604;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, 8);
+	cr_assert_eq(caps.nr_fixed, 4);
+	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(4));
+	cr_assert_eq(caps.raw_mask & HWPMU_EVTSEL_ANY, 0, "AnyThread is deprecated");
+
+	/* The bitmap alone may name a counter beyond the number. */
+	id.ecx = 0x10;
+	id.edx = 0x8603;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(3) | BIT_ULL(36));
+	cr_assert_eq(caps.nr_fixed, 4);
+}
+
+Test(cpuid, allows_any_thread_from_version_3_only)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.eax = 0x07300402;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.raw_mask, 0xff84ffff);
+	id.eax = 0x07300403;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.raw_mask, 0xffa4ffff);
+}
+
+Test(cpuid, leaves_out_events_that_are_not_available)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.ebx = 0x21;			/* no cycles, no branches */
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.arch_events, 0x7f & ~0x21);
+	id.eax = 0x03300404;		/* EBX has 3 bits only */
+	id.ebx = 0;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.arch_events, 0x7);
+	id.eax = 0xff300404;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.arch_events, 0x7fffffff);
+}
+
+Test(cpuid, knows_full_width_writes_only_where_the_register_exists)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.pdcm = false;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_not(caps.full_width);
+	id.pdcm = true;
+	id.perf_capabilities = 0;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_not(caps.full_width);
+}
+
+Test(cpuid, survives_absurd_numbers_of_counters)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.eax = 0x0730ff04;
+	id.edx = 0x61f;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, HWPMU_MAX_GENERAL);
+	cr_assert_eq(caps.nr_fixed, HWPMU_MAX_FIXED);
+	cr_assert_eq(caps.counters, GENERAL(32) | FIXED(16));
+}
+
+static void assert_refused(const struct hwpmu_cpuid *id, const char *reason)
+{
+	struct hwpmu_caps caps;
+	const char *got;
+
+	memset(&caps, 0xff, sizeof(caps));
+	got = hwpmu_cpuid_decode(id, &caps);
+	cr_assert_not_null(got);
+	cr_assert_str_eq(got, reason);
+	cr_assert_eq(caps.version, 0);
+	cr_assert_eq(caps.counters, 0);
+}
+
+Test(cpuid, says_why_there_is_no_usable_pmu)
+{
+	struct hwpmu_cpuid id;
+
+	id = skylake();
+	id.eax = 0;
+	assert_refused(&id, PMUCTL_NO_PMU_ABSENT);
+	id.hypervisor = true;
+	assert_refused(&id, PMUCTL_NO_PMU_HIDDEN);
+
+	id = skylake();
+	id.max_leaf = 5;
+	assert_refused(&id, PMUCTL_NO_PMU_ABSENT);
+
+	id = skylake();
+	id.eax = 0x07300401;
+	assert_refused(&id, PMUCTL_NO_PMU_VERSION);
+	id.eax = 0x07300406;
+	assert_refused(&id, PMUCTL_NO_PMU_VERSION6);
+	id.eax = 0x07300004;
+	assert_refused(&id, PMUCTL_NO_PMU_COUNTERS);
+
+	id = skylake();
+	id.eax = 0x07000404;
+	assert_refused(&id, PMUCTL_NO_PMU_WIDTH);
+	id.eax = 0x07410404;
+	assert_refused(&id, PMUCTL_NO_PMU_WIDTH);
+	id = skylake();
+	id.edx = 0x003;
+	assert_refused(&id, PMUCTL_NO_PMU_WIDTH);
+
+	id = skylake();
+	id.vendor = HWPMU_VENDOR_AMD;
+	assert_refused(&id, PMUCTL_NO_PMU_AMD);
+	id.vendor = HWPMU_VENDOR_OTHER;
+	assert_refused(&id, PMUCTL_NO_PMU_VENDOR);
+}
