@@ -53,8 +53,7 @@ static struct pmuctl_context *find_context(const struct task_struct *task)
 	struct pmuctl_context *ctx;
 
 	hlist_for_each_entry_rcu(ctx, hash_head(task), hash,
-				 lockdep_is_held(&pmuctl_mutex) ||
-				 rcu_read_lock_sched_held())
+				 lockdep_is_held(&pmuctl_mutex))
 		if (ctx->task == task)
 			return ctx;
 	return NULL;
@@ -341,7 +340,7 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	 */
 	smp_mb();
 	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
-		retire(ctx);
+		return false;
 
 	raw_spin_lock_irq(&ctx->lock);
 	gone = ctx->gone;

@@ -3,6 +3,7 @@
  * /dev/pmuctl: its ioctls, the copying of their versioned structures, and the way of
  * explanations to user space.
  */
+#include <linux/capability.h>
 #include <linux/cpu.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -22,7 +23,8 @@ int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 		return pmuctl_refuse(why, BAD_POINTER, "");
 	if (*size < least)
 		return pmuctl_refuse(why, SIZE_TOO_SMALL, "size", *size, least);
-	err = copy_struct_from_user(dst, known, src, *size);
+	err = *size > PAGE_SIZE ? -E2BIG :
+	      copy_struct_from_user(dst, known, src, *size);
 	if (err == -E2BIG)
 		return pmuctl_refuse(why, SIZE_TOO_BIG, "size", *size, known);
 	if (err)
@@ -71,7 +73,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
-	info->pmu_owner = hwpmu_owner();
+	info->pmu_owner = hwpmu_owner(perfmon_capable());
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
 

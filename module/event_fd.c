@@ -83,12 +83,12 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	return READ_ONCE(ctx->gone) ? EPOLLHUP : 0;
 }
 
-static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
-			 unsigned long arg, struct pmuctl_explanation *why)
+/*
+ * The argument may be PERF_IOC_FLAG_GROUP, and the group is this event alone. Other bits
+ * are ignored, as perf does: many programs give no argument, so that anything comes.
+ */
+static long ioctl_switch(struct pmuctl_event *event, unsigned int number)
 {
-	/* The flag means the group: it is this event alone. */
-	if (arg & ~(unsigned long)PERF_IOC_FLAG_GROUP)
-		return pmuctl_refuse(why, IOCTL_FLAGS, "", arg);
 	if (number == PERF_EVENT_IOC_ENABLE)
 		pmuctl_event_enable(event);
 	else if (number == PERF_EVENT_IOC_DISABLE)
@@ -130,7 +130,7 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_DISABLE:
 	case PERF_EVENT_IOC_RESET:
-		return ioctl_switch(ef->event, number, arg, why);
+		return ioctl_switch(ef->event, number);
 	case PERF_EVENT_IOC_ID:
 		if (put_user(ef->event->id, (u64 __user *)arg))
 			return pmuctl_refuse(why, BAD_POINTER, "");

@@ -21,7 +21,8 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/mount.h>
-#include <linux/pid_namespace.h>
+#include <linux/pid.h>
+#include <linux/proc_fs.h>
 #include <linux/sched/task.h>
 
 #include "front.h"
@@ -89,7 +90,7 @@ static bool may_ptrace_read(struct task_struct *task)
 		return false;
 
 	snprintf(path, sizeof(path), "%d/environ",
-		 task_pid_nr_ns(task, &init_pid_ns));
+		 task_pid_nr_ns(task, proc_pid_ns(proc_mount->mnt_sb)));
 	old = override_creds(cred);
 	file = file_open_root_mnt(proc_mount, path, O_RDONLY, 0);
 	revert_creds(old);

@@ -120,7 +120,5 @@
 	"a read of this event gives %zu bytes, but the buffer has %zu: enlarge it"
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl"
-#define PMUCTL_SAY_IOCTL_FLAGS EINVAL, \
-	"ioctl argument 0x%lx has unknown bits: pass 0"
 
 #endif /* PMUCTL_SENTENCES_H */

@@ -68,8 +68,15 @@ const char *hwpmu_reason(void);
 int hwpmu_get(struct pmuctl_explanation *why);
 void hwpmu_put(void);
 
-/* Who owns the PMU now: PMUCTL_OWNER_*. Context and serialization as hwpmu_get() */
-u32 hwpmu_owner(void);
+/**
+ * hwpmu_owner() - who owns the PMU now?
+ * @try: find out whether somebody else does, by reserving it for an instant; perf could
+ *	be refused then, so not on behalf of everybody.
+ *
+ * Context and serialization: as hwpmu_get().
+ * Return: PMUCTL_OWNER_*.
+ */
+u32 hwpmu_owner(bool try);
 
 /**
  * hwpmu_cpu_online() - the PMU of this CPU comes under our control if we own it

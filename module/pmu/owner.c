@@ -134,12 +134,14 @@ void hwpmu_put(void)
 	hwpmu_release();
 }
 
-u32 hwpmu_owner(void)
+u32 hwpmu_owner(bool try)
 {
 	if (hwpmu_users)
 		return PMUCTL_OWNER_PMUCTL;
 	if (hwpmu_reason())
 		return PMUCTL_OWNER_NOBODY;
+	if (!try)
+		return PMUCTL_OWNER_UNKNOWN;
 	if (!hwpmu_reserve())
 		return PMUCTL_OWNER_OTHER;
 	hwpmu_release();

@@ -130,7 +130,6 @@ enum pmuctl_why {
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
 	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
-	PMUCTL_WHY_IOCTL_FLAGS		= 82,	/* EINVAL */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
@@ -148,6 +147,7 @@ enum pmuctl_why {
 #define PMUCTL_OWNER_NOBODY		0
 #define PMUCTL_OWNER_PMUCTL		1	/* @hw_events events of ours are open */
 #define PMUCTL_OWNER_OTHER		2	/* the NMI watchdog, or in-tree perf */
+#define PMUCTL_OWNER_UNKNOWN		3	/* not pmuctl; more is told with CAP_PERFMON */
 
 /**
  * struct pmuctl_info - what the module and the PMU are
