@@ -92,7 +92,7 @@ static bool fits(struct admission *a)
 	if (!a->ctx->task) {
 		a->cpu = a->ctx->cpu;
 		return fits_beside(a, NULL) &&
-			pmuctl_context_for_each_task(fits_beside_task, a);
+			pmuctl_context_visit_tasks(fits_beside_task, a);
 	}
 	if (a->event->cpu >= 0) {
 		a->cpu = a->event->cpu;

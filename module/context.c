@@ -154,7 +154,7 @@ static void call_cpu(int cpu, smp_call_func_t func, void *info)
 
 struct context_call {
 	struct pmuctl_context *ctx;
-	void (*func)(struct pmuctl_context *ctx, void *arg);
+	pmuctl_context_func func;
 	void *arg;
 	bool done;
 };
@@ -177,8 +177,7 @@ static void context_call_here(void *info)
 	raw_spin_unlock(&ctx->lock);
 }
 
-void pmuctl_context_call(struct pmuctl_context *ctx,
-			 void (*func)(struct pmuctl_context *ctx, void *arg),
+void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 			 void *arg)
 {
 	struct context_call call = { .ctx = ctx, .func = func, .arg = arg };
@@ -369,8 +368,7 @@ void pmuctl_context_del(struct pmuctl_event *event)
 	raw_spin_unlock_irq(&ctx->lock);
 }
 
-bool pmuctl_context_for_each_task(bool (*func)(struct pmuctl_context *ctx,
-					       void *arg), void *arg)
+bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
 {
 	struct pmuctl_context *ctx;
 	bool go_on = true;

@@ -181,6 +181,9 @@ void pmuctl_event_exit(void);
 
 /* ---- context.c: contexts, and loading them ---- */
 
+typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
+typedef bool (*pmuctl_context_visit)(struct pmuctl_context *ctx, void *arg);
+
 int pmuctl_context_init(void);
 void pmuctl_context_exit(void);
 
@@ -226,20 +229,18 @@ void pmuctl_context_sync(struct pmuctl_context *ctx);
  *
  * Context: Process, IRQs on.
  */
-void pmuctl_context_call(struct pmuctl_context *ctx,
-			 void (*func)(struct pmuctl_context *ctx, void *arg),
+void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 			 void *arg);
 
 /**
- * pmuctl_context_for_each_task() - visit the context of every task that has one
+ * pmuctl_context_visit_tasks() - visit the context of every task that has one
  * @func: returns false to end the walk.
  * @arg: its second argument.
  *
  * Context: pmuctl_mutex held; @func may not sleep.
  * Return: false if @func did.
  */
-bool pmuctl_context_for_each_task(bool (*func)(struct pmuctl_context *ctx,
-					       void *arg), void *arg);
+bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);

@@ -10,6 +10,7 @@
 
 #include "core.h"
 
+/* See the lock order in core.h. */
 DEFINE_MUTEX(pmuctl_mutex);
 
 static struct kmem_cache *event_cache;

@@ -17,7 +17,7 @@ struct file;
  * @explanation: all zero if nothing was refused yet.
  */
 struct pmuctl_last {
-	spinlock_t lock;
+	spinlock_t lock; /* @explanation */
 	struct pmuctl_explanation explanation;
 };
 

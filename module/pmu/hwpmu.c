@@ -239,7 +239,8 @@ static bool place_among_free(const struct hwpmu_cpu *cpu,
  * fit. Rare: only when the simple way fails.
  */
 static noinline bool place_all(struct hwpmu_cpu *cpu,
-		      struct hwpmu_counter *const *counters, unsigned int n)
+			       struct hwpmu_counter *const *counters,
+			       unsigned int n)
 {
 	struct hwpmu_counter *all[HWPMU_MAX_COUNTERS];
 	u64 allowed[HWPMU_MAX_COUNTERS];
