@@ -46,7 +46,8 @@
  * @events: list of pmuctl_event.node. Changed only with pmuctl_mutex held too, so
  *	that either is enough to walk it.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
- * @gone: it will never be loaded again: the task has ended, or gained privilege.
+ * @gone: it will never be loaded again: the task has ended, or has executed what nobody
+ *	may look into.
  * @nr_exclude_idle: events that do not count while the CPU is idle.
  *
  * Others:

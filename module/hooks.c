@@ -39,8 +39,12 @@ static void probe_task_rename(void *data, struct task_struct *task,
 static void probe_sched_process_exec(void *data, struct task_struct *task,
 				     pid_t old_pid, struct linux_binprm *bprm)
 {
-	/* The new image has more rights than those that the opener was checked for. */
-	if (bprm->secureexec)
+	/*
+	 * The new image has more rights than the opener was checked for, or its file is
+	 * not even readable: then nobody may look into it any more.
+	 */
+	if (bprm->secureexec ||
+	    (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
 		pmuctl_context_task_gone();
 }
 
