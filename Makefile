@@ -68,7 +68,7 @@ ready-modules: $(MODULES)
 ready-check-style:
 	@tests/run-tier style tests/style/check
 
-ready-check-unit: $(UNIT_TESTS)
+ready-check-unit: $(UNIT_TESTS) lib
 	@tests/run-tier unit tests/run-unit
 
 ready-check-vm: guest-files
