@@ -15,6 +15,10 @@ LIB_CFLAGS	:= -fPIC -fvisibility=hidden -pthread
 LIB_FILES	:= $(O)/lib/libpmuctl.a $(O)/lib/$(LIB_REAL) \
 		   $(O)/lib/$(LIB_SONAME) $(O)/lib/libpmuctl.so
 
+# The functions that a manual page is about, besides that of its own name
+man_names	= $(filter-out $(notdir $(1:.3=)),$(shell \
+		  sed -n '/^.Sh NAME/,/^.Nd/s/^.Nm \([^ ]*\).*/\1/p' $(1)))
+
 .PHONY: lib check-lib install-lib uninstall-lib
 lib: $(LIB_FILES)
 
@@ -58,11 +62,15 @@ install-lib: lib
 	install -m 644 lib/include/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/pmuctl.h
 	install -m 644 include/uapi/linux/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
 	install -m 644 $(LIB_MAN) $(DESTDIR)$(MANDIR)/man3/
+	$(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
+		ln -sf $(notdir $(page)) $(DESTDIR)$(MANDIR)/man3/$(name).3 &&)) true
 
 uninstall-lib:
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libpmuctl.a $(LIB_REAL) $(LIB_SONAME) \
 		libpmuctl.so pkgconfig/libpmuctl.pc)
 	rm -f $(DESTDIR)$(INCLUDEDIR)/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
 	rm -f $(LIB_MAN:lib/man/%=$(DESTDIR)$(MANDIR)/man3/%)
+	rm -f $(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
+		$(DESTDIR)$(MANDIR)/man3/$(name).3))
 
 -include $(LIB_OBJECTS:.o=.d)

@@ -103,12 +103,15 @@ static int print_json(const struct check *results, bool can_count)
 	json_t *all;
 	int failed;
 
-	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}",
-			"name", results[i].name,
-			"state", state_words[results[i].state],
-			"finding", results[i].finding,
-			"remedy", results[i].remedy));
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		json_t *check = json_pack("{s:s, s:s, s:s, s:s}",
+					  "name", results[i].name,
+					  "state", state_words[results[i].state],
+					  "finding", results[i].finding,
+					  "remedy", results[i].remedy);
+
+		json_array_append_new(list, check);
+	}
 	all = json_pack("{s:b, s:o}", "can_count", can_count, "checks", list);
 	failed = !all || json_dumpf(all, stdout, JSON_INDENT(1));
 	json_decref(all);

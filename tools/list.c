@@ -106,12 +106,13 @@ static void add_library_name(struct list *list, const struct pmuctl_name *name)
 	if (list->json) {
 		json_t *known = generic && list->known ? json_boolean(counted) :
 							 json_null();
+		json_t *alias = json_string_or_null(name->alias);
 
 		add_json(list, json_pack("{s:s, s:o, s:s, s:n, s:s, s:o}",
-			"name", name->name,
-			"alias", json_string_or_null(name->alias),
-			"kind", generic ? "generic" : "cache", "pmu",
-			"description", name->description, "counted", known));
+					 "name", name->name, "alias", alias,
+					 "kind", generic ? "generic" : "cache",
+					 "pmu", "description", name->description,
+					 "counted", known));
 	} else {
 		print_heading(list, generic ? "Generic events" : "Cache events");
 		print_event(name->name, name->alias, name->description,
@@ -128,10 +129,12 @@ static void add_cpu_event(void *arg, const struct cpu_event *event)
 	if (!name_matches(list->pattern, event->name))
 		return;
 	if (list->json) {
+		json_t *description = json_string_or_null(event->description);
+
 		add_json(list, json_pack("{s:s, s:n, s:s, s:s, s:o, s:n}",
-			"name", event->name, "alias", "kind", "cpu",
-			"pmu", event->pmu, "description",
-			json_string_or_null(event->description), "counted"));
+					 "name", event->name, "alias",
+					 "kind", "cpu", "pmu", event->pmu,
+					 "description", description, "counted"));
 	} else {
 		snprintf(heading, sizeof(heading), "Events of this CPU (%s)",
 			 event->pmu_description);
@@ -198,7 +201,9 @@ static int list_run(int argc, char **argv)
 		return say_usage(&command_list, "one pattern at most, not '%s' too",
 				 argv[optind + 1]);
 	list.pattern = argv[optind];
-	if (json && !(list.json = json_array())) {
+	if (json)
+		list.json = json_array();
+	if (json && !list.json) {
 		say_error("%s", pmuctl_strerror(-ENOMEM));
 		return STATUS_FAILED;
 	}

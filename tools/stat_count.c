@@ -320,7 +320,9 @@ int counters_read(struct counters *c)
 	for (size_t index = 0; index < c->nr_rows; index++) {
 		struct stat_row *row = &c->rows[index];
 
-		row->value = row->enabled = row->running = 0;
+		row->value = 0;
+		row->enabled = 0;
+		row->running = 0;
 		if (row->state == ROW_NOT_SUPPORTED)
 			continue;
 		for (size_t target = 0; target < c->targets.count; target++) {

@@ -11,6 +11,9 @@
 
 #include "internal.h"
 
+#define GROUPS_SENTENCE \
+	"groups of events in braces are not supported yet: list the events without braces"
+
 /* Sentences of resolvers are cut to this. */
 #define RESOLVE_SENTENCE_MAX 200
 
@@ -334,8 +337,7 @@ static const char *item_parse(struct parser *p, const char *at,
 		pmuctl_parse_fail(p, at, "an event is missing here");
 	else if (memchr(item.start, '{', item.len) ||
 		 memchr(item.start, '}', item.len))
-		pmuctl_parse_fail(p, item.start,
-			"groups of events in braces are not supported yet: list the events without braces");
+		pmuctl_parse_fail(p, item.start, GROUPS_SENTENCE);
 	else if (bare)
 		*ret = bare_fields_parse(p, item, &name, &attr);
 	else if (memchr(item.start, '/', item.len))
