@@ -30,6 +30,7 @@ private_apt()
 # apt_site CODENAME: print the mirror from which this machine takes a suite.
 apt_site()
 {
+	# shellcheck disable=SC2016 # these are apt's
 	apt-get indextargets --format '$(RELEASE) $(SITE)' \
 		'Created-By: Packages' |
 		awk -v suite="$1" '$1 == suite { print $2; exit }'

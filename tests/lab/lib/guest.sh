@@ -28,7 +28,7 @@ check_lab()
 {
 	local add
 	QEMU=$(qemu_binary)
-	[ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinux" ] ||
+	{ [ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinux" ]; } ||
 		die "the laboratory is not set up (no ${QEMU#"$CACHE"/} or no kernel $KERNEL in $CACHE)" \
 		    "run tests/lab/setup"
 	image_ready "$KERNEL" ||
@@ -87,8 +87,32 @@ stage_adds()
 		/bin/*|/sbin/*|/lib/*|/lib64/*) to=/usr$to ;;
 		esac
 		mkdir -p "$root$(dirname -- "$to")"
-		cp -RL --preserve=mode -- "$from" "$root$to"
+		cp -RH --preserve=mode -- "$from" "$root$to"
 	done
+}
+
+# stage_libraries ROOT: the shared libraries that this run's programs need and
+# the base image does not have.
+stage_libraries()
+{
+	local root=$1 name path
+	local -a files
+	mapfile -d '' files < <(find "$root/pmuctl" "$root/add" "$root/usr" \
+		"$root/tmp" "$root/root" "$root/home" -type f \
+		\( -perm -u+x -o -name '*.so*' \) -print0 2>/dev/null)
+	[ "${#files[@]}" -gt 0 ] || return 0
+	while read -r name; do
+		! grep -q "/$name\$" "$CACHE/guest/$KERNEL/inputs" || continue
+		[ -z "$(find "$root" -name "$name" -print -quit)" ] || continue
+		path=$(/sbin/ldconfig -p |
+			awk -v n="$name" '$1 == n { p = $NF } END { print p }')
+		[ -n "$path" ] || continue
+		for path in "$path" $(ldd "$path" | awk '/=> \// { print $3 }'); do
+			cp -L --preserve=mode -- "$path" \
+				"$root/usr/lib/x86_64-linux-gnu/"
+		done
+	done < <(readelf -d "${files[@]}" 2>/dev/null |
+		 sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
 }
 
 # make_initrd: the base image followed by a cpio with this run's files.
@@ -96,6 +120,7 @@ make_initrd()
 {
 	local root=$WORK/root word get gets=''
 	mkdir -p "$root/lab"
+	# shellcheck disable=SC2153 # it is tests/lab/run's
 	for get in "${GETS[@]}"; do
 		word=${get%%:*}
 		gets+=" $(quote "${word#/}")"
@@ -115,6 +140,7 @@ make_initrd()
 	[ "$INTERACTIVE" = 0 ] || touch "$root/lab/shell"
 	stage_project "$root"
 	stage_adds "$root"
+	stage_libraries "$root"
 	make_cpio "$root" >"$WORK/run.cpio"
 	cat "$CACHE/guest/$KERNEL/base.cpio" "$WORK/run.cpio" >"$WORK/initrd"
 	rm -rf -- "$root" "$WORK/run.cpio"
@@ -136,8 +162,10 @@ qemu_arguments()
 		kernel_args+=' tsc=reliable tsc_early_khz=1000000'
 		kernel_args+=' norandmaps nokaslr'
 	fi
+	# shellcheck disable=SC2054 # these commas are QEMU's
 	QEMU_ARGS=(
-		"$QEMU" "${QEMU_FIRMWARE[@]}"
+		# firmware, of the packages qemu-system-data and seabios
+		"$QEMU" -L /usr/share/qemu -L /usr/share/seabios
 		-pidfile "$WORK/qemu.pid"
 		-nodefaults -no-user-config -no-reboot -display none
 		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP" -m "$MEM"
@@ -155,10 +183,12 @@ qemu_arguments()
 		-device virtserialport,nr=4,chardev=ctl
 	)
 	if [ "$ICOUNT" = 1 ]; then
+		# shellcheck disable=SC2054
 		QEMU_ARGS+=(-icount shift=0,sleep=off -seed 1
 			-rtc base=2026-01-01,clock=vm)
 	fi
 	if [ "$INTERACTIVE" = 1 ]; then
+		# shellcheck disable=SC2054
 		QEMU_ARGS+=(-chardev stdio,id=tty,signal=off
 			-device virtconsole,nr=5,chardev=tty)
 	fi

@@ -70,8 +70,7 @@ image_skeleton()
 {
 	local root=$1 dir
 	mkdir -p "$root"/{usr/{bin,sbin,lib,lib64},dev,proc,sys,tmp,run,etc,lab} \
-		"$root"/{pmuctl,root,home/user,mnt,var/{tmp,run},lib/lab-modules}
-	rm -rf -- "$root/lib"
+		"$root"/{pmuctl,root,home/user,mnt,var/{tmp,run}}
 	for dir in bin sbin lib lib64; do
 		ln -s "usr/$dir" "$root/$dir"
 	done

@@ -49,6 +49,7 @@ kernel_relocate()
 	done < <(find "$root/usr/src" "$root/usr/lib" "$root/lib" -type l)
 
 	while read -r makefile; do
+		# shellcheck disable=SC2016 # these are make's
 		sed -i -E 's|(^\|[[:space:]])/usr/src/|\1$(dir $(lastword $(MAKEFILE_LIST)))../|g' \
 			"$makefile"
 	done < <(find "$root/usr/src" -maxdepth 2 -name Makefile -type f)

@@ -8,8 +8,6 @@
 QEMU_DIR=$LAB_DIR/qemu
 QEMU_SERIES=10.0
 MESON_PREFIX=1.
-# Where the firmware comes from: the packages qemu-system-data and seabios.
-QEMU_FIRMWARE=(-L /usr/share/qemu -L /usr/share/seabios)
 
 QEMU_CONFIGURE=(
 	--python=/usr/bin/python3
@@ -21,13 +19,14 @@ QEMU_CONFIGURE=(
 	--disable-werror --disable-download
 )
 
-# qemu_hash: print the hash of everything the binary depends on.
+# qemu_hash [VERSION]: print the hash of everything the binary depends on, for
+# the version of the source that was built last, or for VERSION.
 qemu_hash()
 {
-	local version=unknown
-	if [ -s "$CACHE/qemu/source-version" ]; then
-		version=$(cat "$CACHE/qemu/source-version")
-	fi
+	local version=${1:-}
+	[ -n "$version" ] ||
+		version=$(cat "$CACHE/qemu/source-version" 2>/dev/null) ||
+		version=none
 	{
 		printf '%s\n' "$version" "${QEMU_CONFIGURE[@]}"
 		(cd -- "$QEMU_DIR" &&
@@ -36,14 +35,19 @@ qemu_hash()
 	} | sha256sum | cut -c 1-16
 }
 
-# qemu_binary: print the path of the binary, there or not.
+# qemu_binary [VERSION]: print the path of the binary, there or not.
 qemu_binary()
 {
-	printf '%s/qemu/%s/bin/qemu-system-x86_64\n' "$CACHE" "$(qemu_hash)"
+	printf '%s/qemu/%s/bin/qemu-system-x86_64\n' "$CACHE" "$(qemu_hash "$@")"
 }
 
-# qemu_fetch: put the newest source package of the series in CACHE/src, and
-# the version's name in CACHE/qemu/source-version.
+# qemu_source: print the version of the source package in the cache.
+qemu_source()
+{
+	cat "$CACHE/src/qemu/version" 2>/dev/null
+}
+
+# qemu_fetch: put the newest source package of the series in CACHE/src.
 qemu_fetch()
 {
 	local version new
@@ -54,9 +58,7 @@ qemu_fetch()
 	[ -n "$version" ] ||
 		die "trixie has no QEMU $QEMU_SERIES source package any more" \
 		    "port tests/lab/qemu/hooks.patch to the series it has, and set QEMU_SERIES in tests/lab/lib/qemu.sh"
-	if [ ! -d "$CACHE/src/qemu" ] ||
-	   [ "$(cat "$CACHE/qemu/source-version" 2>/dev/null)" != "$version" ]
-	then
+	if [ "$(qemu_source)" != "$version" ]; then
 		say "QEMU: fetching the source package $version"
 		new=$(scratch_dir qemu-source)
 		(cd -- "$new" && run_logged "$CACHE/log/qemu-source.log" \
@@ -64,11 +66,8 @@ qemu_fetch()
 			--only-source "qemu=$version") ||
 			die "the source package of QEMU could not be fetched" \
 			    "check the network and the space in $CACHE, then run this again"
+		printf '%s\n' "$version" >"$new/version"
 		replace_dir "$new" "$CACHE/src/qemu"
-		mkdir -p "$CACHE/qemu"
-		printf '%s\n' "$version" >"$CACHE/qemu/source-version.new"
-		mv -- "$CACHE/qemu/source-version.new" \
-			"$CACHE/qemu/source-version"
 	fi
 	qemu_fetch_meson
 }
@@ -100,7 +99,7 @@ qemu_prepare()
 	run_logged "$CACHE/log/qemu-patch.log" \
 		patch -d "$src" -p1 --batch --forward --fuzz=2 \
 		-i "$QEMU_DIR/hooks.patch" ||
-		die "tests/lab/qemu/hooks.patch does not apply to QEMU $(cat "$CACHE/qemu/source-version")" \
+		die "tests/lab/qemu/hooks.patch does not apply to QEMU $(qemu_source)" \
 		    "see $CACHE/log/qemu-patch.log, and adapt the hooks it names to this version"
 	while read -r file; do
 		mkdir -p "$src/$(dirname -- "$file")"
@@ -124,33 +123,43 @@ qemu_compile()
 		 "see $CACHE/log/qemu-configure.log and qemu-build.log"
 }
 
-# qemu_get: build the laboratory's QEMU, unless it is there.
-qemu_get()
+# qemu_install BUILT DIR: the binary alone goes to its place.
+qemu_install()
 {
-	local work new bin
-	if [ "${1:-}" = update ] || [ ! -s "$CACHE/qemu/source-version" ]; then
-		qemu_fetch
-	fi
-	bin=$(qemu_binary)
-	if [ -x "$bin" ]; then
-		say "QEMU: built, $("$bin" --version | head -n 1)"
-		return 0
-	fi
-	[ -d "$CACHE/src/qemu" ] && [ -d "$CACHE/src/meson/usr" ] || qemu_fetch
-	bin=$(qemu_binary)
-	work=$(scratch_dir qemu)
-	say "QEMU: unpacking $(cat "$CACHE/qemu/source-version"), adding the PMU"
-	qemu_prepare "$work/src"
-	say "QEMU: building (about three minutes on two cores)"
-	qemu_compile "$work/src"
+	local new
 	new=$(scratch_dir qemu-new)
 	mkdir -p "$new/bin"
-	cp -- "$work/src/build-lab/qemu-system-x86_64" "$new/bin/"
+	cp -- "$1" "$new/bin/"
 	strip --strip-debug "$new/bin/qemu-system-x86_64"
 	chmod 755 "$new"
 	"$new/bin/qemu-system-x86_64" --version >/dev/null ||
 		die "the QEMU that was built does not run" \
 		    "see $CACHE/log/qemu-build.log"
-	replace_dir "$new" "$(dirname -- "$(dirname -- "$bin")")"
-	rm -rf -- "$work"
+	replace_dir "$new" "$2"
+}
+
+# qemu_get [update]: build the laboratory's QEMU, unless it is there.  The
+# source that is in the cache serves until an update.
+qemu_get()
+{
+	local work bin version
+	if [ "${1:-}" = update ] || [ -z "$(qemu_source)" ] ||
+	   [ ! -d "$CACHE/src/meson/usr" ]; then
+		qemu_fetch
+	fi
+	version=$(qemu_source)
+	bin=$(qemu_binary "$version")
+	if [ ! -x "$bin" ]; then
+		work=$(scratch_dir qemu)
+		say "QEMU: unpacking $version, adding the PMU"
+		qemu_prepare "$work/src"
+		say "QEMU: building (about three minutes on two cores)"
+		qemu_compile "$work/src"
+		qemu_install "$work/src/build-lab/qemu-system-x86_64" \
+			"$(dirname -- "$(dirname -- "$bin")")"
+		rm -rf -- "$work"
+	fi
+	printf '%s\n' "$version" >"$CACHE/qemu/source-version.new"
+	mv -- "$CACHE/qemu/source-version.new" "$CACHE/qemu/source-version"
+	say "QEMU: there, $version"
 }
