@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the tests of counting: loops of known length, events through the raw ABI, and
+ * tasks that run such a loop when they are told to. All that fails here fails the
+ * test that called.
+ */
+#ifndef VM_LOOPS_H
+#define VM_LOOPS_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/pmuctl.h>
+
+#define LOOP_INSTRUCTIONS	2	/* of one round of user_loop() */
+#define LOOP_BRANCHES		1
+
+/* ---- Work of known length ---- */
+
+/* Two instructions a round, one of them a branch; @n > 0 */
+static inline void user_loop(uint64_t n)
+{
+	asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (n) : : "cc");
+}
+
+/* ENABLE, user_loop(), DISABLE, with nothing of a compiler's or a library's between:
+ * what is counted in user mode is what bracket_instructions() says.
+ */
+static inline void bracket(int fd, uint64_t n)
+{
+	register long number asm("rax") = __NR_ioctl;
+	register long arg asm("rdx") = 0;
+	register long request asm("rsi") = PERF_EVENT_IOC_ENABLE;
+
+	asm volatile("syscall\n"
+		     "1:	dec %[n]\n"
+		     "	jnz 1b\n"
+		     "	mov %[disable], %%esi\n"
+		     "	mov %[ioctl], %%eax\n"
+		     "	syscall\n"
+		     : "+r" (number), "+r" (request), [n] "+r" (n)
+		     : "D" ((long)fd), "r" (arg),
+		       [disable] "i" (PERF_EVENT_IOC_DISABLE),
+		       [ioctl] "i" (__NR_ioctl)
+		     : "rcx", "r11", "cc", "memory");
+	cr_assert_eq(number, 0);
+}
+
+/* The loop, the two moves, and the system call that disables */
+static inline uint64_t bracket_instructions(uint64_t n)
+{
+	return LOOP_INSTRUCTIONS * n + 3;
+}
+
+/* @n system calls, 3 instructions in user mode each */
+static inline void syscall_loop(uint64_t n)
+{
+	long ret;
+
+	for (; n; n--)
+		asm volatile("syscall" : "=a" (ret) : "a" (__NR_getppid)
+			     : "rcx", "r11", "memory");
+}
+
+/* ---- Events ---- */
+
+struct counts {
+	uint64_t value;
+	uint64_t enabled;	/* ns */
+	uint64_t running;	/* ns */
+};
+
+static inline struct perf_event_attr event_attr(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = {
+		.type = type,
+		.size = sizeof(attr),
+		.config = config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			       PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+
+	return attr;
+}
+
+/* A generic event in user mode only */
+static inline struct perf_event_attr user_attr(uint64_t config)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, config);
+
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	return attr;
+}
+
+static inline struct perf_event_attr instructions_u(void)
+{
+	return user_attr(PERF_COUNT_HW_INSTRUCTIONS);
+}
+
+static inline struct perf_event_attr branches_u(void)
+{
+	return user_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+}
+
+/* The refusal of the last event_try() of this thread */
+static __thread struct pmuctl_explanation event_why;
+
+/* Returns a descriptor, or -errno. */
+static inline int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	struct pmuctl_open open_args = {
+		.size = sizeof(open_args),
+		.flags = PERF_FLAG_FD_CLOEXEC,
+		.attr = (uintptr_t)attr,
+		.pid = pid,
+		.cpu = cpu,
+		.group_fd = -1,
+		.explanation_size = sizeof(event_why),
+		.explanation = (uintptr_t)&event_why,
+	};
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd, err;
+
+	if (device < 0)
+		return -errno;
+	memset(&event_why, 0, sizeof(event_why));
+	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_args);
+	err = errno;
+	close(device);
+	return fd < 0 ? -err : fd;
+}
+
+static inline int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = event_try(attr, pid, cpu);
+
+	cr_assert(fd >= 0, "open for pid %d, cpu %d: %s: %s", pid, cpu,
+		  strerror(-fd), event_why.sentence);
+	return fd;
+}
+
+static inline struct counts event_read(int fd)
+{
+	struct counts c = { 0 };
+
+	cr_assert_eq(read(fd, &c, sizeof(c)), (ssize_t)sizeof(c), "read: %m");
+	return c;
+}
+
+static inline uint64_t event_value(int fd)
+{
+	return event_read(fd).value;
+}
+
+static inline void event_ioctl(int fd, unsigned long request)
+{
+	cr_assert_eq(ioctl(fd, request, 0), 0, "ioctl %#lx: %m", request);
+}
+
+/* An event of the kernel's own perf; the witness. Returns a descriptor, or -errno. */
+static inline int perf_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = syscall(__NR_perf_event_open, attr, pid, cpu, -1,
+			 PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* ---- Tasks and CPUs ---- */
+
+static inline void pin_task(pid_t tid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	cr_assert_eq(sched_setaffinity(tid, sizeof(set), &set), 0,
+		     "pin %d to CPU %d: %m", tid, cpu);
+}
+
+static inline void pin_here(int cpu)
+{
+	pin_task(0, cpu);
+}
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static inline void sleep_ms(unsigned int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000l };
+
+	nanosleep(&t, NULL);
+}
+
+/* The state letter of a task, 0 if there is no such task */
+static inline char task_state(pid_t tid)
+{
+	char path[64], text[512];
+	const char *state = NULL;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n > 0) {
+		text[n] = '\0';
+		state = strrchr(text, ')');
+	}
+	return state ? state[2] : 0;
+}
+
+/* Wait until a task sleeps: it executes nothing more in user mode until it is woken. */
+static inline void wait_asleep(pid_t tid)
+{
+	unsigned int tries = 60000;
+	char state;
+
+	while ((state = task_state(tid)) != 'S' && --tries)
+		usleep(1000);
+	cr_assert(tries, "task %d does not go to sleep: state '%c'", tid, state);
+}
+
+/**
+ * struct worker - a task that runs loops on demand
+ * @tid: its id.
+ * @thread: if it is a thread of this process.
+ * @is_thread: whether it is.
+ * @orders: numbers of rounds are written here; 0 ends it.
+ * @order_end: the end that it reads from.
+ *
+ * Between two orders it executes the same instructions every time, but for the loop.
+ */
+struct worker {
+	pid_t tid;
+	pthread_t thread;
+	bool is_thread;
+	int orders;
+	int order_end;
+};
+
+static inline void worker_work(int orders)
+{
+	uint64_t n;
+
+	while (read(orders, &n, sizeof(n)) == sizeof(n) && n)
+		user_loop(n);
+}
+
+static inline void *worker_thread(void *arg)
+{
+	struct worker *w = arg;
+
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
+	worker_work(w->order_end);
+	return NULL;
+}
+
+/* Let it loop and wait until it is done and asleep. */
+static inline void worker_run(struct worker *w, uint64_t n)
+{
+	int left;
+
+	cr_assert_eq(write(w->orders, &n, sizeof(n)), (ssize_t)sizeof(n));
+	do {
+		/* It takes the order when it begins, and sleeps when it is done. */
+		wait_asleep(w->tid);
+		cr_assert_eq(ioctl(w->orders, FIONREAD, &left), 0);
+	} while (left);
+	wait_asleep(w->tid);
+}
+
+static inline void worker_start(struct worker *w, bool is_thread)
+{
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	memset(w, 0, sizeof(*w));
+	w->is_thread = is_thread;
+	w->orders = ends[1];
+	w->order_end = ends[0];
+	if (is_thread) {
+		cr_assert_eq(pthread_create(&w->thread, NULL, worker_thread, w), 0);
+		while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
+			usleep(1000);
+	} else {
+		w->tid = fork();
+		cr_assert(w->tid >= 0, "fork: %m");
+		if (!w->tid) {
+			worker_work(ends[0]);
+			_exit(0);
+		}
+		close(ends[0]);
+	}
+	worker_run(w, 1); /* the dynamic linker has its work behind it then */
+}
+
+static inline void worker_end(struct worker *w)
+{
+	uint64_t n = 0;
+	int status;
+
+	cr_assert_eq(write(w->orders, &n, sizeof(n)), (ssize_t)sizeof(n));
+	close(w->orders);
+	if (w->is_thread) {
+		cr_assert_eq(pthread_join(w->thread, NULL), 0);
+		close(w->order_end);
+		return;
+	}
+	cr_assert_eq(waitpid(w->tid, &status, 0), w->tid);
+	cr_assert_eq(status, 0, "the worker ended with status %#x", status);
+}
+
+/* What an event counts while the worker loops @n times; with what is around it */
+static inline uint64_t worker_count(struct worker *w, int fd, uint64_t n)
+{
+	uint64_t before = event_value(fd);
+
+	worker_run(w, n);
+	return event_value(fd) - before;
+}
+
+/* The same without what is around: rounds 2 to @n + 1 of a loop */
+static inline uint64_t worker_count_loop(struct worker *w, int fd, uint64_t n)
+{
+	uint64_t around = worker_count(w, fd, 1);
+
+	return worker_count(w, fd, n + 1) - around;
+}
+
+#endif /* VM_LOOPS_H */
