@@ -289,9 +289,10 @@ static int results_write(FILE *out, const struct stat_options *options,
 	result.has_usage = options->kind == TARGET_COMMAND && end->has_usage;
 	result.user = end->user;
 	result.system = end->system;
+	errno = 0;
 	ret = results_print(out, options, &result);
-	if (ret == 0 && (fflush(out) != 0 || ferror(out)))
-		ret = -EIO;
+	if (fflush(out) != 0 || ferror(out))
+		ret = errno ? -errno : -EIO;
 	if (ret < 0)
 		say_error("cannot write the counts to %s: %s",
 			  options->output ? options->output : "stderr",

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "pmuctl doctor" and "pmuctl list" in a guest: a healthy one, the NMI watchdog on,
+# perf counting, users, no device, no module. Runs in busybox' sh as root.
+# shellcheck disable=SC2317,SC2013 # the checks are called by name, in order
+
+passed=0 failed=0
+WORK=$(mktemp -d)
+cd "$WORK" || exit 1
+WATCHDOG=/proc/sys/kernel/nmi_watchdog
+before=$(cat $WATCHDOG)
+trap 'echo "$before" >$WATCHDOG; cd /; rm -rf "$WORK"' EXIT
+echo 0 >$WATCHDOG
+
+# check WORDS COMMAND...: COMMAND must succeed
+check()
+{
+	name=$1
+	shift
+	if "$@" >check.log 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $name"
+		sed 's/^/     | /' check.log out err 2>/dev/null
+	fi
+}
+
+# run STATUS ARGS...: pmuctl ARGS; its output goes to the files out and err
+run()
+{
+	expected=$1 status=0
+	shift
+	pmuctl "$@" >out 2>err </dev/null || status=$?
+	[ "$status" -eq "$expected" ] || {
+		echo "pmuctl $*: status $status, expected $expected"
+		return 1
+	}
+}
+
+# says PATTERN...: out has a line for each of these extended patterns
+says()
+{
+	for pattern in "$@"; do
+		grep -Eq -e "$pattern" out || { echo "out lacks: $pattern"; return 1; }
+	done
+}
+
+healthy()
+{
+	run 0 doctor && says '^ok +Driver: ' '^ok +Versions: ' '^ok +Device' '^ok +PMU: Intel.*4 counters' \
+		"^ok +PMU's owner: nobody" '^ok +Counting test: a loop of 1000000' '^This machine can count\.$' &&
+		! grep -Eq '^(problem|unknown)' out
+}
+
+watchdog_is_found()
+{
+	echo 1 >$WATCHDOG
+	run 1 doctor
+	result=$?
+	echo 0 >$WATCHDOG
+	[ $result -eq 0 ] && says "^problem +PMU's owner: the kernel's NMI watchdog" 'sysctl kernel.nmi_watchdog=0' \
+		'^problem +Counting test: instructions:u was refused' '^This machine cannot count now\.$' &&
+		run 0 doctor
+}
+
+perf_is_found()
+{
+	perf stat -e instructions -a sleep 60 >/dev/null 2>&1 &
+	holder=$!
+	sleep 1
+	run 1 doctor
+	result=$?
+	kill -INT $holder
+	wait $holder
+	[ $result -eq 0 ] && says "^problem +PMU's owner: perf" && run 0 doctor
+}
+
+our_own_events_are_told()
+{
+	pmuctl stat -e instructions:u sleep 60 2>/dev/null &
+	holder=$!
+	sleep 0.5
+	run 0 doctor
+	result=$?
+	kill -TERM $holder
+	wait $holder
+	[ $result -eq 0 ] && says "^ok +PMU's owner: pmuctl, with 1 open hardware event$"
+}
+
+user_is_told_what_is_allowed()
+{
+	su user -c 'pmuctl doctor' >out && says '^ok +Permission level: .*user space only' 'SETCAP=1'
+}
+
+device_that_may_not_be_opened()
+{
+	chmod 600 /dev/pmuctl
+	su user -c 'pmuctl doctor' >out
+	result=$?
+	su user -c 'pmuctl stat true' 2>err
+	chmod 666 /dev/pmuctl
+	[ $result -eq 1 ] && says '^problem +Device permissions: /dev/pmuctl may not be opened' 'chmod 0666' &&
+		grep -q 'may not be opened by this user' err
+}
+
+device_that_is_gone()
+{
+	mv /dev/pmuctl /dev/pmuctl.away
+	run 1 doctor
+	result=$?
+	mv /dev/pmuctl.away /dev/pmuctl
+	[ $result -eq 0 ] && says '^problem +Device permissions: .*is not there although the module is loaded'
+}
+
+list_marks_what_this_cpu_lacks()
+{
+	run 0 list && says '^Generic events:' '^Cache events:' '^Events of this CPU \(Intel Skylake\):' \
+		'^  INST_RETIRED:ANY_P ' 'stalled-cycles-backend.*cannot count it' &&
+		! grep -Eq '^  instructions .*cannot' out
+}
+
+list_patterns()
+{
+	run 0 list l1-DCACHE-load && [ "$(grep -c '^  ' out)" -eq 2 ] &&
+		run 0 list 'cycle?' && [ "$(grep -c '^  ' out)" -eq 1 ] &&
+		run 1 list nonesuch && grep -q "no event matches 'nonesuch'" err &&
+		run 2 list a b
+}
+
+without_the_module()
+{
+	rmmod pmuctl || return 1
+	run 1 doctor
+	result=$?
+	pmuctl stat true 2>err
+	status=$?
+	insmod /pmuctl/pmuctl.ko || return 1
+	[ $result -eq 0 ] && [ $status -eq 1 ] && says '^problem +Driver: the pmuctl module is not loaded' &&
+		grep -q "modprobe pmuctl" err && run 0 doctor
+}
+
+for name in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
+	case $name in
+	check|run|says) continue ;;
+	esac
+	rm -f out err
+	check "$name" "$name"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

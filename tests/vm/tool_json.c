@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the tool prints for programs, read as programs read it: JSON of stat, list and
+ * doctor, in a guest with the driver.
+ */
+/* libs: -ljansson */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+/* The standard output of a shell command, parsed; its exit status is checked. */
+static json_t *run(const char *command, int expected)
+{
+	FILE *pipe = popen(command, "r");
+	json_error_t error;
+	json_t *value;
+	int status;
+
+	cr_assert_not_null(pipe);
+	value = json_loadf(pipe, JSON_DISABLE_EOF_CHECK, &error);
+	while (fgetc(pipe) != EOF)
+		;
+	status = pclose(pipe);
+	cr_assert_eq(status, expected << 8, "%s: status %d", command, status);
+	cr_assert_not_null(value, "%s: %s", command, error.text);
+	return value;
+}
+
+static double number(json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	cr_assert(json_is_number(value), "%s", key);
+	return json_number_value(value);
+}
+
+Test(tool_json, stat_has_one_object_for_each_event)
+{
+	json_t *row = run("pmuctl stat -j -e instructions:u true 2>&1", 0);
+	const char *value = json_string_value(json_object_get(row, "counter-value"));
+
+	cr_assert_gt(atof(value), 1000);
+	cr_assert_str_eq(json_string_value(json_object_get(row, "event")),
+			 "instructions:u");
+	cr_assert_gt(number(row, "event-runtime"), 0);
+	cr_assert_float_eq(number(row, "pcnt-running"), 100, 1e-9);
+	json_decref(row);
+	row = run("pmuctl stat -j -e cycles:u,instructions:u true 2>&1 | tail -n 1", 0);
+	cr_assert_str_eq(json_string_value(json_object_get(row, "metric-unit")),
+			 "insn per cycle");
+	cr_assert_gt(number(row, "metric-value"), 0);
+	json_decref(row);
+}
+
+Test(tool_json, doctor_finds_this_guest_well)
+{
+	json_t *all = run("pmuctl doctor -j", 0);
+	json_t *checks = json_object_get(all, "checks");
+	json_t *check;
+	size_t i;
+
+	cr_assert(json_is_true(json_object_get(all, "can_count")));
+	cr_assert_gt(json_array_size(checks), 5);
+	json_array_foreach(checks, i, check) {
+		const char *state = json_string_value(json_object_get(check, "state"));
+
+		cr_assert(!strcmp(state, "ok"), "%s: %s: %s",
+			  json_string_value(json_object_get(check, "name")), state,
+			  json_string_value(json_object_get(check, "finding")));
+	}
+	json_decref(all);
+}
+
+static json_t *find(json_t *list, const char *name)
+{
+	json_t *event;
+	size_t i;
+
+	json_array_foreach(list, i, event)
+		if (!strcmp(json_string_value(json_object_get(event, "name")), name))
+			return event;
+	return NULL;
+}
+
+Test(tool_json, list_tells_what_this_cpu_counts)
+{
+	json_t *list = run("pmuctl list -j", 0);
+
+	cr_assert(json_is_true(json_object_get(find(list, "instructions"), "counted")));
+	cr_assert(json_is_false(json_object_get(find(list, "stalled-cycles-backend"),
+						"counted")));
+	cr_assert_str_eq(json_string_value(json_object_get(find(list, "cycles"), "alias")),
+			 "cpu-cycles");
+	cr_assert_str_eq(json_string_value(json_object_get(find(list, "LLC-loads"), "kind")),
+			 "cache");
+	cr_assert_str_eq(json_string_value(json_object_get(find(list, "INST_RETIRED:ANY_P"),
+							   "pmu")), "skl");
+	json_decref(list);
+	list = run("pmuctl list -j no-such-event", 1);
+	cr_assert_eq(json_array_size(list), 0);
+	json_decref(list);
+}
