@@ -160,12 +160,18 @@ static long event_ioctl(struct file *file, unsigned int number,
 static long event_compat_ioctl(struct file *file, unsigned int number,
 			       unsigned long arg)
 {
-	if (_IOC_TYPE(number) == '$' &&
-	    _IOC_SIZE(number) == sizeof(compat_uptr_t) &&
-	    _IOC_NR(number) != _IOC_NR(PERF_EVENT_IOC_PAUSE_OUTPUT)) {
-		number &= ~IOCSIZE_MASK;
-		number |= sizeof(void *) << IOCSIZE_SHIFT;
-	}
+	static const unsigned int with_pointer[] = {
+		PERF_EVENT_IOC_SET_FILTER,
+		PERF_EVENT_IOC_ID,
+		PERF_EVENT_IOC_QUERY_BPF,
+		PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
+	};
+	const unsigned int longer = sizeof(void *) - sizeof(compat_uptr_t);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(with_pointer); i++)
+		if (number + (longer << _IOC_SIZESHIFT) == with_pointer[i])
+			number = with_pointer[i];
 	return event_ioctl(file, number, (unsigned long)compat_ptr(arg));
 }
 #else
