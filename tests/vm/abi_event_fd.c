@@ -3,10 +3,10 @@
  * Event file descriptors: their flags, what read() gives in every format, buffers that are
  * too small, poll and epoll, and the ioctls they have.
  */
+#include "raw_check.h"
+
 #include <poll.h>
 #include <sys/epoll.h>
-
-#include "raw_check.h"
 
 #define ALL_FORMATS	32	/* combinations of the five bits of read_format */
 

@@ -3,9 +3,9 @@
  * Pointers of the ABI that lead nowhere, ioctl numbers that do not exist, and the buffers
  * of explanations: how much of them is written, and when.
  */
-#include <termios.h>
-
 #include "raw_check.h"
+
+#include <termios.h>
 
 #define BAD_SENTENCE \
 	"the memory at this address cannot be read or written: pass a pointer into your own address space"

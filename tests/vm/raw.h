@@ -7,6 +7,9 @@
 #ifndef TESTS_VM_RAW_H
 #define TESTS_VM_RAW_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* setresuid(); does nothing if a header came before */
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -167,6 +170,32 @@ static inline long raw_read_number(const char *path)
 	close(fd);
 	last = strrchr(text, '-');
 	return strtol(last && last != text ? last + 1 : text, NULL, 10);
+}
+
+/* CPUID as the processor gives it */
+struct raw_cpuid {
+	uint32_t eax, ebx, ecx, edx;
+};
+
+static inline struct raw_cpuid raw_cpuid(uint32_t leaf)
+{
+	struct raw_cpuid r = { .eax = leaf, .ecx = 0 };
+
+	asm volatile("cpuid" : "+a" (r.eax), "=b" (r.ebx), "+c" (r.ecx), "=d" (r.edx));
+	return r;
+}
+
+static inline bool raw_cpu_is_intel(void)
+{
+	return raw_cpuid(0).ebx == 0x756e6547; /* "Genu" */
+}
+
+/* Become an ordinary user: 0, or -errno. */
+static inline int raw_become(uid_t uid)
+{
+	if (setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
 }
 
 /* How many descriptors this process has. */

@@ -5,11 +5,11 @@
 #ifndef TESTS_VM_RAW_CHECK_H
 #define TESTS_VM_RAW_CHECK_H
 
+#include "raw.h"
+
 #include <stdarg.h>
 
 #include <criterion/criterion.h>
-
-#include "raw.h"
 
 /* Is @why what a refusal with these must say? The sentence is a format. */
 __attribute__((format(printf, 5, 6)))

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Refusals of struct perf_event_attr: every bit and every field that is unknown, reserved
+ * or not supported, each on its own, and every event that does not exist.
+ */
+#include "raw_check.h"
+
+#define FLAGS_OFFSET	40	/* of the word of single-bit flags */
+#define FIRST_UNKNOWN	38	/* its bits from here on are not defined */
+
+/* Its bits: what each is, and whether it is supported. */
+static const struct {
+	const char *field;
+	bool supported;
+} flags[FIRST_UNKNOWN] = {
+	{ "attr.disabled", true }, { "attr.inherit", false },
+	{ "attr.pinned", false }, { "attr.exclusive", false },
+	{ "attr.exclude_user", true }, { "attr.exclude_kernel", true },
+	{ "attr.exclude_hv", true }, { "attr.exclude_idle", true },
+	{ "attr.mmap", false }, { "attr.comm", false },
+	{ "attr.freq", false }, { "attr.inherit_stat", false },
+	{ "attr.enable_on_exec", true }, { "attr.task", false },
+	{ "attr.watermark", false }, { "attr.precise_ip", true },
+	{ "attr.precise_ip", true }, { "attr.mmap_data", false },
+	{ "attr.sample_id_all", false }, { "attr.exclude_host", false },
+	{ "attr.exclude_guest", false },
+	{ "attr.exclude_callchain_kernel", false },
+	{ "attr.exclude_callchain_user", false }, { "attr.mmap2", false },
+	{ "attr.comm_exec", false }, { "attr.use_clockid", false },
+	{ "attr.context_switch", false }, { "attr.write_backward", false },
+	{ "attr.namespaces", false }, { "attr.ksymbol", false },
+	{ "attr.bpf_event", false }, { "attr.aux_output", false },
+	{ "attr.cgroup", false }, { "attr.text_poke", false },
+	{ "attr.build_id", false }, { "attr.inherit_thread", false },
+	{ "attr.remove_on_exec", false }, { "attr.sigtrap", false },
+};
+
+static uint64_t get_flags(const union raw_attr *a)
+{
+	uint64_t word;
+
+	memcpy(&word, a->bytes + FLAGS_OFFSET, sizeof(word));
+	return word;
+}
+
+static void set_flags(union raw_attr *a, uint64_t word)
+{
+	memcpy(a->bytes + FLAGS_OFFSET, &word, sizeof(word));
+}
+
+Test(refuse_attr, supported_flags_are_accepted)
+{
+	for (int bit = 0; bit < FIRST_UNKNOWN; bit++) {
+		union raw_attr a = raw_instructions();
+
+		if (!flags[bit].supported || !strcmp(flags[bit].field, "attr.precise_ip"))
+			continue;
+		set_flags(&a, 1ULL << bit);
+		close(raw_check_opened(&a, 0, -1, 0));
+	}
+}
+
+Test(refuse_attr, flags_that_are_not_supported)
+{
+	for (int bit = 0; bit < FIRST_UNKNOWN; bit++) {
+		union raw_attr a = raw_instructions();
+
+		if (flags[bit].supported)
+			continue;
+		set_flags(&a, get_flags(&a) | 1ULL << bit);
+		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
+				  PMUCTL_WHY_ATTR_UNSUPPORTED, flags[bit].field,
+				  "%s is not supported by this version of pmuctl: leave it 0",
+				  flags[bit].field);
+	}
+}
+
+Test(refuse_attr, flags_that_nobody_knows)
+{
+	for (int bit = FIRST_UNKNOWN; bit < 64; bit++) {
+		union raw_attr a = raw_instructions();
+		uint64_t word = get_flags(&a) | 1ULL << bit;
+
+		set_flags(&a, word);
+		raw_check_refused(&a, 0, -1, 0, EINVAL,
+				  PMUCTL_WHY_ATTR_BITS_UNKNOWN, "attr.flags",
+				  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x3fffffffff may be set",
+				  (unsigned long)word);
+	}
+}
+
+Test(refuse_attr, precise_sampling)
+{
+	for (unsigned int precise = 1; precise <= 3; precise++) {
+		union raw_attr a = raw_instructions();
+
+		a.attr.precise_ip = precise;
+		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_PRECISE,
+				  "attr.precise_ip",
+				  "precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)",
+				  precise);
+	}
+}
+
+/* Every bit of every field that must be 0 */
+static const struct {
+	const char *field;
+	unsigned int offset, bytes;
+} fields[] = {
+	{ "attr.sample_period", 16, 8 }, { "attr.wakeup_events", 48, 4 },
+	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
+	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
+	{ "attr.sample_regs_user", 80, 8 }, { "attr.sample_stack_user", 88, 4 },
+	{ "attr.clockid", 92, 4 }, { "attr.sample_regs_intr", 96, 8 },
+	{ "attr.aux_watermark", 104, 4 }, { "attr.sample_max_stack", 108, 2 },
+	{ "attr.aux_sample_size", 112, 4 }, { "attr.sig_data", 120, 8 },
+	{ "attr.config3", 128, 8 },
+};
+
+Test(refuse_attr, fields_that_are_not_supported)
+{
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fields); i++) {
+		for (unsigned int bit = 0; bit < fields[i].bytes * 8; bit++) {
+			union raw_attr a = raw_instructions();
+
+			a.bytes[fields[i].offset + bit / 8] |= 1 << bit % 8;
+			raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
+					  PMUCTL_WHY_ATTR_UNSUPPORTED,
+					  fields[i].field,
+					  "%s is not supported by this version of pmuctl: leave it 0",
+					  fields[i].field);
+		}
+	}
+}
+
+Test(refuse_attr, reserved_fields)
+{
+	for (unsigned int bit = 0; bit < 48; bit++) {
+		union raw_attr a = raw_instructions();
+		bool second = bit < 16;
+		unsigned int place = second ? 110 * 8 + bit : 116 * 8 + bit - 16;
+
+		a.bytes[place / 8] |= 1 << place % 8;
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET,
+				  second ? "attr.__reserved_2" : "attr.__reserved_3",
+				  "a reserved field is 0x%lx: it must be 0",
+				  second ? 1UL << bit : 1UL << (bit - 16));
+	}
+}
+
+Test(refuse_attr, sample_and_read_formats)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		union raw_attr a = raw_instructions();
+
+		a.attr.sample_type = 1ULL << bit;
+		if (bit < 25)
+			raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
+					  PMUCTL_WHY_ATTR_UNSUPPORTED,
+					  "attr.sample_type",
+					  "attr.sample_type is not supported by this version of pmuctl: leave it 0");
+		else
+			raw_check_refused(&a, 0, -1, 0, EINVAL,
+					  PMUCTL_WHY_ATTR_BITS_UNKNOWN,
+					  "attr.sample_type",
+					  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1ffffff may be set",
+					  1UL << bit);
+		a = raw_instructions();
+		a.attr.read_format = 1ULL << bit;
+		if (bit < 5)
+			close(raw_check_opened(&a, 0, -1, 0));
+		else
+			raw_check_refused(&a, 0, -1, 0, EINVAL,
+					  PMUCTL_WHY_ATTR_BITS_UNKNOWN,
+					  "attr.read_format",
+					  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1f may be set",
+					  1UL << bit);
+	}
+}
+
+Test(refuse_attr, all_levels_excluded)
+{
+	union raw_attr a = raw_instructions();
+
+	a.attr.exclude_user = 1;
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_COUNTS_NOTHING,
+			  "attr.exclude_kernel",
+			  "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
+}
+
+Test(refuse_attr, types_that_do_not_exist)
+{
+	static const uint32_t types[] = { 6, 7, 8, 100, 0x7fffffff, 0xffffffff };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
+		union raw_attr a = raw_attr(types[i], 0);
+
+		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_TYPE_UNKNOWN,
+				  "attr.type",
+				  "event type %u does not exist here: use PERF_TYPE_HARDWARE (0), PERF_TYPE_HW_CACHE (3) or PERF_TYPE_RAW (4)",
+				  types[i]);
+	}
+}
+
+Test(refuse_attr, types_that_are_not_supported)
+{
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} types[] = { { PERF_TYPE_SOFTWARE, "software" },
+		{ PERF_TYPE_TRACEPOINT, "tracepoint" },
+		{ PERF_TYPE_BREAKPOINT, "breakpoint" } };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
+		union raw_attr a = raw_attr(types[i].type, 0);
+
+		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
+				  PMUCTL_WHY_TYPE_UNSUPPORTED, "attr.type",
+				  "events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE or PERF_TYPE_RAW",
+				  types[i].type, types[i].name);
+	}
+}
+
+Test(refuse_attr, generic_events_that_do_not_exist)
+{
+	static const uint64_t configs[] = { 10, 11, 255, 1ULL << 32, 1ULL << 63,
+		(1ULL << 32) + 1, ~0ULL };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		union raw_attr a = raw_attr(PERF_TYPE_HARDWARE, configs[i]);
+
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
+				  "attr.config",
+				  "config 0x%lx is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>",
+				  (unsigned long)configs[i]);
+	}
+}
+
+Test(refuse_attr, generic_events_that_this_cpu_lacks)
+{
+	static const char *const names[PERF_COUNT_HW_MAX] = {
+		"cpu-cycles", "instructions", "cache-references", "cache-misses",
+		"branch-instructions", "branch-misses", "bus-cycles",
+		"stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
+	};
+	struct pmuctl_info info = raw_info();
+	int refused = 0;
+
+	for (unsigned int i = 0; i < PERF_COUNT_HW_MAX; i++) {
+		union raw_attr a = raw_attr(PERF_TYPE_HARDWARE, i);
+
+		if (info.generic_events >> i & 1)
+			continue;
+		refused++;
+		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
+				  "attr.config",
+				  "this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them",
+				  info.pmu_name, names[i]);
+	}
+	cr_assert_geq(refused, 2);
+}
+
+/* What comes first when much is wrong: what nobody knows, the type, what we lack. */
+Test(refuse_attr, order_of_refusals)
+{
+	union raw_attr a = raw_attr(99, 0);
+	struct pmuctl_explanation why;
+
+	a.attr.inherit = 1;
+	a.attr.sample_period = 1;
+	a.attr.read_format = 1 << 20;
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
+	cr_assert_eq(why.code, PMUCTL_WHY_ATTR_BITS_UNKNOWN);
+	a.attr.read_format = 0;
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -ENOENT);
+	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
+	a.attr.type = PERF_TYPE_RAW;
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
+	cr_assert_str_eq(why.field, "attr.inherit");
+	a.attr.inherit = 0;
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
+	cr_assert_str_eq(why.field, "attr.sample_period");
+	a.attr.sample_period = 0;
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
+	cr_assert_eq(why.code, PMUCTL_WHY_CPU_INVALID);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More events than counters: refused with the numbers of those that are in the way, on
+ * general and fixed counters, for tasks, for CPUs, and where both meet. Any number of
+ * counters will do, so this runs on PMUs of several sizes.
+ */
+#include "raw_check.h"
+
+#define MAX_EVENTS	64
+#define BRANCHES	0xc4	/* general counters only */
+#define INSTRUCTIONS	0xc0	/* general, or fixed counter 0 */
+#define CYCLES		0x3c	/* general, or fixed counter 1 */
+#define REF_CYCLES	0x300	/* fixed counter 2 only */
+
+static int fds[MAX_EVENTS];
+static int nr_fds;
+
+static void push(uint64_t config, int pid, int cpu)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
+
+	cr_assert_lt(nr_fds, MAX_EVENTS);
+	fds[nr_fds++] = raw_check_opened(&a, pid, cpu, 0);
+}
+
+static void push_many(int n, uint64_t config, int pid, int cpu)
+{
+	while (n--)
+		push(config, pid, cpu);
+}
+
+static void pop(void)
+{
+	close(fds[--nr_fds]);
+}
+
+/* One more event is refused: there are @of_task events of its task, @of_cpu of @on. */
+static void check_full(uint64_t config, int pid, int cpu, unsigned int of_task,
+		       unsigned int of_cpu, unsigned int on)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
+	struct pmuctl_info info = raw_info();
+
+	raw_check_refused(&a, pid, cpu, 0, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
+			  "attr.config",
+			  "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some",
+			  of_task, of_cpu, on, info.nr_counters, info.nr_fixed);
+	cr_assert_eq(raw_info().hw_events, (unsigned int)nr_fds);
+}
+
+Test(refuse_counters, of_a_task)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n, BRANCHES, 0, -1);
+	check_full(BRANCHES, 0, -1, n, 0, 0);
+	pop();
+	push(BRANCHES, 0, -1);
+	check_full(BRANCHES, 0, -1, n, 0, 0);
+}
+
+Test(refuse_counters, of_a_cpu)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n, BRANCHES, -1, 1);
+	check_full(BRANCHES, -1, 1, 0, n, 1);
+	/* The other CPU has counters of its own. */
+	push_many(n, BRANCHES, -1, 0);
+	check_full(BRANCHES, -1, 0, 0, n, 0);
+	pop();
+	push(BRANCHES, -1, 0);
+}
+
+Test(refuse_counters, fixed_ones_serve_their_own_event_only)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n, BRANCHES, 0, -1);
+	push(INSTRUCTIONS, 0, -1);
+	check_full(INSTRUCTIONS, 0, -1, n + 1, 0, 0);
+	push(CYCLES, 0, -1);
+	check_full(CYCLES, 0, -1, n + 2, 0, 0);
+	/* A fixed counter knows no counter mask, so this needs a general one. */
+	check_full(INSTRUCTIONS | 1 << 24, 0, -1, n + 2, 0, 0);
+	push(REF_CYCLES, 0, -1);
+	check_full(BRANCHES, 0, -1, n + 3, 0, 0);
+}
+
+Test(refuse_counters, reference_cycles_have_one_counter)
+{
+	push(REF_CYCLES, 0, -1);
+	check_full(REF_CYCLES, 0, -1, 1, 0, 0);
+	pop();
+	push(REF_CYCLES, 0, -1);
+}
+
+/* What could be on a fixed counter goes there when a general one is wanted. */
+Test(refuse_counters, every_placement_is_found)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n + 1, INSTRUCTIONS, 0, -1);
+	check_full(INSTRUCTIONS, 0, -1, n + 1, 0, 0);
+	check_full(BRANCHES, 0, -1, n + 1, 0, 0);
+	pop();
+	push(BRANCHES, 0, -1);
+	check_full(BRANCHES, 0, -1, n + 1, 0, 0);
+}
+
+Test(refuse_counters, of_a_task_and_a_cpu_that_meet)
+{
+	int n = raw_info().nr_counters, half = n / 2;
+
+	push_many(half, BRANCHES, -1, 1);
+	push_many(n - half, BRANCHES, 0, -1);
+	check_full(BRANCHES, 0, -1, n - half, half, 1);
+	check_full(BRANCHES, 0, 1, n - half, half, 1);
+	check_full(BRANCHES, -1, 1, n - half, half, 1);
+	/* On CPU 0 there is nothing but the task. */
+	push_many(half, BRANCHES, 0, 0);
+	check_full(BRANCHES, 0, 0, n, 0, 0);
+	check_full(BRANCHES, -1, 0, n, 0, 0);
+}
+
+Test(refuse_counters, events_bound_to_a_cpu_count_there_only)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n, BRANCHES, 0, 0);
+	check_full(BRANCHES, 0, 0, n, 0, 0);
+	push_many(n, BRANCHES, 0, 1);
+	check_full(BRANCHES, 0, 1, n, 0, 1);
+	check_full(BRANCHES, 0, -1, n, 0, 0);
+}
+
+Test(refuse_counters, tasks_do_not_take_them_from_each_other)
+{
+	int n = raw_info().nr_counters;
+	pid_t pid = raw_sleeper();
+
+	push_many(n, BRANCHES, 0, -1);
+	push_many(n, BRANCHES, pid, -1);
+	check_full(BRANCHES, pid, -1, n, 0, 0);
+	check_full(BRANCHES, -1, 0, n, 0, 0);
+	raw_reap(pid);
+}
+
+Test(refuse_counters, of_a_task_that_has_ended_are_free)
+{
+	int n = raw_info().nr_counters;
+	pid_t pid = raw_sleeper();
+
+	push_many(n, BRANCHES, pid, -1);
+	check_full(BRANCHES, -1, 0, n, 0, 0);
+	raw_reap(pid);
+	push_many(n, BRANCHES, -1, 0);
+}
+
+/* A refusal takes nothing away: all that were open go on counting. */
+Test(refuse_counters, those_that_are_open_count_on)
+{
+	int n = raw_info().nr_counters;
+
+	push_many(n, BRANCHES, 0, -1);
+	for (int i = 0; i < n; i++)
+		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);
+	check_full(BRANCHES, 0, -1, n, 0, 0);
+	raw_loop(100000);
+	for (int i = 0; i < n; i++)
+		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0), 0);
+	for (int i = 0; i < n; i++)
+		cr_assert_geq(raw_read(fds[i]), 100000);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A machine without a PMU that the module can drive: hardware events say why not; all
+ * else is as everywhere. For guests with "--cpu none" and of AMD's.
+ */
+#include "raw_check.h"
+
+static const char *expected_reason(void)
+{
+	if (raw_cpu_is_intel())
+		return "this is a virtual machine whose hypervisor offers no PMU: enable it there (QEMU/KVM: -cpu host,pmu=on)";
+	return "this version of pmuctl does not drive the PMU of AMD processors";
+}
+
+Test(refuse_nopmu, info_has_the_reason)
+{
+	struct pmuctl_info info = raw_info();
+
+	cr_assert_eq(info.pmu_kind, PMUCTL_PMU_NONE);
+	cr_assert_str_eq(info.pmu_reason, expected_reason());
+	cr_assert_str_empty(info.pmu_name);
+}
+
+Test(refuse_nopmu, hardware_events_have_the_reason)
+{
+	const union raw_attr events[] = {
+		raw_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS),
+		raw_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
+		raw_attr(PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D),
+		raw_attr(PERF_TYPE_RAW, 0xc0),
+	};
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(events); i++) {
+		raw_check_refused(&events[i], 0, -1, 0, ENOENT, PMUCTL_WHY_NO_PMU,
+				  "attr.type", "hardware events cannot be counted: %s",
+				  expected_reason());
+		raw_check_refused(&events[i], -1, 0, 0, ENOENT, PMUCTL_WHY_NO_PMU,
+				  "attr.type", "hardware events cannot be counted: %s",
+				  expected_reason());
+	}
+}
+
+Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)
+{
+	union raw_attr a = raw_instructions();
+
+	raw_check_refused(&a, -2, -1, 0, EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+			  "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
+	a.attr.inherit = 1;
+	raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+			  "attr.inherit",
+			  "attr.inherit is not supported by this version of pmuctl: leave it 0");
+}

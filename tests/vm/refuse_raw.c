@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Raw and cache events: which bits and which uses the PMU takes. What reaches an MSR is
+ * what CPUID and the manual allow (SDM Vol. 3B, "Architectural Performance Monitoring").
+ */
+#include "raw_check.h"
+
+#define EVENT_UMASK_EDGE_INV_CMASK	0xff84ffffULL
+#define ANY_THREAD			(1ULL << 21)
+
+/* AnyThread came with version 3, and goes when CPUID.0xA:EDX[15] is set. */
+static uint64_t raw_mask(void)
+{
+	struct raw_cpuid leaf = raw_cpuid(0xa);
+
+	if ((leaf.eax & 0xff) >= 3 && !(leaf.edx & 1 << 15))
+		return EVENT_UMASK_EDGE_INV_CMASK | ANY_THREAD;
+	return EVENT_UMASK_EDGE_INV_CMASK;
+}
+
+static void check_config(uint64_t config)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
+	uint64_t mask = raw_mask();
+
+	if (config & ~mask)
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RAW_BITS,
+				  "attr.config",
+				  "raw config 0x%lx has bits outside of 0x%lx, the event-select bits that may be set on this CPU: clear 0x%lx",
+				  config, mask, config & ~mask);
+	else
+		close(raw_check_opened(&a, 0, -1, 0));
+}
+
+Test(refuse_raw, every_bit_of_config)
+{
+	for (int bit = 0; bit < 64; bit++) {
+		check_config(1ULL << bit);
+		check_config(0xc4 | 1ULL << bit);
+		check_config(raw_mask() | 1ULL << bit);
+	}
+	check_config(0);
+	check_config(~0ULL);
+}
+
+/* The module alone sets the bits for user, kernel, interrupt and enable. */
+Test(refuse_raw, bits_that_are_not_a_users_stay_unset)
+{
+	static const int bits[] = { 16, 17, 19, 20, 22 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(bits); i++)
+		cr_assert_eq(raw_mask() >> bits[i] & 1, 0);
+	cr_assert_eq(raw_mask() >> 32, 0);
+}
+
+static int perf_open(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = { .type = type, .size = sizeof(attr),
+		.config = config, .disabled = 1, .exclude_kernel = 1 };
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static uint64_t cache_config(unsigned int cache, unsigned int op,
+			     unsigned int result)
+{
+	return cache | op << 8 | result << 16;
+}
+
+/* What we can count, perf can; only one of us can have the PMU at a time. */
+static void check_cache(unsigned int cache, unsigned int op, unsigned int result,
+			const char *name, unsigned int *opened)
+{
+	uint64_t config = cache_config(cache, op, result);
+	union raw_attr a = raw_attr(PERF_TYPE_HW_CACHE, config);
+	int fd = raw_open(&a, 0, -1, 0, NULL), perf;
+
+	if (fd < 0) {
+		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
+				  "attr.config",
+				  "this CPU (%s) has no event for this use of this cache: use a raw event of this CPU, 'pmuctl list' shows them",
+				  name);
+		return;
+	}
+	close(fd);
+	++*opened;
+	perf = perf_open(PERF_TYPE_HW_CACHE, config);
+	cr_assert_geq(perf, 0, "perf has no event 0x%lx: %d", config, perf);
+	close(perf);
+}
+
+Test(refuse_raw, every_use_of_every_cache)
+{
+	struct pmuctl_info info = raw_info();
+	unsigned int opened = 0;
+
+	for (unsigned int cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++)
+		for (unsigned int op = 0; op < PERF_COUNT_HW_CACHE_OP_MAX; op++)
+			for (unsigned int result = 0; result < 2; result++)
+				check_cache(cache, op, result, info.pmu_name,
+					    &opened);
+	cr_assert_geq(opened, 12, "%u", opened);
+}
+
+Test(refuse_raw, caches_that_do_not_exist)
+{
+	const uint64_t configs[] = {
+		cache_config(7, 0, 0), cache_config(255, 0, 0),
+		cache_config(0, 3, 0), cache_config(0, 255, 0),
+		cache_config(0, 0, 2), cache_config(0, 0, 255),
+		1 << 24, 1ULL << 32, 1ULL << 63, ~0ULL,
+	};
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		union raw_attr a = raw_attr(PERF_TYPE_HW_CACHE, configs[i]);
+
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
+				  "attr.config",
+				  "config 0x%lx is not an event of type 3: see PERF_COUNT_* in <linux/perf_event.h>",
+				  configs[i]);
+	}
+}
