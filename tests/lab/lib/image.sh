@@ -110,6 +110,20 @@ image_kernel_modules()
 	done < <(printf '%s\n' "$list" | awk '!seen[$0]++')
 }
 
+# image_extra_modules SERIES DIR: modules that tests may load for themselves:
+# msr, to look at the PMU's registers with.
+image_extra_modules()
+{
+	local root path
+	root=$CACHE/kernels/$1/root
+	path=$(find "$root/lib/modules" -name 'msr.ko*' -print -quit)
+	case $path in
+	'') say "kernel $1 has no msr module"; return 1 ;;
+	*.xz) xz -dc -- "$path" >"$2/msr.ko" ;;
+	*) cp -- "$path" "$2/msr.ko" ;;
+	esac
+}
+
 # image_fill SERIES ROOT INPUTS: everything in its place.
 image_fill()
 {
@@ -129,6 +143,8 @@ image_fill()
 			ln -s busybox "$root/usr/bin/$applet"
 	done < <(busybox --list)
 	image_kernel_modules "$series" "$root/usr/lib/lab-modules" || return 1
+	mkdir -p "$root/usr/lib/modules"
+	image_extra_modules "$series" "$root/usr/lib/modules" || return 1
 	cp -- "$LAB_DIR/guest/init" "$root/init"
 	chmod 755 "$root/init"
 }
