@@ -125,6 +125,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 		return 0;
 	if (task->flags & PF_KTHREAD)
 		return pmuctl_refuse(why, PERM_KTHREAD, "pid", pid);
+	/* Without its memory there is nothing that the ptrace check could look at. */
+	if (READ_ONCE(task->flags) & PF_EXITING)
+		return pmuctl_refuse(why, TASK_EXITING, "pid", pid);
 	if (!may_ptrace_read(task))
 		return pmuctl_refuse(why, PERM_TASK, "pid", pid);
 	return 0;
