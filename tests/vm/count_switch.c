@@ -3,64 +3,9 @@
  * Counts through context switches and migrations: nothing is lost, and nothing leaks
  * from one task to another.
  */
-#include "loops.h"
+#include "busy.h"
 
 #define N	100000ull
-
-/* ---- A task under observation that is never asleep ---- */
-
-/**
- * struct busy - a thread that loops a fixed number of times on demand, in one block
- * @fd: its event, opened by itself, disabled.
- * @rounds: of the loop.
- * @begun, @done: for who waits.
- */
-struct busy {
-	pthread_t thread;
-	pid_t tid;
-	int fd;
-	uint64_t rounds;
-	int cpu;
-	volatile bool go;
-	volatile bool done;
-};
-
-/* The observer sees between ENABLE and DISABLE exactly the bracket. */
-static void *busy_thread(void *arg)
-{
-	struct perf_event_attr attr = instructions_u();
-	struct busy *b = arg;
-
-	if (b->cpu >= 0)
-		pin_here(b->cpu);
-	attr.disabled = 1;
-	b->fd = event_open(&attr, 0, -1);
-	__atomic_store_n(&b->tid, gettid(), __ATOMIC_RELEASE);
-	while (!b->go)
-		usleep(1000);
-	bracket(b->fd, b->rounds);
-	b->done = true;
-	return NULL;
-}
-
-static void busy_start(struct busy *b, uint64_t rounds, int cpu)
-{
-	memset(b, 0, sizeof(*b));
-	b->rounds = rounds;
-	b->cpu = cpu;
-	cr_assert_eq(pthread_create(&b->thread, NULL, busy_thread, b), 0);
-	while (!__atomic_load_n(&b->tid, __ATOMIC_ACQUIRE))
-		usleep(1000);
-}
-
-static void busy_check(struct busy *b)
-{
-	pthread_join(b->thread, NULL);
-	cr_expect_eq(event_value(b->fd), bracket_instructions(b->rounds),
-		     "%ld too many",
-		     (long)(event_value(b->fd) - bracket_instructions(b->rounds)));
-	close(b->fd);
-}
 
 Test(switching, a_thousand_migrations_lose_nothing)
 {

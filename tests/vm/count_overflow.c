@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Overflow of the hardware counters: with a small headroom each of them overflows
+ * thousands of times a second, and no count may show it. And NMIs that are not ours
+ * come through.
+ */
+#include "busy.h"
+
+#define N		100000ull
+#define PARAMETERS	"/sys/module/pmuctl/parameters/"
+#define COUNTERS	7
+
+static void write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	cr_assert(fd >= 0, "%s: %m", path);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text), "%s: %m",
+		     path);
+	close(fd);
+}
+
+static void set_headroom(unsigned int headroom)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", headroom);
+	write_text(PARAMETERS "counter_headroom", text);
+}
+
+static void reset_headroom(void)
+{
+	set_headroom(0);
+}
+
+TestSuite(overflow, .init = reset_headroom, .fini = reset_headroom);
+
+/* NMIs of all CPUs since boot */
+static uint64_t nmis(void)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	uint64_t a = 0, b = 0;
+	char line[512];
+
+	cr_assert_not_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " NMI: %lu %lu", &a, &b) >= 1)
+			break;
+	fclose(f);
+	return a + b;
+}
+
+/* As many events as there are counters, on a task or CPU; @fd[0] counts instructions */
+static void open_seven(int *fd, pid_t pid, int cpu)
+{
+	static const uint64_t configs[COUNTERS] = {
+		PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES,
+		PERF_COUNT_HW_REF_CPU_CYCLES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		PERF_COUNT_HW_INSTRUCTIONS,
+	};
+	struct perf_event_attr attr;
+	unsigned int i;
+
+	for (i = 0; i < COUNTERS; i++) {
+		attr = user_attr(configs[i]);
+		fd[i] = event_open(&attr, pid, cpu);
+	}
+}
+
+static void close_seven(const int *fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < COUNTERS; i++)
+		close(fd[i]);
+}
+
+Test(overflow, without_headroom_there_is_no_nmi)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = event_open(&attr, 0, -1);
+	uint64_t before = nmis();
+
+	user_loop(10 * N);
+	cr_expect_eq(nmis(), before);
+	cr_expect_gt(event_value(fd), 20 * N);
+}
+
+/* One counter: an NMI each time that it has counted the headroom, and none more */
+Test(overflow, nmis_come_as_often_as_the_counter_overflows)
+{
+	struct perf_event_attr attr = instructions_u();
+	static const unsigned int headrooms[] = { 200, 333, 5000, 100000 };
+	uint64_t n, before, expected;
+	unsigned int i;
+	int fd;
+
+	attr.disabled = 1;
+	for (i = 0; i < sizeof(headrooms) / sizeof(headrooms[0]); i++) {
+		set_headroom(headrooms[i]);
+		fd = event_open(&attr, 0, -1);
+		n = headrooms[i] * 500ull;
+		before = nmis();
+		bracket(fd, n);
+		before = nmis() - before;
+		cr_expect_eq(event_value(fd), bracket_instructions(n),
+			     "headroom %u: %lu", headrooms[i], event_value(fd));
+		/*
+		 * A context switch arms the counter anew, and an NMI may come a few
+		 * instructions late.
+		 */
+		expected = bracket_instructions(n) / headrooms[i];
+		cr_expect_leq(before, expected, "headroom %u: %lu NMIs",
+			      headrooms[i], before);
+		cr_expect_geq(before, expected * 8 / 10, "headroom %u: %lu NMIs",
+			      headrooms[i], before);
+		close(fd);
+	}
+}
+
+/* One CPU loops with every counter overflowing, the other reads them all the time. */
+Test(overflow, seven_counters_stay_exact_while_they_are_read)
+{
+	static const unsigned int headrooms[] = { 200, 777, 5000, 100000 };
+	uint64_t last[COUNTERS], now, before;
+	unsigned int i, k, reads;
+	int fd[COUNTERS];
+	struct worker w;
+
+	pin_here(0);
+	worker_start(&w, false);
+	pin_task(w.tid, 1);
+	open_seven(fd, w.tid, -1);
+	for (i = 0; i < sizeof(headrooms) / sizeof(headrooms[0]); i++) {
+		uint64_t n = headrooms[i] < 5000 ? 20 * N : 300 * N;
+		uint64_t start[COUNTERS];
+
+		set_headroom(headrooms[i]);
+		worker_run(&w, 1); /* armed from here on */
+		for (k = 0; k < COUNTERS; k++)
+			start[k] = last[k] = event_value(fd[k]);
+		before = nmis();
+		cr_assert_eq(write(w.orders, &n, sizeof(n)), (ssize_t)sizeof(n));
+		for (reads = 0; reads < 20000 && last[0] - start[0] < 2 * n; reads++) {
+			for (k = 0; k < COUNTERS; k++) {
+				now = event_value(fd[k]);
+				cr_assert_geq(now, last[k], "counter %u went back", k);
+				last[k] = now;
+			}
+		}
+		wait_asleep(w.tid);
+		cr_expect_gt(nmis() - before, 2 * n / headrooms[i] / 2);
+		for (k = 0; k < COUNTERS; k++)
+			last[k] = event_value(fd[k]) - start[k];
+		cr_expect_eq(last[0], last[4]);
+		cr_expect_eq(last[0], last[6]);
+		cr_expect_eq(last[0], last[1], "a cycle is an instruction here");
+		cr_expect_eq(last[3], last[5]);
+		cr_expect_gt(reads, 2);
+	}
+	close_seven(fd);
+	worker_end(&w);
+}
+
+Test(overflow, seven_counters_are_exact_to_the_loop)
+{
+	static const unsigned int headrooms[] = { 200, 1009, 60000 };
+	int fd[COUNTERS];
+	struct worker w;
+	unsigned int i;
+
+	worker_start(&w, false);
+	open_seven(fd, w.tid, -1);
+	for (i = 0; i < sizeof(headrooms) / sizeof(headrooms[0]); i++) {
+		set_headroom(headrooms[i]);
+		cr_expect_eq(worker_count_loop(&w, fd[0], 4 * N), 8 * N);
+		cr_expect_eq(worker_count_loop(&w, fd[3], 4 * N), 4 * N);
+		cr_expect_eq(worker_count_loop(&w, fd[6], 4 * N), 8 * N);
+	}
+	close_seven(fd);
+	worker_end(&w);
+}
+
+/* Overflows in the kernel too; the three are on and off at the same instants. */
+Test(overflow, user_and_kernel_add_up)
+{
+	struct perf_event_attr attr[3];
+	uint64_t count[3];
+	struct worker w;
+	unsigned int i;
+	int fd[3];
+
+	set_headroom(5000);
+	worker_start(&w, false);
+	for (i = 0; i < 3; i++) {
+		attr[i] = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+		attr[i].exclude_kernel = i == 0;
+		attr[i].exclude_user = i == 1;
+		fd[i] = event_open(&attr[i], w.tid, -1);
+	}
+	for (i = 0; i < 50; i++)
+		worker_run(&w, N / 5);
+	for (i = 0; i < 3; i++)
+		count[i] = event_value(fd[i]);
+	cr_expect_gt(count[0], 50 * N / 5 * LOOP_INSTRUCTIONS);
+	cr_expect_eq(count[0] + count[1], count[2], "%lu user + %lu kernel, %lu both",
+		     count[0], count[1], count[2]);
+	worker_end(&w);
+}
+
+Test(overflow, context_switches_and_migrations_stay_exact)
+{
+	unsigned int moves = 0, i;
+	struct busy b[4];
+	bool done;
+
+	set_headroom(500);
+	for (i = 0; i < 4; i++)
+		busy_start(&b[i], (50 + 17 * i) * N, -1);
+	for (i = 0; i < 4; i++)
+		b[i].go = true;
+	do {
+		done = true;
+		for (i = 0; i < 4; i++) {
+			if (b[i].done)
+				continue;
+			pin_task(b[i].tid, moves++ / 3 % 2);
+			done = false;
+		}
+		usleep(500);
+	} while (!done);
+	cr_expect_gt(moves, 20);
+	for (i = 0; i < 4; i++)
+		busy_check(&b[i]);
+}
+
+Test(overflow, headroom_may_change_while_counting)
+{
+	unsigned int i = 0;
+	struct busy b;
+
+	pin_here(0);
+	busy_start(&b, 300 * N, 1);
+	b.go = true;
+	while (!b.done)
+		set_headroom(i++ % 5 * 700);
+	cr_expect_gt(i, 5);
+	busy_check(&b);
+}
+
+/* An event of the CPU overflows beside one of a task. */
+Test(overflow, cpu_event_beside_a_task_event)
+{
+	struct perf_event_attr attr = instructions_u();
+	uint64_t before;
+	struct busy b;
+	int fd;
+
+	set_headroom(400);
+	pin_here(0);
+	fd = event_open(&attr, -1, 1);
+	busy_start(&b, 40 * N, 1);
+	before = event_value(fd);
+	b.go = true;
+	while (!b.done)
+		cr_expect_geq(event_value(fd), before);
+	cr_expect_gt(event_value(fd) - before, bracket_instructions(b.rounds));
+	busy_check(&b);
+}
+
+/* ---- NMIs of others ---- */
+
+/*
+ * The kernel's own: a backtrace of every CPU is asked for with an NMI, which the
+ * asker waits for. One that were claimed by us would never be answered, and one that
+ * is left over would be in the kernel log, which the laboratory reads.
+ */
+static void foreign_nmis(unsigned int times)
+{
+	uint64_t before = nmis();
+	unsigned int i;
+
+	for (i = 0; i < times; i++)
+		write_text("/proc/sysrq-trigger", "l");
+	cr_expect_geq(nmis() - before, times);
+}
+
+Test(overflow, foreign_nmis_without_events)
+{
+	foreign_nmis(3);
+}
+
+Test(overflow, foreign_nmis_with_events_that_do_not_overflow)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = event_open(&attr, 0, -1);
+
+	foreign_nmis(3);
+	cr_expect_gt(event_value(fd), 0);
+}
+
+Test(overflow, foreign_nmis_among_our_own)
+{
+	struct busy b;
+
+	set_headroom(300);
+	pin_here(0);
+	busy_start(&b, 100 * N, 1);
+	b.go = true;
+	foreign_nmis(5);
+	busy_check(&b);
+}
+
+/* Software events of perf go on while our NMIs come. */
+Test(overflow, software_events_of_perf_beside_our_nmis)
+{
+	struct perf_event_attr attr =
+		event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	struct busy b;
+	int fd;
+
+	set_headroom(300);
+	pin_here(0);
+	busy_start(&b, 50 * N, 1);
+	fd = perf_try(&attr, b.tid, -1);
+	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
+	b.go = true;
+	while (!b.done)
+		usleep(1000);
+	cr_expect_gt(event_value(fd), 1000000, "%lu ns", event_value(fd));
+	busy_check(&b);
+}
