@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For a guest that was booted with the NMI watchdog on, as many machines are: our
+ * events are refused with the remedy, which works.
+ */
+#include "loops.h"
+
+#define N		100000ull
+#define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
+
+Test(booted, the_remedy_for_the_watchdog_works)
+{
+	struct perf_event_attr attr = instructions_u();
+	unsigned int round;
+	char state = 0;
+	int fd, file;
+
+	file = open(WATCHDOG, O_RDWR | O_CLOEXEC);
+	cr_assert(file >= 0 && read(file, &state, 1) == 1);
+	cr_assert_eq(state, '1', "this guest is to be booted with nmi_watchdog=1");
+	for (round = 0; round < 3; round++) {
+		cr_expect_eq(event_try(&attr, 0, -1), -EBUSY);
+		cr_expect_eq(event_why.code, PMUCTL_WHY_PMU_BUSY);
+		cr_expect_not_null(strstr(event_why.sentence, WATCHDOG + 10), "%s",
+				   event_why.sentence);
+
+		cr_assert_eq(pwrite(file, "0", 1, 0), 1);
+		attr.disabled = 1;
+		fd = event_open(&attr, 0, -1);
+		bracket(fd, N);
+		cr_expect_eq(event_value(fd), bracket_instructions(N));
+		close(fd);
+		cr_assert_eq(pwrite(file, "1", 1, 0), 1);
+	}
+	close(file);
+}
