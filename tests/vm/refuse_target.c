@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Refusals of the target: pids and CPUs that are not there, tasks that are ending, and what
+ * the call itself may not ask for.
+ */
+#include "raw_check.h"
+
+#include <limits.h>
+#include <sched.h>
+
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+Test(refuse_target, pids_that_are_no_target)
+{
+	static const int pids[] = { -2, -3, -1000, INT_MIN };
+	union raw_attr a = raw_instructions();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(pids); i++) {
+		raw_check_refused(&a, pids[i], -1, 0, EINVAL,
+				  PMUCTL_WHY_PID_INVALID, "pid",
+				  "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
+				  pids[i]);
+		raw_check_refused(&a, pids[i], 0, 0, EINVAL,
+				  PMUCTL_WHY_PID_INVALID, "pid",
+				  "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
+				  pids[i]);
+	}
+}
+
+Test(refuse_target, tasks_that_do_not_exist)
+{
+	union raw_attr a = raw_instructions();
+	pid_t pid = raw_sleeper();
+	int pids[] = { INT_MAX, 4194304, 4194305, pid };
+
+	raw_reap(pid);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(pids); i++)
+		raw_check_refused(&a, pids[i], -1, 0, ESRCH,
+				  PMUCTL_WHY_NO_SUCH_TASK, "pid",
+				  "no task has the id %d in your pid namespace: it may have ended",
+				  pids[i]);
+}
+
+static pid_t zombie(uid_t uid)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		_exit(raw_become(uid) ? 1 : 0);
+	cr_assert_eq(waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+Test(refuse_target, tasks_that_are_exiting)
+{
+	union raw_attr a = raw_instructions();
+	pid_t pid = zombie(0);
+
+	raw_check_refused(&a, pid, -1, 0, ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
+			  "task %d is exiting: there is nothing left to count",
+			  pid);
+	raw_check_refused(&a, pid, 0, 0, ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
+			  "task %d is exiting: there is nothing left to count",
+			  pid);
+	waitpid(pid, NULL, 0);
+}
+
+/* An ordinary user learns the same of a task of his own. */
+Test(refuse_target, users_tasks_that_are_exiting)
+{
+	union raw_attr a = raw_instructions();
+	struct pmuctl_explanation why;
+	pid_t caller = fork(), pid;
+	int status;
+
+	if (!caller) {
+		siginfo_t info;
+
+		if (raw_become(RAW_USER))
+			_exit(100);
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
+		raw_open(&a, pid, -1, 0, &why);
+		_exit(why.code);
+	}
+	waitpid(caller, &status, 0);
+	cr_assert(WIFEXITED(status));
+	cr_assert_eq(WEXITSTATUS(status), PMUCTL_WHY_TASK_EXITING, "code %d",
+		     WEXITSTATUS(status));
+}
+
+/* ---- CPUs ---- */
+
+Test(refuse_target, cpus_that_do_not_exist)
+{
+	long last = raw_read_number("/sys/devices/system/cpu/possible");
+	int cpus[] = { -2, -3, INT_MIN, last + 1, 4096, 8192, INT_MAX };
+	union raw_attr a = raw_instructions();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(cpus); i++) {
+		raw_check_refused(&a, 0, cpus[i], 0, EINVAL,
+				  PMUCTL_WHY_CPU_INVALID, "cpu",
+				  "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
+				  cpus[i], last);
+		raw_check_refused(&a, -1, cpus[i], 0, EINVAL,
+				  PMUCTL_WHY_CPU_INVALID, "cpu",
+				  "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
+				  cpus[i], last);
+	}
+}
+
+Test(refuse_target, all_cpus_at_once)
+{
+	union raw_attr a = raw_instructions();
+
+	raw_check_refused(&a, -1, -1, 0, EOPNOTSUPP,
+			  PMUCTL_WHY_ALL_CPUS_UNSUPPORTED, "cpu",
+			  "pid -1 with cpu -1 (all CPUs through one descriptor) is not supported by this version of pmuctl: open one event for each CPU");
+}
+
+static void bring_online(void)
+{
+	raw_write_file(CPU1_ONLINE, "1");
+}
+
+Test(refuse_target, cpus_that_are_offline, .fini = bring_online)
+{
+	union raw_attr a = raw_instructions();
+
+	cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+	raw_check_refused(&a, -1, 1, 0, ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
+			  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another");
+	raw_check_refused(&a, 0, 1, 0, ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
+			  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another");
+	close(raw_check_opened(&a, -1, 0, 0));
+	close(raw_check_opened(&a, 0, -1, 0));
+	cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+	close(raw_check_opened(&a, -1, 1, 0));
+	close(raw_check_opened(&a, 0, 1, 0));
+}
+
+/* ---- Flags and groups ---- */
+
+Test(refuse_target, flags_that_nobody_knows)
+{
+	union raw_attr a = raw_instructions();
+
+	for (int bit = 4; bit < 32; bit++)
+		raw_check_refused(&a, 0, -1, 1U << bit, EINVAL,
+				  PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
+				  "flags 0x%x has bits that this module does not know: only 0xf may be set",
+				  1U << bit);
+}
+
+Test(refuse_target, flags_that_are_not_supported)
+{
+	static const struct {
+		uint32_t flag;
+		const char *name;
+	} flags[] = { { PERF_FLAG_FD_NO_GROUP, "FD_NO_GROUP" },
+		{ PERF_FLAG_FD_OUTPUT, "FD_OUTPUT" },
+		{ PERF_FLAG_PID_CGROUP, "PID_CGROUP" } };
+	union raw_attr a = raw_instructions();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(flags); i++) {
+		raw_check_refused(&a, 0, -1, flags[i].flag, EOPNOTSUPP,
+				  PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
+				  "flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it",
+				  flags[i].flag, flags[i].name);
+		raw_check_refused(&a, 0, -1, flags[i].flag | PERF_FLAG_FD_CLOEXEC,
+				  EOPNOTSUPP, PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
+				  "flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it",
+				  flags[i].flag | (uint32_t)PERF_FLAG_FD_CLOEXEC,
+				  flags[i].name);
+	}
+}
+
+Test(refuse_target, groups)
+{
+	union raw_attr a = raw_instructions();
+	int leader = raw_check_opened(&a, 0, -1, 0);
+	int fds[] = { leader, 0, 1000000, -2, INT_MIN, INT_MAX };
+	struct pmuctl_explanation why;
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++) {
+		struct pmuctl_open request = raw_request(&a, 0, -1, 0, &why);
+
+		request.group_fd = fds[i];
+		cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), -1);
+		cr_assert_eq(errno, EOPNOTSUPP);
+		raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_GROUP_UNSUPPORTED,
+			      "group_fd",
+			      "group_fd %d: groups are not supported by this version of pmuctl: pass -1",
+			      fds[i]);
+	}
+}
+
+/* ---- Numbers of a pid namespace ---- */
+
+/* In a new namespace: an id from outside, one from inside, and a count. */
+static int in_namespace(pid_t outside)
+{
+	union raw_attr a = raw_instructions();
+	struct pmuctl_explanation why;
+	pid_t inside;
+	int fd;
+
+	if (getpid() != 1)
+		return 1;
+	if (raw_open(&a, outside, -1, 0, &why) != -ESRCH ||
+	    why.code != PMUCTL_WHY_NO_SUCH_TASK)
+		return 2;
+	inside = fork();
+	if (!inside) {
+		raise(SIGSTOP);
+		raw_loop(100000);
+		_exit(0);
+	}
+	waitpid(inside, NULL, WUNTRACED);
+	a.attr.disabled = 0;
+	fd = raw_open(&a, inside, -1, 0, &why);
+	if (fd < 0)
+		return 3;
+	kill(inside, SIGCONT);
+	waitpid(inside, NULL, 0);
+	if (raw_read(fd) < 200000)
+		return 4;
+	/* Its own number in there, too. */
+	fd = raw_open(&a, 1, -1, 0, &why);
+	if (fd < 0)
+		return 5;
+	raw_loop(1000);
+	return raw_read(fd) >= 2000 ? 0 : 6;
+}
+
+Test(refuse_target, ids_are_those_of_the_callers_namespace)
+{
+	pid_t outside = raw_sleeper(), maker = fork(), init;
+	int status;
+
+	if (!maker) {
+		if (unshare(CLONE_NEWPID))
+			_exit(100);
+		init = fork();
+		if (!init)
+			_exit(in_namespace(outside));
+		waitpid(init, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 101);
+	}
+	waitpid(maker, &status, 0);
+	raw_reap(outside);
+	cr_assert(WIFEXITED(status));
+	cr_assert_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
+}
