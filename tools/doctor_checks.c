@@ -259,6 +259,10 @@ void check_owner(struct check *check, const struct patient *patient)
 		check_set(check, CHECK_PROBLEM, "the kernel's NMI watchdog holds the PMU");
 	else if (owner == PMUCTL_OWNER_OTHER)
 		check_set(check, CHECK_PROBLEM, "perf, or another user of the kernel's perf events, holds the PMU");
+	else if (owner == PMUCTL_OWNER_UNKNOWN && watchdog)
+		check_set(check, CHECK_NOTE, "the kernel's NMI watchdog is on: most likely it holds the PMU");
+	else if (owner == PMUCTL_OWNER_UNKNOWN)
+		check_set(check, CHECK_UNKNOWN, "pmuctl does not; who else may, only root or a user with CAP_PERFMON is told");
 	else if (owner == PMUCTL_OWNER_PMUCTL)
 		check_set(check, CHECK_OK, "pmuctl, with %u open hardware event%s",
 			  events, events == 1 ? "" : "s");

@@ -46,6 +46,18 @@ says()
 
 lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
 
+# listens PID: wait until that pmuctl takes its signals
+listens()
+{
+	for _ in $(seq 100); do
+		# shellcheck disable=SC2010 # where the links lead is what matters
+		! ls -l "/proc/$1/fd" | grep -q signalfd || return 0
+		usleep 100000
+	done
+	echo "pmuctl does not listen to signals after 10 seconds"
+	return 1
+}
+
 # ---- the command's exit status
 
 status_is_the_commands() { run 0 stat true && run 7 stat sh -c 'exit 7'; }
@@ -84,8 +96,11 @@ a_process()
 }
 until_the_process_ends()
 {
-	sh -c 'sleep 0.5; i=0; while [ $i -lt 100 ]; do i=$((i + 1)); done' &
-	run 0 stat -x , -e instructions:u -p $! && [ "$(cut -d , -f 1 err)" -gt 1000 ]
+	sh -c 'until [ -e go ]; do usleep 10000; done' &
+	pmuctl stat -x , -e instructions:u -p $! 2>err &
+	counting=$!
+	listens $counting && usleep 300000 && touch go && wait $counting &&
+		[ "$(cut -d , -f 1 err)" -gt 1000 ]
 }
 until_sigint()
 {
@@ -93,8 +108,7 @@ until_sigint()
 	victim=$!
 	pmuctl stat -e cycles:u -t $victim 2>err &
 	counting=$!
-	sleep 0.5
-	kill -INT $counting
+	listens $counting && kill -INT $counting
 	wait $counting
 	status=$?
 	kill $victim
@@ -104,8 +118,7 @@ sigterm_goes_to_the_command()
 {
 	pmuctl stat -e cycles:u sleep 60 2>err &
 	counting=$!
-	sleep 0.5
-	kill -TERM $counting
+	listens $counting && kill -TERM $counting
 	wait $counting
 	[ $? -eq 143 ] && says ' cycles:u '
 }
@@ -188,9 +201,9 @@ no_descriptor_is_handed_on()
 
 for name in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
 	case $name in
-	check|run|says|lines) continue ;;
+	check|run|says|lines|listens) continue ;;
 	esac
-	rm -f ran out err
+	rm -f ran go out err
 	check "$name" "$name"
 done
 echo "$passed passed, $failed failed"
