@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Validation of struct perf_event_attr: every bit of every field on its own, and many
+ * at once against a model that is written down a second time here.
+ */
+/* sources: module/attr.c module/explain.c */
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include "attr.h"
+
+#define FLAGS_OFFSET	40
+#define ROUNDS		200000
+
+static union pmuctl_attr base(void)
+{
+	union pmuctl_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.attr.size = sizeof(a);
+	return a;
+}
+
+static uint64_t get(const union pmuctl_attr *a, unsigned int offset, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, a->bytes + offset, bytes);
+	return value;
+}
+
+static void set_bit(union pmuctl_attr *a, unsigned int offset, unsigned int bit)
+{
+	a->bytes[offset + bit / 8] |= 1 << bit % 8;
+}
+
+/* ---- The model ---- */
+
+static const uint64_t supported_flags =
+	1ULL << 0 |		/* disabled */
+	1ULL << 4 |		/* exclude_user */
+	1ULL << 5 |		/* exclude_kernel */
+	1ULL << 6 |		/* exclude_hv */
+	1ULL << 7 |		/* exclude_idle */
+	1ULL << 12;		/* enable_on_exec */
+static const uint64_t known_flags = (1ULL << 38) - 1;
+static const uint64_t precise_flags = 3ULL << 15;
+
+/* Fields that must be 0 as this version of the module cannot do what they ask for */
+static const struct {
+	const char *name;
+	unsigned int offset, bytes;
+} unsupported[] = {
+	{ "attr.sample_period", 16, 8 }, { "attr.sample_type", 24, 8 },
+	{ "attr.wakeup_events", 48, 4 }, { "attr.bp_type", 52, 4 },
+	{ "attr.config1", 56, 8 }, { "attr.config2", 64, 8 },
+	{ "attr.branch_sample_type", 72, 8 }, { "attr.sample_regs_user", 80, 8 },
+	{ "attr.sample_stack_user", 88, 4 }, { "attr.clockid", 92, 4 },
+	{ "attr.sample_regs_intr", 96, 8 }, { "attr.aux_watermark", 104, 4 },
+	{ "attr.sample_max_stack", 108, 2 }, { "attr.aux_sample_size", 112, 4 },
+	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
+};
+
+static enum pmuctl_why reserved_or_unknown(const union pmuctl_attr *a)
+{
+	if (get(a, FLAGS_OFFSET, 8) & ~known_flags)
+		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
+	if (get(a, 110, 2) || get(a, 116, 4))
+		return PMUCTL_WHY_RESERVED_SET;
+	if (get(a, 32, 8) >> 5 || get(a, 24, 8) >> 25)
+		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
+	return PMUCTL_WHY_NOTHING;
+}
+
+static enum pmuctl_why model(const union pmuctl_attr *a)
+{
+	uint64_t flags = get(a, FLAGS_OFFSET, 8);
+	uint32_t type = get(a, 0, 4);
+
+	if (reserved_or_unknown(a))
+		return reserved_or_unknown(a);
+	if (type == 1 || type == 2 || type == 5)
+		return PMUCTL_WHY_TYPE_UNSUPPORTED;
+	if (type > 5)
+		return PMUCTL_WHY_TYPE_UNKNOWN;
+	if (flags & ~supported_flags & ~precise_flags)
+		return PMUCTL_WHY_ATTR_UNSUPPORTED;
+	if (flags & precise_flags)
+		return PMUCTL_WHY_PRECISE;
+	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
+		if (get(a, unsupported[i].offset, unsupported[i].bytes))
+			return PMUCTL_WHY_ATTR_UNSUPPORTED;
+	if ((flags & 0x30) == 0x30)
+		return PMUCTL_WHY_COUNTS_NOTHING;
+	return PMUCTL_WHY_NOTHING;
+}
+
+/* Check one attr against the model; the explanation is given back. */
+static struct pmuctl_explanation check(const union pmuctl_attr *a)
+{
+	static const int errors[] = {
+		[PMUCTL_WHY_ATTR_BITS_UNKNOWN] = EINVAL,
+		[PMUCTL_WHY_RESERVED_SET] = EINVAL,
+		[PMUCTL_WHY_TYPE_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_TYPE_UNKNOWN] = ENOENT,
+		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
+		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
+	};
+	struct pmuctl_explanation why = { .size = 0 };
+	union pmuctl_attr before = *a;
+	enum pmuctl_why expected = model(a);
+	int ret = pmuctl_attr_check(a, &why);
+
+	cr_assert_eq(why.code, expected, "code %u, expected %u: %s", why.code,
+		     expected, why.sentence);
+	cr_assert_eq(ret, -errors[expected], "%d: %s", ret, why.sentence);
+	cr_assert_eq(pmuctl_attr_check(a, NULL), ret);
+	cr_assert_arr_eq(a, &before, sizeof(before));
+	if (expected) {
+		cr_assert_eq(why.error, (uint32_t)-ret);
+		cr_assert_eq(strncmp(why.field, "attr.", 5), 0);
+		cr_assert_lt(strnlen(why.field, sizeof(why.field)), sizeof(why.field));
+		cr_assert_lt(strlen(why.sentence), sizeof(why.sentence) - 1);
+	}
+	return why;
+}
+
+/* ---- Each on its own ---- */
+
+Test(attr, what_is_supported_is_accepted)
+{
+	static const uint32_t types[] = { PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE,
+		PERF_TYPE_RAW };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		union pmuctl_attr a = base();
+
+		a.attr.type = types[i];
+		a.attr.config = ~0ULL; /* what it means is the PMU's matter */
+		a.attr.read_format = 31;
+		a.attr.disabled = 1;
+		a.attr.exclude_kernel = 1;
+		a.attr.exclude_hv = 1;
+		a.attr.exclude_idle = 1;
+		a.attr.enable_on_exec = 1;
+		cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+		cr_assert_eq(pmuctl_attr_check(&a, NULL), 0);
+	}
+}
+
+Test(attr, every_bit_on_its_own)
+{
+	unsigned int accepted = 0;
+
+	for (unsigned int bit = 0; bit < sizeof(union pmuctl_attr) * 8; bit++) {
+		union pmuctl_attr a = base();
+
+		set_bit(&a, 0, bit);
+		accepted += !check(&a).code;
+	}
+	/* type 4; size; config; read_format; six flags */
+	cr_assert_eq(accepted, 1 + 32 + 64 + 5 + 6, "%u", accepted);
+}
+
+/* The field at fault is named as in C: bit-fields found by setting them so. */
+Test(attr, flags_are_named_as_in_c)
+{
+#define FLAG(name) do {								\
+	union pmuctl_attr a = base();						\
+	struct pmuctl_explanation why;						\
+										\
+	a.attr.name = 1;							\
+	why = check(&a);							\
+	cr_assert_eq(why.code, PMUCTL_WHY_ATTR_UNSUPPORTED, #name);		\
+	cr_assert_str_eq(why.field, "attr." #name);				\
+	cr_assert_str_eq(why.sentence, "attr." #name				\
+			 " is not supported by this version of pmuctl: leave it 0"); \
+} while (0)
+	FLAG(inherit);
+	FLAG(pinned);
+	FLAG(exclusive);
+	FLAG(mmap);
+	FLAG(comm);
+	FLAG(freq);
+	FLAG(inherit_stat);
+	FLAG(task);
+	FLAG(watermark);
+	FLAG(mmap_data);
+	FLAG(sample_id_all);
+	FLAG(exclude_host);
+	FLAG(exclude_guest);
+	FLAG(exclude_callchain_kernel);
+	FLAG(exclude_callchain_user);
+	FLAG(mmap2);
+	FLAG(comm_exec);
+	FLAG(use_clockid);
+	FLAG(context_switch);
+	FLAG(write_backward);
+	FLAG(namespaces);
+	FLAG(ksymbol);
+	FLAG(bpf_event);
+	FLAG(aux_output);
+	FLAG(cgroup);
+	FLAG(text_poke);
+	FLAG(build_id);
+	FLAG(inherit_thread);
+	FLAG(remove_on_exec);
+	FLAG(sigtrap);
+#undef FLAG
+}
+
+Test(attr, fields_are_named_as_in_c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++) {
+		for (unsigned int bit = 0; bit < unsupported[i].bytes * 8; bit++) {
+			union pmuctl_attr a = base();
+			struct pmuctl_explanation why;
+
+			set_bit(&a, unsupported[i].offset, bit);
+			why = check(&a);
+			cr_assert_str_eq(why.field, unsupported[i].name,
+					 "bit %u of %s: %s", bit,
+					 unsupported[i].name, why.field);
+		}
+	}
+}
+
+Test(attr, unknown_bits_are_shown_with_the_known_ones)
+{
+	union pmuctl_attr a = base();
+	struct pmuctl_explanation why;
+
+	set_bit(&a, FLAGS_OFFSET, 0);
+	set_bit(&a, FLAGS_OFFSET, 38);
+	why = check(&a);
+	cr_assert_str_eq(why.field, "attr.flags");
+	cr_assert_str_eq(why.sentence,
+			 "0x4000000001 has bits that no struct perf_event_attr known to this module defines: only 0x3fffffffff may be set");
+	a = base();
+	a.attr.read_format = 32;
+	why = check(&a);
+	cr_assert_str_eq(why.field, "attr.read_format");
+	cr_assert_str_eq(why.sentence,
+			 "0x20 has bits that no struct perf_event_attr known to this module defines: only 0x1f may be set");
+}
+
+Test(attr, precise_ip_is_told_with_its_value)
+{
+	for (unsigned int precise = 1; precise < 4; precise++) {
+		union pmuctl_attr a = base();
+		char sentence[208];
+
+		a.attr.precise_ip = precise;
+		snprintf(sentence, sizeof(sentence),
+			 "precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)",
+			 precise);
+		cr_assert_str_eq(check(&a).sentence, sentence);
+	}
+}
+
+Test(attr, types_from_0_to_1000)
+{
+	for (uint32_t type = 0; type < 1000; type++) {
+		union pmuctl_attr a = base();
+
+		a.attr.type = type;
+		check(&a);
+	}
+}
+
+/* ---- Many at once ---- */
+
+static uint64_t random_bits(void)
+{
+	static uint64_t state = 88172645463325252ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+Test(attr, any_combination_is_answered_as_the_rules_say)
+{
+	unsigned int seen[64] = { 0 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		union pmuctl_attr a = base();
+		unsigned int n = random_bits() % 6;
+
+		a.attr.type = random_bits() % 8 < 6 ? PERF_TYPE_RAW : random_bits() % 7;
+		a.attr.config = random_bits();
+		a.attr.exclude_user = random_bits() & 1;
+		a.attr.exclude_kernel = random_bits() & 1;
+		while (n--) {
+			/* Half of the bits are among the flags that are known. */
+			if (random_bits() & 1)
+				set_bit(&a, FLAGS_OFFSET, random_bits() % 39);
+			else
+				set_bit(&a, 8, random_bits() % ((sizeof(a) - 8) * 8));
+		}
+		seen[check(&a).code]++;
+	}
+	cr_assert_gt(seen[PMUCTL_WHY_NOTHING], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_ATTR_BITS_UNKNOWN], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_RESERVED_SET], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_TYPE_UNKNOWN], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_TYPE_UNSUPPORTED], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_ATTR_UNSUPPORTED], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_PRECISE], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_COUNTS_NOTHING], 100);
+}
