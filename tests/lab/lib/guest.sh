@@ -155,11 +155,17 @@ qemu_arguments()
 	kernel_args+=' panic=-1 nmi_watchdog=0 mitigations=off rdinit=/init'
 	if [ "${LAB_ACCEL:-tcg}" = kvm ]; then
 		accel=kvm cpu=host,pmu=on
-	elif [ "$SMP" -gt 1 ]; then
-		accel=tcg,thread=multi
+	else
+		# All emulated CPUs read one clock, but on a busy host the kernel
+		# may not find that out by comparing.
+		kernel_args+=' tsc=reliable'
+		[ "$SMP" = 1 ] || accel=tcg,thread=multi
 	fi
 	if [ "$ICOUNT" = 1 ]; then
-		kernel_args+=' tsc=reliable tsc_early_khz=1000000'
+		# One instruction is one nanosecond, so the TSC's rate is known.
+		# The local APIC timer's would be measured by 100 ms of polling,
+		# which takes seconds: do without that timer.
+		kernel_args+=' tsc_early_khz=1000000 nolapic_timer'
 		kernel_args+=' norandmaps nokaslr'
 	fi
 	# shellcheck disable=SC2054 # these commas are QEMU's
