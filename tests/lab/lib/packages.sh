@@ -17,6 +17,7 @@ LAB_PACKAGES=(
 	cpio busybox-static linux-perf bash gzip libcap2-bin util-linux
 	# tests and checks
 	libcriterion-dev libcap-dev debootstrap shellcheck mandoc sparse git
+	python3 perl
 )
 
 # Without this key the archive keyring is too old to check the lists of trixie.
