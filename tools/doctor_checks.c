@@ -202,9 +202,9 @@ void check_secure_boot(struct check *check, const struct patient *patient)
 void check_machine(struct check *check, const struct patient *patient)
 {
 	bool virtual = cpu_has_flag("hypervisor");
-	bool pmu = patient->dev ? patient->info.pmu_kind != PMUCTL_PMU_NONE :
-				  cpu_has_flag("arch_perfmon") ||
-				  cpu_has_flag("perfctr_core");
+	bool pmu = (patient->dev &&
+		    patient->info.pmu_kind != PMUCTL_PMU_NONE) ||
+		   cpu_has_flag("arch_perfmon") || cpu_has_flag("perfctr_core");
 
 	if (!virtual) {
 		check_set(check, CHECK_OK, "not a virtual machine, as far as the CPU tells");

@@ -343,3 +343,44 @@ Test(lib_parse, what_the_resolver_says_is_passed_on)
 	cr_assert(strstr(error.sentence, "unknown event 'NOWHERE'"));
 	cr_assert_eq(resolve_one("NOMEM", &asked, &events, &error), -ENOMEM);
 }
+
+/* A repeatable sequence: the same texts in every run */
+static unsigned int next_random(unsigned int *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 16;
+}
+
+Test(lib_parse, any_text_is_understood_or_refused_with_a_place)
+{
+	static const char *const pieces[] = {
+		"cycles", "instructions", "L1-dcache", "-loads", "-misses", "r1c4",
+		"cpu/", "/", ",", ":", "=", "event=", "umask=0x", "edge", "inv",
+		"cmask=1", "name=", "config=", "u", "k", "p", "0x", "1", "ff", " ",
+		"{", "}", "-", "X", "\t", "FULL:NAME", "\x80",
+	};
+	unsigned int state = 1, good = 0;
+
+	for (int round = 0; round < 100000; round++) {
+		struct pmuctl_parse_error error;
+		struct pmuctl_events *events;
+		struct asked asked = { .count = 0 };
+		char text[128] = "";
+		int ret;
+
+		for (unsigned int n = next_random(&state) % 9; n; n--)
+			strcat(text, pieces[next_random(&state) %
+				(sizeof(pieces) / sizeof(pieces[0]))]);
+		ret = pmuctl_events_parse(text, resolve, &asked, &error, &events);
+		if (ret == 0) {
+			good++;
+			cr_assert_geq(pmuctl_events_count(events), 1);
+			pmuctl_events_free(events);
+			continue;
+		}
+		cr_assert_eq(ret, -EINVAL, "'%s': %d", text, ret);
+		cr_assert_leq(error.position, strlen(text), "'%s'", text);
+		cr_assert_str_not_empty(error.sentence);
+	}
+	cr_assert_gt(good, 100);
+}
