@@ -1,13 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Admission: an event is opened only if, on every CPU where it may run, it and all the
- * events that it can meet there have counters at the same time. A CPU's events meet
- * those of every task; tasks meet only CPUs, not each other.
+ * Admission: whether an event may be opened beside those that are open. Its group alone
+ * must always fit the PMU. If the parameter overcommit is 0, counters must also be there
+ * for all events that can meet on a CPU, if all were enabled: those of the CPU with those
+ * of any one task; tasks do not meet each other.
+ *
+ * The parameter reserve_percpu keeps general counters for the events of CPUs.
  */
 #include <linux/cpumask.h>
+#include <linux/module.h>
 
 #include "core.h"
 #include "pmu/place.h"
+
+static bool overcommit = true;
+module_param(overcommit, bool, 0644);
+MODULE_PARM_DESC(overcommit,
+		 "1 (default): more events than counters take turns; 0: they are refused at open");
+
+static unsigned int reserve_percpu;
+
+static int set_reserve(const char *value, const struct kernel_param *kp)
+{
+	unsigned int n;
+	int err;
+
+	err = kstrtouint(value, 0, &n);
+	if (err)
+		return err;
+	if (n > hwpmu_caps()->nr_general)
+		return -ERANGE;
+	WRITE_ONCE(reserve_percpu, n);
+	return 0;
+}
+
+static const struct kernel_param_ops reserve_ops = {
+	.set = set_reserve,
+	.get = param_get_uint,
+};
+module_param_cb(reserve_percpu, &reserve_ops, &reserve_percpu, 0644);
+MODULE_PARM_DESC(reserve_percpu,
+		 "General counters of each CPU that only events of CPUs may use (default 0)");
+
+u64 pmuctl_usable_counters(const struct pmuctl_context *ctx)
+{
+	unsigned int general = hwpmu_caps()->nr_general;
+	unsigned int reserved = min(READ_ONCE(reserve_percpu), general);
+
+	if (!ctx->task || !reserved)
+		return ~0ULL;
+	return ~GENMASK_ULL(general - 1, general - reserved);
+}
 
 /**
  * struct crowd - events that want counters at the same time
@@ -19,25 +62,30 @@ struct crowd {
 	unsigned int n;
 };
 
-static void crowd_add(struct crowd *crowd, const struct pmuctl_event *event)
+static void crowd_add(struct crowd *crowd, const struct pmuctl_event *event,
+		      const struct pmuctl_context *ctx)
 {
 	if (crowd->n < ARRAY_SIZE(crowd->allowed))
-		crowd->allowed[crowd->n] = event->counter.config.allowed;
+		crowd->allowed[crowd->n] = event->counter.config.allowed &
+			pmuctl_usable_counters(ctx);
 	crowd->n++;
 }
 
-/* Add the events of a context that can run on @cpu; -1 for any. */
+/* Add the events of a context that can run on @cpu. */
 static unsigned int crowd_add_context(struct crowd *crowd,
 				      const struct pmuctl_context *ctx, int cpu)
 {
-	const struct pmuctl_event *event;
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
 	unsigned int n = 0;
 
-	list_for_each_entry(event, &ctx->events, node) {
-		if (cpu >= 0 && event->cpu >= 0 && event->cpu != cpu)
+	for_each_group(leader, class, ctx) {
+		if (leader->cpu >= 0 && leader->cpu != cpu)
 			continue;
-		crowd_add(crowd, event);
-		n++;
+		for_each_group_member(event, leader) {
+			crowd_add(crowd, event, ctx);
+			n++;
+		}
 	}
 	return n;
 }
@@ -76,7 +124,7 @@ static bool fits_beside(struct admission *a, const struct pmuctl_context *task)
 	a->of_cpu = crowd_add_context(&crowd, pmuctl_context_of_cpu(a->cpu),
 				      a->cpu);
 	a->of_task = task ? crowd_add_context(&crowd, task, a->cpu) : 0;
-	crowd_add(&crowd, a->event);
+	crowd_add(&crowd, a->event, a->ctx);
 	return crowd_fits(&crowd);
 }
 
@@ -106,13 +154,39 @@ static bool fits(struct admission *a)
 	return true;
 }
 
+/* The new event with the group that it joins, on an empty PMU */
+static int admit_group(const struct pmuctl_context *ctx,
+		       const struct pmuctl_event *new,
+		       struct pmuctl_explanation *why)
+{
+	const struct hwpmu_caps *caps = hwpmu_caps();
+	struct crowd crowd = { .n = 0 };
+	struct pmuctl_event *event;
+
+	if (new->leader != new)
+		for_each_group_member(event, new->leader)
+			crowd_add(&crowd, event, ctx);
+	crowd_add(&crowd, new, ctx);
+	if (crowd_fits(&crowd))
+		return 0;
+	if (crowd.n == 1)
+		return pmuctl_refuse(why, COUNTERS_RESERVED, "attr.config",
+				     READ_ONCE(reserve_percpu));
+	return pmuctl_refuse(why, GROUP_TOO_BIG, "group_fd", crowd.n - 1,
+			     caps->nr_general, caps->nr_fixed);
+}
+
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why)
 {
 	struct admission a = { .event = event, .ctx = ctx };
+	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	if (fits(&a))
+	err = admit_group(ctx, event, why);
+	if (err)
+		return err;
+	if (READ_ONCE(overcommit) || fits(&a))
 		return 0;
 	return pmuctl_refuse(why, COUNTERS_TAKEN, "attr.config", a.of_task,
 			     a.of_cpu, a.cpu, hwpmu_caps()->nr_general,

@@ -79,8 +79,6 @@ static const struct {
 	const char *field;
 } unsupported_flags[] = {
 	{ 1, "attr.inherit" },
-	{ 2, "attr.pinned" },
-	{ 3, "attr.exclusive" },
 	{ 8, "attr.mmap" },
 	{ 9, "attr.comm" },
 	{ 10, "attr.freq" },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts: which there are, on which CPU each is loaded, and bringing the PMU in
- * line with the state of their events. The lock order is in core.h.
+ * Contexts: which there are, and on which CPU each is loaded. What of a loaded context
+ * is on the PMU is sched.c's. The lock order is in core.h.
  *
  * A task's context is found by the task's address in a hash table: sched_switch costs a
  * task without events one load and a branch. It gets loaded when its task is switched
@@ -18,26 +18,12 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "core.h"
+#include "cpu_state.h"
 
 #define HASH_BITS	10
 
 static struct hlist_head context_hash[1 << HASH_BITS];
 static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
-
-/**
- * struct pmuctl_cpu - what is loaded on a CPU
- * @context: the CPU's own.
- * @task_context: that of the task that runs, or NULL.
- * @batch: scratch for context_apply(), which cannot be on the stack.
- *
- * Written by its own CPU with IRQs off.
- */
-struct pmuctl_cpu {
-	struct pmuctl_context context;
-	struct pmuctl_context *task_context;
-	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
-};
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
 static int hotplug_state;
@@ -59,78 +45,33 @@ static struct pmuctl_context *find_context(const struct task_struct *task)
 	return NULL;
 }
 
-/* ---- Bringing the PMU in line; all with ctx->lock held and IRQs off ---- */
+/* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
-static void account_time(struct pmuctl_event *event, u64 now)
+/* Bring the PMU in line with the state of all that is loaded. */
+static void resched(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
-	if (event->eligible) {
-		event->time_enabled += now - event->stamp;
-		if (event->counter.running)
-			event->time_running += now - event->stamp;
-	}
-	event->stamp = now;
+	pmuctl_cpu_lock(pc);
+	pmuctl_sched(pc, task);
+	pmuctl_cpu_unlock(pc);
 }
 
-static bool wants_counter(const struct pmuctl_event *event, int cpu, bool idle)
+static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
-	return event->enabled && (event->cpu < 0 || event->cpu == cpu) &&
-		!(idle && event->exclude_idle);
-}
-
-/* Which events of a context that is loaded here, if @loaded, are on the PMU */
-static void context_apply(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
-			  bool loaded, const struct task_struct *current_task)
-{
-	bool idle = is_idle_task(current_task);
-	int cpu = smp_processor_id();
-	struct pmuctl_event *event;
-	unsigned int n = 0;
-	u64 now;
-
-	lockdep_assert_held(&ctx->lock);
-	now = sched_clock();
-	list_for_each_entry(event, &ctx->events, node) {
-		account_time(event, now);
-		event->eligible = loaded && wants_counter(event, cpu, idle);
-		if (event->counter.running && !event->eligible)
-			pc->batch[n++] = &event->counter;
-	}
-	hwpmu_stop(pc->batch, n);
-	if (!loaded)
-		return;
-
-	n = 0;
-	list_for_each_entry(event, &ctx->events, node)
-		if (event->eligible && !event->counter.running &&
-		    n < ARRAY_SIZE(pc->batch))
-			pc->batch[n++] = &event->counter;
-	hwpmu_start(pc->batch, n);
-}
-
-static void unload_locked(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
-{
-	context_apply(pc, ctx, false, current);
+	raw_spin_lock(&ctx->lock);
+	pmuctl_sched_out(pc, ctx);
+	WRITE_ONCE(ctx->loaded_cpu, -1);
+	raw_spin_unlock(&ctx->lock);
 	if (pc->task_context == ctx)
 		pc->task_context = NULL;
-	WRITE_ONCE(ctx->loaded_cpu, -1);
 }
 
-static void unload_task(struct pmuctl_cpu *pc)
-{
-	struct pmuctl_context *ctx = pc->task_context;
-
-	raw_spin_lock(&ctx->lock);
-	unload_locked(pc, ctx);
-	raw_spin_unlock(&ctx->lock);
-}
-
+/* The caller has the PMU brought in line. */
 static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
 	if (!ctx->gone) {
 		pc->task_context = ctx;
 		WRITE_ONCE(ctx->loaded_cpu, smp_processor_id());
-		context_apply(pc, ctx, true, ctx->task);
 	}
 	raw_spin_unlock(&ctx->lock);
 }
@@ -163,14 +104,10 @@ static void context_call_here(void *info)
 {
 	struct context_call *call = info;
 	struct pmuctl_context *ctx = call->ctx;
-	struct pmuctl_event *event;
-	u64 now;
 
 	raw_spin_lock(&ctx->lock);
 	if (ctx->loaded_cpu == smp_processor_id()) {
-		now = sched_clock();
-		list_for_each_entry(event, &ctx->events, node)
-			account_time(event, now);
+		pmuctl_sched_account(ctx);
 		call->func(ctx, call->arg);
 		call->done = true;
 	}
@@ -202,13 +139,10 @@ void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 
 static void sync_here(void *info)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info;
 
-	raw_spin_lock(&ctx->lock);
-	if (ctx->loaded_cpu == smp_processor_id())
-		context_apply(pc, ctx, true, current);
-	raw_spin_unlock(&ctx->lock);
+	if (READ_ONCE(ctx->loaded_cpu) == smp_processor_id())
+		resched(this_cpu_ptr(pmuctl_cpus), current);
 }
 
 void pmuctl_context_sync(struct pmuctl_context *ctx)
@@ -224,10 +158,11 @@ static void unload_here(void *info)
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info;
 
-	raw_spin_lock(&ctx->lock);
-	if (ctx->loaded_cpu == smp_processor_id())
-		unload_locked(pc, ctx);
-	raw_spin_unlock(&ctx->lock);
+	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
+		return;
+	unload(pc, ctx);
+	if (pc->waiting)
+		resched(pc, current);
 }
 
 static void load_if_current(void *info)
@@ -235,8 +170,10 @@ static void load_if_current(void *info)
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info;
 
-	if (current == ctx->task && !pc->task_context)
+	if (current == ctx->task && !pc->task_context) {
 		load_task(pc, ctx);
+		resched(pc, current);
+	}
 }
 
 /* ---- Contexts of tasks ---- */
@@ -252,7 +189,8 @@ static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
 	ctx->task = task;
 	ctx->cpu = cpu;
 	raw_spin_lock_init(&ctx->lock);
-	INIT_LIST_HEAD(&ctx->events);
+	INIT_LIST_HEAD(&ctx->groups[PMUCTL_PINNED]);
+	INIT_LIST_HEAD(&ctx->groups[PMUCTL_FLEXIBLE]);
 	ctx->loaded_cpu = -1;
 	init_waitqueue_head(&ctx->gone_wait);
 	refcount_set(&ctx->refs, 1);
@@ -344,7 +282,10 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	raw_spin_lock_irq(&ctx->lock);
 	gone = ctx->gone;
 	if (!gone) {
-		list_add_tail(&event->node, &ctx->events);
+		if (event->leader == event)
+			list_add_tail(&event->node, &ctx->groups[event->class]);
+		else
+			list_add_tail(&event->node, &event->leader->siblings);
 		ctx->nr_exclude_idle += event->exclude_idle;
 	}
 	raw_spin_unlock_irq(&ctx->lock);
@@ -356,16 +297,30 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	return true;
 }
 
+/* The siblings of a leader that goes become single events. ctx->lock is held. */
+static void disband(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event, *next;
+
+	list_for_each_entry_safe(event, next, &leader->siblings, node) {
+		event->leader = event;
+		list_move_tail(&event->node,
+			       &event->context->groups[event->class]);
+	}
+}
+
 void pmuctl_context_del(struct pmuctl_event *event)
 {
 	struct pmuctl_context *ctx = event->context;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	pmuctl_event_disable(event);
+	pmuctl_event_disable(event, false);
 	raw_spin_lock_irq(&ctx->lock);
+	disband(event);
 	list_del(&event->node);
 	ctx->nr_exclude_idle -= event->exclude_idle;
 	raw_spin_unlock_irq(&ctx->lock);
+	pmuctl_context_sync(ctx);
 }
 
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
@@ -393,36 +348,39 @@ void pmuctl_context_switch(struct task_struct *next)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx;
+	bool changed = false;
 
-	if (pc->task_context)
-		unload_task(pc);
-
-	if (READ_ONCE(pc->context.nr_exclude_idle) &&
-	    (is_idle_task(current) || is_idle_task(next))) {
-		raw_spin_lock(&pc->context.lock);
-		if (pc->context.loaded_cpu >= 0)
-			context_apply(pc, &pc->context, true, next);
-		raw_spin_unlock(&pc->context.lock);
+	if (pc->task_context) {
+		unload(pc, pc->task_context);
+		changed = pc->waiting;
 	}
-
+	if (READ_ONCE(pc->context.nr_exclude_idle))
+		changed |= is_idle_task(current) || is_idle_task(next);
 	ctx = find_context(next);
-	if (ctx)
+	if (ctx) {
 		load_task(pc, ctx);
+		changed = true;
+	}
+	if (changed)
+		resched(pc, next);
 }
 
 void pmuctl_context_exec_begin(void)
 {
+	struct pmuctl_event *leader, *event;
 	struct pmuctl_context *ctx;
-	struct pmuctl_event *event;
+	enum pmuctl_class class;
 	unsigned long flags;
 
 	rcu_read_lock();
 	ctx = find_context(current);
 	if (ctx) {
 		raw_spin_lock_irqsave(&ctx->lock, flags);
-		list_for_each_entry(event, &ctx->events, node) {
-			event->enabled |= event->enable_on_exec;
-			event->enable_on_exec = false;
+		for_each_group(leader, class, ctx) {
+			for_each_group_member(event, leader) {
+				event->enabled |= event->enable_on_exec;
+				event->enable_on_exec = false;
+			}
 		}
 		raw_spin_unlock_irqrestore(&ctx->lock, flags);
 		local_irq_save(flags);
@@ -454,15 +412,12 @@ void pmuctl_context_task_gone(void)
 static int cpu_comes(unsigned int cpu)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
-	struct pmuctl_context *ctx = &pc->context;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	hwpmu_cpu_online();
-	raw_spin_lock(&ctx->lock);
-	WRITE_ONCE(ctx->loaded_cpu, cpu);
-	context_apply(pc, ctx, true, current);
-	raw_spin_unlock(&ctx->lock);
+	WRITE_ONCE(pc->context.loaded_cpu, cpu);
+	resched(pc, current);
 	local_irq_restore(flags);
 	return 0;
 }
@@ -473,11 +428,13 @@ static int cpu_goes(unsigned int cpu)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	unload_here(&pc->context);
+	unload(pc, &pc->context);
 	if (pc->task_context)
-		unload_task(pc);
+		unload(pc, pc->task_context);
+	pc->waiting = false;
 	hwpmu_cpu_offline();
 	local_irq_restore(flags);
+	hrtimer_cancel(&pc->timer);
 	return 0;
 }
 
@@ -488,8 +445,10 @@ int __init pmuctl_context_init(void)
 	pmuctl_cpus = alloc_percpu(struct pmuctl_cpu);
 	if (!pmuctl_cpus)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		context_setup(pmuctl_context_of_cpu(cpu), NULL, cpu);
+		pmuctl_sched_init(per_cpu_ptr(pmuctl_cpus, cpu));
+	}
 
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
 					  cpu_comes, cpu_goes);

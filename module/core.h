@@ -13,8 +13,8 @@
  *	context->lock		raw, IRQs off: state of the events of a context
  *	pmuctl_hash_lock	raw, IRQs off: which contexts tasks have; a leaf
  *
- * Under context->lock nothing may be woken up: rq->lock is outside of it. Two contexts
- * are never locked at once.
+ * Under context->lock nothing may be woken up: rq->lock is outside of it. Only the CPU on
+ * which both are loaded locks two contexts at once: its own, then its task's.
  *
  * Whoever changes the state of an event does so under context->lock and then calls the
  * CPU on which the context is loaded to bring the PMU in line; if it was unloaded
@@ -36,6 +36,17 @@
 #include "pmu/hwpmu.h"
 
 /**
+ * enum pmuctl_class - how a group gets on the PMU
+ * @PMUCTL_PINNED: whenever its context is loaded, or it is in error.
+ * @PMUCTL_FLEXIBLE: in turn with others, if there are not counters for all.
+ */
+enum pmuctl_class {
+	PMUCTL_PINNED,
+	PMUCTL_FLEXIBLE,
+	PMUCTL_CLASSES
+};
+
+/**
  * struct pmuctl_context - the events of a task or a CPU
  *
  * Constant after creation:
@@ -43,8 +54,9 @@
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @events: list of pmuctl_event.node. Changed only with pmuctl_mutex held too, so
- *	that either is enough to walk it.
+ * @groups: group leaders, by class, in the order of their turn. What is in them changes
+ *	only with pmuctl_mutex held too, so that either is enough to walk them; their
+ *	order changes with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
@@ -62,7 +74,7 @@ struct pmuctl_context {
 	int cpu;
 
 	raw_spinlock_t lock;
-	struct list_head events;
+	struct list_head groups[PMUCTL_CLASSES];
 	int loaded_cpu;
 	bool gone;
 	unsigned int nr_exclude_idle;
@@ -82,15 +94,23 @@ struct pmuctl_context {
  * @cpu: it counts only on this CPU; -1 on any.
  * @read_format: PERF_FORMAT_*.
  * @exclude_idle: it does not count while the CPU runs its idle task.
+ * @class: of its group, if it leads one.
+ * @exclusive: its group, if it leads one, is alone on the PMU.
+ *
+ * Protected by @context->lock, changed with pmuctl_mutex held too:
+ * @leader: of its group; itself if it is alone.
+ * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
+ * @siblings: of a leader.
  *
  * Protected by @context->lock:
- * @node: in @context->events.
  * @enabled: it is to count whenever its context is loaded.
  * @enable_on_exec: enable it at the next exec of its task.
+ * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
  * @counter: its hardware counter.
- * @eligible: its context is loaded on a CPU where it may count, and it is enabled.
+ * @eligible: its context is loaded on a CPU where it may count, it is enabled, and so
+ *	is its leader.
  * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
  * @time_enabled: ns during which it was eligible.
  * @time_running: ns during which it was on the PMU.
@@ -102,10 +122,16 @@ struct pmuctl_event {
 	int cpu;
 	u64 read_format;
 	bool exclude_idle;
+	bool exclusive;
+	enum pmuctl_class class;
 
+	struct pmuctl_event *leader;
 	struct list_head node;
+	struct list_head siblings;
+
 	bool enabled;
 	bool enable_on_exec;
+	bool error;
 
 	bool eligible;
 	struct hwpmu_counter counter;
@@ -115,12 +141,34 @@ struct pmuctl_event {
 	u64 base;
 };
 
+/* Walk the members of a group: its leader first. */
+#define for_each_group_member(event, leading)				\
+	for ((event) = (leading); (event); (event) = pmuctl_group_next(event))
+
+/* The member after @event, NULL after the last */
+static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
+{
+	struct pmuctl_event *leader = event->leader;
+	struct list_head *next;
+
+	next = event == leader ? leader->siblings.next : event->node.next;
+	return next == &leader->siblings ? NULL :
+		list_entry(next, struct pmuctl_event, node);
+}
+
+/* Walk the groups of a context, pinned ones first, by their leaders. */
+#define for_each_group(leading, class, ctx)				\
+	for ((class) = 0; (class) < PMUCTL_CLASSES; (class)++)		\
+		list_for_each_entry(leading, &(ctx)->groups[class], node)
+
 /**
  * struct pmuctl_counts - the result of reading an event
+ * @id: of the event.
  * @value: events counted since the last reset.
  * @time_enabled: and @time_running: ns, see struct pmuctl_event.
  */
 struct pmuctl_counts {
+	u64 id;
 	u64 value;
 	u64 time_enabled;
 	u64 time_running;
@@ -135,6 +183,7 @@ extern struct mutex pmuctl_mutex;
  * pmuctl_event_create() - make an event and attach it, disabled
  * @task: whom to count; NULL for all of @cpu.
  * @cpu: on which CPU; -1 on any. Exists if it is not negative.
+ * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check(); enable_on_exec is honoured, disabled is
  *	not: enable it with pmuctl_event_enable().
  * @why: filled on refusal.
@@ -145,11 +194,12 @@ extern struct mutex pmuctl_mutex;
  * Context: Process, may sleep.
  * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
  * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
- * -ENODEV if the CPU is offline; -ESRCH if the task is exiting; -EOPNOTSUPP if a hook
+ * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task is exiting; -EOPNOTSUPP if a hook
  * lacks; -ENOMEM; -EINTR.
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
+					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
 void pmuctl_event_free(struct pmuctl_event *event);
 
@@ -158,21 +208,27 @@ void pmuctl_event_free(struct pmuctl_event *event);
  * pmuctl_event_disable() - stop it; when this returns it counts no more
  * pmuctl_event_reset() - let its value start from 0; times stay
  * @event: in any state. If its task has ended nothing happens.
+ * @group: do it to all events of its group.
  *
  * Context: Process, IRQs on.
  */
-void pmuctl_event_enable(struct pmuctl_event *event);
-void pmuctl_event_disable(struct pmuctl_event *event);
-void pmuctl_event_reset(struct pmuctl_event *event);
+void pmuctl_event_enable(struct pmuctl_event *event, bool group);
+void pmuctl_event_disable(struct pmuctl_event *event, bool group);
+void pmuctl_event_reset(struct pmuctl_event *event, bool group);
 
 /**
  * pmuctl_event_read() - read value and times of one instant
  * @event: in any state.
+ * @group: read all events of its group, the leader first.
  * @counts: is filled.
+ * @max: how many of them there are.
  *
  * Context: Process, IRQs on.
+ * Return: how many were read, or would have been if there were room; 0 if the group is
+ * in error.
  */
-void pmuctl_event_read(struct pmuctl_event *event, struct pmuctl_counts *counts);
+unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
+			       struct pmuctl_counts *counts, unsigned int max);
 
 /* Number of hardware events that are open. Any context. */
 unsigned int pmuctl_event_number(void);
@@ -251,18 +307,20 @@ void pmuctl_context_task_gone(void);
 /* ---- admission.c ---- */
 
 /**
- * pmuctl_admit() - is there a counter for one more event?
+ * pmuctl_admit() - may one more event be opened?
  * @ctx: whose it is to be.
- * @event: not attached yet.
+ * @event: not attached yet; its leader is known.
  * @why: filled on refusal.
  *
- * Enough counters must be there even if all events that can meet on a CPU are enabled.
- *
  * Context: Process; pmuctl_mutex held.
- * Return: 0, or -EBUSY.
+ * Return: 0; -EINVAL if its group can never be on the PMU; -EBUSY if counters would not
+ * be enough for all and the parameter overcommit forbids that.
  */
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why);
+
+/* The counters that the events of a context may use now. Any context. */
+u64 pmuctl_usable_counters(const struct pmuctl_context *ctx);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

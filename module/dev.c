@@ -84,7 +84,8 @@ static void fill_pmu_info(struct pmuctl_info *info)
 		return;
 	}
 	info->features = PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
-		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC;
+		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
+		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING;
 	info->pmu_kind = PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
 	info->nr_counters = caps->nr_general;
@@ -165,12 +166,6 @@ static int check_flags(const struct pmuctl_open *open,
 	if (open->flags & PERF_FLAG_FD_OUTPUT)
 		return pmuctl_refuse(why, FLAG_UNSUPPORTED, "flags",
 				     open->flags, "FD_OUTPUT");
-	if (open->flags & PERF_FLAG_FD_NO_GROUP)
-		return pmuctl_refuse(why, FLAG_UNSUPPORTED, "flags",
-				     open->flags, "FD_NO_GROUP");
-	if (open->group_fd != -1)
-		return pmuctl_refuse(why, GROUP_UNSUPPORTED, "group_fd",
-				     open->group_fd);
 	return 0;
 }
 
@@ -189,8 +184,7 @@ static long do_open(const struct pmuctl_open *open,
 	err = pmuctl_attr_check(&attr, why);
 	if (err)
 		return err;
-	return pmuctl_event_fd_open(&attr.attr, open->pid, open->cpu,
-				    open->flags & PERF_FLAG_FD_CLOEXEC, why);
+	return pmuctl_event_fd_open(&attr.attr, open, why);
 }
 
 /* As much of the explanation as the caller's buffer takes, its strings ended */

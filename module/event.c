@@ -24,9 +24,30 @@ static bool needs_hooks(const struct pmuctl_event *event,
 	return task || event->exclude_idle;
 }
 
+/* May it join this group? @ctx is where it would be. */
+static int check_group(const struct pmuctl_event *event,
+		       const struct pmuctl_event *leader,
+		       const struct pmuctl_context *ctx,
+		       struct pmuctl_explanation *why)
+{
+	if (leader->leader != leader)
+		return pmuctl_refuse(why, GROUP_NOT_LEADER, "group_fd");
+	if (leader->context != ctx)
+		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
+	if (leader->cpu != event->cpu)
+		return pmuctl_refuse(why, GROUP_OTHER_CPU, "cpu", event->cpu,
+				     leader->cpu);
+	if (event->class == PMUCTL_PINNED)
+		return pmuctl_refuse(why, SIBLING_FLAG, "attr.pinned", "pinned");
+	if (event->exclusive)
+		return pmuctl_refuse(why, SIBLING_FLAG, "attr.exclusive",
+				     "exclusive");
+	return 0;
+}
+
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
 static int attach(struct pmuctl_event *event, struct task_struct *task,
-		  struct pmuctl_explanation *why)
+		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
 	struct pmuctl_context *ctx;
 	int err;
@@ -43,6 +64,12 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	if (IS_ERR(ctx)) {
 		err = PTR_ERR(ctx);
 		goto err_put_pmu;
+	}
+	if (leader) {
+		err = check_group(event, leader, ctx, why);
+		if (err)
+			goto err_put_context;
+		event->leader = leader;
 	}
 	err = pmuctl_admit(ctx, event, why);
 	if (err)
@@ -64,6 +91,7 @@ err_put_pmu:
 
 static int attach_with_hooks(struct pmuctl_event *event,
 			     struct task_struct *task,
+			     struct pmuctl_event *leader,
 			     struct pmuctl_explanation *why)
 {
 	int err = 0;
@@ -77,7 +105,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 
 	/* Not outside of the hooks: registering them takes it too. */
 	cpus_read_lock();
-	err = attach(event, task, why);
+	err = attach(event, task, leader, why);
 	cpus_read_unlock();
 	if (err && needs_hooks(event, task))
 		pmuctl_hooks_put();
@@ -88,6 +116,7 @@ out_unlock:
 
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
+					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
@@ -101,11 +130,15 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	event->cpu = cpu;
 	event->read_format = attr->read_format;
 	event->exclude_idle = attr->exclude_idle;
+	event->exclusive = attr->exclusive;
+	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
+	event->leader = event;
+	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
 	err = hwpmu_counter_init(&event->counter, attr, why);
 	if (err)
 		goto err_free;
-	err = attach_with_hooks(event, task, why);
+	err = attach_with_hooks(event, task, leader, why);
 	if (err)
 		goto err_free;
 	atomic_inc(&nr_events);
@@ -135,62 +168,108 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	kmem_cache_free(event_cache, event);
 }
 
-static void set_enabled(struct pmuctl_event *event, bool enabled)
+/* Walk the event alone, or all of its group; ctx->lock is held. */
+#define for_each_meant(each, event, group)				\
+	for ((each) = (group) ? (event)->leader : (event); (each);	\
+	     (each) = (group) ? pmuctl_group_next(each) : NULL)
+
+static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
 {
 	struct pmuctl_context *ctx = event->context;
+	struct pmuctl_event *each;
+	bool changed = false;
 	unsigned long flags;
-	bool changed;
 
 	raw_spin_lock_irqsave(&ctx->lock, flags);
-	changed = event->enabled != enabled;
-	event->enabled = enabled;
+	for_each_meant(each, event, group) {
+		changed |= each->enabled != enabled || each->error;
+		each->enabled = enabled;
+		each->error = false;
+	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	if (changed)
 		pmuctl_context_sync(ctx);
 }
 
-void pmuctl_event_enable(struct pmuctl_event *event)
+void pmuctl_event_enable(struct pmuctl_event *event, bool group)
 {
-	set_enabled(event, true);
+	set_enabled(event, group, true);
 }
 
-void pmuctl_event_disable(struct pmuctl_event *event)
+void pmuctl_event_disable(struct pmuctl_event *event, bool group)
 {
-	set_enabled(event, false);
+	set_enabled(event, group, false);
 }
 
-static void reset_event(struct pmuctl_context *ctx, void *arg)
-{
-	struct pmuctl_event *event = arg;
-
-	event->base = hwpmu_read(&event->counter);
-}
-
-void pmuctl_event_reset(struct pmuctl_event *event)
-{
-	pmuctl_context_call(event->context, reset_event, event);
-}
-
-struct event_read {
+/**
+ * struct event_call - what reset and read are called with
+ * @event: which event.
+ * @group: all of its group are meant.
+ * @counts: where to put what is read.
+ * @max: how many of them there are.
+ * @n: how many were read.
+ */
+struct event_call {
 	struct pmuctl_event *event;
+	bool group;
 	struct pmuctl_counts *counts;
+	unsigned int max;
+	unsigned int n;
 };
 
-static void read_event(struct pmuctl_context *ctx, void *arg)
+static void reset_events(struct pmuctl_context *ctx, void *arg)
 {
-	struct event_read *request = arg;
-	struct pmuctl_event *event = request->event;
+	struct event_call *call = arg;
+	struct pmuctl_event *each;
 
-	request->counts->value = hwpmu_read(&event->counter) - event->base;
-	request->counts->time_enabled = event->time_enabled;
-	request->counts->time_running = event->time_running;
+	for_each_meant(each, call->event, call->group)
+		each->base = hwpmu_read(&each->counter);
 }
 
-void pmuctl_event_read(struct pmuctl_event *event, struct pmuctl_counts *counts)
+void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 {
-	struct event_read request = { .event = event, .counts = counts };
+	struct event_call call = { .event = event, .group = group };
 
-	pmuctl_context_call(event->context, read_event, &request);
+	pmuctl_context_call(event->context, reset_events, &call);
+}
+
+static void read_one(const struct pmuctl_event *event,
+		     struct pmuctl_counts *counts)
+{
+	counts->id = event->id;
+	counts->value = hwpmu_read(&event->counter) - event->base;
+	counts->time_enabled = event->time_enabled;
+	counts->time_running = event->time_running;
+}
+
+static void read_events(struct pmuctl_context *ctx, void *arg)
+{
+	struct event_call *call = arg;
+	bool freeze = call->group && call->event->leader->counter.running;
+	struct pmuctl_event *each;
+
+	if (call->event->leader->error)
+		return;
+	if (freeze)
+		hwpmu_freeze();
+	for_each_meant(each, call->event, call->group) {
+		if (call->n < call->max)
+			read_one(each, &call->counts[call->n]);
+		call->n++;
+	}
+	if (freeze)
+		hwpmu_thaw();
+}
+
+unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
+			       struct pmuctl_counts *counts, unsigned int max)
+{
+	struct event_call call = {
+		.event = event, .group = group, .counts = counts, .max = max,
+	};
+
+	pmuctl_context_call(event->context, read_events, &call);
+	return call.n;
 }
 
 unsigned int pmuctl_event_number(void)

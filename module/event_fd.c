@@ -27,28 +27,72 @@ struct event_file {
 	struct pmuctl_last last;
 };
 
-/* Lay out what read() gives; perf_event_open(2), "Reading results". */
-static unsigned int format_counts(const struct pmuctl_event *event,
-				  const struct pmuctl_counts *counts, u64 *out)
+/* No group is larger: its events are on the PMU at once. */
+#define COUNTS_MAX	HWPMU_MAX_COUNTERS
+
+static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
+			       u64 *out)
 {
-	u64 format = event->read_format;
 	unsigned int n = 0;
 
+	out[n++] = counts->value;
+	if (format & PERF_FORMAT_ID)
+		out[n++] = counts->id;
+	if (format & PERF_FORMAT_LOST)
+		out[n++] = 0; /* nothing is sampled, so nothing is lost */
+	return n;
+}
+
+/* Lay out what read() gives; perf_event_open(2), "Reading results". */
+static unsigned int format_counts(u64 format, const struct pmuctl_counts *counts,
+				  unsigned int nr, u64 *out)
+{
+	unsigned int n = 0, i;
+
 	if (format & PERF_FORMAT_GROUP)
-		out[n++] = 1; /* a group of this event alone */
+		out[n++] = nr;
 	else
 		out[n++] = counts->value;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		out[n++] = counts->time_enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		out[n++] = counts->time_running;
-	if (format & PERF_FORMAT_GROUP)
-		out[n++] = counts->value;
-	if (format & PERF_FORMAT_ID)
-		out[n++] = event->id;
-	if (format & PERF_FORMAT_LOST)
-		out[n++] = 0; /* nothing is sampled, so nothing is lost */
+	if (!(format & PERF_FORMAT_GROUP)) {
+		u64 one[3];
+		unsigned int m = format_one(format, counts, one);
+
+		memcpy(out + n, one + 1, (m - 1) * sizeof(*one));
+		return n + m - 1;
+	}
+	for (i = 0; i < nr; i++)
+		n += format_one(format, &counts[i], out + n);
 	return n;
+}
+
+/* Room for the largest group */
+struct read_buffer {
+	struct pmuctl_counts counts[COUNTS_MAX];
+	u64 out[3 + 3 * COUNTS_MAX];
+};
+
+static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
+			 unsigned int max, u64 *out, char __user *buf,
+			 size_t size, struct pmuctl_explanation *why)
+{
+	u64 format = ef->event->read_format;
+	unsigned int nr;
+	size_t need;
+
+	nr = pmuctl_event_read(ef->event, format & PERF_FORMAT_GROUP, counts,
+			       max);
+	if (!nr)
+		return 0; /* in error, which is said by the end of the file */
+	need = format_counts(format, counts, min(nr, max), out) * sizeof(*out);
+	if (size < need)
+		return pmuctl_refuse(why, BUFFER_TOO_SMALL, "", need, size);
+	if (copy_to_user(buf, out, need))
+		return pmuctl_refuse(why, BAD_POINTER, "");
+	return need;
 }
 
 static ssize_t event_read(struct file *file, char __user *buf, size_t size,
@@ -56,22 +100,25 @@ static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 {
 	struct event_file *ef = file->private_data;
 	struct pmuctl_explanation why;
-	struct pmuctl_counts counts;
+	struct read_buffer *large;
+	struct pmuctl_counts one;
 	u64 out[6];
-	size_t need;
-	int err;
+	ssize_t ret;
 
-	pmuctl_event_read(ef->event, &counts);
-	need = format_counts(ef->event, &counts, out) * sizeof(*out);
-	if (size < need)
-		err = pmuctl_refuse(&why, BUFFER_TOO_SMALL, "", need, size);
-	else if (copy_to_user(buf, out, need))
-		err = pmuctl_refuse(&why, BAD_POINTER, "");
-	else
-		return need;
-
-	pmuctl_last_set(&ef->last, &why);
-	return err;
+	if (!(ef->event->read_format & PERF_FORMAT_GROUP)) {
+		ret = read_into(ef, &one, 1, out, buf, size, &why);
+	} else {
+		large = kmalloc(sizeof(*large), GFP_KERNEL);
+		if (large)
+			ret = read_into(ef, large->counts, COUNTS_MAX,
+					large->out, buf, size, &why);
+		else
+			ret = pmuctl_refuse(&why, NO_MEMORY, "");
+		kfree(large);
+	}
+	if (ret < 0)
+		pmuctl_last_set(&ef->last, &why);
+	return ret;
 }
 
 static __poll_t event_poll(struct file *file, poll_table *wait)
@@ -84,17 +131,20 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 }
 
 /*
- * The argument may be PERF_IOC_FLAG_GROUP, and the group is this event alone. Other bits
- * are ignored, as perf does: many programs give no argument, so that anything comes.
+ * The argument may be PERF_IOC_FLAG_GROUP. Other bits are ignored, as perf does: many
+ * programs give no argument, so that anything comes.
  */
-static long ioctl_switch(struct pmuctl_event *event, unsigned int number)
+static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
+			 unsigned long arg)
 {
+	bool group = arg & PERF_IOC_FLAG_GROUP;
+
 	if (number == PERF_EVENT_IOC_ENABLE)
-		pmuctl_event_enable(event);
+		pmuctl_event_enable(event, group);
 	else if (number == PERF_EVENT_IOC_DISABLE)
-		pmuctl_event_disable(event);
+		pmuctl_event_disable(event, group);
 	else
-		pmuctl_event_reset(event);
+		pmuctl_event_reset(event, group);
 	return 0;
 }
 
@@ -130,7 +180,7 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_DISABLE:
 	case PERF_EVENT_IOC_RESET:
-		return ioctl_switch(ef->event, number);
+		return ioctl_switch(ef->event, number, arg);
 	case PERF_EVENT_IOC_ID:
 		if (put_user(ef->event->id, (u64 __user *)arg))
 			return pmuctl_refuse(why, BAD_POINTER, "");
@@ -229,24 +279,50 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 /* An open event that is allowed, still disabled; or an error pointer */
 static struct pmuctl_event *
 create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
-	       int pid, int cpu, struct pmuctl_explanation *why)
+	       const struct pmuctl_open *open, struct pmuctl_event *leader,
+	       struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	int err;
 
-	err = pmuctl_may_open(attr, task, pid, why);
+	err = pmuctl_may_open(attr, task, open->pid, why);
 	if (err)
 		return ERR_PTR(err);
-	event = pmuctl_event_create(task, cpu, attr, why);
+	event = pmuctl_event_create(task, open->cpu, attr, leader, why);
 	if (IS_ERR(event))
 		return event;
 
 	/* An exec may have come between; from now on it would end the event. */
-	err = pmuctl_may_open(attr, task, pid, why);
+	err = pmuctl_may_open(attr, task, open->pid, why);
 	if (err) {
 		pmuctl_event_free(event);
 		return ERR_PTR(err);
 	}
+	return event;
+}
+
+/* Create it in the group that the caller asked for; the leader stays open meanwhile. */
+static struct pmuctl_event *
+create_in_group(const struct perf_event_attr *attr, struct task_struct *task,
+		const struct pmuctl_open *open, struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	struct event_file *leader;
+	struct file *file;
+
+	if (open->group_fd == -1 || (open->flags & PERF_FLAG_FD_NO_GROUP))
+		return create_allowed(attr, task, open, NULL, why);
+
+	file = fget(open->group_fd);
+	if (!file || file->f_op != &event_fops) {
+		event = ERR_PTR(pmuctl_refuse(why, GROUP_FD, "group_fd",
+					      open->group_fd));
+	} else {
+		leader = file->private_data;
+		event = create_allowed(attr, task, open, leader->event, why);
+	}
+	if (file)
+		fput(file);
 	return event;
 }
 
@@ -292,7 +368,7 @@ static int install(struct pmuctl_event *event, bool cloexec, bool enable,
 
 	/* Nothing can fail any more. */
 	if (enable)
-		pmuctl_event_enable(event);
+		pmuctl_event_enable(event, false);
 	fd_install(fd, file);
 	return fd;
 
@@ -305,20 +381,22 @@ err_free_event:
 	return refuse_file(err, why);
 }
 
-int pmuctl_event_fd_open(const struct perf_event_attr *attr, int pid, int cpu,
-			 bool cloexec, struct pmuctl_explanation *why)
+int pmuctl_event_fd_open(const struct perf_event_attr *attr,
+			 const struct pmuctl_open *open,
+			 struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	struct task_struct *task;
 	int err;
 
-	err = find_target(pid, cpu, &task, why);
+	err = find_target(open->pid, open->cpu, &task, why);
 	if (err)
 		return err;
-	event = create_allowed(attr, task, pid, cpu, why);
+	event = create_in_group(attr, task, open, why);
 	if (task)
 		put_task_struct(task);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	return install(event, cloexec, !attr->disabled, why);
+	return install(event, open->flags & PERF_FLAG_FD_CLOEXEC,
+		       !attr->disabled, why);
 }

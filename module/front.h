@@ -64,15 +64,15 @@ void pmuctl_dev_exit(void);
 /**
  * pmuctl_event_fd_open() - everything about an open but the copying of its structures
  * @attr: validated.
- * @pid: and @cpu: the target as the user gave it.
- * @cloexec: O_CLOEXEC.
+ * @open: target, group and flags as the user gave them; the flags are supported ones.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
  * Return: a file descriptor, or -errno.
  */
-int pmuctl_event_fd_open(const struct perf_event_attr *attr, int pid, int cpu,
-			 bool cloexec, struct pmuctl_explanation *why);
+int pmuctl_event_fd_open(const struct perf_event_attr *attr,
+			 const struct pmuctl_open *open,
+			 struct pmuctl_explanation *why);
 
 /* permission.c */
 int pmuctl_permission_init(void);

@@ -66,10 +66,20 @@
 	"cpu %d does not exist: this machine has the CPUs 0 to %u, and -1 means any"
 #define PMUCTL_SAY_CPU_OFFLINE ENODEV, \
 	"cpu %d is offline: bring it online (/sys/devices/system/cpu/cpu%d/online) or choose another"
-#define PMUCTL_SAY_ALL_CPUS_UNSUPPORTED EOPNOTSUPP, \
-	"pid -1 with cpu -1 (all CPUs through one descriptor) is not supported by this version of pmuctl: open one event for each CPU"
-#define PMUCTL_SAY_GROUP_UNSUPPORTED EOPNOTSUPP, \
-	"group_fd %d: groups are not supported by this version of pmuctl: pass -1"
+#define PMUCTL_SAY_NOT_BY_CPU EINVAL, \
+	"this event counts a task, not CPUs: read it with read(), or open an event with pid -1"
+#define PMUCTL_SAY_GROUP_FD EBADF, \
+	"group_fd %d is not an event of pmuctl: pass the descriptor of the group's leader, or -1"
+#define PMUCTL_SAY_GROUP_NOT_LEADER EINVAL, \
+	"group_fd is itself a member of a group: pass the descriptor of that group's leader"
+#define PMUCTL_SAY_GROUP_OTHER_TARGET EINVAL, \
+	"group_fd counts another task or CPU: a group's events count the same one"
+#define PMUCTL_SAY_GROUP_OTHER_CPU EINVAL, \
+	"cpu is %d but the group's is %d: a group's events have the same cpu"
+#define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
+	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
+#define PMUCTL_SAY_SIBLING_FLAG EINVAL, \
+	"only a group's leader can be %s, for the whole group: set it there"
 #define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
 	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
 
@@ -91,7 +101,9 @@
 #define PMUCTL_SAY_PMU_BUSY EBUSY, \
 	"the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events"
 #define PMUCTL_SAY_COUNTERS_TAKEN EBUSY, \
-	"no counter is left: %u events of a task and %u of CPU %d are open, on %u general and %u fixed counters that not every event can use: close some"
+	"no counter is left: %u events of a task and %u of CPU %d are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit"
+#define PMUCTL_SAY_COUNTERS_RESERVED EBUSY, \
+	"all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %u, or count a CPU"
 #define PMUCTL_SAY_NO_HOOK EOPNOTSUPP, \
 	"this kernel has no tracepoint %s, without which events cannot follow a task: count a CPU (pid -1)"
 
@@ -118,6 +130,10 @@
 /* Event file descriptors */
 #define PMUCTL_SAY_BUFFER_TOO_SMALL ENOSPC, \
 	"a read of this event gives %zu bytes, but the buffer has %zu: enlarge it"
+#define PMUCTL_SAY_NR_TOO_SMALL ENOSPC, \
+	"there are %u CPUs to read, but room for %u: nr now holds their number"
+#define PMUCTL_SAY_ENTRY_SIZE EINVAL, \
+	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count"
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl"
 

@@ -115,12 +115,16 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why)
 {
+	int err;
+
 	memset(counter, 0, sizeof(*counter));
 	counter->index = -1;
 	if (hwpmu_no_pmu_reason)
 		return pmuctl_refuse(why, NO_PMU, "attr.type",
 				     hwpmu_no_pmu_reason);
-	return hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
+	err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
+	counter->usable = counter->config.allowed;
+	return err;
 }
 
 void hwpmu_fold(struct hwpmu_counter *c)
@@ -150,7 +154,7 @@ static void set_enabled(struct hwpmu_cpu *cpu, u64 counters)
 	WRITE_ONCE(cpu->enabled, counters);
 	if (!counters)
 		WRITE_ONCE(cpu->stuck, false);
-	intel_enable_only(READ_ONCE(cpu->stuck) ? 0 : counters);
+	hwpmu_apply_enabled(cpu);
 }
 
 /* Program the event of a counter whose index is chosen and not enabled. */
@@ -223,7 +227,7 @@ static bool place_among_free(const struct hwpmu_cpu *cpu,
 
 	for (i = 0; i < n; i++) {
 		struct hwpmu_counter *c = counters[i];
-		u64 mine = c->config.allowed & free;
+		u64 mine = c->usable & free;
 
 		if (!mine)
 			return false;
@@ -254,7 +258,7 @@ static noinline bool place_all(struct hwpmu_cpu *cpu,
 		return false;
 	memcpy(all + running, counters, n * sizeof(*all));
 	for (i = 0; i < running + n; i++) {
-		allowed[i] = all[i]->config.allowed;
+		allowed[i] = all[i]->usable;
 		index[i] = all[i]->index;
 	}
 	if (!hwpmu_place(allowed, running + n, index))
@@ -267,15 +271,19 @@ static noinline bool place_all(struct hwpmu_cpu *cpu,
 	return true;
 }
 
-void hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
+bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
 	lockdep_assert_irqs_disabled();
-	if (!n || !cpu->owned || READ_ONCE(cpu->stuck))
-		return;
-	if (place_among_free(cpu, counters, n) || place_all(cpu, counters, n))
-		start_placed(cpu, counters, n);
+	if (!n)
+		return true;
+	if (!cpu->owned || READ_ONCE(cpu->stuck))
+		return false;
+	if (!place_among_free(cpu, counters, n) && !place_all(cpu, counters, n))
+		return false;
+	start_placed(cpu, counters, n);
+	return true;
 }
 
 void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
@@ -310,4 +318,23 @@ u64 hwpmu_read(const struct hwpmu_counter *c)
 	} while (seq != READ_ONCE(c->seq));
 
 	return count + (delta & hwpmu_width_mask(c->index));
+}
+
+void hwpmu_freeze(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	WRITE_ONCE(cpu->frozen, true);
+	barrier(); /* an NMI from here on leaves them frozen */
+	hwpmu_apply_enabled(cpu);
+}
+
+void hwpmu_thaw(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	WRITE_ONCE(cpu->frozen, false);
+	barrier();
+	hwpmu_apply_enabled(cpu);
 }

@@ -12,6 +12,8 @@
 /**
  * struct hwpmu_counter - one event as the PMU sees it, embedded in the core's
  * @config: constant after hwpmu_counter_init().
+ * @usable: those of @config.allowed that it may use now; the core's to restrict while it
+ *	does not run.
  * @index: the counter it is on, or was on last, or -1. Owner CPU.
  * @running: it is on the PMU of the owner CPU. Owner CPU.
  * @seq: odd never; changes whenever the NMI has changed @count and @prev. Owner CPU,
@@ -25,6 +27,7 @@
  */
 struct hwpmu_counter {
 	struct hwpmu_config config;
+	u64 usable;
 	s8 index;
 	bool running;
 	u32 seq;
@@ -106,12 +109,11 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
  * @counters: not running; their values go on from where they were.
  * @n: how many, at most HWPMU_MAX_COUNTERS.
  *
- * If the PMU is not ours on this CPU, or they do not fit beside those that run, none
- * is started: look at counter->running.
- *
  * Context: Owner CPU, IRQs off.
+ * Return: true; false if the PMU is not ours on this CPU, or they do not fit beside those
+ * that run: then none is started.
  */
-void hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n);
+bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n);
 
 /**
  * hwpmu_stop() - take counters off the PMU of this CPU, all at the same instant
@@ -134,5 +136,16 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
  * Return: events counted since hwpmu_counter_init().
  */
 u64 hwpmu_read(const struct hwpmu_counter *counter);
+
+/**
+ * hwpmu_freeze() - let all counters of this CPU stand still
+ * hwpmu_thaw() - and go on
+ *
+ * In between, hwpmu_read() of several counters reads one instant.
+ *
+ * Context: Owner CPU, IRQs off, for a short time.
+ */
+void hwpmu_freeze(void);
+void hwpmu_thaw(void);
 
 #endif /* PMUCTL_PMU_HWPMU_H */

@@ -76,7 +76,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		irq_work_queue(this_cpu_ptr(&stuck_work));
 	}
 	hwpmu_lvtpc_set_nmi();
-	intel_enable_only(cpu->stuck ? 0 : READ_ONCE(cpu->enabled));
+	hwpmu_apply_enabled(cpu);
 	return handled;
 }
 

@@ -17,6 +17,7 @@
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @owned: the PMU is ours on this CPU.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
+ * @frozen: they all stand still for a moment, to be read.
  * @evtsel: what the event-select registers hold.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
@@ -28,6 +29,7 @@ struct hwpmu_cpu {
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
 	bool stuck;
+	bool frozen;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
 	u64 fixed_ctrl;
@@ -40,6 +42,15 @@ extern struct hwpmu_caps hwpmu_the_caps;
 
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;
+
+/* Bring IA32_PERF_GLOBAL_CTRL to what is wanted. Own CPU, IRQs off, or its NMI. */
+static inline void hwpmu_apply_enabled(const struct hwpmu_cpu *cpu)
+{
+	bool still = READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen);
+
+	if (cpu->owned)
+		intel_enable_only(still ? 0 : READ_ONCE(cpu->enabled));
+}
 
 /* The bits that counter @index can hold */
 static inline u64 hwpmu_width_mask(unsigned int index)

@@ -110,9 +110,14 @@ enum pmuctl_why {
 	PMUCTL_WHY_TASK_EXITING		= 34,	/* ESRCH */
 	PMUCTL_WHY_CPU_INVALID		= 35,	/* EINVAL */
 	PMUCTL_WHY_CPU_OFFLINE		= 36,	/* ENODEV */
-	PMUCTL_WHY_ALL_CPUS_UNSUPPORTED	= 37,	/* EOPNOTSUPP */
-	PMUCTL_WHY_GROUP_UNSUPPORTED	= 38,	/* EOPNOTSUPP */
+	PMUCTL_WHY_NOT_BY_CPU		= 37,	/* EINVAL: a task's event */
+	PMUCTL_WHY_GROUP_FD		= 38,	/* EBADF */
 	PMUCTL_WHY_FLAG_UNSUPPORTED	= 39,	/* EOPNOTSUPP */
+	PMUCTL_WHY_GROUP_NOT_LEADER	= 40,	/* EINVAL */
+	PMUCTL_WHY_GROUP_OTHER_TARGET	= 41,	/* EINVAL */
+	PMUCTL_WHY_GROUP_OTHER_CPU	= 42,	/* EINVAL */
+	PMUCTL_WHY_GROUP_TOO_BIG	= 43,	/* EINVAL */
+	PMUCTL_WHY_SIBLING_FLAG		= 44,	/* EINVAL: pinned, exclusive */
 
 	/* Permission */
 	PMUCTL_WHY_PERM_KERNEL		= 48,	/* EACCES */
@@ -125,11 +130,14 @@ enum pmuctl_why {
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
 	PMUCTL_WHY_PMU_BUSY		= 65,	/* EBUSY: held by somebody else */
 	PMUCTL_WHY_COUNTERS_TAKEN	= 66,	/* EBUSY: more events than counters */
+	PMUCTL_WHY_COUNTERS_RESERVED	= 68,	/* EBUSY: all are kept for CPUs */
 	PMUCTL_WHY_NO_HOOK		= 67,	/* EOPNOTSUPP: a kernel tracepoint lacks */
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
 	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
+	PMUCTL_WHY_NR_TOO_SMALL		= 82,	/* ENOSPC */
+	PMUCTL_WHY_ENTRY_SIZE		= 83,	/* EINVAL */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
@@ -137,6 +145,9 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_TASK		(1ULL << 1)	/* events that follow a task */
 #define PMUCTL_FEATURE_CPU		(1ULL << 2)	/* events of one CPU */
 #define PMUCTL_FEATURE_ENABLE_ON_EXEC	(1ULL << 3)
+#define PMUCTL_FEATURE_GROUPS		(1ULL << 4)	/* groups, pinned, exclusive */
+#define PMUCTL_FEATURE_MULTIPLEXING	(1ULL << 5)	/* more events than counters */
+#define PMUCTL_FEATURE_ALL_CPUS		(1ULL << 6)	/* pid -1, cpu -1 */
 
 /* Values of pmuctl_info.pmu_kind */
 #define PMUCTL_PMU_NONE			0
@@ -197,14 +208,17 @@ struct pmuctl_info {
 /**
  * struct pmuctl_open - open an event
  * @size: sizeof(struct pmuctl_open).
- * @flags: PERF_FLAG_FD_CLOEXEC; the other PERF_FLAG_* are known and refused.
+ * @flags: PERF_FLAG_FD_CLOEXEC, and PERF_FLAG_FD_NO_GROUP, which ignores @group_fd; the
+ *	other PERF_FLAG_* are known and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it.
  *	If it is longer than what is known here and has unknown bytes that are not
  *	zero, the size that is known is written to its "size" (E2BIG).
  * @pid: whom to count: 0 the calling task, > 0 that task (its thread id, in the
- *	caller's pid namespace), -1 every task of CPU @cpu.
- * @cpu: -1 any CPU, >= 0 only while it runs on that CPU.
- * @group_fd: -1; groups are refused by this version.
+ *	caller's pid namespace), -1 every task.
+ * @cpu: -1 any CPU, >= 0 only this CPU. With @pid -1, -1 means all CPUs through this one
+ *	descriptor, those that come online later too: a read gives the sums over all CPUs,
+ *	PMUCTL_IOC_READ_CPUS each CPU's own.
+ * @group_fd: the leader of the group to join; -1 for a group of its own.
  * @explanation_size: size in bytes of the buffer at @explanation; 0 if none.
  * @explanation: address of a struct pmuctl_explanation that is filled if the
  *	open is refused, else left alone; as much of it as fits, with its strings
@@ -224,6 +238,43 @@ struct pmuctl_open {
 	__aligned_u64	explanation;
 };
 
+/**
+ * struct pmuctl_cpu_count - what an event counted on one CPU
+ * @cpu: which.
+ * @online: 1 if it is online now, 0 if not: it keeps its counts.
+ * @value: events counted there since the last reset.
+ * @time_enabled: ns for which the event was enabled there and the CPU online.
+ * @time_running: ns of these for which it had a counter.
+ */
+struct pmuctl_cpu_count {
+	__u32		cpu;
+	__u32		online;
+	__aligned_u64	value;
+	__aligned_u64	time_enabled;
+	__aligned_u64	time_running;
+};
+
+/**
+ * struct pmuctl_read_cpus - read an event CPU by CPU
+ * @size: sizeof(struct pmuctl_read_cpus).
+ * @flags: zero.
+ * @nr: in: room at @counts, in entries; out: how many CPUs there are.
+ * @entry_size: sizeof(struct pmuctl_cpu_count).
+ * @counts: address of an array of struct pmuctl_cpu_count; it gets the first @nr CPUs, in
+ *	the order of their numbers: all that can ever be online for an event of all CPUs,
+ *	its one CPU for an event of one.
+ *
+ * On event file descriptors. Refused for events of tasks, which are not counted CPU by CPU
+ * (EINVAL), and with ENOSPC, @nr being set, if the room is not enough.
+ */
+struct pmuctl_read_cpus {
+	__u32		size;
+	__u32		flags;
+	__u32		nr;
+	__u32		entry_size;
+	__aligned_u64	counts;
+};
+
 /*
  * The ioctls. The size of the structure is not part of the number: it is in the
  * structure.
@@ -233,6 +284,10 @@ struct pmuctl_open {
 #define PMUCTL_IOC_INFO		_IO(PMUCTL_IOC_MAGIC, 0x10)	/* struct pmuctl_info * */
 #define PMUCTL_IOC_OPEN		_IO(PMUCTL_IOC_MAGIC, 0x11)	/* struct pmuctl_open * */
 #define PMUCTL_IOC_EXPLAIN	_IO(PMUCTL_IOC_MAGIC, 0x12)	/* struct pmuctl_explanation * */
+/* Enable, disable all events that the calling thread opened, through any descriptor. */
+#define PMUCTL_IOC_TASK_ENABLE	_IO(PMUCTL_IOC_MAGIC, 0x13)
+#define PMUCTL_IOC_TASK_DISABLE	_IO(PMUCTL_IOC_MAGIC, 0x14)
+#define PMUCTL_IOC_READ_CPUS	_IO(PMUCTL_IOC_MAGIC, 0x15)	/* struct pmuctl_read_cpus * */
 
 #if defined(__cplusplus)
 # define PMUCTL_ABI_ASSERT(expr)	static_assert(expr, #expr)
@@ -242,6 +297,8 @@ struct pmuctl_open {
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_explanation) == 256);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_info) == 360);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 40);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_cpu_count) == 32);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_read_cpus) == 24);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, features) == 16);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, generic_events) == 56);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);

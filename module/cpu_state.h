@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What context.c and sched.c share: the state of one CPU.
+ */
+#ifndef PMUCTL_CPU_STATE_H
+#define PMUCTL_CPU_STATE_H
+
+#include <linux/hrtimer.h>
+
+#include "core.h"
+
+/**
+ * struct pmuctl_cpu - what is loaded on a CPU
+ * @context: the CPU's own.
+ * @task_context: that of the task that runs, or NULL.
+ * @nr_groups: groups that are on the PMU.
+ * @exclusive: the only one of them is exclusive.
+ * @waiting: there are flexible groups that wait for their turn.
+ * @task_first: at the next choice the task's flexible groups come before the CPU's.
+ * @timer: rotates while somebody waits.
+ * @batch: scratch, too large for the stack.
+ *
+ * Written by its own CPU with IRQs off; all but @task_context with the locks of both
+ * contexts held.
+ */
+struct pmuctl_cpu {
+	struct pmuctl_context context;
+	struct pmuctl_context *task_context;
+	unsigned int nr_groups;
+	bool exclusive;
+	bool waiting;
+	bool task_first;
+	struct hrtimer timer;
+	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
+};
+
+/* All of these: on their own CPU, IRQs off. */
+
+/* Lock both contexts that are loaded here, and the reverse. */
+void pmuctl_cpu_lock(struct pmuctl_cpu *pc);
+void pmuctl_cpu_unlock(struct pmuctl_cpu *pc);
+
+/**
+ * pmuctl_sched() - choose what is on the PMU, from the state of the events
+ * @pc: this CPU, locked by pmuctl_cpu_lock().
+ * @task: that runs, or is about to.
+ */
+void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task);
+
+/* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
+void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);
+
+/* Bring times up to date. The context's lock is held, and it is loaded here. */
+void pmuctl_sched_account(struct pmuctl_context *ctx);
+
+void pmuctl_sched_init(struct pmuctl_cpu *pc);
+
+#endif /* PMUCTL_CPU_STATE_H */

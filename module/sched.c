@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which groups are on the PMU of a CPU, and when.
+ *
+ * Pinned groups come first, the CPU's before the task's; they take counters away from
+ * flexible ones, and if that does not help they are in error. Flexible groups are put
+ * on in the order of their lists as long as counters last, a group as a whole or not at
+ * all. While one of them has to wait a timer rotates: those that ran go to the end of
+ * their list, so that those that waited are the first to choose, and the CPU's groups
+ * and the task's take turns at choosing first.
+ *
+ * A group that is on the PMU and can stay there is not touched.
+ */
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+
+#include "cpu_state.h"
+
+#define ROTATION_US_MIN	100
+#define ROTATION_US_MAX	1000000
+
+static unsigned int rotation_us = 4000;
+module_param(rotation_us, uint, 0644);
+MODULE_PARM_DESC(rotation_us,
+		 "Microseconds after which groups that wait for counters get their turn (100 to 1000000, default 4000)");
+
+void pmuctl_cpu_lock(struct pmuctl_cpu *pc)
+{
+	raw_spin_lock(&pc->context.lock);
+	if (pc->task_context)
+		raw_spin_lock_nested(&pc->task_context->lock,
+				     SINGLE_DEPTH_NESTING);
+}
+
+void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context)
+		raw_spin_unlock(&pc->task_context->lock);
+	raw_spin_unlock(&pc->context.lock);
+}
+
+static void account_group(struct pmuctl_event *leader, u64 now)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		if (event->eligible) {
+			event->time_enabled += now - event->stamp;
+			if (event->counter.running)
+				event->time_running += now - event->stamp;
+		}
+		event->stamp = now;
+	}
+}
+
+static void account_context(struct pmuctl_context *ctx, u64 now)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+
+	for_each_group(leader, class, ctx)
+		account_group(leader, now);
+}
+
+void pmuctl_sched_account(struct pmuctl_context *ctx)
+{
+	account_context(ctx, sched_clock());
+}
+
+/* ---- One group ---- */
+
+static bool may_count(const struct pmuctl_event *event, bool idle)
+{
+	return event->enabled && !(idle && event->exclude_idle) &&
+		(event->cpu < 0 || event->cpu == smp_processor_id());
+}
+
+/* Returns true if what is on the PMU is what should be, if the group is on at all. */
+static bool update_eligible(struct pmuctl_event *leader, bool idle)
+{
+	bool on = leader->counter.running;
+	bool right = true;
+	struct pmuctl_event *event;
+
+	leader->eligible = may_count(leader, idle) && !leader->error;
+	for_each_group_member(event, leader) {
+		event->eligible = leader->eligible && may_count(event, idle);
+		if (event->counter.running != (on && event->eligible))
+			right = false;
+	}
+	return right;
+}
+
+static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
+				struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	if (!leader->counter.running)
+		return n;
+	for_each_group_member(event, leader)
+		if (event->counter.running)
+			pc->batch[n++] = &event->counter;
+	if (!--pc->nr_groups)
+		pc->exclusive = false;
+	return n;
+}
+
+static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	u64 usable = pmuctl_usable_counters(leader->context);
+	struct pmuctl_event *event;
+	unsigned int n = 0;
+
+	if (pc->exclusive || (leader->exclusive && pc->nr_groups))
+		return false;
+	for_each_group_member(event, leader) {
+		if (!event->eligible)
+			continue;
+		if (n == ARRAY_SIZE(pc->batch))
+			return false;
+		event->counter.usable = event->counter.config.allowed & usable;
+		pc->batch[n++] = &event->counter;
+	}
+	if (!hwpmu_start(pc->batch, n))
+		return false;
+	pc->nr_groups++;
+	pc->exclusive = leader->exclusive;
+	return true;
+}
+
+/* ---- All groups of a CPU ---- */
+
+/* Take off what may not be on, and bring all times up to date. */
+static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+		       bool idle, u64 now)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	for_each_group(leader, class, ctx) {
+		account_group(leader, now);
+		if (!update_eligible(leader, idle))
+			n = add_running(pc, n, leader);
+	}
+	hwpmu_stop(pc->batch, n);
+}
+
+static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	unsigned int n = 0;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
+		n = add_running(pc, n, leader);
+	hwpmu_stop(pc->batch, n);
+}
+
+static void stop_all_flexible(struct pmuctl_cpu *pc)
+{
+	stop_flexible(pc, &pc->context);
+	if (pc->task_context)
+		stop_flexible(pc, pc->task_context);
+}
+
+static void set_error(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	leader->error = true;
+	for_each_group_member(event, leader)
+		event->eligible = false;
+}
+
+static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
+		if (!leader->eligible || leader->counter.running ||
+		    start_group(pc, leader))
+			continue;
+		stop_all_flexible(pc);
+		if (!start_group(pc, leader))
+			set_error(leader);
+	}
+}
+
+static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
+		if (leader->eligible && !leader->counter.running &&
+		    !start_group(pc, leader))
+			pc->waiting = true;
+}
+
+static ktime_t rotation_time(void)
+{
+	u64 us = clamp_t(u64, READ_ONCE(rotation_us), ROTATION_US_MIN,
+			 ROTATION_US_MAX);
+
+	return ns_to_ktime(us * NSEC_PER_USEC);
+}
+
+static void start_rotating(struct pmuctl_cpu *pc)
+{
+	if (!hrtimer_active(&pc->timer))
+		hrtimer_start(&pc->timer, rotation_time(),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* All that happens in it happens at one instant, @now. */
+static void sched_at(struct pmuctl_cpu *pc, const struct task_struct *task,
+		     u64 now)
+{
+	struct pmuctl_context *of_task = pc->task_context;
+	bool idle = is_idle_task(task);
+
+	lockdep_assert_held(&pc->context.lock);
+	pc->waiting = false;
+
+	if (pc->context.loaded_cpu >= 0)
+		stop_wrong(pc, &pc->context, idle, now);
+	if (of_task)
+		stop_wrong(pc, of_task, idle, now);
+
+	start_pinned(pc, &pc->context);
+	if (of_task) {
+		start_pinned(pc, of_task);
+		if (pc->task_first)
+			start_flexible(pc, of_task);
+	}
+	start_flexible(pc, &pc->context);
+	if (of_task && !pc->task_first)
+		start_flexible(pc, of_task);
+
+	if (pc->waiting && pc->context.loaded_cpu >= 0)
+		start_rotating(pc);
+}
+
+void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
+{
+	sched_at(pc, task, sched_clock());
+}
+
+void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *event;
+	u64 now = sched_clock();
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&ctx->lock);
+	for_each_group(leader, class, ctx) {
+		account_group(leader, now);
+		n = add_running(pc, n, leader);
+		for_each_group_member(event, leader)
+			event->eligible = false;
+	}
+	hwpmu_stop(pc->batch, n);
+}
+
+/* ---- Rotation ---- */
+
+/* Those that are on go to the end, in their order; those that waited come first. */
+static void move_running_to_end(struct pmuctl_context *ctx)
+{
+	struct list_head *list = &ctx->groups[PMUCTL_FLEXIBLE];
+	struct pmuctl_event *leader, *next;
+	LIST_HEAD(ran);
+
+	list_for_each_entry_safe(leader, next, list, node)
+		if (leader->counter.running)
+			list_move_tail(&leader->node, &ran);
+	list_splice_tail(&ran, list);
+}
+
+static void give_turn(struct pmuctl_cpu *pc, u64 now)
+{
+	account_context(&pc->context, now);
+	move_running_to_end(&pc->context);
+	if (pc->task_context) {
+		account_context(pc->task_context, now);
+		move_running_to_end(pc->task_context);
+	}
+	pc->task_first = !pc->task_first;
+	stop_all_flexible(pc);
+	sched_at(pc, current, now);
+}
+
+static enum hrtimer_restart rotate(struct hrtimer *timer)
+{
+	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, timer);
+
+	/* The timers of a CPU that went offline come to another one. */
+	if (pc->context.cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+
+	pmuctl_cpu_lock(pc);
+	if (pc->waiting)
+		give_turn(pc, sched_clock());
+	pmuctl_cpu_unlock(pc);
+
+	if (!pc->waiting)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, rotation_time());
+	return HRTIMER_RESTART;
+}
+
+void pmuctl_sched_init(struct pmuctl_cpu *pc)
+{
+	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	pc->timer.function = rotate;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the tests of groups and multiplexing: opening events in groups.
+ */
+#ifndef VM_GROUPS_H
+#define VM_GROUPS_H
+
+#include "loops.h"
+
+/* What a read of a group gives with ids and times */
+struct group_read {
+	uint64_t nr, enabled, running;
+	struct {
+		uint64_t value, id;
+	} each[64];
+};
+
+static inline struct perf_event_attr disabled(struct perf_event_attr attr)
+{
+	attr.disabled = 1;
+	return attr;
+}
+
+static inline struct perf_event_attr pinned(struct perf_event_attr attr)
+{
+	attr.pinned = 1;
+	return attr;
+}
+
+static inline struct perf_event_attr raw_u(uint64_t config)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_RAW, config);
+
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+/* Returns a descriptor, or -errno with event_why filled. */
+static inline int group_try(struct perf_event_attr attr, pid_t pid, int cpu,
+			    int group_fd, unsigned int flags)
+{
+	struct pmuctl_open open_args = {
+		.size = sizeof(open_args),
+		.flags = PERF_FLAG_FD_CLOEXEC | flags,
+		.attr = (uintptr_t)&attr,
+		.pid = pid,
+		.cpu = cpu,
+		.group_fd = group_fd,
+		.explanation_size = sizeof(event_why),
+		.explanation = (uintptr_t)&event_why,
+	};
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd, err;
+
+	cr_assert_geq(device, 0);
+	memset(&event_why, 0, sizeof(event_why));
+	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_args);
+	err = errno;
+	close(device);
+	return fd < 0 ? -err : fd;
+}
+
+/* An event of this task, in the group of @group_fd or in one of its own (-1) */
+static inline int group_open(struct perf_event_attr attr, int group_fd)
+{
+	int fd = group_try(attr, 0, -1, group_fd, 0);
+
+	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
+	return fd;
+}
+
+static inline void assert_refused(struct perf_event_attr attr, pid_t pid, int cpu,
+				  int group_fd, int error, unsigned int code,
+				  const char *field, const char *sentence)
+{
+	cr_assert_eq(group_try(attr, pid, cpu, group_fd, 0), -error,
+		     "wanted: %s", sentence);
+	cr_assert_eq(event_why.error, (unsigned int)error);
+	cr_assert_eq(event_why.code, code);
+	cr_assert_str_eq(event_why.field, field);
+	cr_assert_str_eq(event_why.sentence, sentence);
+}
+
+/* What the descriptor says of its last refusal */
+static inline void assert_why(int fd, unsigned int code, const char *field,
+			      const char *sentence)
+{
+	struct pmuctl_explanation why = { .size = sizeof(why) };
+
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_EXPLAIN, &why), 0);
+	cr_assert_eq(why.code, code);
+	cr_assert_str_eq(why.field, field);
+	cr_assert_str_eq(why.sentence, sentence);
+}
+
+static inline uint64_t event_id(int fd)
+{
+	uint64_t id = 0;
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
+	return id;
+}
+
+#endif /* VM_GROUPS_H */
