@@ -7,6 +7,7 @@
  *
  * Lock order, outermost first:
  *
+ *	files_mutex		the front's: which descriptors there are
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	cpus_read_lock		which CPUs are there; users of the PMU
  *	(rq->lock)		the scheduler's, held when sched_switch calls us
@@ -96,6 +97,8 @@ struct pmuctl_context {
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
+ * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
+ *	event itself has no context then, and of all below nothing but its parts'.
  *
  * Protected by @context->lock, changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
@@ -124,6 +127,7 @@ struct pmuctl_event {
 	bool exclude_idle;
 	bool exclusive;
 	enum pmuctl_class class;
+	struct pmuctl_event **on_cpu;
 
 	struct pmuctl_event *leader;
 	struct list_head node;
@@ -181,8 +185,8 @@ extern struct mutex pmuctl_mutex;
 
 /**
  * pmuctl_event_create() - make an event and attach it, disabled
- * @task: whom to count; NULL for all of @cpu.
- * @cpu: on which CPU; -1 on any. Exists if it is not negative.
+ * @task: whom to count; NULL for everybody on @cpu.
+ * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check(); enable_on_exec is honoured, disabled is
  *	not: enable it with pmuctl_event_enable().
@@ -229,6 +233,25 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
  */
 unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
 			       struct pmuctl_counts *counts, unsigned int max);
+
+/**
+ * pmuctl_event_read_cpu() - read what an event of CPUs counted on one of them
+ * @event: of all CPUs, or of @cpu.
+ * @cpu: which CPU.
+ * @counts: is filled.
+ *
+ * Context: Process, IRQs on.
+ * Return: true; false if it counts nothing there: it is another CPU's or a task's, or in
+ * error there.
+ */
+bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
+			   struct pmuctl_counts *counts);
+
+/* Does it count CPUs, not a task? Any context. */
+static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
+{
+	return event->on_cpu || !event->context->task;
+}
 
 /* Number of hardware events that are open. Any context. */
 unsigned int pmuctl_event_number(void);

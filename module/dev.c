@@ -85,7 +85,8 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	}
 	info->features = PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
 		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
-		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING;
+		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING |
+		PMUCTL_FEATURE_ALL_CPUS;
 	info->pmu_kind = PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
 	info->nr_counters = caps->nr_general;
@@ -226,6 +227,20 @@ static long ioctl_explain(struct pmuctl_last *last, void __user *arg,
 	return pmuctl_last_fetch(last, arg, why);
 }
 
+static long ioctl_task_enable(struct pmuctl_last *last, void __user *arg,
+			      struct pmuctl_explanation *why)
+{
+	pmuctl_event_fd_switch_own(true);
+	return 0;
+}
+
+static long ioctl_task_disable(struct pmuctl_last *last, void __user *arg,
+			       struct pmuctl_explanation *why)
+{
+	pmuctl_event_fd_switch_own(false);
+	return 0;
+}
+
 static const struct {
 	unsigned int number;
 	long (*func)(struct pmuctl_last *last, void __user *arg,
@@ -234,6 +249,8 @@ static const struct {
 	{ PMUCTL_IOC_INFO, ioctl_info },
 	{ PMUCTL_IOC_OPEN, ioctl_open },
 	{ PMUCTL_IOC_EXPLAIN, ioctl_explain },
+	{ PMUCTL_IOC_TASK_ENABLE, ioctl_task_enable },
+	{ PMUCTL_IOC_TASK_DISABLE, ioctl_task_disable },
 };
 
 static long do_ioctl(struct pmuctl_last *last, unsigned int number,

@@ -52,13 +52,9 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	struct pmuctl_context *ctx;
 	int err;
 
-	if (event->cpu >= 0 && !cpu_online(event->cpu))
-		return pmuctl_refuse(why, CPU_OFFLINE, "cpu", event->cpu,
-				     event->cpu);
 	err = hwpmu_get(why);
 	if (err)
 		return err;
-
 	ctx = task ? pmuctl_context_get_task(task, why) :
 		     pmuctl_context_of_cpu(event->cpu);
 	if (IS_ERR(ctx)) {
@@ -89,6 +85,55 @@ err_put_pmu:
 	return err;
 }
 
+/* The reverse; it is off the PMU then. */
+static void detach(struct pmuctl_event *event)
+{
+	pmuctl_context_del(event);
+	pmuctl_context_put(event->context);
+	hwpmu_put();
+}
+
+static void detach_first_parts(struct pmuctl_event *event, int end)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (cpu == end)
+			break;
+		detach(event->on_cpu[cpu]);
+	}
+}
+
+static int attach_parts(struct pmuctl_event *event, struct pmuctl_event *leader,
+			struct pmuctl_explanation *why)
+{
+	int cpu, err;
+
+	for_each_possible_cpu(cpu) {
+		err = attach(event->on_cpu[cpu], NULL,
+			     leader ? leader->on_cpu[cpu] : NULL, why);
+		if (err) {
+			detach_first_parts(event, cpu);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int attach_all(struct pmuctl_event *event, struct task_struct *task,
+		      struct pmuctl_event *leader,
+		      struct pmuctl_explanation *why)
+{
+	if (leader && !leader->on_cpu != !event->on_cpu)
+		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
+	if (event->on_cpu)
+		return attach_parts(event, leader, why);
+	if (event->cpu >= 0 && !cpu_online(event->cpu))
+		return pmuctl_refuse(why, CPU_OFFLINE, "cpu", event->cpu,
+				     event->cpu);
+	return attach(event, task, leader, why);
+}
+
 static int attach_with_hooks(struct pmuctl_event *event,
 			     struct task_struct *task,
 			     struct pmuctl_event *leader,
@@ -105,7 +150,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 
 	/* Not outside of the hooks: registering them takes it too. */
 	cpus_read_lock();
-	err = attach(event, task, leader, why);
+	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
 	if (err && needs_hooks(event, task))
 		pmuctl_hooks_put();
@@ -114,10 +159,9 @@ out_unlock:
 	return err;
 }
 
-struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
-					 const struct perf_event_attr *attr,
-					 struct pmuctl_event *leader,
-					 struct pmuctl_explanation *why)
+static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
+					u64 id, int cpu,
+					struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	int err;
@@ -126,7 +170,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	if (!event)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
-	event->id = atomic64_inc_return(&last_id);
+	event->id = id;
 	event->cpu = cpu;
 	event->read_format = attr->read_format;
 	event->exclude_idle = attr->exclude_idle;
@@ -136,36 +180,88 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
 	err = hwpmu_counter_init(&event->counter, attr, why);
-	if (err)
-		goto err_free;
-	err = attach_with_hooks(event, task, leader, why);
-	if (err)
-		goto err_free;
+	if (err) {
+		kmem_cache_free(event_cache, event);
+		return ERR_PTR(err);
+	}
+	return event;
+}
+
+/* The memory of an event that is not attached */
+static void dealloc_event(struct pmuctl_event *event)
+{
+	int cpu;
+
+	if (event->on_cpu) {
+		for_each_possible_cpu(cpu)
+			if (event->on_cpu[cpu])
+				kmem_cache_free(event_cache,
+						event->on_cpu[cpu]);
+		kfree(event->on_cpu);
+	}
+	kmem_cache_free(event_cache, event);
+}
+
+static int alloc_parts(struct pmuctl_event *event,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *part;
+	int cpu;
+
+	event->on_cpu = kcalloc(nr_cpu_ids, sizeof(*event->on_cpu),
+				GFP_KERNEL_ACCOUNT);
+	if (!event->on_cpu)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	for_each_possible_cpu(cpu) {
+		part = alloc_event(attr, event->id, cpu, why);
+		if (IS_ERR(part))
+			return PTR_ERR(part);
+		event->on_cpu[cpu] = part;
+	}
+	return 0;
+}
+
+struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+					 const struct perf_event_attr *attr,
+					 struct pmuctl_event *leader,
+					 struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err = 0;
+
+	event = alloc_event(attr, atomic64_inc_return(&last_id), cpu, why);
+	if (IS_ERR(event))
+		return event;
+	if (!task && cpu < 0)
+		err = alloc_parts(event, attr, why);
+	if (!err)
+		err = attach_with_hooks(event, task, leader, why);
+	if (err) {
+		dealloc_event(event);
+		return ERR_PTR(err);
+	}
 	atomic_inc(&nr_events);
 	return event;
-
-err_free:
-	kmem_cache_free(event_cache, event);
-	return ERR_PTR(err);
 }
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
-	struct pmuctl_context *ctx = event->context;
-	bool hooked = needs_hooks(event, ctx->task);
+	bool hooked = !pmuctl_event_is_of_cpus(event) || event->exclude_idle;
 
 	atomic_dec(&nr_events);
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
-	pmuctl_context_del(event);
-	pmuctl_context_put(ctx);
-	hwpmu_put();
+	if (event->on_cpu)
+		detach_first_parts(event, -1);
+	else
+		detach(event);
 	cpus_read_unlock();
 	if (hooked)
 		pmuctl_hooks_put();
 	mutex_unlock(&pmuctl_mutex);
 
-	kmem_cache_free(event_cache, event);
+	dealloc_event(event);
 }
 
 /* Walk the event alone, or all of its group; ctx->lock is held. */
@@ -191,14 +287,26 @@ static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
 		pmuctl_context_sync(ctx);
 }
 
+static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
+{
+	int cpu;
+
+	if (!event->on_cpu) {
+		set_enabled(event, group, enabled);
+		return;
+	}
+	for_each_possible_cpu(cpu)
+		set_enabled(event->on_cpu[cpu], group, enabled);
+}
+
 void pmuctl_event_enable(struct pmuctl_event *event, bool group)
 {
-	set_enabled(event, group, true);
+	set_enabled_all(event, group, true);
 }
 
 void pmuctl_event_disable(struct pmuctl_event *event, bool group)
 {
-	set_enabled(event, group, false);
+	set_enabled_all(event, group, false);
 }
 
 /**
@@ -229,25 +337,35 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 {
 	struct event_call call = { .event = event, .group = group };
+	int cpu;
 
-	pmuctl_context_call(event->context, reset_events, &call);
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, reset_events, &call);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, reset_events, &call);
+	}
 }
 
 static void read_one(const struct pmuctl_event *event,
 		     struct pmuctl_counts *counts)
 {
 	counts->id = event->id;
-	counts->value = hwpmu_read(&event->counter) - event->base;
-	counts->time_enabled = event->time_enabled;
-	counts->time_running = event->time_running;
+	counts->value += hwpmu_read(&event->counter) - event->base;
+	counts->time_enabled += event->time_enabled;
+	counts->time_running += event->time_running;
 }
 
+/* Adds to what is in @counts already; @n stays 0 if the group is in error. */
 static void read_events(struct pmuctl_context *ctx, void *arg)
 {
 	struct event_call *call = arg;
 	bool freeze = call->group && call->event->leader->counter.running;
 	struct pmuctl_event *each;
 
+	call->n = 0;
 	if (call->event->leader->error)
 		return;
 	if (freeze)
@@ -267,9 +385,30 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
 	struct event_call call = {
 		.event = event, .group = group, .counts = counts, .max = max,
 	};
+	int cpu;
 
-	pmuctl_context_call(event->context, read_events, &call);
+	memset(counts, 0, max * sizeof(*counts));
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, read_events, &call);
+		return call.n;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, read_events, &call);
+		if (!call.n)
+			return 0;
+	}
 	return call.n;
+}
+
+bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
+			   struct pmuctl_counts *counts)
+{
+	if (event->on_cpu)
+		event = event->on_cpu[cpu];
+	else if (event->context->task || event->cpu != cpu)
+		return false;
+	return pmuctl_event_read(event, false, counts, 1);
 }
 
 unsigned int pmuctl_event_number(void)

@@ -20,12 +20,36 @@
 /**
  * struct event_file - what an event file descriptor is
  * @event: the event; constant.
+ * @opener: the thread that opened it; constant, referenced.
+ * @node: in event_files, which files_mutex protects.
  * @last: the last refusal of an ioctl or read on it.
  */
 struct event_file {
 	struct pmuctl_event *event;
+	struct pid *opener;
+	struct list_head node;
 	struct pmuctl_last last;
 };
+
+/* All of them; the mutex is outside of every lock of the core. */
+static DEFINE_MUTEX(files_mutex);
+static LIST_HEAD(event_files);
+
+void pmuctl_event_fd_switch_own(bool enable)
+{
+	struct event_file *ef;
+
+	mutex_lock(&files_mutex);
+	list_for_each_entry(ef, &event_files, node) {
+		if (ef->opener != task_pid(current))
+			continue;
+		if (enable)
+			pmuctl_event_enable(ef->event, false);
+		else
+			pmuctl_event_disable(ef->event, false);
+	}
+	mutex_unlock(&files_mutex);
+}
 
 /* No group is larger: its events are on the PMU at once. */
 #define COUNTS_MAX	HWPMU_MAX_COUNTERS
@@ -126,6 +150,8 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	struct event_file *ef = file->private_data;
 	struct pmuctl_context *ctx = ef->event->context;
 
+	if (!ctx)
+		return 0; /* of all CPUs: they never end */
 	poll_wait(file, &ctx->gone_wait, wait);
 	return READ_ONCE(ctx->gone) ? EPOLLHUP : 0;
 }
@@ -146,6 +172,63 @@ static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
 	else
 		pmuctl_event_reset(event, group);
 	return 0;
+}
+
+/* Copy the counts of its CPUs, as many as there is room for; nr becomes their number. */
+static long copy_cpus(struct pmuctl_event *event, struct pmuctl_read_cpus *args,
+		      struct pmuctl_explanation *why)
+{
+	struct pmuctl_cpu_count __user *out = u64_to_user_ptr(args->counts);
+	const u32 room = args->nr;
+	struct pmuctl_counts counts;
+	int cpu;
+
+	args->nr = 0;
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_cpu_count count = { .cpu = cpu };
+
+		if (!event->on_cpu && cpu != event->cpu)
+			continue;
+		if (args->nr++ >= room)
+			continue;
+		if (pmuctl_event_read_cpu(event, cpu, &counts)) {
+			count.value = counts.value;
+			count.time_enabled = counts.time_enabled;
+			count.time_running = counts.time_running;
+		}
+		count.online = cpu_online(cpu);
+		if (copy_to_user(out++, &count, sizeof(count)))
+			return pmuctl_refuse(why, BAD_POINTER, "counts");
+	}
+	if (args->nr > room)
+		return pmuctl_refuse(why, NR_TOO_SMALL, "nr", args->nr, room);
+	return 0;
+}
+
+static long ioctl_read_cpus(struct pmuctl_event *event, void __user *arg,
+			    struct pmuctl_explanation *why)
+{
+	struct pmuctl_read_cpus args;
+	u32 __user *nr = arg + offsetof(struct pmuctl_read_cpus, nr);
+	u32 size;
+	long ret;
+
+	ret = pmuctl_copy_versioned(&args, sizeof(args), sizeof(args), arg,
+				    &size, why);
+	if (ret)
+		return ret;
+	if (args.flags)
+		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", args.flags, 0);
+	if (args.entry_size != sizeof(struct pmuctl_cpu_count))
+		return pmuctl_refuse(why, ENTRY_SIZE, "entry_size",
+				     args.entry_size,
+				     sizeof(struct pmuctl_cpu_count));
+	if (!pmuctl_event_is_of_cpus(event))
+		return pmuctl_refuse(why, NOT_BY_CPU, "");
+	ret = copy_cpus(event, &args, why);
+	if ((!ret || ret == -ENOSPC) && put_user(args.nr, nr))
+		return pmuctl_refuse(why, BAD_POINTER, "nr");
+	return ret;
 }
 
 static long unsupported(unsigned int number, struct pmuctl_explanation *why)
@@ -185,6 +268,8 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 		if (put_user(ef->event->id, (u64 __user *)arg))
 			return pmuctl_refuse(why, BAD_POINTER, "");
 		return 0;
+	case PMUCTL_IOC_READ_CPUS:
+		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
 	case PMUCTL_IOC_EXPLAIN:
 		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
 	default:
@@ -232,7 +317,11 @@ static int event_release(struct inode *inode, struct file *file)
 {
 	struct event_file *ef = file->private_data;
 
+	mutex_lock(&files_mutex);
+	list_del(&ef->node);
+	mutex_unlock(&files_mutex);
 	pmuctl_event_free(ef->event);
+	put_pid(ef->opener);
 	kfree(ef);
 	return 0;
 }
@@ -259,11 +348,8 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 				     nr_cpu_ids - 1);
 	if (pid < -1)
 		return pmuctl_refuse(why, PID_INVALID, "pid", pid);
-	if (pid == -1) {
-		if (cpu == -1)
-			return pmuctl_refuse(why, ALL_CPUS_UNSUPPORTED, "cpu");
+	if (pid == -1)
 		return 0;
-	}
 	if (!pid) {
 		*task = get_task_struct(current);
 		return 0;
@@ -367,6 +453,10 @@ static int install(struct pmuctl_event *event, bool cloexec, bool enable,
 	}
 
 	/* Nothing can fail any more. */
+	ef->opener = get_pid(task_pid(current));
+	mutex_lock(&files_mutex);
+	list_add_tail(&ef->node, &event_files);
+	mutex_unlock(&files_mutex);
 	if (enable)
 		pmuctl_event_enable(event, false);
 	fd_install(fd, file);

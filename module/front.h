@@ -74,6 +74,9 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 			 const struct pmuctl_open *open,
 			 struct pmuctl_explanation *why);
 
+/* Enable or disable all events that the calling thread opened. Process, may sleep. */
+void pmuctl_event_fd_switch_own(bool enable);
+
 /* permission.c */
 int pmuctl_permission_init(void);
 void pmuctl_permission_exit(void);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All CPUs through one descriptor: sums, each CPU's own, groups, CPUs that come and go;
+ * and switching all events that a thread opened.
+ */
+#include "groups.h"
+#include "raw.h"
+
+#define N		1000000ull
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+static int all_open(struct perf_event_attr attr, int group_fd)
+{
+	int fd = group_try(attr, -1, -1, group_fd, 0);
+
+	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
+	return fd;
+}
+
+static unsigned int read_cpus(int fd, struct pmuctl_cpu_count *counts,
+			      unsigned int room)
+{
+	struct pmuctl_read_cpus args = {
+		.size = sizeof(args), .nr = room,
+		.entry_size = sizeof(*counts), .counts = (uintptr_t)counts,
+	};
+
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &args), 0, "%m");
+	return args.nr;
+}
+
+static void loop_on(int cpu, uint64_t n)
+{
+	pin_here(cpu);
+	user_loop(n);
+}
+
+Test(cpus, one_descriptor_sums_all_cpus)
+{
+	struct pmuctl_cpu_count before[2], after[2];
+	int fd = all_open(branches_u(), -1);
+	uint64_t sum;
+
+	cr_assert_eq(read_cpus(fd, before, 2), 2);
+	loop_on(0, N);
+	loop_on(1, 3 * N);
+	pin_here(0);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	sum = event_value(fd);
+	cr_assert_eq(read_cpus(fd, after, 2), 2);
+	cr_assert_eq(after[0].cpu, 0);
+	cr_assert_eq(after[1].cpu, 1);
+	cr_assert_eq(after[0].online & after[1].online, 1);
+	cr_assert_geq(after[0].value - before[0].value, N);
+	cr_assert_geq(after[1].value - before[1].value, 3 * N);
+	cr_assert_eq(after[0].value + after[1].value, sum);
+	cr_assert_eq(after[0].time_enabled + after[1].time_enabled,
+		     event_read(fd).enabled);
+}
+
+Test(cpus, reset_and_enable_mean_all)
+{
+	struct pmuctl_cpu_count c[2];
+	int fd = all_open(disabled(branches_u()), -1);
+
+	loop_on(1, N);
+	cr_assert_eq(event_value(fd), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	loop_on(0, N);
+	loop_on(1, N);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	read_cpus(fd, c, 2);
+	cr_assert_geq(c[0].value, N);
+	cr_assert_geq(c[1].value, N);
+	event_ioctl(fd, PERF_EVENT_IOC_RESET);
+	cr_assert_eq(event_value(fd), 0);
+}
+
+Test(cpus, groups_go_over_all_cpus)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_RAW, 0xc0);
+	struct group_read r;
+	int leader, i;
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+			   PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	leader = all_open(disabled(attr), -1);
+	all_open(attr, leader);
+	cr_assert_eq(ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), 0);
+	for (i = 0; i < 200; i++) {
+		loop_on(i & 1, 1000);
+		cr_assert_eq(read(leader, &r, sizeof(r)), (24 + 2 * 16));
+		cr_assert_eq(r.nr, 2);
+		cr_assert_eq(r.each[0].value, r.each[1].value, "read %d", i);
+	}
+}
+
+Test(cpus, joins_across_kinds_are_refused)
+{
+	int all = all_open(branches_u(), -1);
+	int own = group_open(branches_u(), -1);
+	int one = group_try(branches_u(), -1, 0, -1, 0);
+	const char *sentence =
+		"group_fd counts another task or CPU: a group's events count the same one";
+
+	cr_assert_geq(one, 0);
+	assert_refused(branches_u(), -1, -1, own, EINVAL,
+		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
+	assert_refused(branches_u(), -1, -1, one, EINVAL,
+		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
+	assert_refused(branches_u(), 0, -1, all, EINVAL,
+		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
+	assert_refused(branches_u(), -1, 0, all, EINVAL,
+		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
+}
+
+Test(cpus, reading_by_cpu_is_refused_with_the_reason)
+{
+	struct pmuctl_cpu_count c[3];
+	struct pmuctl_read_cpus args = {
+		.size = sizeof(args), .nr = 1, .entry_size = sizeof(*c),
+		.counts = (uintptr_t)c,
+	};
+	int own = group_open(branches_u(), -1);
+	int all = all_open(branches_u(), -1);
+
+	cr_assert_eq(ioctl(own, PMUCTL_IOC_READ_CPUS, &args), -1);
+	cr_assert_eq(errno, EINVAL);
+	assert_why(own, PMUCTL_WHY_NOT_BY_CPU, "",
+		   "this event counts a task, not CPUs: read it with read(), or open an event with pid -1");
+	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
+	cr_assert_eq(errno, ENOSPC);
+	cr_assert_eq(args.nr, 2);
+	assert_why(all, PMUCTL_WHY_NR_TOO_SMALL, "nr",
+		   "there are 2 CPUs to read, but room for 1: nr now holds their number");
+	args.entry_size = 24;
+	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
+	assert_why(all, PMUCTL_WHY_ENTRY_SIZE, "entry_size",
+		   "entry_size 24 is not the 32 bytes of struct pmuctl_cpu_count");
+	args.entry_size = sizeof(*c);
+	args.flags = 1;
+	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
+	assert_why(all, PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
+		   "flags 0x1 has bits that this module does not know: only 0x0 may be set");
+	args.flags = 0;
+	args.counts = 8;
+	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
+	cr_assert_eq(errno, EFAULT);
+}
+
+Test(cpus, one_cpus_event_is_read_by_cpu_too)
+{
+	struct pmuctl_cpu_count c[2];
+	int fd = group_try(branches_u(), -1, 1, -1, 0);
+
+	cr_assert_geq(fd, 0);
+	loop_on(1, N);
+	cr_assert_eq(read_cpus(fd, c, 2), 1);
+	cr_assert_eq(c[0].cpu, 1);
+	cr_assert_geq(c[0].value, N);
+}
+
+Test(cpus, counts_survive_that_cpus_come_and_go)
+{
+	struct pmuctl_cpu_count before[2], gone[2], back[2];
+	int fd = all_open(branches_u(), -1);
+	int round;
+
+	loop_on(1, N);
+	pin_here(0);
+	for (round = 0; round < 20; round++) {
+		read_cpus(fd, before, 2);
+		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+		read_cpus(fd, gone, 2);
+		cr_assert_eq(gone[1].online, 0);
+		cr_assert_geq(gone[1].value, before[1].value);
+		read_cpus(fd, back, 2);
+		cr_assert_eq(back[1].value, gone[1].value, "offline, it stands");
+		cr_assert_eq(back[1].time_enabled, gone[1].time_enabled);
+		cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+		loop_on(1, N);
+		pin_here(0);
+		read_cpus(fd, back, 2);
+		cr_assert_geq(back[1].value - gone[1].value, N);
+		cr_assert_eq(back[1].time_enabled, back[1].time_running);
+	}
+}
+
+Test(cpus, opened_while_one_is_offline_it_counts_there_later)
+{
+	struct pmuctl_cpu_count c[2];
+	int fd;
+
+	pin_here(0);
+	cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+	fd = all_open(branches_u(), -1);
+	cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+	loop_on(1, N);
+	read_cpus(fd, c, 2);
+	cr_assert_geq(c[1].value, N);
+}
+
+static void *open_in_thread(void *fd)
+{
+	*(int *)fd = group_open(disabled(branches_u()), -1);
+	return NULL;
+}
+
+Test(cpus, task_enable_means_what_the_thread_opened)
+{
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	int a = group_open(disabled(branches_u()), -1);
+	int b = all_open(disabled(branches_u()), -1);
+	int of_other;
+	pthread_t thread;
+	uint64_t value;
+
+	pthread_create(&thread, NULL, open_in_thread, &of_other);
+	pthread_join(thread, NULL);
+	cr_assert_eq(ioctl(device, PMUCTL_IOC_TASK_ENABLE), 0);
+	user_loop(N);
+	cr_assert_eq(ioctl(device, PMUCTL_IOC_TASK_DISABLE), 0);
+	value = event_value(a);
+	cr_assert_geq(value, N);
+	cr_assert_geq(event_value(b), N);
+	cr_assert_eq(event_value(of_other), 0);
+	cr_assert_eq(event_read(of_other).enabled, 0);
+	user_loop(N);
+	cr_assert_eq(event_value(a), value);
+}
