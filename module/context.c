@@ -178,9 +178,14 @@ static void load_if_current(void *info)
 
 /* ---- Contexts of tasks ---- */
 
+struct pmuctl_cpu *pmuctl_cpu_of(int cpu)
+{
+	return per_cpu_ptr(pmuctl_cpus, cpu);
+}
+
 struct pmuctl_context *pmuctl_context_of_cpu(int cpu)
 {
-	return &per_cpu_ptr(pmuctl_cpus, cpu)->context;
+	return &pmuctl_cpu_of(cpu)->context;
 }
 
 static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
@@ -447,7 +452,7 @@ int __init pmuctl_context_init(void)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		context_setup(pmuctl_context_of_cpu(cpu), NULL, cpu);
-		pmuctl_sched_init(per_cpu_ptr(pmuctl_cpus, cpu));
+		pmuctl_sched_init(pmuctl_cpu_of(cpu));
 	}
 
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",

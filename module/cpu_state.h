@@ -17,6 +17,7 @@
  * @exclusive: the only one of them is exclusive.
  * @waiting: there are flexible groups that wait for their turn.
  * @task_first: at the next choice the task's flexible groups come before the CPU's.
+ * @rotations: how often groups took turns.
  * @timer: rotates while somebody waits.
  * @batch: scratch, too large for the stack.
  *
@@ -30,9 +31,13 @@ struct pmuctl_cpu {
 	bool exclusive;
 	bool waiting;
 	bool task_first;
+	u64 rotations;
 	struct hrtimer timer;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 };
+
+/* The state of a CPU; to be looked at under its locks. */
+struct pmuctl_cpu *pmuctl_cpu_of(int cpu);
 
 /* All of these: on their own CPU, IRQs off. */
 

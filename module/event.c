@@ -55,6 +55,7 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	err = hwpmu_get(why);
 	if (err)
 		return err;
+again:
 	ctx = task ? pmuctl_context_get_task(task, why) :
 		     pmuctl_context_of_cpu(event->cpu);
 	if (IS_ERR(ctx)) {
@@ -72,6 +73,11 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 		goto err_put_context;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
+		/* An exec may have ended that context, but not the task. */
+		if (!leader && !(READ_ONCE(task->flags) & PF_EXITING)) {
+			pmuctl_context_put(ctx);
+			goto again;
+		}
 		err = pmuctl_refuse(why, TASK_EXITING, "pid",
 				    task_pid_vnr(task));
 		goto err_put_context;

@@ -77,6 +77,10 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 /* Enable or disable all events that the calling thread opened. Process, may sleep. */
 void pmuctl_event_fd_switch_own(bool enable);
 
+/* debugfs.c; the module works without it, so nothing can fail */
+void pmuctl_debugfs_init(void);
+void pmuctl_debugfs_exit(void);
+
 /* permission.c */
 int pmuctl_permission_init(void);
 void pmuctl_permission_exit(void);

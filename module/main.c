@@ -29,6 +29,7 @@ static int __init pmuctl_init(void)
 	err = pmuctl_dev_init();
 	if (err)
 		goto err_permission;
+	pmuctl_debugfs_init();
 	return 0;
 
 err_permission:
@@ -46,6 +47,7 @@ err_hwpmu:
 
 static void __exit pmuctl_exit(void)
 {
+	pmuctl_debugfs_exit();
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
 	pmuctl_hooks_exit();

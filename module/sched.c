@@ -287,6 +287,7 @@ static void give_turn(struct pmuctl_cpu *pc, u64 now)
 		move_running_to_end(pc->task_context);
 	}
 	pc->task_first = !pc->task_first;
+	pc->rotations++;
 	stop_all_flexible(pc);
 	sched_at(pc, current, now);
 }

@@ -338,3 +338,22 @@ void hwpmu_thaw(void)
 	barrier();
 	hwpmu_apply_enabled(cpu);
 }
+
+void hwpmu_snapshot(struct hwpmu_snapshot *s)
+{
+	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	u64 left;
+
+	lockdep_assert_irqs_disabled();
+	s->stats = cpu->stats;
+	s->owned = cpu->owned;
+	if (!s->owned)
+		return;
+	s->global_ctrl = intel_read_enabled();
+	s->global_status = intel_read_status();
+	s->fixed_ctrl = cpu->fixed_ctrl;
+	memcpy(s->evtsel, cpu->evtsel, sizeof(s->evtsel));
+	memcpy(s->active, cpu->active, sizeof(s->active));
+	for (left = hwpmu_the_caps.counters; left; left &= left - 1)
+		s->counter[__ffs64(left)] = intel_read_counter(__ffs64(left));
+}

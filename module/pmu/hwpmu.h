@@ -36,6 +36,40 @@ struct hwpmu_counter {
 };
 
 /**
+ * struct hwpmu_stats - what happened on a CPU since the module was loaded
+ * @nmis_seen: NMIs that came by while the PMU was ours.
+ * @nmis_claimed: those that were overflows of ours.
+ * @overflows: of counters.
+ * @stuck: times when overflows did not end and all counters were stopped.
+ */
+struct hwpmu_stats {
+	u64 nmis_seen;
+	u64 nmis_claimed;
+	u64 overflows;
+	u64 stuck;
+};
+
+/**
+ * struct hwpmu_snapshot - the PMU of a CPU, for people
+ * @owned: it is ours there; if not, of the rest only @stats are meaningful.
+ * @global_ctrl: and the following: registers as they are.
+ * @active: what is on each counter, or NULL; only to be compared.
+ */
+struct hwpmu_snapshot {
+	bool owned;
+	u64 global_ctrl;
+	u64 global_status;
+	u64 fixed_ctrl;
+	u64 evtsel[HWPMU_MAX_GENERAL];
+	u64 counter[HWPMU_MAX_COUNTERS];
+	const struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
+	struct hwpmu_stats stats;
+};
+
+/* Fill in a snapshot of this CPU's PMU. Context: that CPU, IRQs off. */
+void hwpmu_snapshot(struct hwpmu_snapshot *snapshot);
+
+/**
  * hwpmu_init() - find out what the PMU is, register the NMI handler
  *
  * A machine without a usable PMU is not an error: see hwpmu_reason().

@@ -46,6 +46,14 @@ static inline void intel_enable_only(u64 counters)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_CTRL, counters);
 }
 
+static inline u64 intel_read_enabled(void)
+{
+	u64 counters;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_CTRL, counters);
+	return counters;
+}
+
 static inline void intel_write_evtsel(unsigned int index, u64 evtsel)
 {
 	wrmsrl(MSR_ARCH_PERFMON_EVENTSEL0 + index, evtsel);

@@ -58,6 +58,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 
 	if (!cpu->owned)
 		return NMI_DONE;
+	cpu->stats.nmis_seen++;
 	status = intel_read_status() & hwpmu_the_caps.counters;
 	if (!status)
 		return NMI_DONE;
@@ -71,7 +72,10 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		intel_ack_status(status);
 		status = intel_read_status() & hwpmu_the_caps.counters;
 	}
+	cpu->stats.nmis_claimed++;
+	cpu->stats.overflows += handled;
 	if (status) {
+		cpu->stats.stuck++;
 		WRITE_ONCE(cpu->stuck, true);
 		irq_work_queue(this_cpu_ptr(&stuck_work));
 	}

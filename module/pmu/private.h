@@ -18,11 +18,12 @@
  * @owned: the PMU is ours on this CPU.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
  * @frozen: they all stand still for a moment, to be read.
+ * @stats: what has happened.
  * @evtsel: what the event-select registers hold.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
  * Written by its own CPU with IRQs off; the NMI reads the first group and may write
- * @enabled and @stuck.
+ * @stuck and @stats.
  */
 struct hwpmu_cpu {
 	u64 enabled;
@@ -30,6 +31,7 @@ struct hwpmu_cpu {
 	bool owned;
 	bool stuck;
 	bool frozen;
+	struct hwpmu_stats stats;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
 	u64 fixed_ctrl;
