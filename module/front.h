@@ -100,7 +100,7 @@ int pmuctl_paranoid(void);
  * ends it.
  *
  * Context: Process, may sleep.
- * Return: 0; -EACCES; -ESRCH if somebody else's task is exiting.
+ * Return: 0; -EACCES; -ESRCH if somebody else's task is exiting; -ENOMEM, -ENFILE.
  */
 int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid,

@@ -95,17 +95,22 @@ static void unregister_first(unsigned int n)
 static int register_all(struct pmuctl_explanation *why)
 {
 	unsigned int i;
+	int err;
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		if (!hooks[i].tp ||
-		    tracepoint_probe_register(hooks[i].tp, hooks[i].probe,
-					      NULL)) {
-			unregister_first(i);
-			return pmuctl_refuse(why, NO_HOOK, "pid",
-					     hooks[i].name);
-		}
+		err = !hooks[i].tp ? -ENOENT :
+		      tracepoint_probe_register(hooks[i].tp, hooks[i].probe,
+						NULL);
+		if (err)
+			goto err_unregister;
 	}
 	return 0;
+
+err_unregister:
+	unregister_first(i);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return pmuctl_refuse(why, NO_HOOK, "pid", hooks[i].name);
 }
 
 static void unhook(struct work_struct *work)

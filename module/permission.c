@@ -75,19 +75,19 @@ static struct cred *ptrace_cred(void)
 	return cred;
 }
 
-static bool may_ptrace_read(struct task_struct *task)
+/* 0; -EACCES; or what kept us from asking: -ENOMEM, -ENFILE */
+static int ptrace_read_check(struct task_struct *task)
 {
 	char path[32];
 	const struct cred *old;
 	struct cred *cred;
 	struct file *file;
-	bool allowed;
 
 	if (same_thread_group(task, current))
-		return true;
+		return 0;
 	cred = ptrace_cred();
 	if (!cred)
-		return false;
+		return -ENOMEM;
 
 	snprintf(path, sizeof(path), "%d/environ",
 		 task_pid_nr_ns(task, proc_pid_ns(proc_mount->mnt_sb)));
@@ -95,12 +95,14 @@ static bool may_ptrace_read(struct task_struct *task)
 	file = file_open_root_mnt(proc_mount, path, O_RDONLY, 0);
 	revert_creds(old);
 	put_cred(cred);
-	allowed = !IS_ERR(file);
-	if (allowed)
-		filp_close(file, NULL);
+	if (PTR_ERR_OR_ZERO(file) == -ENOMEM || PTR_ERR_OR_ZERO(file) == -ENFILE)
+		return PTR_ERR(file);
+	if (IS_ERR(file))
+		return -EACCES;
+	filp_close(file, NULL);
 
 	/* The number was that of this task as long as the task still has one. */
-	return allowed && pid_alive(task);
+	return pid_alive(task) ? 0 : -EACCES;
 }
 
 int pmuctl_may_open(const struct perf_event_attr *attr,
@@ -128,9 +130,16 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	/* Without its memory there is nothing that the ptrace check could look at. */
 	if (READ_ONCE(task->flags) & PF_EXITING)
 		return pmuctl_refuse(why, TASK_EXITING, "pid", pid);
-	if (!may_ptrace_read(task))
+	switch (ptrace_read_check(task)) {
+	case 0:
+		return 0;
+	case -ENOMEM:
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	case -ENFILE:
+		return pmuctl_refuse(why, NO_FILE, "");
+	default:
 		return pmuctl_refuse(why, PERM_TASK, "pid", pid);
-	return 0;
+	}
 }
 
 int __init pmuctl_permission_init(void)

@@ -21,7 +21,7 @@
  *    thread that wants to know why its own call was refused has a device of
  *    its own.
  *  - One event handle may be enabled, disabled, reset and read by several
- *    threads at once. Nobody may use a handle while, or after, it is closed.
+ *    threads at once, and so may a group. Nobody may use a handle while, or after, it is closed.
  *
  * After fork() both processes may use the handles and each closes its own.
  * An event goes on counting what it counted: opened with pid 0, that is the
@@ -112,6 +112,22 @@ int pmuctl_device_info(struct pmuctl_device *dev, struct pmuctl_info *info,
 void pmuctl_device_explain(struct pmuctl_device *dev,
 			   struct pmuctl_explanation *why);
 
+/**
+ * pmuctl_device_task_enable() - enable all that the calling thread opened
+ * @dev: any handle of the device: the events need not come from it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pmuctl_device_task_enable(struct pmuctl_device *dev);
+
+/**
+ * pmuctl_device_task_disable() - disable all that the calling thread opened
+ * @dev: any handle of the device: the events need not come from it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pmuctl_device_task_disable(struct pmuctl_device *dev);
+
 /* ------------------------------------------------------------------ events */
 
 /**
@@ -124,7 +140,7 @@ void pmuctl_device_explain(struct pmuctl_device *dev,
  * @reserved: zero.
  *
  * Only @value is always there. The others are zero unless attr.read_format
- * asked for them.
+ * asked for them. The times of a member of a group are those of the group.
  */
 struct pmuctl_reading {
 	uint64_t value;
@@ -141,7 +157,7 @@ struct pmuctl_reading {
  * @attr: what to count. An attr.size of 0 stands for that of
  *	<linux/perf_event.h> as the library was built with.
  * @pid: 0 the calling thread, > 0 another one, -1 everybody on @cpu.
- * @cpu: -1 on any CPU, >= 0 only there.
+ * @cpu: -1 on any CPU, >= 0 only there; both -1: everybody on all CPUs.
  * @flags: PERF_FLAG_*. PERF_FLAG_FD_CLOEXEC is always added.
  * @event: the new handle.
  *
@@ -153,6 +169,48 @@ struct pmuctl_reading {
 int pmuctl_event_open(struct pmuctl_device *dev,
 		      const struct perf_event_attr *attr, pid_t pid, int cpu,
 		      unsigned long flags, struct pmuctl_event **event);
+
+/**
+ * pmuctl_event_open_group() - open an event into a group
+ * @dev: the device.
+ * @attr: what to count, as for pmuctl_event_open().
+ * @pid: whom, the same as the leader.
+ * @cpu: where, the same as the leader.
+ * @flags: PERF_FLAG_*.
+ * @leader: the first event of the group; NULL starts a new group, as
+ *	pmuctl_event_open() does. It may be closed before the others, which
+ *	then are single events.
+ * @event: the new handle.
+ *
+ * The members of a group are counted all at once or not at all, so that their
+ * counts can be compared. They count while the leader is enabled and they
+ * themselves are.
+ *
+ * Return: as pmuctl_event_open().
+ */
+int pmuctl_event_open_group(struct pmuctl_device *dev,
+			    const struct perf_event_attr *attr, pid_t pid,
+			    int cpu, unsigned long flags,
+			    struct pmuctl_event *leader,
+			    struct pmuctl_event **event);
+
+/**
+ * pmuctl_event_open_all_cpus() - count everybody on all CPUs
+ * @dev: the device.
+ * @attr: what to count, as for pmuctl_event_open().
+ * @flags: PERF_FLAG_*.
+ * @leader: as for pmuctl_event_open_group().
+ * @event: the new handle.
+ *
+ * CPUs that come online later are counted too. pmuctl_event_read() gives the sums
+ * over the CPUs, times included; pmuctl_event_read_cpus() each CPU's own.
+ *
+ * Return: as pmuctl_event_open().
+ */
+int pmuctl_event_open_all_cpus(struct pmuctl_device *dev,
+			       const struct perf_event_attr *attr,
+			       unsigned long flags, struct pmuctl_event *leader,
+			       struct pmuctl_event **event);
 
 /**
  * pmuctl_event_close() - stop counting, forget the count
@@ -211,6 +269,9 @@ int pmuctl_event_id(struct pmuctl_event *event, uint64_t *id);
  *
  * Return: 0 or a negative errno, see pmuctl_event_explain(); -ENODATA if the event
  * is in error state, where it has no count.
+ *
+ * With PERF_FORMAT_GROUP it is the reading of the group's leader:
+ * pmuctl_group_read() tells all.
  */
 int pmuctl_event_read(struct pmuctl_event *event, struct pmuctl_reading *reading);
 
@@ -224,6 +285,62 @@ int pmuctl_event_read(struct pmuctl_event *event, struct pmuctl_reading *reading
  * the estimate does not fit.
  */
 uint64_t pmuctl_reading_estimate(const struct pmuctl_reading *reading);
+
+/**
+ * pmuctl_event_read_cpus() - read the count CPU by CPU
+ * @event: an event of all CPUs, or of one.
+ * @counts: filled, in the order of the CPUs' numbers.
+ * @max: room there, in entries. With 0, @counts may be NULL: then only the number
+ *	of CPUs is told.
+ *
+ * Return: how many CPUs there are: all that can ever be online for an event of all
+ * CPUs; -ENOSPC if there are more than @max; another negative errno, see
+ * pmuctl_event_explain(), -EINVAL for events of tasks among them.
+ */
+int pmuctl_event_read_cpus(struct pmuctl_event *event,
+			   struct pmuctl_cpu_count *counts, size_t max);
+
+/* ------------------------------------------------------------------ groups */
+
+/**
+ * pmuctl_group_enable() - enable all members of a group
+ * @member: the leader, or any other.
+ *
+ * Return: 0 or a negative errno, see pmuctl_event_explain().
+ */
+int pmuctl_group_enable(struct pmuctl_event *member);
+
+/**
+ * pmuctl_group_disable() - disable all members of a group
+ * @member: the leader, or any other.
+ *
+ * Return: 0 or a negative errno, see pmuctl_event_explain().
+ */
+int pmuctl_group_disable(struct pmuctl_event *member);
+
+/**
+ * pmuctl_group_reset() - set the counts of all members to 0
+ * @member: the leader, or any other.
+ *
+ * Return: 0 or a negative errno, see pmuctl_event_explain().
+ */
+int pmuctl_group_reset(struct pmuctl_event *member);
+
+/**
+ * pmuctl_group_read() - read all members of a group
+ * @member: the leader, or any other; opened with PERF_FORMAT_GROUP.
+ * @readings: filled, the leader first, then the others as they were opened.
+ * @max: room there, in entries.
+ *
+ * All values belong to one instant.
+ *
+ * Return: how many members there are; -EINVAL if @member was opened without
+ * PERF_FORMAT_GROUP, or without room; -ENOSPC if there are more than @max; -ENODATA
+ * if the group is in error state; -ENOMEM; another negative errno, see
+ * pmuctl_event_explain().
+ */
+int pmuctl_group_read(struct pmuctl_event *member,
+		      struct pmuctl_reading *readings, size_t max);
 
 /* ------------------------------------------------------------ explanations */
 
@@ -307,8 +424,12 @@ typedef int (*pmuctl_name_fn)(void *arg, const char *name,
  *  - any name that @resolve knows.
  *
  * After it may come a colon (not needed behind a slash) and modifiers: u user
- * space, k the kernel, h a hypervisor, each alone or together, and up to three p
- * for attr.precise_ip.
+ * space, k the kernel, h a hypervisor, each alone or together, up to three p for
+ * attr.precise_ip, D for attr.pinned and e for attr.exclusive. Behind a name that
+ * only @resolve knows, e is left to it.
+ *
+ * Events in braces, {a,b,c}, form a group; modifiers behind the brace, as in
+ * {a,b}:u, are added to those of each member, D and e to the first one's.
  *
  * Return: 0; -EINVAL if the text is wrong; what @resolve returned, other than
  * -ENOENT; -ENOMEM.
@@ -336,8 +457,9 @@ size_t pmuctl_events_count(const struct pmuctl_events *events);
  * @events: the list.
  * @index: which one, from 0.
  *
- * Return: the name as it was written, or that of its field name=; valid as long as
- * the list. NULL if there is no such event.
+ * Return: the name as it was written, with the modifiers that the group adds, or
+ * that of its field name=; valid as long as the list. NULL if there is no such
+ * event.
  */
 const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index);
 
@@ -346,11 +468,21 @@ const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index)
  * @events: the list.
  * @index: which one, from 0.
  *
- * Return: an attr with size, type, config, exclude_* and precise_ip set and all else
- * zero; valid as long as the list. NULL if there is no such event.
+ * Return: an attr with size, type, config, exclude_*, precise_ip, pinned and exclusive
+ * set and all else zero; valid as long as the list. NULL if there is no such event.
  */
 const struct perf_event_attr *
 pmuctl_events_attr(const struct pmuctl_events *events, size_t index);
+
+/**
+ * pmuctl_events_leader() - to which group an event of a list belongs
+ * @events: the list.
+ * @index: which one, from 0.
+ *
+ * Return: the index of the first event of its group, which is its own if it is that,
+ * or in no group; SIZE_MAX if there is no such event.
+ */
+size_t pmuctl_events_leader(const struct pmuctl_events *events, size_t index);
 
 /**
  * struct pmuctl_name - a name that the library knows by itself

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Event handles: open, control, read, and the estimate of a count that did not run
- * all the time.
+ * Event handles: open, alone, in a group or on all CPUs; control, read, and the
+ * estimate of a count that did not run all the time. Groups as a whole and counts of
+ * single CPUs are in group.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,21 +11,17 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "event.h"
 #include "internal.h"
 
 /* All that a read of a single event can return: see event_decode(). */
-#define READ_WORDS_MAX 6
+#define READ_WORDS_MAX 5
 
-struct pmuctl_event {
-	/* constant after open */
-	int fd;
-	uint64_t read_format;
-};
-
-PMUCTL_API int pmuctl_event_open(struct pmuctl_device *dev,
-				 const struct perf_event_attr *attr, pid_t pid,
-				 int cpu, unsigned long flags,
-				 struct pmuctl_event **event)
+PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
+				       const struct perf_event_attr *attr,
+				       pid_t pid, int cpu, unsigned long flags,
+				       struct pmuctl_event *leader,
+				       struct pmuctl_event **event)
 {
 	struct pmuctl_explanation why = { .size = 0 };
 	struct pmuctl_open open = { .size = sizeof(open) };
@@ -49,7 +46,7 @@ PMUCTL_API int pmuctl_event_open(struct pmuctl_device *dev,
 	open.attr = (uintptr_t)attr;
 	open.pid = pid;
 	open.cpu = cpu;
-	open.group_fd = -1;
+	open.group_fd = leader ? leader->fd : -1;
 	open.explanation = (uintptr_t)&why;
 	open.explanation_size = sizeof(why);
 	fd = ioctl(pmuctl_device_fd(dev), PMUCTL_IOC_OPEN, &open);
@@ -67,6 +64,23 @@ PMUCTL_API int pmuctl_event_open(struct pmuctl_device *dev,
 	return 0;
 }
 
+PMUCTL_API int pmuctl_event_open(struct pmuctl_device *dev,
+				 const struct perf_event_attr *attr, pid_t pid,
+				 int cpu, unsigned long flags,
+				 struct pmuctl_event **event)
+{
+	return pmuctl_event_open_group(dev, attr, pid, cpu, flags, NULL, event);
+}
+
+PMUCTL_API int pmuctl_event_open_all_cpus(struct pmuctl_device *dev,
+					  const struct perf_event_attr *attr,
+					  unsigned long flags,
+					  struct pmuctl_event *leader,
+					  struct pmuctl_event **event)
+{
+	return pmuctl_event_open_group(dev, attr, -1, -1, flags, leader, event);
+}
+
 PMUCTL_API void pmuctl_event_close(struct pmuctl_event *event)
 {
 	if (!event)
@@ -80,7 +94,15 @@ PMUCTL_API int pmuctl_event_fd(const struct pmuctl_event *event)
 	return event->fd;
 }
 
-static int event_ioctl(struct pmuctl_event *event, unsigned long request,
+/**
+ * pmuctl_event_ioctl() - an ioctl on an event
+ * @event: the event.
+ * @request: its number.
+ * @arg: its argument.
+ *
+ * Return: 0 or a negative errno.
+ */
+int pmuctl_event_ioctl(struct pmuctl_event *event, unsigned long request,
 		       unsigned long arg)
 {
 	return ioctl(event->fd, request, arg) < 0 ? -errno : 0;
@@ -88,71 +110,77 @@ static int event_ioctl(struct pmuctl_event *event, unsigned long request,
 
 PMUCTL_API int pmuctl_event_enable(struct pmuctl_event *event)
 {
-	return event_ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+	return pmuctl_event_ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 PMUCTL_API int pmuctl_event_disable(struct pmuctl_event *event)
 {
-	return event_ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+	return pmuctl_event_ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 PMUCTL_API int pmuctl_event_reset(struct pmuctl_event *event)
 {
-	return event_ioctl(event, PERF_EVENT_IOC_RESET, 0);
+	return pmuctl_event_ioctl(event, PERF_EVENT_IOC_RESET, 0);
 }
 
 PMUCTL_API int pmuctl_event_id(struct pmuctl_event *event, uint64_t *id)
 {
 	__u64 value = 0;
-	int ret = event_ioctl(event, PERF_EVENT_IOC_ID,
-			      (unsigned long)(uintptr_t)&value);
+	int ret = pmuctl_event_ioctl(event, PERF_EVENT_IOC_ID,
+				     (unsigned long)(uintptr_t)&value);
 
 	*id = value;
 	return ret;
 }
 
-/*
- * The two orders of a read: of a single event value, enabled, running, id, lost;
- * of a group the number of members, enabled, running, then value, id, lost for
- * each. Here a group has one member.
- */
+/* Value, then those of enabled, running, id, lost that were asked for */
 static void event_decode(uint64_t format, const uint64_t *word,
 			 struct pmuctl_reading *reading)
 {
-	bool group = format & PERF_FORMAT_GROUP;
-
-	if (group)
-		word++;
-	else
-		reading->value = *word++;
+	reading->value = *word++;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		reading->time_enabled = *word++;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		reading->time_running = *word++;
-	if (group)
-		reading->value = *word++;
 	if (format & PERF_FORMAT_ID)
 		reading->id = *word++;
 	if (format & PERF_FORMAT_LOST)
 		reading->lost = *word++;
 }
 
+/**
+ * pmuctl_event_words() - read() what the descriptor has to say
+ * @event: the event.
+ * @words: where to.
+ * @size: bytes there.
+ *
+ * Return: 0; -ENODATA if the event is in error state; another negative errno.
+ */
+int pmuctl_event_words(struct pmuctl_event *event, uint64_t *words, size_t size)
+{
+	ssize_t got;
+
+	do {
+		got = read(event->fd, words, size);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	return got ? 0 : -ENODATA;
+}
+
 PMUCTL_API int pmuctl_event_read(struct pmuctl_event *event,
 				 struct pmuctl_reading *reading)
 {
 	uint64_t words[READ_WORDS_MAX] = { 0 };
-	ssize_t got;
+	int ret;
 
 	memset(reading, 0, sizeof(*reading));
-	do {
-		got = read(event->fd, words, sizeof(words));
-	} while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return -errno;
-	if (got == 0)
-		return -ENODATA;
-	event_decode(event->read_format, words, reading);
-	return 0;
+	if (event->read_format & PERF_FORMAT_GROUP)
+		return pmuctl_group_first(event, reading);
+	ret = pmuctl_event_words(event, words, sizeof(words));
+	if (ret == 0)
+		event_decode(event->read_format, words, reading);
+	return ret;
 }
 
 PMUCTL_API uint64_t pmuctl_reading_estimate(const struct pmuctl_reading *reading)
@@ -174,8 +202,8 @@ PMUCTL_API int pmuctl_event_explain(struct pmuctl_event *event,
 
 	memset(why, 0, sizeof(*why));
 	why->size = sizeof(*why);
-	ret = event_ioctl(event, PMUCTL_IOC_EXPLAIN,
-			  (unsigned long)(uintptr_t)why);
+	ret = pmuctl_event_ioctl(event, PMUCTL_IOC_EXPLAIN,
+				 (unsigned long)(uintptr_t)why);
 	why->field[sizeof(why->field) - 1] = '\0';
 	why->sentence[sizeof(why->sentence) - 1] = '\0';
 	return ret;

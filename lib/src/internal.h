@@ -29,6 +29,30 @@ struct parser {
 	struct pmuctl_parse_error *error;
 };
 
+/**
+ * struct modifiers - letters behind an event or a group
+ * @text: as they were written.
+ * @times: how often each of them is there.
+ */
+struct modifiers {
+	struct span text;
+	unsigned char times[128];
+};
+
+/**
+ * struct item - one event of a list
+ * @attr: what to count.
+ * @name: as it was written, or given by name=.
+ * @has_own_name: it is the latter.
+ * @mods: its own modifiers.
+ */
+struct item {
+	struct perf_event_attr attr;
+	struct span name;
+	bool has_own_name;
+	struct modifiers mods;
+};
+
 /* explain.c */
 void pmuctl_why_make(struct pmuctl_explanation *why, unsigned int code, int error,
 		     const char *field, const char *format, ...)
@@ -57,5 +81,12 @@ int pmuctl_raw_parse(struct parser *p, struct span text,
 /* parse.c */
 int pmuctl_parse_fail(struct parser *p, const char *where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+bool pmuctl_is_blank(char c);
+struct span pmuctl_span_trim(struct span span);
+int pmuctl_modifiers_parse(struct parser *p, struct span text,
+			   struct modifiers *mods);
+bool pmuctl_modifiers_levels(const struct modifiers *mods);
+const char *pmuctl_item_parse(struct parser *p, const char *at, struct item *item,
+			      int *ret);
 
 #endif /* PMUCTL_INTERNAL_H */

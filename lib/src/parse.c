@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The grammar of event lists: where an event ends, which kind of event it is, and
- * its modifiers. Names and fields are looked up in names.c and fields.c.
+ * The grammar of a single event: where it ends, which kind of event it is, and its
+ * modifiers. Names and fields are looked up in names.c and fields.c; lists and groups
+ * are in events.c.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -11,21 +12,12 @@
 
 #include "internal.h"
 
-#define GROUPS_SENTENCE \
-	"groups of events in braces are not supported yet: list the events without braces"
-
 /* Sentences of resolvers are cut to this. */
 #define RESOLVE_SENTENCE_MAX 200
 
-struct named_event {
-	char *name;
-	struct perf_event_attr attr;
-};
-
-struct pmuctl_events {
-	size_t count;
-	struct named_event *list;
-};
+/* Letters that are modifiers, and those that are so behind any name. */
+#define MODIFIERS		"ukhpDe"
+#define MODIFIERS_OF_RESOLVED	"ukhpD"
 
 /**
  * pmuctl_parse_fail() - say what is wrong and where
@@ -48,63 +40,92 @@ int pmuctl_parse_fail(struct parser *p, const char *where, const char *format, .
 	return -EINVAL;
 }
 
-static bool is_blank(char c)
+/**
+ * pmuctl_is_blank() - a character that may stand between the parts of a list?
+ * @c: the character.
+ */
+bool pmuctl_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-static struct span span_trim(struct span span)
+/**
+ * pmuctl_span_trim() - a span without the blanks at its ends
+ * @span: the span.
+ */
+struct span pmuctl_span_trim(struct span span)
 {
-	while (span.len && is_blank(span.start[0])) {
+	while (span.len && pmuctl_is_blank(span.start[0])) {
 		span.start++;
 		span.len--;
 	}
-	while (span.len && is_blank(span.start[span.len - 1]))
+	while (span.len && pmuctl_is_blank(span.start[span.len - 1]))
 		span.len--;
 	return span;
 }
 
 /* ------------------------------------------------------------- modifiers */
 
-static bool is_modifier(char c)
+static bool is_one_of(char c, const char *letters)
 {
-	return c != '\0' && strchr("ukhp", c);
+	return c != '\0' && strchr(letters, c);
+}
+
+/**
+ * pmuctl_modifiers_parse() - understand modifiers
+ * @p: whom to tell what is wrong.
+ * @text: the letters.
+ * @mods: filled.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int pmuctl_modifiers_parse(struct parser *p, struct span text,
+			   struct modifiers *mods)
+{
+	*mods = (struct modifiers){ .text = text };
+	if (!text.len)
+		return pmuctl_parse_fail(p, text.start,
+			"a modifier is expected here: u, k, h, p, D or e");
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.start[i];
+
+		if (!is_one_of(c, MODIFIERS))
+			return pmuctl_parse_fail(p, text.start + i,
+				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), p (precise), D (pinned) and e (exclusive)",
+				c);
+		if (++mods->times[(unsigned char)c] > (c == 'p' ? 3 : 1))
+			return pmuctl_parse_fail(p, text.start + i, c == 'p' ?
+				"the modifier %c is given more than three times" :
+				"the modifier %c is given twice", c);
+	}
+	return 0;
+}
+
+/**
+ * pmuctl_modifiers_levels() - do modifiers choose the levels to count?
+ * @mods: the modifiers.
+ */
+bool pmuctl_modifiers_levels(const struct modifiers *mods)
+{
+	return mods->times['u'] || mods->times['k'] || mods->times['h'];
 }
 
 /* Sets what the letters say; exclude_* stay as they are if none of u, k, h is there. */
-static int modifiers_apply(struct parser *p, struct span mods,
-			   struct perf_event_attr *attr)
+static int modifiers_apply(struct parser *p, struct span text, struct item *item)
 {
-	unsigned int precise = 0;
-	bool seen[128] = { false };
+	struct perf_event_attr *attr = &item->attr;
+	struct modifiers *mods = &item->mods;
 
-	if (!mods.len)
-		return pmuctl_parse_fail(p, mods.start,
-			"a modifier is expected here: u, k, h or p");
-	for (size_t i = 0; i < mods.len; i++) {
-		char c = mods.start[i];
-
-		if (!is_modifier(c))
-			return pmuctl_parse_fail(p, mods.start + i,
-				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor) and p (precise)",
-				c);
-		if (c == 'p') {
-			if (++precise > 3)
-				return pmuctl_parse_fail(p, mods.start + i,
-					"the modifier p is given more than three times");
-			continue;
-		}
-		if (seen[(unsigned char)c])
-			return pmuctl_parse_fail(p, mods.start + i,
-				"the modifier %c is given twice", c);
-		seen[(unsigned char)c] = true;
+	if (pmuctl_modifiers_parse(p, text, mods) < 0)
+		return -EINVAL;
+	if (pmuctl_modifiers_levels(mods)) {
+		attr->exclude_user = !mods->times['u'];
+		attr->exclude_kernel = !mods->times['k'];
+		attr->exclude_hv = !mods->times['h'];
 	}
-	if (seen['u'] || seen['k'] || seen['h']) {
-		attr->exclude_user = !seen['u'];
-		attr->exclude_kernel = !seen['k'];
-		attr->exclude_hv = !seen['h'];
-	}
-	attr->precise_ip = precise;
+	attr->precise_ip = mods->times['p'];
+	attr->pinned = mods->times['D'];
+	attr->exclusive = mods->times['e'];
 	return 0;
 }
 
@@ -114,37 +135,38 @@ static int modifiers_apply(struct parser *p, struct span mods,
  * FIELDS or a generic name, between the slashes or bare. @list holds all terms with
  * their commas.
  */
-static int fields_parse(struct parser *p, struct span list, struct span *name,
-			struct perf_event_attr *attr)
+static int fields_parse(struct parser *p, struct span list, struct item *item)
 {
 	const char *end = list.start + list.len;
 	const char *at = list.start;
 	struct field_set set = { .seen = 0 };
 	int ret;
 
-	attr->type = PERF_TYPE_RAW;
+	item->attr.type = PERF_TYPE_RAW;
 	do {
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		struct span term = { at, (size_t)((comma ? comma : end) - at) };
 
-		ret = pmuctl_field_apply(p, span_trim(term), &set, attr);
+		ret = pmuctl_field_apply(p, pmuctl_span_trim(term), &set,
+					 &item->attr);
 		if (ret < 0)
 			return ret;
 		at = comma ? comma + 1 : end + 1;
 	} while (at <= end);
-	if (set.name.len)
-		*name = set.name;
+	if (set.name.len) {
+		item->name = set.name;
+		item->has_own_name = true;
+	}
 	return 0;
 }
 
 /* cpu/.../ with what follows */
-static int pmu_parse(struct parser *p, struct span item, struct span *name,
-		     struct perf_event_attr *attr)
+static int pmu_parse(struct parser *p, struct span text, struct item *item)
 {
-	const char *end = item.start + item.len;
-	const char *open = memchr(item.start, '/', item.len);
+	const char *end = text.start + text.len;
+	const char *open = memchr(text.start, '/', text.len);
 	const char *close = memchr(open + 1, '/', (size_t)(end - open - 1));
-	struct span pmu = { item.start, (size_t)(open - item.start) };
+	struct span pmu = { text.start, (size_t)(open - text.start) };
 	struct span body = { open + 1, (size_t)(close - open - 1) };
 	struct span mods = { close + 1, (size_t)(end - close - 1) };
 	int ret;
@@ -153,92 +175,94 @@ static int pmu_parse(struct parser *p, struct span item, struct span *name,
 		return pmuctl_parse_fail(p, pmu.start,
 			"there is no PMU '%.*s' here: pmuctl counts events of cpu/.../",
 			(int)pmu.len, pmu.start);
-	body = span_trim(body);
+	body = pmuctl_span_trim(body);
 	if (!body.len)
 		return pmuctl_parse_fail(p, open + 1,
 			"there is nothing between the slashes: write for example cpu/event=0xc4/");
-	ret = pmuctl_name_find_generic(body, attr);
+	ret = pmuctl_name_find_generic(body, &item->attr);
 	if (!ret)
-		ret = pmuctl_raw_parse(p, body, attr);
+		ret = pmuctl_raw_parse(p, body, &item->attr);
 	if (!ret)
-		ret = fields_parse(p, body, name, attr);
+		ret = fields_parse(p, body, item);
 	if (ret < 0 || !mods.len)
 		return ret < 0 ? ret : 0;
 	if (mods.start[0] == ':') {
 		mods.start++;
 		mods.len--;
 	}
-	return modifiers_apply(p, mods, attr);
+	return modifiers_apply(p, mods, item);
 }
 
 /* A name that only the resolver can know; it may contain colons itself. */
-static int resolve_name(struct parser *p, struct span item,
-			struct perf_event_attr *attr)
+static int resolve_name(struct parser *p, struct span text, struct item *item)
 {
 	char sentence[RESOLVE_SENTENCE_MAX] = "";
-	struct span mods = { item.start + item.len, 0 };
+	struct span mods = { text.start + text.len, 0 };
 	char *name;
 	int ret;
 
-	while (mods.start > item.start && is_modifier(mods.start[-1])) {
+	while (mods.start > text.start &&
+	       is_one_of(mods.start[-1], MODIFIERS_OF_RESOLVED)) {
 		mods.start--;
 		mods.len++;
 	}
-	if (mods.len && mods.start > item.start + 1 && mods.start[-1] == ':')
-		item.len -= mods.len + 1;
+	if (mods.len && mods.start > text.start + 1 && mods.start[-1] == ':')
+		text.len -= mods.len + 1;
 	else
 		mods.len = 0;
-	name = strndup(item.start, item.len);
+	name = strndup(text.start, text.len);
 	if (!name)
 		return -ENOMEM;
-	ret = p->resolve ? p->resolve(p->arg, name, attr, sentence,
-				      sizeof(sentence)) : -ENOENT;
+	ret = p->resolve ? p->resolve(p->arg, name, &item->attr,
+				      sentence, sizeof(sentence)) : -ENOENT;
 	free(name);
 	if (ret < 0 && ret != -ENOENT && ret != -EINVAL) {
-		pmuctl_parse_fail(p, item.start, "%s", sentence);
+		pmuctl_parse_fail(p, text.start, "%s", sentence);
 		return ret;
 	}
 	if (ret < 0 && sentence[0])
-		return pmuctl_parse_fail(p, item.start, "%s", sentence);
+		return pmuctl_parse_fail(p, text.start, "%s", sentence);
 	if (ret < 0)
-		return pmuctl_parse_fail(p, item.start,
+		return pmuctl_parse_fail(p, text.start,
 			"unknown event '%.*s': 'pmuctl list' shows the names there are",
-			(int)item.len, item.start);
-	return mods.len ? modifiers_apply(p, mods, attr) : 0;
+			(int)text.len, text.start);
+	return mods.len ? modifiers_apply(p, mods, item) : 0;
 }
 
 /* A name with its modifiers */
-static int name_parse(struct parser *p, struct span item,
-		      struct perf_event_attr *attr)
+static int name_parse(struct parser *p, struct span text, struct item *item)
 {
-	const char *colon = memchr(item.start, ':', item.len);
-	struct span name = item, mods = { NULL, 0 };
+	const char *colon = memchr(text.start, ':', text.len);
+	struct span name = text, mods = { NULL, 0 };
 	int raw = 0;
 
 	if (colon) {
-		name.len = (size_t)(colon - item.start);
+		name.len = (size_t)(colon - text.start);
 		mods.start = colon + 1;
-		mods.len = item.len - name.len - 1;
+		mods.len = text.len - name.len - 1;
 	}
-	if (!pmuctl_name_find_generic(name, attr) &&
-	    !pmuctl_name_find_cache(name, attr)) {
-		raw = pmuctl_raw_parse(p, name, attr);
+	if (!pmuctl_name_find_generic(name, &item->attr) &&
+	    !pmuctl_name_find_cache(name, &item->attr)) {
+		raw = pmuctl_raw_parse(p, name, &item->attr);
 		if (raw < 0)
 			return raw;
 		if (!raw)
-			return resolve_name(p, item, attr);
+			return resolve_name(p, text, item);
 	}
-	return colon ? modifiers_apply(p, mods, attr) : 0;
+	return colon ? modifiers_apply(p, mods, item) : 0;
 }
 
-/* -------------------------------------------------------------- the list */
+/* ---------------------------------------------------------- where it ends */
 
-/* Up to the next comma that is not between slashes; NULL if a slash lacks its twin. */
+/*
+ * Up to the next comma or closing brace that is not between slashes; NULL if a slash
+ * lacks its twin.
+ */
 static const char *item_end(struct parser *p, const char *at)
 {
 	const char *open = NULL;
 
-	for (; *at && (open || *at != ','); at++)
+	for (; *at && (open || (*at != ',' && *at != '}')); at++)
 		if (*at == '/')
 			open = open ? NULL : at;
 	if (!open)
@@ -256,39 +280,38 @@ static const char *fields_end(const char *at)
 	unsigned int seen = 0, index;
 
 	for (;;) {
-		const char *end = at + strcspn(at, ",");
+		const char *end = at + strcspn(at, ",}");
 		const char *colon = memchr(at, ':', (size_t)(end - at));
 		struct span term = { at, (size_t)((colon ? colon : end) - at) };
 		struct span next;
 
-		if (pmuctl_field_is(span_trim(term), &index))
+		if (pmuctl_field_is(pmuctl_span_trim(term), &index))
 			seen |= 1u << index;
-		if (!*end || colon)
+		if (*end != ',' || colon)
 			return end;
 		next.start = end + 1;
-		next.len = strcspn(next.start, ",:");
-		if (!pmuctl_field_is(span_trim(next), &index) ||
+		next.len = strcspn(next.start, ",:}");
+		if (!pmuctl_field_is(pmuctl_span_trim(next), &index) ||
 		    seen & 1u << index)
 			return end;
 		at = end + 1;
 	}
 }
 
-static int bare_fields_parse(struct parser *p, struct span item, struct span *name,
-			     struct perf_event_attr *attr)
+static int bare_fields_parse(struct parser *p, struct span text, struct item *item)
 {
-	const char *colon = memchr(item.start, ':', item.len);
-	struct span list = item, mods;
+	const char *colon = memchr(text.start, ':', text.len);
+	struct span list = text, mods;
 	int ret;
 
 	if (colon)
-		list.len = (size_t)(colon - item.start);
-	ret = fields_parse(p, list, name, attr);
+		list.len = (size_t)(colon - text.start);
+	ret = fields_parse(p, list, item);
 	if (ret < 0 || !colon)
 		return ret;
 	mods.start = colon + 1;
-	mods.len = item.len - list.len - 1;
-	return modifiers_apply(p, mods, attr);
+	mods.len = text.len - list.len - 1;
+	return modifiers_apply(p, mods, item);
 }
 
 /* Does the event at @at start with a bare field? */
@@ -302,111 +325,42 @@ static bool is_bare_field(const char *at)
 	return pmuctl_field_is((struct span){ at, len + 1 }, &index);
 }
 
-static int events_add(struct pmuctl_events *events, struct span name,
-		      const struct perf_event_attr *attr)
+/**
+ * pmuctl_item_parse() - understand the event that starts here
+ * @p: the parser.
+ * @at: its first character.
+ * @item: filled.
+ * @ret: what was wrong, if anything.
+ *
+ * Return: where it ends, at a comma, a closing brace or the end of the text; NULL if
+ * it is wrong.
+ */
+const char *pmuctl_item_parse(struct parser *p, const char *at, struct item *item,
+			      int *ret)
 {
-	struct named_event *list;
-
-	list = reallocarray(events->list, events->count + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	events->list = list;
-	list[events->count].attr = *attr;
-	list[events->count].name = strndup(name.start, name.len);
-	if (!list[events->count].name)
-		return -ENOMEM;
-	events->count++;
-	return 0;
-}
-
-/* Parses the event at @at; returns where it ends, or NULL with *@ret set. */
-static const char *item_parse(struct parser *p, const char *at,
-			      struct pmuctl_events *events, int *ret)
-{
-	struct perf_event_attr attr = { .size = sizeof(attr) };
 	bool bare = is_bare_field(at);
 	const char *end = bare ? fields_end(at) : item_end(p, at);
-	struct span item, name;
+	const char *brace;
+	struct span text;
 
 	*ret = -EINVAL;
 	if (!end)
 		return NULL;
-	item = span_trim((struct span){ at, (size_t)(end - at) });
-	name = item;
-	if (!item.len)
+	text = pmuctl_span_trim((struct span){ at, (size_t)(end - at) });
+	*item = (struct item){ .attr = { .size = sizeof(item->attr) },
+			       .name = text };
+	brace = text.len ? memchr(text.start, '{', text.len) : NULL;
+	if (!text.len)
 		pmuctl_parse_fail(p, at, "an event is missing here");
-	else if (memchr(item.start, '{', item.len) ||
-		 memchr(item.start, '}', item.len))
-		pmuctl_parse_fail(p, item.start, GROUPS_SENTENCE);
+	else if (brace)
+		pmuctl_parse_fail(p, brace, brace == text.start ?
+			"a group cannot be part of another one" :
+			"a group of events starts at the brace: a comma is missing before it");
 	else if (bare)
-		*ret = bare_fields_parse(p, item, &name, &attr);
-	else if (memchr(item.start, '/', item.len))
-		*ret = pmu_parse(p, item, &name, &attr);
+		*ret = bare_fields_parse(p, text, item);
+	else if (memchr(text.start, '/', text.len))
+		*ret = pmu_parse(p, text, item);
 	else
-		*ret = name_parse(p, item, &attr);
-	if (*ret < 0)
-		return NULL;
-	*ret = events_add(events, name, &attr);
+		*ret = name_parse(p, text, item);
 	return *ret < 0 ? NULL : end;
-}
-
-PMUCTL_API int pmuctl_events_parse(const char *text, pmuctl_name_fn resolve,
-				   void *arg, struct pmuctl_parse_error *error,
-				   struct pmuctl_events **events)
-{
-	struct parser p = { .text = text, .resolve = resolve, .arg = arg,
-			    .error = error };
-	struct pmuctl_events *new;
-	const char *at = text;
-	int ret;
-
-	if (!text || !events)
-		return -EINVAL;
-	*events = NULL;
-	if (error)
-		memset(error, 0, sizeof(*error));
-	new = calloc(1, sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-	for (;;) {
-		while (is_blank(*at))
-			at++;
-		at = item_parse(&p, at, new, &ret);
-		if (!at) {
-			pmuctl_events_free(new);
-			return ret;
-		}
-		if (!*at)
-			break;
-		at++;
-	}
-	*events = new;
-	return 0;
-}
-
-PMUCTL_API void pmuctl_events_free(struct pmuctl_events *events)
-{
-	if (!events)
-		return;
-	for (size_t i = 0; i < events->count; i++)
-		free(events->list[i].name);
-	free(events->list);
-	free(events);
-}
-
-PMUCTL_API size_t pmuctl_events_count(const struct pmuctl_events *events)
-{
-	return events->count;
-}
-
-PMUCTL_API const char *pmuctl_events_name(const struct pmuctl_events *events,
-					  size_t index)
-{
-	return index < events->count ? events->list[index].name : NULL;
-}
-
-PMUCTL_API const struct perf_event_attr *
-pmuctl_events_attr(const struct pmuctl_events *events, size_t index)
-{
-	return index < events->count ? &events->list[index].attr : NULL;
 }

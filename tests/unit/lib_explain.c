@@ -3,7 +3,7 @@
  * What libpmuctl says where there is no driver to explain, how an explanation
  * becomes a line, and the arithmetic of estimates.
  */
-/* sources: lib/src/explain.c lib/src/device.c lib/src/event.c */
+/* sources: lib/src/explain.c lib/src/device.c lib/src/event.c lib/src/group.c */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
