@@ -158,18 +158,19 @@ qemu_arguments()
 	if [ "${LAB_ACCEL:-tcg}" = kvm ]; then
 		accel=kvm cpu=host,pmu=on
 	else
-		# All emulated CPUs read one clock, but on a busy host the kernel
-		# may not find that out by comparing.
-		kernel_args+=' tsc=reliable'
+		# The TSC counts nanoseconds, the same on all CPUs (see
+		# qemu/hooks.patch); on a busy host the kernel would measure
+		# something else.  For the same reason it need not test whether
+		# timer interrupts arrive.
+		kernel_args+=' tsc=reliable tsc_early_khz=1000000 no_timer_check'
 		[ "$SMP" = 1 ] || accel=tcg,thread=multi
 	fi
 	# With all its checks this kernel is slow, and slower on a busy host.
 	[ "$KERNEL" != debug ] || kernel_args+=' watchdog_thresh=60'
 	if [ "$ICOUNT" = 1 ]; then
-		# One instruction is one nanosecond, so the TSC's rate is known.
-		# The local APIC timer's would be measured by 100 ms of polling,
-		# which takes seconds: do without that timer.
-		kernel_args+=' tsc_early_khz=1000000 nolapic_timer'
+		# The rate of the local APIC's timer would be measured by 100 ms
+		# of polling, which takes seconds: do without that timer.
+		kernel_args+=' nolapic_timer'
 		kernel_args+=' norandmaps nokaslr'
 	fi
 	# shellcheck disable=SC2054 # these commas are QEMU's
