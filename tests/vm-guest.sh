@@ -11,25 +11,75 @@
 #
 # A suite is a file in /pmuctl/tests: a Criterion program, or a script NAME.sh.
 # One test at a time: they share one PMU, and an emulated CPU is slow.
+#
+# A kernel that looks for leaks (kmemleak) is asked for them in the end: once
+# while the module is loaded, when its functions have names, once after it is gone.
 cd /tmp || exit 1
 result=0
-# Seconds for one suite; one that hangs must not take the others with it.
+# Seconds for one suite, and for one test; one that hangs must not take the
+# others with it. Kernels with leak checks have many others, and are slow.
+leaks=/sys/kernel/debug/kmemleak
 limit=300
+test_limit=120
+if [ -e "$leaks" ]; then
+	limit=1200
+	test_limit=900
+fi
 now()
 {
 	cut -d ' ' -f 1 /proc/uptime
 }
 
-for suite in "$@"; do
-	printf '#suite %s begin\n' "$suite"
+# find_leaks PATTERN: the reports of leaked objects of which a line matches.
+# An object counts as leaked once it is some seconds old, and a first scan may
+# take a pointer that was on its way for a lost one.
+find_leaks()
+{
+	sleep 6
+	echo scan >"$leaks"
+	sleep 1
+	echo scan >"$leaks"
+	awk -v pattern="$1" '
+		function tell() { if (report ~ pattern) printf "%s", report }
+		/^unreferenced object/ { tell(); report = "" }
+		{ report = report $0 "\n" }
+		END { tell() }' "$leaks"
+}
+
+# Functions of a module that has been unloaded are addresses without a name.
+check_leaks()
+{
+	local found
+
+	found=$(find_leaks '[[]pmuctl[]]')
+	[ ! -d /sys/module/pmuctl ] || rmmod pmuctl || return 1
+	found=$found$(find_leaks '[>][]] 0xffffffff[a-f]')
+	if [ -n "$found" ]; then
+		printf '%s\n0 passed, 1 failed\n' "$found"
+		return 1
+	fi
+	echo '1 passed, 0 failed'
+}
+
+# run NAME COMMAND...: a command between the two lines.
+run()
+{
+	local name=$1 start status=0
+
+	shift
+	printf '#suite %s begin\n' "$name"
 	start=$(now)
-	case $suite in
-	*.sh)	timeout "$limit" sh "/pmuctl/tests/$suite" </dev/null 2>&1 ;;
-	*)	timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout 120 </dev/null 2>&1 ;;
-	esac
-	status=$?
+	"$@" </dev/null 2>&1 || status=$?
 	[ "$status" -eq 0 ] || result=1
-	printf '\n#suite %s end %d %s\n' "$suite" "$status" \
+	printf '\n#suite %s end %d %s\n' "$name" "$status" \
 		"$(awk -v a="$start" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }')"
+}
+
+for suite in "$@"; do
+	case $suite in
+	*.sh)	run "$suite" timeout "$limit" sh "/pmuctl/tests/$suite" ;;
+	*)	run "$suite" timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" ;;
+	esac
 done
+[ ! -e "$leaks" ] || run leaks check_leaks
 exit "$result"

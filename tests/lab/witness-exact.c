@@ -5,7 +5,7 @@
  * Static, runs as root in the guest without the module. The blocks are in
  * witness-blocks.S.
  *
- * usage: witness-exact [blocks|step|migrate|kernel|together]...
+ * usage: witness-exact [blocks|step|migrate|kernel|together|rdpmc]...
  *
  * Prints "ok NAME" or "not ok NAME: why" for each check.
  */
@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,21 +221,24 @@ static void check_blocks(void)
 		   1000);
 }
 
-/*
- * Step through a program and compare the number of steps with what was counted. A rep
- * instruction steps once a round at the same address; exit_group, the last, never ends.
- */
-static void check_steps(void)
+/* Let the caller, and what it starts, run on one CPU only. */
+static void stay_on_cpu(int cpu)
 {
-	char *const argv[] = { "echo", "stepping", NULL };
-	unsigned long long rip = 0, steps = 0;
-	struct user_regs_struct regs;
-	uint64_t counted;
-	char why[200];
-	int status, fd;
-	pid_t pid;
+	cpu_set_t set;
 
-	pid = fork();
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+/* A program of many kinds of instructions, stopped before its first one. */
+static pid_t start_stepping(int *event)
+{
+	char *const argv[] = { "busybox", "sha1sum", "/bin/busybox", NULL };
+	pid_t pid = fork();
+	int status;
+
 	if (pid == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
@@ -242,22 +246,46 @@ static void check_steps(void)
 		_exit(127);
 	}
 	waitpid(pid, &status, 0);
-	fd = open_event(PERF_COUNT_HW_INSTRUCTIONS, USER, pid, -1, true);
+	*event = open_event(PERF_COUNT_HW_INSTRUCTIONS, USER, pid, -1, true);
 	ptrace(PTRACE_CONT, pid, 0, 0);
 	waitpid(pid, &status, 0);
-	while (WIFSTOPPED(status)) {
-		ptrace(PTRACE_GETREGS, pid, 0, &regs);
-		steps += regs.rip != rip;
-		rip = regs.rip;
+	return pid;
+}
+
+/*
+ * Step through a program and compare the number of steps with what was counted, at every
+ * step. A rep instruction stops once a round at the same address, and counts at its end.
+ */
+static void check_steps(void)
+{
+	unsigned long long rip, next, steps = 0;
+	struct user_regs_struct regs;
+	uint64_t counted = 0;
+	int status, event;
+	char why[200];
+	pid_t pid;
+
+	stay_on_cpu(0);
+	pid = start_stepping(&event);
+	ptrace(PTRACE_GETREGS, pid, 0, &regs);
+	rip = regs.rip;
+	while (steps < 5000 && counted == steps) {
 		ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
 		waitpid(pid, &status, 0);
+		if (!WIFSTOPPED(status))
+			break;
+		next = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user_regs_struct, rip), 0);
+		steps += next != rip;
+		rip = next;
+		counted = read_event(event);
 	}
-	/* The first stop is before the first instruction, the last instruction has none. */
-	counted = read_event(fd);
-	close(fd);
-	snprintf(why, sizeof(why), "%llu counted, %llu steps", (unsigned long long)counted, steps);
-	report(WIFEXITED(status) && WEXITSTATUS(status) == 0 && counted == steps && steps > 1000,
-	       "busybox echo counts as many instructions as it has steps", why);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(event);
+	snprintf(why, sizeof(why), "%llu counted after %llu steps, at %#llx",
+		 (unsigned long long)counted, steps, rip);
+	report(counted == steps && steps == 5000,
+	       "a program that is stepped through counts one for each step", why);
 }
 
 /* Hop between CPUs while another process fights for them. */
@@ -293,7 +321,7 @@ static struct counts least_kernel(void (*block)(long, void *), long n)
 static void check_kernel(void)
 {
 	struct counts one, two, three, none;
-	const long n = 300;
+	const uint64_t n = 300;
 	uint64_t insns, branches;
 	char why[300];
 
@@ -359,6 +387,53 @@ static void check_together(void)
 	}
 }
 
+static inline uint64_t rdpmc(uint32_t counter)
+{
+	uint32_t low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (counter) : "memory");
+	return low | (uint64_t)high << 32;
+}
+
+/* User space may read counters if, and only if, it has mapped an event: CR4.PCE. */
+static void check_rdpmc(void)
+{
+	int event = open_event(PERF_COUNT_HW_INSTRUCTIONS, USER, 0, -1, false), status;
+	volatile struct perf_event_mmap_page *page;
+	uint64_t before, after, empty;
+	char why[200];
+	pid_t pid;
+
+	stay_on_cpu(0);
+	pid = fork();
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		rdpmc(0);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	report(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+	       "rdpmc without a mapped event is refused", "it was carried out");
+
+	page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, event, 0);
+	if (page == MAP_FAILED)
+		die("mmap of a perf event");
+	ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+	if (!page->index) {
+		report(false, "rdpmc sees every instruction", "the event is on no counter");
+		return;
+	}
+	before = rdpmc(page->index - 1);
+	empty = rdpmc(page->index - 1) - before;
+	before = rdpmc(page->index - 1);
+	asm volatile(".fill 1000, 1, 0x90");
+	after = rdpmc(page->index - 1);
+	snprintf(why, sizeof(why), "1000 nops count %lld", (long long)(after - before - empty));
+	report(after - before - empty == 1000, "rdpmc sees every instruction", why);
+	munmap((void *)page, PAGE);
+	close(event);
+}
+
 static const struct {
 	const char *name;
 	void (*check)(void);
@@ -368,6 +443,7 @@ static const struct {
 	{ "migrate", check_migration },
 	{ "kernel", check_kernel },
 	{ "together", check_together },
+	{ "rdpmc", check_rdpmc },
 };
 
 int main(int argc, char **argv)

@@ -121,7 +121,7 @@ static uint64_t count_exec(bool enable_on_exec, unsigned int args, bool *enabled
 	pid_t child;
 
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		if (read(ends[0], &byte, 1) == 1)
 			execv(EXEC_PROGRAM, argv + 4 - args);
@@ -170,7 +170,7 @@ Test(state, enable_on_exec_works_once)
 	pid_t child;
 
 	cr_assert_eq(pipe(to), 0);
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		dup2(to[0], 0);
 		execl("/bin/sh", "sh", "-c",

@@ -96,7 +96,7 @@ Test(switching, ten_thousand_switches_are_exact)
 	pin_here(1);
 	cr_assert_eq(pipe(to), 0);
 	cr_assert_eq(pipe(from), 0);
-	child = fork();
+	child = fork_child();
 	if (!child) {
 		while (read(to[0], &byte, 1) == 1 && byte == 'x')
 			if (write(from[1], &byte, 1) != 1)

@@ -78,7 +78,7 @@ Test(target, task_that_sleeps_now)
 /* A child that loops for ever on a CPU of its own: it is never switched out. */
 static pid_t start_endless(int cpu)
 {
-	pid_t child = fork();
+	pid_t child = fork_child();
 
 	if (!child) {
 		pin_here(cpu);
@@ -282,7 +282,7 @@ Test(target, two_observers_of_one_task_see_the_same)
 	worker_start(&w, false);
 	cr_assert_eq(pipe(ends), 0);
 	fd = event_open(&attr, w.tid, -1);
-	other = fork();
+	other = fork_child();
 	if (!other) {
 		int mine = event_open(&attr, w.tid, -1);
 
@@ -319,7 +319,7 @@ Test(target, descriptor_works_in_a_child_and_outlives_the_opener)
 
 	worker_start(&w, false);
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
-	opener = fork();
+	opener = fork_child();
 	if (!opener) {
 		fd = event_open(&attr, w.tid, -1);
 		header->cmsg_level = SOL_SOCKET;
@@ -335,7 +335,7 @@ Test(target, descriptor_works_in_a_child_and_outlives_the_opener)
 	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
 
-	opener = fork();
+	opener = fork_child();
 	if (!opener)
 		_exit(worker_count_loop(&w, fd, N) != LOOP_INSTRUCTIONS * N);
 	cr_assert_eq(waitpid(opener, &status, 0), opener);
@@ -396,7 +396,7 @@ Test(target, poll_that_waits_wakes_when_the_task_is_killed)
 
 	child = start_endless(1);
 	p.fd = event_open(&attr, child, -1);
-	killer = fork();
+	killer = fork_child();
 	if (!killer) {
 		sleep_ms(100);
 		_exit(kill(child, SIGKILL));
@@ -413,7 +413,7 @@ Test(target, zombie_cannot_be_opened)
 {
 	struct perf_event_attr attr = instructions_u();
 	siginfo_t info;
-	pid_t child = fork();
+	pid_t child = fork_child();
 
 	if (!child)
 		_exit(0);

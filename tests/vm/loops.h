@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -187,6 +188,20 @@ static inline int perf_try(const struct perf_event_attr *attr, pid_t pid, int cp
 
 /* ---- Tasks and CPUs ---- */
 
+/* fork(), but a child does not live longer than the test, however that ends. */
+static inline pid_t fork_child(void)
+{
+	pid_t parent = getpid(), child = fork();
+
+	cr_assert(child >= 0, "fork: %m");
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return child;
+}
+
 static inline void pin_task(pid_t tid, int cpu)
 {
 	cpu_set_t set;
@@ -312,8 +327,7 @@ static inline void worker_start(struct worker *w, bool is_thread)
 		while (!__atomic_load_n(&w->tid, __ATOMIC_ACQUIRE))
 			usleep(1000);
 	} else {
-		w->tid = fork();
-		cr_assert(w->tid >= 0, "fork: %m");
+		w->tid = fork_child();
 		if (!w->tid) {
 			worker_work(ends[0]);
 			_exit(0);

@@ -108,7 +108,7 @@ Test(own, perf_holds_it_then_we_then_perf)
 
 Test(own, perf_stat_of_the_system_holds_it)
 {
-	pid_t perf = fork();
+	pid_t perf = fork_child();
 	unsigned int i;
 
 	if (!perf) {

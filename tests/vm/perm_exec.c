@@ -246,6 +246,56 @@ Test(perm_exec, enable_on_exec_of_a_set_uid_program_counts_nothing, .fini = remo
 	cr_assert(o.hup);
 }
 
+/*
+ * Open it again and again while it executes: each check is of the old image or of the new
+ * one, and whatever was opened by the old one's rights has hung up when the new one runs.
+ */
+static int open_during_exec(const struct counted *c)
+{
+	union raw_attr a = raw_instructions();
+	int last, fd;
+	char who;
+
+	if (perm_become(PERM_USER))
+		return 1;
+	last = raw_open(&a, c->pid, -1, 0, NULL);
+	if (last < 0 || write(c->go, "g", 1) != 1)
+		return 2;
+	/* ESRCH: it was in the midst of losing its events. */
+	while ((fd = raw_open(&a, c->pid, -1, 0, NULL)) >= 0 || fd == -ESRCH) {
+		if (fd < 0)
+			continue;
+		close(last);
+		last = fd;
+	}
+	if (fd != -EACCES)
+		return -fd;
+	if (read(c->said, &who, 1) != 1 || who != 'r')
+		return 4;
+	if (!hangs_up(last))
+		return 5;
+	return raw_open(&a, c->pid, -1, 0, NULL) == -EACCES ? 0 : 6;
+}
+
+Test(perm_exec, no_open_slips_through_an_exec, .fini = remove_image)
+{
+	raw_device();
+	make_image(&set_uid);
+	for (int round = 0; round < 20; round++) {
+		struct counted c = users;
+		pid_t pid;
+
+		start_counted(&c);
+		pid = fork();
+		if (!pid)
+			_exit(open_during_exec(&c));
+		perm_join(pid);
+		raw_reap(c.pid);
+		close(c.go);
+		close(c.said);
+	}
+}
+
 /* ---- Nothing is gained ---- */
 
 Test(perm_exec, an_ordinary_program_is_counted, .fini = remove_image)

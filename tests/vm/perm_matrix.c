@@ -324,6 +324,20 @@ Test(perm_matrix, levels_that_do_not_exist_are_refused, .fini = perm_default_lev
 	}
 }
 
+static void load_as_it_was(void)
+{
+	if (system("rmmod pmuctl 2>/dev/null; insmod /pmuctl/pmuctl.ko"))
+		perror("insmod");
+}
+
+Test(perm_matrix, the_level_can_be_set_at_load, .fini = load_as_it_was)
+{
+	cr_assert_eq(system("rmmod pmuctl"), 0);
+	cr_assert_eq(system("insmod /pmuctl/pmuctl.ko paranoid=-1"), 0);
+	cr_assert_eq(raw_info().paranoid, -1);
+	close(raw_device());
+}
+
 Test(perm_matrix, the_level_is_2_unless_somebody_set_it)
 {
 	cr_assert_eq(raw_info().paranoid, 2);

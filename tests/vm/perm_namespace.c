@@ -240,3 +240,59 @@ Test(perm_namespace, tasks_across_a_namespace, .fini = perm_default_level)
 	perm_set_level(2);
 	attack(across_namespaces);
 }
+
+/* ---- Tasks within a pid namespace, counted from outside ---- */
+
+/* The first task of a new pid namespace, which is task 1 in there. */
+static pid_t first_of_namespace(uid_t uid)
+{
+	int report[2];
+	pid_t pid = 0, maker;
+
+	cr_assert_eq(pipe(report), 0);
+	maker = fork();
+	if (!maker) {
+		if (unshare(CLONE_NEWPID))
+			_exit(1);
+		pid = fork();
+		if (!pid) {
+			if (perm_become_with(uid, -1))
+				_exit(1);
+			for (;;)
+				pause();
+		}
+		_exit(write(report[1], &pid, sizeof(pid)) != sizeof(pid));
+	}
+	perm_join(maker);
+	cr_assert_eq(read(report[0], &pid, sizeof(pid)), (ssize_t)sizeof(pid));
+	return pid;
+}
+
+static int count_from_outside(pid_t own, pid_t other)
+{
+	union raw_attr a = raw_instructions();
+
+	if (perm_become(PERM_USER))
+		return 1;
+	if (raw_open(&a, own, -1, 0, NULL) < 0 || perm_perf_open(own, -1, false) < 0)
+		return 2;
+	if (!is_refused(other) || perm_perf_open(other, -1, false) != -EACCES)
+		return 3;
+	return 0;
+}
+
+Test(perm_namespace, tasks_within_have_their_number_outside, .fini = perm_default_level)
+{
+	pid_t own = first_of_namespace(RAW_USER), other = first_of_namespace(RAW_OTHER_USER);
+	pid_t pid;
+
+	perm_set_level(2);
+	raw_device();
+	usleep(100 * 1000); /* until they are who they are to be */
+	pid = fork();
+	if (!pid)
+		_exit(count_from_outside(own, other));
+	perm_join(pid);
+	kill(own, SIGKILL);
+	kill(other, SIGKILL);
+}

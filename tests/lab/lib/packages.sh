@@ -40,13 +40,6 @@ packages_missing()
 	fi
 }
 
-# packages_known NAME...: do the machine's package lists have all of them?
-packages_known()
-{
-	apt-get install --simulate -qq --no-install-recommends "$@" \
-		>/dev/null 2>&1
-}
-
 # packages_get: install what is missing, or say how to.
 packages_get()
 {
@@ -61,11 +54,9 @@ packages_get()
 		    "sudo apt-get install --no-install-recommends ${missing[*]}"
 	say "packages: installing ${missing[*]}"
 	mkdir -p "$CACHE/log"
-	if ! packages_known "${missing[@]}"; then
-		run_logged "$CACHE/log/apt-update-host.log" apt-get update ||
-			die "apt-get update failed" \
-			    "check the network and /etc/apt, then run this again"
-	fi
+	run_logged "$CACHE/log/apt-update-host.log" apt-get update ||
+		die "apt-get update failed" \
+		    "check the network and /etc/apt, then run this again"
 	DEBIAN_FRONTEND=noninteractive run_logged "$CACHE/log/apt-install.log" \
 		apt-get install -y --no-install-recommends "${missing[@]}" ||
 		die "the packages could not be installed" \

@@ -1,0 +1,162 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The debug kernel: Debian's sources of 6.1, with Debian's patches, built with
+# the kernel's own checks (tests/lab/debug-kernel.config).  It lies in
+# CACHE/kernels/debug as the other guest kernels do (kernels.sh tells), without
+# vmlinuz; its version ends with a hash of the sources' version and the options.
+# Sourced, never run.
+
+DEBUG_SOURCE=linux-source-6.1
+DEBUG_CONFIG=$LAB_DIR/debug-kernel.config
+DEBUG_DIR=$CACHE/kernels/debug
+# To be raised when what is kept of a build changes.
+DEBUG_RECIPE=1
+
+# debug_name VERSION: what a kernel of these sources and our options is called.
+debug_name()
+{
+	local hash
+	hash=$({ echo "$DEBUG_RECIPE $1"; cat "$DEBUG_CONFIG"; } | sha256sum)
+	printf '%s+debug.%s\n' "$1" "${hash:0:12}"
+}
+
+# debug_ready: is the debug kernel in the cache, complete, and with the options
+# of today?
+debug_ready()
+{
+	local version
+	[ -s "$DEBUG_DIR/version" ] && [ -s "$DEBUG_DIR/vmlinux" ] &&
+		[ -s "$DEBUG_DIR/release" ] && [ -d "$DEBUG_DIR/modules" ] &&
+		[ -e "$DEBUG_DIR/build/Makefile" ] || return 1
+	version=$(cat "$DEBUG_DIR/version")
+	[ "$version" = "$(debug_name "${version%+debug.*}")" ]
+}
+
+# debug_source_version: the version of the sources to build: that of the debug
+# kernel that is there, whatever its options, or else the suites' newest.
+debug_source_version()
+{
+	local version
+	if [ -s "$DEBUG_DIR/version" ] && [ -z "$1" ]; then
+		version=$(cat "$DEBUG_DIR/version")
+		printf '%s\n' "${version%+debug.*}"
+		return 0
+	fi
+	version=$(apt_newest "$DEBUG_SOURCE" 6.1.)
+	[ -n "$version" ] ||
+		die "no package $DEBUG_SOURCE in the package lists" \
+		    "see which sources bookworm holds now, and adapt DEBUG_SOURCE in tests/lab/lib/debug.sh"
+	printf '%s\n' "$version"
+}
+
+# debug_unpack VERSION WORK: the sources, to WORK/source.
+debug_unpack()
+{
+	local work=$2 package
+	[ ! -d "$work/source" ] || return 0
+	rm -rf -- "$work"
+	mkdir -p "$work/package"
+	say "debug kernel: fetching and unpacking the sources of $1"
+	package=$DEBUG_SOURCE=$1
+	(cd -- "$work/package" &&
+	 run_logged "$CACHE/log/debug-kernel-source.log" \
+		private_apt apt-get download "$package") ||
+		die "the package $package could not be fetched" \
+		    "if the mirror has a newer one only: tests/lab/debug-kernel --update"
+	{
+		dpkg-deb --fsys-tarfile "$work"/package/*.deb |
+			tar -x -O "./usr/src/$DEBUG_SOURCE.tar.xz" |
+			tar -x -J -C "$work" &&
+		mv -T -- "$work/$DEBUG_SOURCE" "$work/source"
+	} || die "the sources could not be unpacked" \
+		"they take 1.6 GB, the build as much again: see the space in $CACHE"
+	rm -rf -- "$work/package"
+}
+
+# debug_make SOURCE ARGS...: the kernel's make, without what our make exports;
+# the product of a build does not tell where it was built.
+debug_make()
+{
+	local source=$1
+	shift
+	env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL \
+		-u VERSION -u O -u V -u KERNELS -u CFLAGS -u CPPFLAGS \
+		KBUILD_BUILD_USER=lab KBUILD_BUILD_HOST=lab \
+		nice -n 10 make -C "$source" "$@"
+}
+
+# debug_lost_options SOURCE: print the options that did not come out as asked.
+debug_lost_options()
+{
+	local line name
+	while read -r line; do
+		case $line in
+		CONFIG_*)
+			grep -qxF -- "$line" "$1/.config" || echo "$line"
+			;;
+		'# CONFIG_'*' is not set')
+			name=${line#\# }
+			! grep -q "^${name% is not set}=" "$1/.config" || echo "$line"
+			;;
+		esac
+	done <"$DEBUG_CONFIG"
+}
+
+# debug_configure SOURCE: tinyconfig and our options.
+debug_configure()
+{
+	local source=$1 log=$CACHE/log/debug-kernel-config.log lost
+	run_logged "$log" debug_make "$source" tinyconfig ||
+		die "the kernel's configuration failed" "see $log"
+	cat -- "$DEBUG_CONFIG" >>"$source/.config"
+	run_logged "$log" debug_make "$source" olddefconfig ||
+		die "the kernel's configuration failed" "see $log"
+	lost=$(debug_lost_options "$source")
+	[ -z "$lost" ] || {
+		printf '%s\n' "$lost" | sed 's/^/    /' >&2
+		die "the kernel does not take these options of $DEBUG_CONFIG" \
+		    "look up in its Kconfig files what they depend on now"
+	}
+}
+
+# debug_compile SOURCE
+debug_compile()
+{
+	local log=$CACHE/log/debug-kernel-build.log
+	say "debug kernel: compiling, about 15 minutes of processor time (log: $log)"
+	run_logged "$log" debug_make "$1" -j"$(nproc)" vmlinux modules ||
+		die "the debug kernel does not build" \
+		    "see $log; a second run goes on where this one stopped"
+}
+
+# debug_keep_headers SOURCE GOAL: what of a built tree it takes to build modules.
+debug_keep_headers()
+{
+	mkdir -p "$2"
+	(cd -- "$1" && {
+		printf '%s\n' .config Makefile Module.symvers include scripts \
+			arch/x86/include tools/objtool/objtool
+		find arch/x86 -maxdepth 1 -name 'Makefile*'
+	} | tar -c -f - --files-from=- --exclude='*.o' --exclude='.*.cmd' \
+		--exclude='*.a') | tar -x -f - -C "$2"
+}
+
+# debug_collect SOURCE NEW: what is kept of a build.
+debug_collect()
+{
+	local source=$1 new=$2 release headers
+	release=$(cat "$source/include/config/kernel.release")
+	headers=root/usr/src/linux-headers-$release
+	run_logged "$CACHE/log/debug-kernel-install.log" \
+		debug_make "$source" INSTALL_MOD_PATH="$new/root" \
+		DEPMOD=/sbin/depmod modules_install || return 1
+	debug_keep_headers "$source" "$new/$headers" || return 1
+	rm -f -- "$new/root/lib/modules/$release"/{build,source}
+	ln -s "../../../usr/src/linux-headers-$release" \
+		"$new/root/lib/modules/$release/build"
+	strip --strip-debug -o "$new/vmlinux" "$source/vmlinux" || return 1
+	ln -s "root/lib/modules/$release" "$new/modules"
+	ln -s "$headers" "$new/build"
+	printf '%s\n' "$release" >"$new/release"
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the tests of loading: the module in and out, and what is to be seen of it from
+ * outside.
+ */
+#ifndef VM_MODULE_H
+#define VM_MODULE_H
+
+#include "loops.h"
+
+#define MODULE_FILE	"/pmuctl/pmuctl.ko"
+
+/* Returns 0 or -errno. */
+static inline int module_load(void)
+{
+	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), err;
+
+	cr_assert(fd >= 0, "%s: %m", MODULE_FILE);
+	err = syscall(__NR_finit_module, fd, "", 0) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+/* Returns 0 or -errno, without waiting. */
+static inline int module_unload(void)
+{
+	return syscall(__NR_delete_module, "pmuctl", O_NONBLOCK) ? -errno : 0;
+}
+
+/* For tests that want to be the first users of a fresh module, and leave it loaded */
+static inline void module_reload(void)
+{
+	int err = module_unload();
+
+	cr_assert(!err || err == -ENOENT, "unload: %s", strerror(-err));
+	err = module_load();
+	cr_assert_eq(err, 0, "load: %s", strerror(-err));
+}
+
+static inline void module_ensure(void)
+{
+	int err = module_load();
+
+	cr_assert(!err || err == -EEXIST, "load: %s", strerror(-err));
+}
+
+/* Who owns the PMU, and with how many events of ours */
+static inline struct pmuctl_info module_info(void)
+{
+	struct pmuctl_info info = { .size = sizeof(info) };
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+
+	cr_assert_eq(ioctl(device, PMUCTL_IOC_INFO, &info), 0, "%m");
+	close(device);
+	return info;
+}
+
+#endif /* VM_MODULE_H */
