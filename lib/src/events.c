@@ -129,14 +129,14 @@ static const char *group_modifiers_parse(struct parser *p, const char *at,
 	*mods = (struct modifiers){ .text = { at, 0 } };
 	if (!text.len)
 		return end;
-	if (text.start[0] != ':') {
-		pmuctl_parse_fail(p, text.start,
-			"behind the brace a comma is expected, or a colon and modifiers");
-		return NULL;
+	if (text.start[0] == ':') {
+		text.start++;
+		text.len--;
+		return pmuctl_modifiers_parse(p, text, mods) < 0 ? NULL : end;
 	}
-	text.start++;
-	text.len--;
-	return pmuctl_modifiers_parse(p, text, mods) < 0 ? NULL : end;
+	pmuctl_parse_fail(p, text.start,
+			  "behind the brace a comma is expected, or a colon and modifiers");
+	return NULL;
 }
 
 /*
