@@ -188,21 +188,21 @@ users_may_not_count_all_cpus() { ! su user -c 'pmuctl stat -a true' 2>err && say
 
 interval_text()
 {
-	run 0 -I 100 -e instructions:u sh -c "$(busy 5000)" &&
+	run 0 -I 100 -e instructions:u sh -c "$(busy 20000)" &&
 		[ "$(head -n 1 err)" = '#           time             counts      events' ] &&
 		! grep -Evq '^#|^ +[0-9]+\.[0-9]{9} +([0-9,]+|<not counted>)      instructions:u' err &&
 		[ "$(grep -c instructions:u err)" -ge 2 ] && ! grep -q elapsed err
 }
 intervals_add_up()
 {
-	run 0 -x , -I 50 -e instructions:u sh -c "$(busy 5000)" && [ "$(wc -l <err)" -ge 2 ] &&
-		mv err intervals && run 0 -x , -e instructions:u sh -c "$(busy 5000)" &&
+	run 0 -x , -I 50 -e instructions:u sh -c "$(busy 10000)" && [ "$(wc -l <err)" -ge 2 ] &&
+		mv err intervals && run 0 -x , -e instructions:u sh -c "$(busy 10000)" &&
 		awk -F , 'FILENAME == "intervals" { if ($1 <= last) exit 2; last = $1; sum += $2; next }
 			END { exit !(sum > $1 * 0.99 && sum < $1 * 1.01) }' intervals err
 }
 interval_of_all_cpus()
 {
-	run 0 -x , -I 100 -a -A -e cycles,instructions usleep 350000 &&
+	run 0 -x , -I 100 -a -A -e cycles,instructions sleep 1 &&
 		[ "$(grep -c ',CPU1,.*,cycles,' err)" -ge 2 ] && [ "$(grep -c ',CPU0,.*,instructions,' err)" -ge 2 ]
 }
 interval_heading_comes_again()
@@ -213,11 +213,11 @@ interval_until_a_signal()
 {
 	pmuctl stat -I 50 -a -e cycles 2>err &
 	counting=$!
-	listens $counting && usleep 300000 && kill -INT $counting
+	listens $counting && sleep 1 && kill -INT $counting
 	wait $counting
 	[ $? -eq 130 ] && [ "$(grep -c ' cycles' err)" -ge 2 ]
 }
-interval_to_a_file() { run 0 -I 50 -o file -e cycles -C 0 usleep 300000 && lines err 0 && [ "$(grep -c '^# started' file)" -eq 1 ] && [ "$(grep -c ' cycles' file)" -ge 2 ]; }
+interval_to_a_file() { run 0 -I 50 -o file -e cycles -C 0 sleep 1 && lines err 0 && [ "$(grep -c '^# started' file)" -eq 1 ] && [ "$(grep -c ' cycles' file)" -ge 2 ]; }
 interval_to_a_full_disk() { run 1 -I 50 -o /dev/full -e cycles:u usleep 300000 && says 'No space left' && [ "$(grep -c . err)" -le 2 ]; }
 
 # ---- repeats
