@@ -198,8 +198,8 @@ extern struct mutex pmuctl_mutex;
  * Context: Process, may sleep.
  * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
  * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
- * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task is exiting; -EOPNOTSUPP if a hook
- * lacks; -ENOMEM; -EINTR.
+ * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
+ * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,

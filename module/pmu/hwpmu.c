@@ -148,7 +148,6 @@ void hwpmu_arm(struct hwpmu_counter *c)
 	c->prev = raw;
 }
 
-
 /* An NMI may come in between, and write the same. */
 static void apply_enabled(struct hwpmu_cpu *cpu)
 {

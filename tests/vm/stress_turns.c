@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A minute of everything at once (10 s where the clock counts instructions): four tasks with eight groups of three events each, and
- * groups on every CPU, all of which compete for the same 4 general and 3 fixed counters.
+ * A minute of everything at once (10 s where the clock counts instructions): four tasks
+ * with eight groups of three events each, and groups on every CPU, all of which compete
+ * for the same 4 general and 3 fixed counters.
  * Every scaled value must be within 3 % of what the tasks know they did, where the clock
  * counts instructions. With several CPUs the guest's clock goes on while the host lets a
  * CPU wait, so that a share of the time is not the same share of the work: 15 %.
