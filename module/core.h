@@ -55,9 +55,8 @@ enum pmuctl_class {
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @groups: group leaders, by class, in the order of their turn. What is in them changes
- *	only with pmuctl_mutex held too, so that either is enough to walk them; their
- *	order changes with every rotation.
+ * @groups: group leaders, by class, in the order of their turn. Which there are changes
+ *	only with pmuctl_mutex held too, their order with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
@@ -103,7 +102,7 @@ struct pmuctl_context {
  * Protected by @context->lock, changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
  * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
- * @siblings: of a leader.
+ * @siblings: of a leader; their order never changes.
  *
  * Protected by @context->lock:
  * @enabled: it is to count whenever its context is loaded.

@@ -255,8 +255,10 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->waiting = false;
+	if (pc->context.loaded_cpu < 0)
+		return; /* the CPU goes offline, its PMU is not ours any more */
 
-	if (of_cpu && pc->context.loaded_cpu >= 0)
+	if (of_cpu)
 		stop_wrong(pc, &pc->context, idle, now);
 	if (of_task)
 		stop_wrong(pc, of_task, idle, now);
@@ -277,7 +279,7 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 		start_flexible(pc, of_task);
 	hwpmu_commit();
 
-	if (pc->waiting && pc->context.loaded_cpu >= 0)
+	if (pc->waiting)
 		start_rotating(pc);
 }
 
