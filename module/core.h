@@ -223,7 +223,8 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
 /**
  * pmuctl_event_read() - read value and times of one instant
  * @event: in any state.
- * @group: read all events of its group, the leader first.
+ * @format: PERF_FORMAT_GROUP to read all events of its group, the leader first;
+ *	PERF_FORMAT_TOTAL_TIME_* if times are wanted: without they may be old.
  * @counts: is filled.
  * @max: how many of them there are; more are not read.
  *
@@ -231,7 +232,7 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
  * Return: how many were read, or would have been if there were room; 0 if the group is
  * in error.
  */
-unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 			       struct pmuctl_counts *counts, unsigned int max);
 
 /**

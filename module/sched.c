@@ -288,6 +288,23 @@ void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 	choose(pc, task, false);
 }
 
+bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (pc->waiting || pc->context.loaded_cpu < 0)
+		return false;
+
+	pmuctl_sched_account(leader);
+	if (!update_eligible(leader, is_idle_task(current)))
+		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	if (leader->eligible && !leader->counter.running) {
+		pc->full = 0;
+		if (!start_group(pc, leader))
+			return false;
+	}
+	hwpmu_commit();
+	return true;
+}
+
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader, *event;
