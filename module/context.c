@@ -56,6 +56,13 @@ static void resched(struct pmuctl_cpu *pc, const struct task_struct *task)
 	pmuctl_cpu_unlock(pc);
 }
 
+static void sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
+{
+	pmuctl_cpu_lock(pc);
+	pmuctl_sched_in(pc, task);
+	pmuctl_cpu_unlock(pc);
+}
+
 static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
@@ -189,7 +196,7 @@ static void load_if_current(void *info)
 
 	if (current == ctx->task && !pc->task_context) {
 		load_task(pc, ctx);
-		resched(pc, current);
+		sched_in(pc, current);
 	}
 }
 
@@ -403,7 +410,7 @@ void pmuctl_context_switch(struct task_struct *next)
 		changed = true;
 	}
 	if (changed)
-		resched(pc, next);
+		sched_in(pc, next);
 }
 
 static bool enable_on_exec(struct pmuctl_cpu *pc, void *arg)

@@ -61,6 +61,8 @@ enum pmuctl_class {
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
  * @nr_exclude_idle: events that do not count while the CPU is idle.
+ * @waiting: not all of its flexible groups found counters when it was last loaded.
+ * @last_turn: when they took turns last, in ns of sched_clock().
  *
  * Others:
  * @lock: see above.
@@ -78,6 +80,8 @@ struct pmuctl_context {
 	int loaded_cpu;
 	bool gone;
 	unsigned int nr_exclude_idle;
+	bool waiting;
+	u64 last_turn;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;

@@ -55,6 +55,9 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc);
  */
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task);
 
+/* The same when @task's context may just have been loaded */
+void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task);
+
 /**
  * pmuctl_sched_group() - choose for one group whose state has changed, if that is enough
  * @pc: this CPU, locked by pmuctl_cpu_lock().

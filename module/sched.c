@@ -7,7 +7,8 @@
  * on in the order of their lists as long as counters last, a group as a whole or not at
  * all. While one of them has to wait a timer rotates: those that ran go to the end of
  * their list, so that those that waited are the first to choose, and the CPU's groups
- * and the task's take turns at choosing first.
+ * and the task's take turns at choosing first. A task whose turns are over before the
+ * timer comes rotates when it is switched out.
  *
  * A group that is on the PMU and can stay there is not touched.
  */
@@ -80,6 +81,14 @@ static bool update_eligible(struct pmuctl_event *leader, bool idle)
 			right = false;
 	}
 	return right;
+}
+
+static void clear_eligible(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader)
+		event->eligible = false;
 }
 
 static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
@@ -169,11 +178,8 @@ static void stop_all_flexible(struct pmuctl_cpu *pc)
 
 static void set_error(struct pmuctl_event *leader)
 {
-	struct pmuctl_event *event;
-
 	leader->error = true;
-	for_each_group_member(event, leader)
-		event->eligible = false;
+	clear_eligible(leader);
 }
 
 static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -195,10 +201,16 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
 
+	bool waiting = false;
+
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->eligible && !leader->counter.running &&
 		    !start_group(pc, leader))
-			pc->waiting = true;
+			waiting = true;
+	if (waiting && !ctx->waiting)
+		ctx->last_turn = sched_clock();
+	ctx->waiting = waiting;
+	pc->waiting |= waiting;
 }
 
 static ktime_t rotation_time(void)
@@ -229,11 +241,17 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 	list_splice_tail(&ran, list);
 }
 
-static void end_turn(struct pmuctl_cpu *pc)
+static void end_turn_of(struct pmuctl_context *ctx, u64 now)
 {
-	move_running_to_end(&pc->context);
+	move_running_to_end(ctx);
+	ctx->last_turn = now;
+}
+
+static void end_turn(struct pmuctl_cpu *pc, u64 now)
+{
+	end_turn_of(&pc->context, now);
 	if (pc->task_context)
-		move_running_to_end(pc->task_context);
+		end_turn_of(pc->task_context, now);
 	stop_all_flexible(pc);
 	pc->task_first = !pc->task_first;
 	pc->rotations++;
@@ -245,8 +263,16 @@ static bool has_groups(const struct pmuctl_context *ctx)
 		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
 }
 
-/* @turn: those that run have had theirs. All of it happens at one instant. */
-static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool turn)
+/* Why it is time to choose */
+enum occasion {
+	CHANGE,		/* some state has changed */
+	LOAD,		/* the task's context has just been loaded */
+	TURN,		/* those that run have had their turn */
+};
+
+/* All of it happens at one instant. */
+static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
+		   enum occasion why)
 {
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);
@@ -262,8 +288,10 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 		stop_wrong(pc, &pc->context, idle, now);
 	if (of_task)
 		stop_wrong(pc, of_task, idle, now);
-	if (turn)
-		end_turn(pc);
+	if (why == TURN)
+		end_turn(pc, now);
+	else if (why == LOAD && pc->task_first && of_task->waiting)
+		stop_flexible(pc, &pc->context);
 	pc->full = 0;
 
 	if (of_cpu)
@@ -285,7 +313,12 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
-	choose(pc, task, false);
+	choose(pc, task, CHANGE);
+}
+
+void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
+{
+	choose(pc, task, pc->task_context ? LOAD : CHANGE);
 }
 
 bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
@@ -298,8 +331,10 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
 	if (leader->eligible && !leader->counter.running) {
 		pc->full = 0;
-		if (!start_group(pc, leader))
+		if (!start_group(pc, leader)) {
+			clear_eligible(leader); /* its time begins when it is chosen */
 			return false;
+		}
 	}
 	hwpmu_commit();
 	return true;
@@ -307,17 +342,21 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
-	struct pmuctl_event *leader, *event;
+	struct pmuctl_event *leader;
 	u64 now = sched_clock();
 	enum pmuctl_class class;
 	unsigned int n = 0;
 
 	lockdep_assert_held(&ctx->lock);
+	if (ctx->waiting && now - ctx->last_turn >= ktime_to_ns(rotation_time())) {
+		end_turn_of(ctx, now);
+		pc->task_first = !pc->task_first;
+		pc->rotations++;
+	}
 	for_each_group(leader, class, ctx) {
 		account_group(leader, now);
 		n = add_running(pc, n, leader);
-		for_each_group_member(event, leader)
-			event->eligible = false;
+		clear_eligible(leader);
 	}
 	hwpmu_stop(pc->batch, n);
 }
@@ -334,7 +373,7 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 
 	pmuctl_cpu_lock(pc);
 	if (pc->waiting)
-		choose(pc, current, true);
+		choose(pc, current, TURN);
 	pmuctl_cpu_unlock(pc);
 
 	if (!pc->waiting)
