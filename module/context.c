@@ -324,6 +324,7 @@ void pmuctl_context_del(struct pmuctl_event *event)
 	disband(event);
 	list_del(&event->node);
 	ctx->nr_exclude_idle -= event->exclude_idle;
+	ctx->nr_user_pages -= !!event->counter.user;
 	raw_spin_unlock_irq(&ctx->lock);
 	pmuctl_context_sync(ctx);
 }
@@ -349,12 +350,47 @@ bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
 
 /* ---- What the hooks tell ---- */
 
+/*
+ * A switch during which nothing may count: pmu/user.c. What is next is loaded right after
+ * it, as soon as the CPU takes interrupts and before any user code runs.
+ */
+static void unload_for_switch(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context)
+		unload(pc, pc->task_context);
+	if (pc->context.loaded_cpu >= 0)
+		unload(pc, &pc->context);
+	irq_work_queue(&pc->reload);
+}
+
+static void reload(struct irq_work *work)
+{
+	struct pmuctl_cpu *pc = container_of(work, struct pmuctl_cpu, reload);
+	struct pmuctl_context *ctx;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	hwpmu_user_settle();
+	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
+	ctx = find_context(current);
+	if (ctx && !pc->task_context)
+		load_task(pc, ctx);
+	resched(pc, current);
+	pmuctl_user_switch(current);
+	local_irq_restore(flags);
+}
+
 void pmuctl_context_switch(struct task_struct *next)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	bool user = READ_ONCE(pmuctl_user_mms);
 	struct pmuctl_context *ctx;
 	bool changed = false;
 
+	if (unlikely(user) && pmuctl_user_switch_disturbs(next)) {
+		unload_for_switch(pc);
+		return;
+	}
 	if (pc->task_context) {
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
@@ -368,6 +404,8 @@ void pmuctl_context_switch(struct task_struct *next)
 	}
 	if (changed)
 		resched(pc, next);
+	if (unlikely(user))
+		pmuctl_user_switch(next);
 }
 
 void pmuctl_context_exec_begin(void)
@@ -452,6 +490,7 @@ int __init pmuctl_context_init(void)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		context_setup(pmuctl_context_of_cpu(cpu), NULL, cpu);
+		init_irq_work(&pmuctl_cpu_of(cpu)->reload, reload);
 		pmuctl_sched_init(pmuctl_cpu_of(cpu));
 	}
 
@@ -466,6 +505,10 @@ int __init pmuctl_context_init(void)
 
 void pmuctl_context_exit(void)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&pmuctl_cpu_of(cpu)->reload);
 	cpuhp_remove_state(hotplug_state);
 	rcu_barrier(); /* free_context_rcu() is code of this module */
 	free_percpu(pmuctl_cpus);

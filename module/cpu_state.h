@@ -6,6 +6,7 @@
 #define PMUCTL_CPU_STATE_H
 
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 
 #include "core.h"
 
@@ -18,6 +19,7 @@
  * @waiting: there are flexible groups that wait for their turn.
  * @task_first: at the next choice the task's flexible groups come before the CPU's.
  * @rotations: how often groups took turns.
+ * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
  * @batch: scratch, too large for the stack.
  *
@@ -32,6 +34,7 @@ struct pmuctl_cpu {
 	bool waiting;
 	bool task_first;
 	u64 rotations;
+	struct irq_work reload;
 	struct hrtimer timer;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 };

@@ -237,6 +237,8 @@ static void sched_at(struct pmuctl_cpu *pc, const struct task_struct *task,
 	if (of_task && !pc->task_first)
 		start_flexible(pc, of_task);
 
+	if (of_task && of_task->nr_user_pages)
+		pmuctl_userpage_write_all(of_task);
 	if (pc->waiting && pc->context.loaded_cpu >= 0)
 		start_rotating(pc);
 }
@@ -261,6 +263,8 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 			event->eligible = false;
 	}
 	hwpmu_stop(pc->batch, n);
+	if (ctx->nr_user_pages)
+		pmuctl_userpage_write_all(ctx);
 }
 
 /* ---- Rotation ---- */

@@ -80,6 +80,8 @@ void hwpmu_cpu_online(void)
 	intel_take(&hwpmu_the_caps, saved);
 	cpu->enabled = 0;
 	cpu->stuck = false;
+	cpu->unsettled = true;
+	cpu->used = 0;
 	cpu->fixed_ctrl = 0;
 	memset(cpu->evtsel, 0, sizeof(cpu->evtsel));
 	saved->lvtpc = apic->read(APIC_LVTPC);
