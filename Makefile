@@ -53,7 +53,7 @@ include tests/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-dkms \
+NEED_SETUP	:= modules check check-style check-unit check-vm check-dkms bench \
 		   demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
@@ -79,6 +79,9 @@ ready-check-dkms:
 
 ready-check: guest-files $(UNIT_TESTS)
 	@tests/run-check
+
+ready-bench: guest-files $(BENCH)
+	@tests/bench/run $(KERNELS)
 
 ready-demo: guest-files
 	@tests/demo/demo
@@ -133,6 +136,7 @@ help:
 	'  make check-unit    pure logic, on this machine, with sanitizers' \
 	'  make check-vm      everything else, in emulated machines' \
 	'  make check-dkms    install the module with dkms in a Debian root' \
+	'  make bench         what operations cost beside perf, in instructions' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'' \
 	'Installing on this machine (as root):' \

@@ -17,6 +17,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/syscore_ops.h>
 
 #include "cpu_state.h"
 
@@ -481,6 +482,32 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
+/*
+ * The last CPU goes to sleep and wakes up: the others went offline before. What was in
+ * its PMU is lost, and it may not be ours when we come back. IRQs off.
+ */
+static int system_sleeps(void)
+{
+	return cpu_goes(smp_processor_id());
+}
+
+static void system_wakes(void)
+{
+	struct pmuctl_context *ctx;
+
+	cpu_comes(smp_processor_id());
+	rcu_read_lock();
+	ctx = find_context(current);
+	if (ctx)
+		load_if_current(ctx);
+	rcu_read_unlock();
+}
+
+static struct syscore_ops sleep_ops = {
+	.suspend = system_sleeps,
+	.resume = system_wakes,
+};
+
 int __init pmuctl_context_init(void)
 {
 	int cpu;
@@ -500,6 +527,7 @@ int __init pmuctl_context_init(void)
 		free_percpu(pmuctl_cpus);
 		return hotplug_state;
 	}
+	register_syscore_ops(&sleep_ops);
 	return 0;
 }
 
@@ -509,6 +537,7 @@ void pmuctl_context_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&pmuctl_cpu_of(cpu)->reload);
+	unregister_syscore_ops(&sleep_ops);
 	cpuhp_remove_state(hotplug_state);
 	rcu_barrier(); /* free_context_rcu() is code of this module */
 	free_percpu(pmuctl_cpus);

@@ -236,6 +236,7 @@ static void sched_at(struct pmuctl_cpu *pc, const struct task_struct *task,
 	start_flexible(pc, &pc->context);
 	if (of_task && !pc->task_first)
 		start_flexible(pc, of_task);
+	hwpmu_commit();
 
 	if (of_task && of_task->nr_user_pages)
 		pmuctl_userpage_write_all(of_task);

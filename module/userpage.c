@@ -12,6 +12,7 @@
  * perf counts in too; all our mappings of a process together count as one.
  * A fork copies the number, so it is taken out of the child's; an exec starts from 0.
  */
+#include <linux/clocksource.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/sched/clock.h>

@@ -7,6 +7,7 @@
 #   tests/vm/NAME.sh       run in a guest by busybox' sh
 #   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
 #                          without a C library if its libs are -nostdlib
+#   tests/bench/*.c        one static program for a guest, the benchmark
 #
 # A test names in a comment in its first 20 lines what else it is made of:
 #
@@ -67,6 +68,14 @@ $(VM_PROGRAMS): $(O)/tests/%: tests/%.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< \
 		$(or $(tests/$*_libs),-lpthread)
+
+BENCH		:= $(O)/tests/bench/bench
+BENCH_SOURCES	:= $(wildcard tests/bench/*.c)
+
+$(BENCH): $(BENCH_SOURCES) $(wildcard tests/bench/*.h include/uapi/linux/*.h)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 -static $(TEST_INCLUDES) -o $@ $(BENCH_SOURCES)
 
 $(VM_SCRIPTS): $(O)/tests/%: tests/%
 	@mkdir -p $(@D)

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl stat": the command line, and the order of things: open, start, wait,
- * read, print. The steps themselves are in stat_count.c, stat_run.c, stat_print.c.
+ * "pmuctl stat": the command line. What it asks for is done in stat_measure.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "stat.h"
 
 static const char stat_help[] =
 "usage: pmuctl stat [OPTIONS] COMMAND [ARGUMENTS]\n"
-"       pmuctl stat [OPTIONS] -p PIDS | -t TIDS | -C CPUS [COMMAND [ARGUMENTS]]\n"
+"       pmuctl stat [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
 "\n"
-"Counts events while COMMAND runs. With -p, -t or -C, counts those instead, until\n"
+"Counts events while COMMAND runs. With -p, -t, -C or -a, counts those instead, until\n"
 "COMMAND ends, they end, or Ctrl-C.\n"
 "\n"
-"  -e, --event LIST            what to count, several -e add up; see pmuctl-list(1)\n"
+"  -e, --event LIST            what to count, several -e add up; {A,B} is a group,\n"
+"                              counted all at once; see pmuctl-list(1)\n"
 "  -p, --pid LIST              the threads that these processes have now\n"
 "  -t, --tid LIST              these threads\n"
 "  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
+"  -a, --all-cpus              all CPUs, those that come later too\n"
+"  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
+"  -I, --interval-print MS     what was counted in each MS milliseconds\n"
+"  -r, --repeat N              run COMMAND N times: mean and deviation\n"
 "  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
 "  -j, --json                  JSON output, one object a line\n"
 "  -o, --output FILE           write the counts to FILE instead of stderr\n"
@@ -39,11 +41,20 @@ enum {
 	OPTION_APPEND = 256,
 };
 
+/* A day; more is a slip of the finger. */
+#define INTERVAL_MAX	86400000u
+#define REPEAT_MAX	1000000u
+
 static const struct option long_options[] = {
 	{ "event",		required_argument, NULL, 'e' },
 	{ "pid",		required_argument, NULL, 'p' },
 	{ "tid",		required_argument, NULL, 't' },
 	{ "cpu",		required_argument, NULL, 'C' },
+	{ "all-cpus",		no_argument, NULL, 'a' },
+	{ "per-cpu",		no_argument, NULL, 'A' },
+	{ "no-aggr",		no_argument, NULL, 'A' },
+	{ "interval-print",	required_argument, NULL, 'I' },
+	{ "repeat",		required_argument, NULL, 'r' },
 	{ "field-separator",	required_argument, NULL, 'x' },
 	{ "json",		no_argument, NULL, 'j' },
 	{ "json-output",	no_argument, NULL, 'j' },
@@ -80,16 +91,64 @@ static int target_option(struct stat_options *options, struct stat_words *words,
 
 	if (words->has_target)
 		return say_usage(&command_stat,
-				 "only one of -p, -t and -C can be given");
+				 "only one of -p, -t, -C and -a can be given");
 	words->has_target = true;
 	options->kind = kind;
 	options->ids_text = text;
+	if (kind == TARGET_ALL_CPUS)
+		return 0;
 	if (int_list_parse(text, kind == TARGET_CPU, &options->ids,
 			   &position) == 0)
 		return 0;
 	return say_usage(&command_stat,
 			 "'%s' is not a list of numbers: wrong at character %zu",
 			 text, position + 1);
+}
+
+/* The argument of -@option, a number from 1 to @max */
+static int number_option(char option, const char *text, unsigned int max,
+			 unsigned int *number)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || !value || value > max)
+		return say_usage(&command_stat,
+				 "'%s' is not a number for -%c: it is from 1 to %u",
+				 text, option, max);
+	*number = (unsigned int)value;
+	return 0;
+}
+
+/* One of the options that choose what to print; as option_apply(). */
+static int output_option_apply(struct stat_options *options, int option)
+{
+	switch (option) {
+	case 'A':
+		options->per_cpu = true;
+		return 0;
+	case 'I':
+		return number_option('I', optarg, INTERVAL_MAX,
+				     &options->interval);
+	case 'r':
+		return number_option('r', optarg, REPEAT_MAX, &options->repeat);
+	case 'x':
+		if (!*optarg)
+			return say_usage(&command_stat, "the separator is empty");
+		options->separator = strcmp(optarg, "\\t") ? optarg : "\t";
+		return 0;
+	case 'j':
+		options->json = true;
+		return 0;
+	case 'o':
+		options->output = optarg;
+		return 0;
+	default:
+		options->append = true;
+		return 0;
+	}
 }
 
 /* One option; returns 0, or an exit status, or -1 to end well. */
@@ -105,20 +164,16 @@ static int option_apply(struct stat_options *options, struct stat_words *words,
 		return target_option(options, words, TARGET_THREAD, optarg);
 	case 'C':
 		return target_option(options, words, TARGET_CPU, optarg);
+	case 'a':
+		return target_option(options, words, TARGET_ALL_CPUS, "");
+	case 'A':
+	case 'I':
+	case 'r':
 	case 'x':
-		if (!*optarg)
-			return say_usage(&command_stat, "the separator is empty");
-		options->separator = strcmp(optarg, "\\t") ? optarg : "\t";
-		return 0;
 	case 'j':
-		options->json = true;
-		return 0;
 	case 'o':
-		options->output = optarg;
-		return 0;
 	case OPTION_APPEND:
-		options->append = true;
-		return 0;
+		return output_option_apply(options, option);
 	case 'h':
 		fputs(stat_help, stdout);
 		return -1;
@@ -162,7 +217,15 @@ static int options_check(struct stat_options *options, struct stat_words *words)
 		return say_usage(&command_stat, "--append needs -o FILE");
 	if (!words->has_target && !options->argv)
 		return say_usage(&command_stat,
-				 "nothing to count: give a command, or -p, -t or -C");
+				 "nothing to count: give a command, or -p, -t, -C or -a");
+	if (options->per_cpu && options->kind != TARGET_CPU &&
+	    options->kind != TARGET_ALL_CPUS)
+		return say_usage(&command_stat,
+				 "--per-cpu needs -a or -C: tasks are not counted CPU by CPU");
+	if (options->repeat > 1 && !options->argv)
+		return say_usage(&command_stat, "-r needs a command to repeat");
+	if (options->repeat > 1 && options->interval)
+		return say_usage(&command_stat, "-r and -I exclude each other");
 	options->default_events = !words->events;
 	return words->events ? events_understand(options, words->events) : 0;
 }
@@ -175,7 +238,7 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 
 	opterr = 0;
 	optind = 1;
-	while (ret == 0 && (option = getopt_long(argc, argv, "+:e:p:t:C:x:jo:h",
+	while (ret == 0 && (option = getopt_long(argc, argv, "+:e:p:t:C:aAI:r:x:jo:h",
 						 long_options, NULL)) != -1)
 		ret = option_apply(options, &words, option, argc, argv);
 	if (ret == 0) {
@@ -222,155 +285,6 @@ static int default_events_choose(struct pmuctl_device *dev,
 
 /* ------------------------------------------------------------------- run */
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* The end of the headline, to be freed. */
-static char *describe(const struct stat_options *options)
-{
-	static const char *const formats[] = {
-		[TARGET_PROCESS] = "process id '%s'",
-		[TARGET_THREAD] = "thread id '%s'",
-		[TARGET_CPU] = "CPU(s) '%s'",
-	};
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	if (options->kind != TARGET_COMMAND) {
-		fprintf(out, formats[options->kind], options->ids_text);
-	} else {
-		for (char **word = options->argv; *word; word++)
-			fprintf(out, "%s%s", word == options->argv ? "'" : " ",
-				*word);
-		fputc('\'', out);
-	}
-	fclose(out);
-	return text;
-}
-
-static int results_print(FILE *out, const struct stat_options *options,
-			 const struct stat_result *result)
-{
-	time_t started = time(NULL) - (time_t)result->elapsed;
-
-	if (options->output && !options->json)
-		fprintf(out, "# started on %s\n", ctime(&started));
-	if (options->json)
-		return print_json(out, result);
-	if (options->separator)
-		print_csv(out, result, options->separator);
-	else
-		print_text(out, result);
-	return 0;
-}
-
-static int results_write(FILE *out, const struct stat_options *options,
-			 const struct counters *counters, double elapsed,
-			 const struct run_end *end)
-{
-	struct stat_result result = { .elapsed = elapsed };
-	char *what = describe(options);
-	int ret;
-
-	if (!what) {
-		say_error("%s", pmuctl_strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	result.what = what;
-	result.rows = counters_rows(counters, &result.count);
-	result.has_usage = options->kind == TARGET_COMMAND && end->has_usage;
-	result.user = end->user;
-	result.system = end->system;
-	errno = 0;
-	ret = results_print(out, options, &result);
-	if (fflush(out) != 0 || ferror(out))
-		ret = errno ? -errno : -EIO;
-	if (ret < 0)
-		say_error("cannot write the counts to %s: %s",
-			  options->output ? options->output : "stderr",
-			  strerror(-ret));
-	free(what);
-	return ret;
-}
-
-/* Events are open; the command, if any, waits. Returns the exit status. */
-static int measure(const struct stat_options *options, struct counters *counters,
-		   struct child *child, int signals, FILE *out)
-{
-	bool attached = options->kind != TARGET_COMMAND;
-	size_t nr_fds = counters_fds(counters, NULL, 0);
-	int *fds = calloc(nr_fds + 1, sizeof(*fds));
-	struct run_end end = { 0 };
-	double start, elapsed;
-	int ret = fds ? 0 : -ENOMEM;
-
-	if (fds)
-		counters_fds(counters, fds, nr_fds);
-	if (ret == 0 && attached)
-		ret = counters_enable(counters);
-	if (ret < 0) {
-		if (options->argv)
-			child_cancel(child);
-		free(fds);
-		return STATUS_FAILED;
-	}
-	start = now();
-	if (options->argv) {
-		ret = child_go(child);
-		if (ret) {
-			say_error("cannot execute '%s': %s", options->argv[0],
-				  strerror(ret));
-			free(fds);
-			return ret == ENOENT ? STATUS_NOT_FOUND :
-					       STATUS_NOT_EXECUTABLE;
-		}
-	}
-	ret = run_wait(signals, options->argv ? child->pid : 0, fds, nr_fds, &end);
-	elapsed = now() - start;
-	if (ret == 0 && attached)
-		ret = counters_disable(counters);
-	free(fds);
-	if (ret == 0)
-		ret = counters_read(counters);
-	if (ret == 0)
-		ret = results_write(out, options, counters, elapsed, &end);
-	return ret < 0 ? STATUS_FAILED : end.status;
-}
-
-static int start_and_measure(struct pmuctl_device *dev,
-			     const struct stat_options *options, FILE *out)
-{
-	struct counters *counters = NULL;
-	struct child child = { 0 };
-	sigset_t before;
-	int signals = signals_block(&before);
-	int status = STATUS_FAILED, ret = 0;
-
-	if (signals < 0) {
-		say_error("cannot receive signals: %s", strerror(-signals));
-		return STATUS_FAILED;
-	}
-	if (options->argv)
-		ret = child_start(&child, options->argv, &before);
-	if (ret < 0)
-		say_error("cannot start a process: %s", strerror(-ret));
-	else if (counters_open(dev, options, child.pid, &counters) == 0)
-		status = measure(options, counters, &child, signals, out);
-	else if (options->argv)
-		child_cancel(&child);
-	counters_close(counters);
-	close(signals);
-	return status;
-}
-
 static FILE *output_open(const struct stat_options *options)
 {
 	FILE *out;
@@ -407,7 +321,7 @@ static int stat_run(int argc, char **argv)
 	}
 	out = output_open(&options);
 	if (out)
-		status = start_and_measure(dev, &options, out);
+		status = stat_measure(dev, &options, out);
 out:
 	if (out && out != stderr && fclose(out) != 0 && status == STATUS_OK) {
 		say_error("cannot write to '%s': %s", options.output,
@@ -423,6 +337,6 @@ out:
 const struct command command_stat = {
 	.name = "stat",
 	.run = stat_run,
-	.summary = "count events of a command, a process, a thread or a CPU",
+	.summary = "count events of a command, a process, a thread or CPUs",
 	.help = stat_help,
 };

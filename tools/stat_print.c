@@ -16,6 +16,9 @@
 /* Digits of a 64-bit number with its separators */
 #define THOUSANDS_MAX 32
 
+/* Seconds since the start */
+#define TIME_FORMAT "%16.9f"
+
 /* A ratio that is worth a note: @config as a part of @of. */
 static const struct metric {
 	uint64_t config;
@@ -64,18 +67,25 @@ static bool same_levels(const struct perf_event_attr *a,
 	       a->exclude_kernel == b->exclude_kernel;
 }
 
+/* On the same CPU; one of the same group, which was counted at the same time, first. */
 static const struct stat_row *row_find(const struct stat_result *result,
 				       const struct stat_row *like, uint64_t config)
 {
+	const struct stat_row *found = NULL;
+
 	for (size_t i = 0; i < result->count; i++) {
 		const struct stat_row *row = &result->rows[i];
 
-		if (row->attr.type == PERF_TYPE_HARDWARE &&
-		    row->attr.config == config && row->state == ROW_COUNTED &&
-		    same_levels(&row->attr, &like->attr))
+		if (row->attr.type != PERF_TYPE_HARDWARE ||
+		    row->attr.config != config || row->state != ROW_COUNTED ||
+		    row->cpu != like->cpu || !same_levels(&row->attr, &like->attr))
+			continue;
+		if (row->leader == like->leader)
 			return row;
+		if (!found)
+			found = row;
 	}
-	return NULL;
+	return found;
 }
 
 /**
@@ -137,13 +147,51 @@ static void print_text_row(FILE *out, const struct stat_result *result,
 		format_thousands(row->value, number, sizeof(number));
 		value = number;
 	}
+	if (result->is_interval)
+		fprintf(out, TIME_FORMAT " ", result->elapsed);
+	if (row->cpu != ROW_ALL_TARGETS)
+		fprintf(out, "CPU%-7d ", row->cpu);
 	fprintf(out, "%18s      %-25s", value, row->name);
 	if (row_metric(result, row, &metric, &unit))
 		fprintf(out, " # %7.2f%s %s", metric,
 			is_percentage(unit) ? "%" : " ", unit);
+	if (result->runs && row->state == ROW_COUNTED)
+		fprintf(out, "  ( +-%6.2f%% )", row->deviation);
 	if (row->state == ROW_COUNTED && row->running < row->enabled)
 		fprintf(out, "  (%.2f%%)", row_percent(row));
 	fputc('\n', out);
+}
+
+static void print_interval_heading(FILE *out, const struct stat_result *result)
+{
+	bool per_cpu = result->count && result->rows[0].cpu != ROW_ALL_TARGETS;
+
+	fprintf(out, "#           time %s            counts      events\n",
+		per_cpu ? "CPU        " : "");
+}
+
+/* Digits behind the point so that two of the deviation are seen */
+static int elapsed_precision(double deviation)
+{
+	int digits = 9;
+
+	if (deviation > 0)
+		digits = 1 - (int)floor(log10(deviation));
+	return digits < 0 ? 0 : digits > 9 ? 9 : digits;
+}
+
+static void print_elapsed(FILE *out, const struct stat_result *result)
+{
+	int digits = elapsed_precision(result->elapsed_deviation);
+
+	if (!result->runs) {
+		fprintf(out, "\n%18.9f seconds time elapsed\n\n", result->elapsed);
+		return;
+	}
+	fprintf(out, "\n%18.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n",
+		digits, result->elapsed, digits, result->elapsed_deviation,
+		result->elapsed > 0 ?
+		100 * result->elapsed_deviation / result->elapsed : 0);
 }
 
 /**
@@ -153,10 +201,20 @@ static void print_text_row(FILE *out, const struct stat_result *result,
  */
 void print_text(FILE *out, const struct stat_result *result)
 {
-	fprintf(out, "\n Performance counter stats for %s:\n\n", result->what);
+	if (result->is_interval && result->has_heading)
+		print_interval_heading(out, result);
+	if (!result->is_interval)
+		fprintf(out, "\n Performance counter stats for %s", result->what);
+	if (result->runs)
+		fprintf(out, " (%u runs)", result->runs);
+	if (!result->is_interval)
+		fputs(":\n\n", out);
 	for (size_t i = 0; i < result->count; i++)
-		print_text_row(out, result, &result->rows[i]);
-	fprintf(out, "\n%18.9f seconds time elapsed\n\n", result->elapsed);
+		if (result->rows[i].state != ROW_ABSENT)
+			print_text_row(out, result, &result->rows[i]);
+	if (result->is_interval)
+		return;
+	print_elapsed(out, result);
 	if (result->has_usage)
 		fprintf(out, "%18.9f seconds user\n%18.9f seconds sys\n\n",
 			result->user, result->system);
@@ -178,38 +236,50 @@ static void print_column(FILE *out, const char *text, const char *separator)
 	fputc('"', out);
 }
 
+static void print_csv_row(FILE *out, const struct stat_result *result,
+			  const struct stat_row *row, const char *separator)
+{
+	const char *unit;
+	double metric;
+
+	if (result->is_interval)
+		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator);
+	if (row->cpu != ROW_ALL_TARGETS)
+		fprintf(out, "CPU%d%s", row->cpu, separator);
+	if (row->state == ROW_COUNTED)
+		fprintf(out, "%" PRIu64, row->value);
+	else
+		fputs(row_no_value(row), out);
+	fprintf(out, "%s%s", separator, separator);
+	print_column(out, row->name, separator);
+	if (result->runs)
+		fprintf(out, "%s%.2f%%", separator, row->deviation);
+	fprintf(out, "%s%" PRIu64 "%s%.2f%s", separator, row->running, separator,
+		row_percent(row), separator);
+	if (row_metric(result, row, &metric, &unit)) {
+		fprintf(out, "%.2f%s", metric, separator);
+		print_column(out, unit, separator);
+	} else {
+		fputs(separator, out);
+	}
+	fputc('\n', out);
+}
+
 /**
  * print_csv() - for spreadsheets and scripts
  * @out: where to.
  * @result: what.
  * @separator: between the columns.
  *
- * Value, unit, event, nanoseconds counted, percentage of the time that it was
- * counted, metric, unit of the metric.
+ * With intervals the time since the start in seconds; for single CPUs which; value,
+ * unit, event; with repeats the deviation of the mean in percent; nanoseconds counted,
+ * percentage of the time that it was counted, metric, unit of the metric.
  */
 void print_csv(FILE *out, const struct stat_result *result, const char *separator)
 {
-	for (size_t i = 0; i < result->count; i++) {
-		const struct stat_row *row = &result->rows[i];
-		const char *unit;
-		double metric;
-
-		if (row->state == ROW_COUNTED)
-			fprintf(out, "%" PRIu64, row->value);
-		else
-			fputs(row_no_value(row), out);
-		fprintf(out, "%s%s", separator, separator);
-		print_column(out, row->name, separator);
-		fprintf(out, "%s%" PRIu64 "%s%.2f%s", separator, row->running,
-			separator, row_percent(row), separator);
-		if (row_metric(result, row, &metric, &unit)) {
-			fprintf(out, "%.2f%s", metric, separator);
-			print_column(out, unit, separator);
-		} else {
-			fputs(separator, out);
-		}
-		fputc('\n', out);
-	}
+	for (size_t i = 0; i < result->count; i++)
+		if (result->rows[i].state != ROW_ABSENT)
+			print_csv_row(out, result, &result->rows[i], separator);
 }
 
 /* So many digits behind the point, without the noise of binary fractions */
@@ -220,24 +290,58 @@ static double rounded(double value, double digits)
 	return round(value * scale) / scale;
 }
 
+/* The keys that only some results have come before those that all have. */
+static json_t *row_json_head(const struct stat_result *result,
+			     const struct stat_row *row)
+{
+	json_t *object = json_object();
+	char cpu[THOUSANDS_MAX];
+	int failed = 0;
+
+	if (object && result->is_interval)
+		failed |= json_object_set_new(object, "interval",
+			json_real(rounded(result->elapsed, 9)));
+	if (object && row->cpu != ROW_ALL_TARGETS) {
+		snprintf(cpu, sizeof(cpu), "%d", row->cpu);
+		failed |= json_object_set_new(object, "cpu", json_string(cpu));
+	}
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
 static json_t *row_json(const struct stat_result *result,
 			const struct stat_row *row)
 {
+	json_t *object = row_json_head(result, row);
 	char value[THOUSANDS_MAX];
 	const char *unit = "";
 	double metric = 0;
+	int failed = 0;
 
 	if (row->state == ROW_COUNTED)
 		snprintf(value, sizeof(value), "%" PRIu64 ".000000", row->value);
 	else
 		snprintf(value, sizeof(value), "%s", row_no_value(row));
 	row_metric(result, row, &metric, &unit);
-	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:s}",
-			 "counter-value", value, "unit", "", "event", row->name,
-			 "event-runtime", (json_int_t)row->running,
-			 "pcnt-running", rounded(row_percent(row), 2),
-			 "metric-value", rounded(metric, 6),
-			 "metric-unit", unit);
+	failed |= json_object_set_new(object, "counter-value", json_string(value));
+	failed |= json_object_set_new(object, "unit", json_string(""));
+	failed |= json_object_set_new(object, "event", json_string(row->name));
+	if (result->runs)
+		failed |= json_object_set_new(object, "variance",
+			json_real(rounded(row->deviation, 2)));
+	failed |= json_object_set_new(object, "event-runtime",
+				      json_integer((json_int_t)row->running));
+	failed |= json_object_set_new(object, "pcnt-running",
+				      json_real(rounded(row_percent(row), 2)));
+	failed |= json_object_set_new(object, "metric-value",
+				      json_real(rounded(metric, 6)));
+	failed |= json_object_set_new(object, "metric-unit", json_string(unit));
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 /**
@@ -253,9 +357,12 @@ static json_t *row_json(const struct stat_result *result,
 int print_json(FILE *out, const struct stat_result *result)
 {
 	for (size_t i = 0; i < result->count; i++) {
-		json_t *object = row_json(result, &result->rows[i]);
+		json_t *object;
 		int failed;
 
+		if (result->rows[i].state == ROW_ABSENT)
+			continue;
+		object = row_json(result, &result->rows[i]);
 		if (!object)
 			return -EINVAL;
 		failed = json_dumpf(object, out, JSON_REAL_PRECISION(15));

@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,7 @@ static bool signal_handle(const struct signalfd_siginfo *info, pid_t child,
 
 	if (number == SIGCHLD)
 		return child > 0 && child_reap(child, end);
+	end->interrupted = true;
 	if (child > 0) {
 		if (info->ssi_code <= 0)
 			kill(child, number);
@@ -213,6 +215,78 @@ static bool signals_handle(int signals, pid_t child, struct run_end *end)
 	return false;
 }
 
+/* A descriptor that can be read at each tick; -1 if there are none. */
+static int tick_open(const struct run_tick *tick, int *fd)
+{
+	const struct timespec period = {
+		.tv_sec = tick->milliseconds / 1000,
+		.tv_nsec = tick->milliseconds % 1000 * 1000000L,
+	};
+	const struct itimerspec timer = { period, period };
+
+	*fd = -1;
+	if (!tick->milliseconds)
+		return 0;
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL) < 0)
+		return -errno;
+	return 0;
+}
+
+/* However many were missed, it is done once. */
+static int tick_handle(const struct run_tick *tick, int fd)
+{
+	uint64_t missed;
+
+	if (read(fd, &missed, sizeof(missed)) != (ssize_t)sizeof(missed))
+		return 0;
+	return tick->call(tick->arg);
+}
+
+enum { POLL_SIGNALS, POLL_TICK, POLL_FDS };
+
+/* Takes note of the targets that are gone; returns how many. */
+static size_t targets_gone(struct pollfd *polls, int *fds, size_t nr_fds)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < nr_fds; i++) {
+		if (polls[i].fd >= 0 && polls[i].revents) {
+			polls[i].fd = -1;
+			fds[i] = -1;
+			gone++;
+		}
+	}
+	return gone;
+}
+
+static int wait_loop(struct pollfd *polls, pid_t child, int *fds, size_t nr_fds,
+		     const struct run_tick *tick, struct run_end *end)
+{
+	size_t alive = nr_fds;
+	int failure = 0;
+
+	/* It may have ended before its signal was asked for. */
+	while (!(child && child_reap(child, end))) {
+		if (!child && (!alive || failure))
+			break;
+		if (poll(polls, POLL_FDS + nr_fds, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (polls[POLL_SIGNALS].revents &&
+		    signals_handle(polls[POLL_SIGNALS].fd, child, end))
+			break;
+		if (polls[POLL_TICK].revents)
+			failure = tick_handle(tick, polls[POLL_TICK].fd);
+		if (failure)	/* the command goes on all the same */
+			polls[POLL_TICK].fd = -1;
+		alive -= targets_gone(polls + POLL_FDS, fds, nr_fds);
+	}
+	return failure;
+}
+
 /**
  * run_wait() - wait until there is nothing more to measure
  * @signals: from signals_block().
@@ -220,45 +294,32 @@ static bool signals_handle(int signals, pid_t child, struct run_end *end)
  * @fds: with no command: descriptors that hang up when a target is gone; those
  *	that did are set to -1.
  * @nr_fds: how many.
+ * @tick: what to do meanwhile.
  * @end: how it ended.
  *
  * It ends with the command if there is one; else with the last target, or with
  * SIGINT, SIGTERM, SIGQUIT, SIGHUP.
  *
- * Return: 0 or a negative errno.
+ * Return: 0, what the tick returned, or another negative errno.
  */
 int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
-	     struct run_end *end)
+	     const struct run_tick *tick, struct run_end *end)
 {
-	size_t alive = nr_fds;
-	struct pollfd *polls = calloc(nr_fds + 1, sizeof(*polls));
-	int ret = 0;
+	struct pollfd *polls = calloc(nr_fds + POLL_FDS, sizeof(*polls));
+	int timer, ret;
 
 	if (!polls)
 		return -ENOMEM;
 	memset(end, 0, sizeof(*end));
-	polls[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	ret = tick_open(tick, &timer);
+	polls[POLL_SIGNALS] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	polls[POLL_TICK] = (struct pollfd){ .fd = timer, .events = POLLIN };
 	for (size_t i = 0; i < nr_fds; i++)
-		polls[i + 1] = (struct pollfd){ .fd = child ? -1 : fds[i] };
-
-	/* It may have ended before its signal was asked for. */
-	while (!(child && child_reap(child, end))) {
-		if (!child && !alive)
-			break;
-		if (poll(polls, nr_fds + 1, -1) < 0 && errno != EINTR) {
-			ret = -errno;
-			break;
-		}
-		if (polls[0].revents && signals_handle(signals, child, end))
-			break;
-		for (size_t i = 0; i < nr_fds; i++) {
-			if (polls[i + 1].fd >= 0 && polls[i + 1].revents) {
-				polls[i + 1].fd = -1;
-				fds[i] = -1;
-				alive--;
-			}
-		}
-	}
+		polls[POLL_FDS + i] = (struct pollfd){ .fd = child ? -1 : fds[i] };
+	if (ret == 0)
+		ret = wait_loop(polls, child, fds, nr_fds, tick, end);
+	if (timer >= 0)
+		close(timer);
 	free(polls);
 	return ret;
 }

@@ -12,7 +12,7 @@
  *
  * Order against the NMI, which may interrupt between any two instructions here:
  *
- *	start: fill in the counter, then active[], then @enabled, then the register
+ *	start: fill in the counter, then active[], then @enabled; the register at commit
  *	stop: @enabled, then the register, then active[], then fold
  *
  * So the NMI sees a counter in active[] only while count and prev are its to change,
@@ -163,13 +163,15 @@ void hwpmu_arm(struct hwpmu_counter *c)
 	c->prev = -distance & hwpmu_width_mask(c->index);
 }
 
-/* Bring IA32_PERF_GLOBAL_CTRL to what is wanted, unless the NMI had to give up. */
-static void set_enabled(struct hwpmu_cpu *cpu, u64 counters)
+/* An NMI may come in between, and write the same. */
+static void apply_enabled(struct hwpmu_cpu *cpu)
 {
-	WRITE_ONCE(cpu->enabled, counters);
-	if (!counters)
-		WRITE_ONCE(cpu->stuck, false);
-	hwpmu_apply_enabled(cpu);
+	u64 counters = READ_ONCE(cpu->enabled);
+
+	if (READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen))
+		counters = 0;
+	if (cpu->owned && counters != READ_ONCE(cpu->written))
+		hwpmu_write_enabled(cpu);
 }
 
 /* Program the event of a counter whose index is chosen and not enabled. */
@@ -194,7 +196,7 @@ static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 	}
 }
 
-/* Let these counters count, each on its index, which is free. */
+/* Make these counters ready, each on its index, which is free; hwpmu_commit() is next. */
 static void start_placed(struct hwpmu_cpu *cpu,
 			 struct hwpmu_counter *const *counters, unsigned int n)
 {
@@ -213,13 +215,17 @@ static void start_placed(struct hwpmu_cpu *cpu,
 	}
 	barrier(); /* active[] before @enabled: see the top of the file */
 	cpu->used |= add;
-	set_enabled(cpu, cpu->enabled | add);
+	WRITE_ONCE(cpu->enabled, cpu->enabled | add);
 }
 
 /* Take the counters of the mask off; they are folded, and know where they were. */
 static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 {
-	set_enabled(cpu, cpu->enabled & ~mask);
+	WRITE_ONCE(cpu->enabled, cpu->enabled & ~mask);
+	if (!cpu->enabled)
+		WRITE_ONCE(cpu->stuck, false);
+	apply_enabled(cpu);
+
 	for (; mask; mask &= mask - 1) {
 		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
 
@@ -302,6 +308,12 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 	return true;
 }
 
+void hwpmu_commit(void)
+{
+	lockdep_assert_irqs_disabled();
+	apply_enabled(this_cpu_ptr(&hwpmu_cpu));
+}
+
 void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
@@ -343,7 +355,7 @@ void hwpmu_freeze(void)
 	lockdep_assert_irqs_disabled();
 	WRITE_ONCE(cpu->frozen, true);
 	barrier(); /* an NMI from here on leaves them frozen */
-	hwpmu_apply_enabled(cpu);
+	apply_enabled(cpu);
 }
 
 void hwpmu_thaw(void)
@@ -352,7 +364,7 @@ void hwpmu_thaw(void)
 
 	WRITE_ONCE(cpu->frozen, false);
 	barrier();
-	hwpmu_apply_enabled(cpu);
+	apply_enabled(cpu);
 }
 
 void hwpmu_snapshot(struct hwpmu_snapshot *s)

@@ -152,15 +152,20 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       struct pmuctl_explanation *why);
 
 /**
- * hwpmu_start() - put counters on the PMU of this CPU, all at the same instant
+ * hwpmu_start() - put counters on the PMU of this CPU
  * @counters: not running; their values go on from where they were.
  * @n: how many, at most HWPMU_MAX_COUNTERS.
+ *
+ * They count from hwpmu_commit() on, all at the same instant with those of other starts.
  *
  * Context: Owner CPU, IRQs off.
  * Return: true; false if the PMU is not ours on this CPU, or they do not fit beside those
  * that run: then none is started.
  */
 bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n);
+
+/* Let all that have been started count. Context: Owner CPU, IRQs off. */
+void hwpmu_commit(void);
 
 /**
  * hwpmu_stop() - take counters off the PMU of this CPU, all at the same instant

@@ -79,6 +79,7 @@ void hwpmu_cpu_online(void)
 	saved = this_cpu_ptr(hwpmu_saved);
 	intel_take(&hwpmu_the_caps, saved);
 	cpu->enabled = 0;
+	cpu->written = 0;
 	cpu->stuck = false;
 	cpu->unsettled = true;
 	cpu->used = 0;

@@ -20,12 +20,13 @@
  * @owned: the PMU is ours on this CPU.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
  * @frozen: they all stand still for a moment, to be read.
+ * @written: what IA32_PERF_GLOBAL_CTRL was last written to, or is about to be.
  * @stats: what has happened.
  * @evtsel: what the event-select registers hold.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
  * Written by its own CPU with IRQs off; the NMI reads the first group and may write
- * @stuck and @stats.
+ * @stuck, @written and @stats.
  */
 struct hwpmu_cpu {
 	u64 enabled;
@@ -35,6 +36,7 @@ struct hwpmu_cpu {
 	bool frozen;
 	bool unsettled;
 	u64 used;
+	u64 written;
 	struct hwpmu_stats stats;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
@@ -50,12 +52,13 @@ extern struct hwpmu_caps hwpmu_the_caps;
 extern unsigned int hwpmu_headroom;
 
 /* Bring IA32_PERF_GLOBAL_CTRL to what is wanted. Own CPU, IRQs off, or its NMI. */
-static inline void hwpmu_apply_enabled(const struct hwpmu_cpu *cpu)
+static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
 {
 	bool still = READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen);
+	u64 counters = still ? 0 : READ_ONCE(cpu->enabled);
 
-	if (cpu->owned)
-		intel_enable_only(still ? 0 : READ_ONCE(cpu->enabled));
+	WRITE_ONCE(cpu->written, counters);
+	intel_enable_only(counters);
 }
 
 /* How many bits counter @index has */

@@ -39,6 +39,8 @@ static void set_bit(union pmuctl_attr *a, unsigned int offset, unsigned int bit)
 
 static const uint64_t supported_flags =
 	1ULL << 0 |		/* disabled */
+	1ULL << 2 |		/* pinned */
+	1ULL << 3 |		/* exclusive */
 	1ULL << 4 |		/* exclude_user */
 	1ULL << 5 |		/* exclude_kernel */
 	1ULL << 6 |		/* exclude_hv */
@@ -179,8 +181,6 @@ Test(attr, flags_are_named_as_in_c)
 			 " is not supported by this version of pmuctl: leave it 0"); \
 } while (0)
 	FLAG(inherit);
-	FLAG(pinned);
-	FLAG(exclusive);
 	FLAG(mmap);
 	FLAG(comm);
 	FLAG(freq);

@@ -154,7 +154,8 @@ static const char *longest_string(const char *name, int nth)
 		{ "TYPE_UNSUPPORTED", { "tracepoint" } },
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
-		{ "FLAG_UNSUPPORTED", { "FD_NO_GROUP" } },
+		{ "FLAG_UNSUPPORTED", { "PID_CGROUP" } },
+		{ "SIBLING_FLAG", { "exclusive" } },
 		{ "NO_HOOK", { "sched_process_exec" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
 	};

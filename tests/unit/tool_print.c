@@ -19,6 +19,7 @@ static struct stat_row hw(char *name, uint64_t config, uint64_t value)
 	return (struct stat_row){
 		.name = name,
 		.attr = { .type = PERF_TYPE_HARDWARE, .config = config },
+		.cpu = ROW_ALL_TARGETS,
 		.value = value, .enabled = 1000, .running = 1000,
 	};
 }
@@ -40,6 +41,11 @@ static char *printed(const struct stat_result *result, char form,
 		cr_assert_eq(print_json(out, result), 0);
 	fclose(out);
 	return text;
+}
+
+static void check_start(const char *text, const char *start)
+{
+	cr_assert_eq(strncmp(text, start, strlen(start)), 0, "%s", text);
 }
 
 Test(tool_print, thousands)
@@ -207,4 +213,149 @@ Test(tool_print, text_for_people)
 	text = printed(&result, 't', NULL);
 	cr_assert_null(strstr(text, "user"));
 	free(text);
+}
+
+/* Two events on two CPUs, one of which was never there */
+static void fill_cpus(struct stat_row *rows)
+{
+	static const int cpus[] = { 0, 3, 7 };
+
+	for (int i = 0; i < 3; i++) {
+		rows[i] = hw("cycles", PERF_COUNT_HW_CPU_CYCLES,
+			     1000 * (uint64_t)(i + 1));
+		rows[3 + i] = hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 3000);
+		rows[i].cpu = cpus[i];
+		rows[3 + i].cpu = cpus[i];
+		rows[3 + i].running = 500;
+	}
+	rows[2].state = ROW_ABSENT;
+	rows[5].state = ROW_ABSENT;
+}
+
+Test(tool_print, a_row_for_each_cpu_with_the_ratio_of_that_cpu)
+{
+	struct stat_row rows[6];
+	struct stat_result result = { .what = "'system wide'", .rows = rows,
+				      .count = 6, .elapsed = 2 };
+	char *text;
+
+	fill_cpus(rows);
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"\n Performance counter stats for 'system wide':\n\n"
+		"CPU0                    1,000      cycles                   \n"
+		"CPU3                    2,000      cycles                   \n"
+		"CPU0                    3,000      instructions              #    3.00  insn per cycle  (50.00%)\n"
+		"CPU3                    3,000      instructions              #    1.50  insn per cycle  (50.00%)\n"
+		"\n       2.000000000 seconds time elapsed\n\n");
+	free(text);
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text,
+		"CPU0,1000,,cycles,1000,100.00,,\n"
+		"CPU3,2000,,cycles,1000,100.00,,\n"
+		"CPU0,3000,,instructions,500,50.00,3.00,insn per cycle\n"
+		"CPU3,3000,,instructions,500,50.00,1.50,insn per cycle\n");
+	free(text);
+	text = printed(&result, 'j', NULL);
+	check_start(text, "{\"cpu\": \"0\", \"counter-value\": \"1000.000000\", ");
+	cr_assert(strstr(text, "\n{\"cpu\": \"3\","));
+	cr_assert_null(strstr(text, "\"7\""));
+	free(text);
+}
+
+Test(tool_print, intervals_have_the_time_before_all_else)
+{
+	struct stat_row rows[6];
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 1,
+				      .elapsed = 1.25, .is_interval = true,
+				      .has_heading = true };
+	char *text;
+
+	rows[0] = hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 12345);
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"#           time             counts      events\n"
+		"     1.250000000             12,345      cycles                   \n");
+	free(text);
+	result.has_heading = false;
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"     1.250000000             12,345      cycles                   \n");
+	free(text);
+	text = printed(&result, 'c', ";");
+	cr_assert_str_eq(text, "     1.250000000;12345;;cycles;1000;100.00;;\n");
+	free(text);
+	text = printed(&result, 'j', NULL);
+	check_start(text, "{\"interval\": 1.25, \"counter-value\": ");
+	free(text);
+	fill_cpus(rows);
+	result.has_heading = true;
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"#           time CPU                    counts      events\n"
+		"     1.250000000 CPU0                    1,000      cycles                   \n");
+	free(text);
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text, "     1.250000000,CPU0,1000,,cycles,1000,100.00,,\n");
+	free(text);
+}
+
+Test(tool_print, repeats_have_a_deviation)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 1000),
+		hw("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, 0),
+	};
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 2,
+				      .elapsed = 1.5, .runs = 4,
+				      .elapsed_deviation = 0.0125 };
+	char *text;
+
+	rows[0].deviation = 1.236;
+	rows[0].running = 250;
+	rows[1].state = ROW_NOT_SUPPORTED;
+	text = printed(&result, 't', NULL);
+	cr_assert_str_eq(text,
+		"\n Performance counter stats for 'x' (4 runs):\n\n"
+		"             1,000      cycles                     ( +-  1.24% )  (25.00%)\n"
+		"   <not supported>      ref-cycles               \n"
+		"\n             1.500 +- 0.013 seconds time elapsed  ( +-  0.83% )\n\n");
+	free(text);
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text,
+		"1000,,cycles,1.24%,250,25.00,,\n"
+		"<not supported>,,ref-cycles,0.00%,1000,100.00,,\n");
+	free(text);
+	text = printed(&result, 'j', NULL);
+	cr_assert(strstr(text, "\"event\": \"cycles\", \"variance\": 1.24, \"event-runtime\": 250"),
+		  "%s", text);
+	free(text);
+	result.elapsed_deviation = 0;
+	text = printed(&result, 't', NULL);
+	cr_assert(strstr(text, "1.500000000 +- 0.000000000 seconds"), "%s", text);
+	free(text);
+	result.elapsed_deviation = 123;
+	text = printed(&result, 't', NULL);
+	cr_assert(strstr(text, " 2 +- 123 seconds"), "%s", text);
+	free(text);
+}
+
+Test(tool_print, a_ratio_is_of_the_same_group_if_there_is_one)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 1000),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 8000),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 2000),
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 3 };
+	const char *unit;
+	double value;
+
+	rows[1].leader = 1;
+	rows[2].leader = 1;
+	cr_assert(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_float_eq(value, 4, 1e-9);
+	rows[2].leader = 2;
+	cr_assert(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_float_eq(value, 8, 1e-9);
 }

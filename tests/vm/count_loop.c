@@ -5,8 +5,10 @@
  * depend on timing, so they are asserted to the instruction on any number of CPUs.
  */
 #include "loops.h"
+#include "raw.h"
 
-#define N	100000ull
+#define N		100000ull
+#define OVERCOMMIT	"/sys/module/pmuctl/parameters/overcommit"
 
 /* What a bracket of @n rounds counts */
 static uint64_t count_bracket(int fd, uint64_t n)
@@ -230,7 +232,9 @@ Test(count, four_general_and_three_fixed_counters_at_once)
 		fd[i] = event_open(&attr, w.tid, -1);
 	}
 	attr = branches_u();
+	cr_assert_eq(raw_write_file(OVERCOMMIT, "0"), 0);
 	one_more = event_try(&attr, w.tid, -1);
+	cr_assert_eq(raw_write_file(OVERCOMMIT, "1"), 0);
 	cr_expect_eq(one_more, -EBUSY);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_COUNTERS_TAKEN);
 

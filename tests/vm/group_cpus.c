@@ -229,3 +229,31 @@ Test(cpus, task_enable_means_what_the_thread_opened)
 	user_loop(N);
 	cr_assert_eq(event_value(a), value);
 }
+
+/* The kernel's own test of suspend: all but the sleep itself */
+static bool suspend_and_resume(void)
+{
+	return !raw_write_file("/sys/module/suspend/parameters/pm_test_delay", "1") &&
+		!raw_write_file("/sys/power/pm_test", "core") &&
+		!raw_write_file("/sys/power/state", "mem");
+}
+
+Test(cpus, counts_survive_suspend_and_resume)
+{
+	int own = group_open(disabled(branches_u()), -1);
+	int all = all_open(branches_u(), -1);
+	struct pmuctl_cpu_count c[2];
+	uint64_t before;
+
+	pin_here(0);
+	bracket(own, N);
+	before = event_value(own);
+	cr_assert(suspend_and_resume(), "%m");
+	cr_assert_eq(event_value(own), before);
+	bracket(own, N);
+	cr_assert_eq(event_value(own), 2 * before);
+	loop_on(1, N);
+	read_cpus(all, c, 2);
+	cr_assert_geq(c[0].value, 2 * N);
+	cr_assert_geq(c[1].value, N);
+}

@@ -14,7 +14,7 @@ static const struct {
 	bool supported;
 } flags[FIRST_UNKNOWN] = {
 	{ "attr.disabled", true }, { "attr.inherit", false },
-	{ "attr.pinned", false }, { "attr.exclusive", false },
+	{ "attr.pinned", true }, { "attr.exclusive", true },
 	{ "attr.exclude_user", true }, { "attr.exclude_kernel", true },
 	{ "attr.exclude_hv", true }, { "attr.exclude_idle", true },
 	{ "attr.mmap", false }, { "attr.comm", false },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * More events than counters: refused with the numbers of those that are in the way, on
+ * More events than counters while overcommit is 0: refused with the numbers of those that are in the way, on
  * general and fixed counters, for tasks, for CPUs, and where both meet. Any number of
  * counters will do, so this runs on PMUs of several sizes.
  */
@@ -11,6 +11,18 @@
 #define INSTRUCTIONS	0xc0	/* general, or fixed counter 0 */
 #define CYCLES		0x3c	/* general, or fixed counter 1 */
 #define REF_CYCLES	0x300	/* fixed counter 2 only */
+
+static void forbid_overcommit(void)
+{
+	raw_write_file("/sys/module/pmuctl/parameters/overcommit", "0");
+}
+
+static void allow_overcommit(void)
+{
+	raw_write_file("/sys/module/pmuctl/parameters/overcommit", "1");
+}
+
+TestSuite(refuse_counters, .init = forbid_overcommit, .fini = allow_overcommit);
 
 static int fds[MAX_EVENTS];
 static int nr_fds;
@@ -43,7 +55,7 @@ static void check_full(uint64_t config, int pid, int cpu, unsigned int of_task,
 
 	raw_check_refused(&a, pid, cpu, 0, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
 			  "attr.config",
-			  "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some",
+			  "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit",
 			  of_task, of_cpu, on, info.nr_counters, info.nr_fixed);
 	cr_assert_eq(raw_info().hw_events, (unsigned int)nr_fds);
 }

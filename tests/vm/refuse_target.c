@@ -112,15 +112,6 @@ Test(refuse_target, cpus_that_do_not_exist)
 	}
 }
 
-Test(refuse_target, all_cpus_at_once)
-{
-	union raw_attr a = raw_instructions();
-
-	raw_check_refused(&a, -1, -1, 0, EOPNOTSUPP,
-			  PMUCTL_WHY_ALL_CPUS_UNSUPPORTED, "cpu",
-			  "pid -1 with cpu -1 (all CPUs through one descriptor) is not supported by this version of pmuctl: open one event for each CPU");
-}
-
 static void bring_online(void)
 {
 	raw_write_file(CPU1_ONLINE, "1");
@@ -160,7 +151,7 @@ Test(refuse_target, flags_that_are_not_supported)
 	static const struct {
 		uint32_t flag;
 		const char *name;
-	} flags[] = { { PERF_FLAG_FD_NO_GROUP, "FD_NO_GROUP" },
+	} flags[] = {
 		{ PERF_FLAG_FD_OUTPUT, "FD_OUTPUT" },
 		{ PERF_FLAG_PID_CGROUP, "PID_CGROUP" } };
 	union raw_attr a = raw_instructions();
@@ -178,11 +169,11 @@ Test(refuse_target, flags_that_are_not_supported)
 	}
 }
 
-Test(refuse_target, groups)
+/* The rules of joining are in group_rules.c. */
+Test(refuse_target, group_descriptors_that_are_no_events)
 {
 	union raw_attr a = raw_instructions();
-	int leader = raw_check_opened(&a, 0, -1, 0);
-	int fds[] = { leader, 0, 1000000, -2, INT_MIN, INT_MAX };
+	int fds[] = { raw_device(), 0, 1000000, -2, INT_MIN, INT_MAX };
 	struct pmuctl_explanation why;
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++) {
@@ -190,10 +181,9 @@ Test(refuse_target, groups)
 
 		request.group_fd = fds[i];
 		cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), -1);
-		cr_assert_eq(errno, EOPNOTSUPP);
-		raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_GROUP_UNSUPPORTED,
-			      "group_fd",
-			      "group_fd %d: groups are not supported by this version of pmuctl: pass -1",
+		cr_assert_eq(errno, EBADF);
+		raw_check_why(&why, EBADF, PMUCTL_WHY_GROUP_FD, "group_fd",
+			      "group_fd %d is not an event of pmuctl: pass the descriptor of the group's leader, or -1",
 			      fds[i]);
 	}
 }

@@ -40,6 +40,12 @@ apt_site()
 apt_write_sources()
 {
 	local main security by
+	if [ "$(id -u)" -eq 0 ] && { [ -z "$(apt_site bookworm)" ] ||
+	   [ -z "$(apt_site bookworm-security)" ]; }; then
+		# Without lists apt does not know its suites by name.
+		run_logged "$CACHE/log/apt-update-host.log" apt-get update ||
+			true
+	fi
 	main=$(apt_site bookworm)
 	security=$(apt_site bookworm-security)
 	[ -n "$main" ] ||
@@ -68,8 +74,8 @@ apt_refresh()
 {
 	[ -z "${APT_FRESH:-}" ] || return 0
 	say "package lists: fetching those of bookworm, bookworm-backports and trixie"
-	apt_write_sources
 	mkdir -p "$CACHE/log"
+	apt_write_sources
 	run_logged "$CACHE/log/apt-update.log" private_apt apt-get update ||
 		die "the package lists could not be fetched" \
 		    "check the network and the mirror in /etc/apt, then run this again (log: $CACHE/log/apt-update.log)"

@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What debugfs says of CPUs and contexts while events of a known kind are open.
+DIR=/sys/kernel/debug/pmuctl
+passed=0 failed=0
+
+check()
+{
+	what=$1
+	shift
+	if "$@" >/tmp/debugfs.out 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $what"
+		sed 's/^/    /' /tmp/debugfs.out "$text"
+	fi
+}
+
+says()
+{
+	grep -Eq -- "$1" "$text"
+}
+
+says_not()
+{
+	! grep -Eq -- "$1" "$text"
+}
+
+text=/tmp/debugfs.text
+
+cat $DIR/cpus >$text
+check 'idle: the PMU is not ours' says '^cpu 0: the PMU is not ours$'
+check 'idle: no group' says_not 'flexible|pinned'
+check 'idle: every CPU' says '^cpu 1:'
+
+pmuctl stat -C 0 -e instructions,branches:u -o /dev/null -- cat $DIR/cpus >$text
+check 'a CPU: the PMU is ours' says '^cpu 0: the PMU is ours$'
+check 'a CPU: the branches event is on a general counter' \
+	says 'general +[0-9]+: 0x[0-9a-f]{12} evtsel 0x005100c4 event [0-9]+$'
+check 'a CPU: instructions are on a fixed counter' \
+	says 'fixed +0: 0x[0-9a-f]{12} control 0xb +event [0-9]+$'
+check 'a CPU: the register agrees' says 'global control 0x10000000[1248],'
+check 'a CPU: two groups run' [ "$(grep -c 'flexible running: [0-9]*@' $text)" = 2 ]
+
+pmuctl stat -e branches,branches,branches,branches,branches -o /dev/null -- \
+	cat $DIR/contexts >$text
+check 'a task: its name and CPU' says '^task [0-9]+ \(cat\): on cpu [01]$'
+check 'a task: four groups run' [ "$(grep -c 'flexible running' $text)" = 4 ]
+check 'a task: one waits' [ "$(grep -c 'flexible waiting' $text)" = 1 ]
+
+# Overflows show in the totals.
+before=$(awk '/overflows/ { gsub(",", ""); n += $2 } END { print n }' $DIR/cpus)
+echo 10000 >/sys/module/pmuctl/parameters/counter_headroom
+pmuctl stat -e instructions:u -o /dev/null -- sha256sum /bin/busybox >/dev/null
+echo 0 >/sys/module/pmuctl/parameters/counter_headroom
+cat $DIR/cpus >$text
+after=$(awk '/overflows/ { gsub(",", ""); n += $2 } END { print n }' $text)
+check 'overflows are counted' [ $((after - before)) -gt 1000 ]
+check 'none was stuck' says_not 'stuck [1-9]'
+
+for file in cpus contexts; do
+	text=$DIR/$file
+	check "$file: not for everybody" \
+		[ "$(stat -c %a $DIR/$file)" = 400 ]
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The order of things in "pmuctl stat": open, start, wait, read, print; once, or again
+ * and again, or with the counts of each interval. The steps themselves are in
+ * stat_open.c, stat_count.c, stat_run.c, stat_repeat.c and stat_print.c.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stat.h"
+
+/* A heading comes again after so many intervals. */
+#define INTERVALS_OF_A_PAGE	25
+/* Runs that take less, in seconds, are not told of. */
+#define LONG			1.0
+
+/**
+ * struct session - what is done for one command line
+ * @dev: the driver.
+ * @options: what was asked for.
+ * @out: where the results go.
+ * @what: end of the headline.
+ * @signals: from signals_block().
+ * @mask: the signal mask of the command.
+ * @progress: tells what goes on.
+ * @repeats: runs so far, NULL if there is only one.
+ * @begin: when the first run was started, in seconds.
+ * @counters: of the run.
+ * @start: when it was started.
+ * @intervals: how many were printed.
+ * @has_begun: something was printed.
+ */
+struct session {
+	struct pmuctl_device *dev;
+	const struct stat_options *options;
+	FILE *out;
+	char *what;
+	int signals;
+	sigset_t mask;
+	struct progress progress;
+	struct repeats *repeats;
+	double begin;
+
+	struct counters *counters;
+	double start;
+	unsigned int intervals;
+	bool has_begun;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* The end of the headline, to be freed. */
+static char *describe(const struct stat_options *options)
+{
+	static const char *const formats[] = {
+		[TARGET_PROCESS] = "process id '%s'",
+		[TARGET_THREAD] = "thread id '%s'",
+		[TARGET_CPU] = "CPU(s) '%s'",
+	};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (options->kind == TARGET_ALL_CPUS) {
+		fputs("'system wide'", out);
+	} else if (options->kind != TARGET_COMMAND) {
+		fprintf(out, formats[options->kind], options->ids_text);
+	} else {
+		for (char **word = options->argv; *word; word++)
+			fprintf(out, "%s%s", word == options->argv ? "'" : " ",
+				*word);
+		fputc('\'', out);
+	}
+	fclose(out);
+	return text;
+}
+
+/* ------------------------------------------------------------------ print */
+
+static int result_print(struct session *s, const struct stat_result *result)
+{
+	const struct stat_options *options = s->options;
+	time_t started = time(NULL) - (time_t)result->elapsed;
+
+	if (options->output && !options->json && !s->has_begun)
+		fprintf(s->out, "# started on %s\n", ctime(&started));
+	s->has_begun = true;
+	if (options->json)
+		return print_json(s->out, result);
+	if (options->separator)
+		print_csv(s->out, result, options->separator);
+	else
+		print_text(s->out, result);
+	return 0;
+}
+
+/* Returns 0 or a negative errno, of which the user has been told. */
+static int result_write(struct session *s, struct stat_result *result)
+{
+	int ret;
+
+	progress_clear(&s->progress);
+	result->what = s->what;
+	errno = 0;
+	ret = result_print(s, result);
+	if (fflush(s->out) != 0 || ferror(s->out))
+		ret = errno ? -errno : -EIO;
+	if (ret < 0)
+		say_error("cannot write the counts to %s: %s",
+			  s->options->output ? s->options->output : "stderr",
+			  strerror(-ret));
+	return ret;
+}
+
+/* The counts since the last interval */
+static int interval_write(struct session *s)
+{
+	struct stat_result result = {
+		.is_interval = true,
+		.has_heading = s->intervals % INTERVALS_OF_A_PAGE == 0,
+	};
+	int ret = counters_read(s->counters);
+
+	result.elapsed = now() - s->start;
+	if (ret < 0)
+		return ret;
+	result.rows = counters_rows(s->counters, &result.count);
+	counters_mark(s->counters);
+	s->intervals++;
+	return result_write(s, &result);
+}
+
+/* ------------------------------------------------------------------ a run */
+
+/* What is done while it goes on */
+static int tick(void *arg)
+{
+	struct session *s = arg;
+
+	if (s->options->interval)
+		return interval_write(s);
+	progress_show(&s->progress, "counting for %.0f s, Ctrl-C ends it",
+		      now() - s->start);
+	return 0;
+}
+
+static int run_wait_and_tick(struct session *s, pid_t child, struct run_end *end)
+{
+	size_t nr_fds = counters_fds(s->counters, NULL, 0);
+	int *fds = calloc(nr_fds + 1, sizeof(*fds));
+	struct run_tick ticks = { s->options->interval, tick, s };
+	int ret;
+
+	if (!fds) {
+		say_error("%s", pmuctl_strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	/* Nobody else tells that something goes on. */
+	if (!child && !ticks.milliseconds && s->progress.out)
+		ticks.milliseconds = 1000;
+	counters_fds(s->counters, fds, nr_fds);
+	ret = run_wait(s->signals, child, fds, nr_fds, &ticks, end);
+	free(fds);
+	return ret;
+}
+
+/* The results of a run that has ended */
+static int run_results(struct session *s, double elapsed, const struct run_end *end)
+{
+	struct stat_result result = { .elapsed = elapsed };
+	int ret;
+
+	if (s->options->interval)
+		return interval_write(s);
+	ret = counters_read(s->counters);
+	if (ret < 0)
+		return ret;
+	result.rows = counters_rows(s->counters, &result.count);
+	if (s->repeats) {
+		ret = repeats_add(s->repeats, result.rows, result.count, elapsed);
+		if (ret < 0)
+			say_error("%s", pmuctl_strerror(ret));
+		return ret;
+	}
+	result.has_usage = s->options->kind == TARGET_COMMAND && end->has_usage;
+	result.user = end->user;
+	result.system = end->system;
+	return result_write(s, &result);
+}
+
+static int run_failed(const char *command, int error)
+{
+	say_error("cannot execute '%s': %s", command, strerror(error));
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+/*
+ * Events are open; the command, if any, waits. Returns 0 if it was measured, its
+ * status being in @end, or an exit status.
+ */
+static int run_measure(struct session *s, struct child *child, bool is_first,
+		       struct run_end *end)
+{
+	bool attached = s->options->kind != TARGET_COMMAND;
+	char **argv = s->options->argv;
+	double elapsed;
+	int ret;
+
+	if (attached && counters_enable(s->counters) < 0) {
+		if (argv)
+			child_cancel(child);
+		return STATUS_FAILED;
+	}
+	s->start = now();
+	if (argv) {
+		ret = child_go(child);
+		if (ret)
+			return run_failed(argv[0], ret);
+	}
+	ret = run_wait_and_tick(s, argv ? child->pid : 0, end);
+	elapsed = now() - s->start;
+	if (ret == 0 && attached)
+		ret = counters_disable(s->counters);
+	/* A run that was cut off would spoil the mean of those that were not. */
+	if (ret == 0 && (!end->interrupted || is_first || !s->repeats))
+		ret = run_results(s, elapsed, end);
+	return ret < 0 ? STATUS_FAILED : 0;
+}
+
+static int run(struct session *s, bool is_first, struct run_end *end)
+{
+	const struct stat_options *options = s->options;
+	struct child child = { 0 };
+	int status = STATUS_FAILED, ret = 0;
+
+	s->counters = NULL;
+	if (options->argv)
+		ret = child_start(&child, options->argv, &s->mask);
+	if (ret < 0)
+		say_error("cannot start a process: %s", strerror(-ret));
+	else if (counters_open(s->dev, options, child.pid, &s->counters) == 0)
+		status = run_measure(s, &child, is_first, end);
+	else if (options->argv)
+		child_cancel(&child);
+	counters_close(s->counters);
+	return status;
+}
+
+/* ------------------------------------------------------------- all the runs */
+
+static int runs(struct session *s)
+{
+	unsigned int nr = s->options->repeat > 1 ? s->options->repeat : 1;
+	struct stat_result result = { .elapsed = 0 };
+	struct run_end end = { 0 };
+	int status = 0;
+
+	if (nr > 1 && repeats_new(&s->repeats) < 0) {
+		say_error("%s", pmuctl_strerror(ENOMEM));
+		return STATUS_FAILED;
+	}
+	s->begin = now();
+	for (unsigned int i = 0; i < nr && !end.interrupted; i++) {
+		if (i && now() - s->begin >= LONG)
+			progress_show(&s->progress, "run %u of %u", i + 1, nr);
+		status = run(s, i == 0, &end);
+		if (status)
+			return status;
+	}
+	if (s->repeats) {
+		repeats_result(s->repeats, &result);
+		if (result_write(s, &result) < 0)
+			return STATUS_FAILED;
+	}
+	return end.status;
+}
+
+/**
+ * stat_measure() - do what the command line asks for
+ * @dev: the driver.
+ * @options: the command line.
+ * @out: where the results go.
+ *
+ * Return: the exit status.
+ */
+int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
+		 FILE *out)
+{
+	struct session s = { .dev = dev, .options = options, .out = out };
+	int status = STATUS_FAILED;
+
+	/* A command that writes to the same terminal must not be overwritten. */
+	progress_init(&s.progress, stderr,
+		      options->argv && isatty(STDOUT_FILENO));
+	s.what = describe(options);
+	s.signals = signals_block(&s.mask);
+	if (s.signals < 0)
+		say_error("cannot receive signals: %s", strerror(-s.signals));
+	else if (!s.what)
+		say_error("%s", pmuctl_strerror(ENOMEM));
+	else
+		status = runs(&s);
+	progress_clear(&s.progress);
+	repeats_free(s.repeats);
+	free(s.what);
+	if (s.signals >= 0)
+		close(s.signals);
+	return status;
+}
