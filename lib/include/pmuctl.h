@@ -313,8 +313,8 @@ int pmuctl_event_read_cpus(struct pmuctl_event *event,
  * all other events say that there is nothing to read. After fork() the child has no
  * such page and may not read.
  *
- * Return: 0; -EOPNOTSUPP or -ENODEV from a driver that cannot do it; -ENOMEM; another
- * negative errno, which pmuctl_event_explain() explains.
+ * Return: 0; -ENODEV from a driver that is too old for it; -ENOMEM; another negative
+ * errno, which pmuctl_event_explain() explains.
  */
 int pmuctl_event_map(struct pmuctl_event *event,
 		     const struct perf_event_mmap_page **page);
@@ -339,7 +339,6 @@ void pmuctl_event_unmap(const struct perf_event_mmap_page *page);
 static inline int pmuctl_page_value(const struct perf_event_mmap_page *page,
 				    uint64_t *value)
 {
-#if defined(__x86_64__) || defined(__i386__)
 	const volatile struct perf_event_mmap_page *p = page;
 	uint32_t lock, index, low, high, unused;
 	uint64_t offset, raw;
@@ -348,21 +347,16 @@ static inline int pmuctl_page_value(const struct perf_event_mmap_page *page,
 		lock = p->lock;
 		__asm__ volatile("" : : : "memory");	/* lock, then the fields */
 		index = p->index;
-		if (!index || !p->cap_user_rdpmc)
+		if (!index)	/* nor is there one without cap_user_rdpmc */
 			return 0;
 		offset = (uint64_t)p->offset;
 		unused = 64u - p->pmc_width;
 		__asm__ volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (index - 1));
 		__asm__ volatile("" : : : "memory");	/* the fields, then lock */
-	} while (p->lock != lock || (lock & 1));
+	} while (p->lock != lock);	/* never odd: only this CPU writes it */
 	raw = ((uint64_t)high << 32 | low) << unused;
 	*value = offset + (uint64_t)((int64_t)raw >> unused);
 	return 1;
-#else
-	(void)page;
-	(void)value;
-	return 0;
-#endif
 }
 
 /**

@@ -12,7 +12,7 @@
 static inline void compat_vm_flags_set(struct vm_area_struct *vma,
 				       unsigned long flags)
 {
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
 	vma->vm_flags |= flags;
 #else
 	vm_flags_set(vma, flags);

@@ -51,6 +51,29 @@ Test(lib_user, value_is_that_of_read)
 	pmuctl_device_close(dev);
 }
 
+/* Two reads in a row, the second tells what the first has cost. */
+Test(lib_user, read_costs_a_few_dozen_instructions)
+{
+	struct perf_event_attr attr = instructions_u();
+	const struct perf_event_mmap_page *page;
+	struct pmuctl_device *dev = device();
+	uint64_t first, second, least = -1;
+	struct pmuctl_event *event;
+
+	cr_assert_eq(pmuctl_event_open(dev, &attr, 0, -1, 0, &event), 0);
+	cr_assert_eq(pmuctl_event_map(event, &page), 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		cr_assert_eq(pmuctl_page_value(page, &first), 1);
+		cr_assert_eq(pmuctl_page_value(page, &second), 1);
+		if (second - first < least)
+			least = second - first;
+	}
+	cr_expect_leq(least, 29, "%lu instructions", least);
+	pmuctl_event_unmap(page);
+	pmuctl_event_close(event);
+	pmuctl_device_close(dev);
+}
+
 Test(lib_user, event_of_a_cpu_is_read_with_a_system_call)
 {
 	struct perf_event_attr attr = instructions_u();

@@ -364,6 +364,40 @@ Test(user_rights, threads_of_a_process)
 	}
 }
 
+/* A fork copies the right in the middle of mapping and unmapping. */
+static void *maps_all_the_time(void *arg)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = event_open(&attr, 0, -1);
+	volatile bool *stop = arg;
+
+	while (!*stop)
+		page_unmap(page_map(fd));
+	close(fd);
+	return NULL;
+}
+
+Test(user_rights, fork_while_another_thread_maps)
+{
+	volatile bool stop = false;
+	pthread_t thread;
+	int status;
+
+	cr_assert_eq(pthread_create(&thread, NULL, maps_all_the_time, (void *)&stop),
+		     0);
+	for (unsigned int i = 0; i < 300; i++) {
+		pid_t child = fork_child();
+
+		if (!child)
+			_exit(counter_faults() ? 0 : 1);
+		status = child_status(child);
+		cr_assert_eq(status, 0, "child %u may read (%#x)", i, status);
+	}
+	stop = true;
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_assert(counter_faults());
+}
+
 /* ---- Refusals ---- */
 
 static void refused(int fd, size_t size, int flags, off_t offset, unsigned int code,

@@ -229,7 +229,9 @@ struct pmuctl_info {
  *	always ended by a NUL.
  *
  * Returns a new event file descriptor. On it work read(), poll(), and the
- * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID.
+ * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID, and mmap() of one page (shared,
+ * offset 0): struct perf_event_mmap_page, with which the thread that the event counts
+ * reads its counter without a system call.
  */
 struct pmuctl_open {
 	__u32		size;
