@@ -167,7 +167,7 @@ static int admit_group(const struct pmuctl_context *ctx,
 		for_each_group_member(event, new->leader)
 			crowd_add(&crowd, event, ctx);
 	crowd_add(&crowd, new, ctx);
-	if (crowd_fits(&crowd))
+	if (crowd.n == 1 ? crowd.allowed[0] != 0 : crowd_fits(&crowd))
 		return 0;
 	if (crowd.n == 1)
 		return pmuctl_refuse(why, COUNTERS_RESERVED, "attr.config",

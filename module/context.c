@@ -96,7 +96,8 @@ static void call_cpu(int cpu, smp_call_func_t func, void *info)
 
 struct context_call {
 	struct pmuctl_context *ctx;
-	pmuctl_context_func func;
+	pmuctl_context_func func;		/* one of these two */
+	pmuctl_context_change_func change;
 	void *arg;
 	bool done;
 };
@@ -106,52 +107,67 @@ static void context_call_here(void *info)
 	struct context_call *call = info;
 	struct pmuctl_context *ctx = call->ctx;
 
+	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
+		return;
 	raw_spin_lock(&ctx->lock);
-	if (ctx->loaded_cpu == smp_processor_id()) {
-		pmuctl_sched_account(ctx);
-		call->func(ctx, call->arg);
-		call->done = true;
-	}
+	call->func(ctx, call->arg);
 	raw_spin_unlock(&ctx->lock);
+	call->done = true;
+}
+
+static void context_change_here(void *info)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct context_call *call = info;
+
+	if (READ_ONCE(call->ctx->loaded_cpu) != smp_processor_id())
+		return;
+	pmuctl_cpu_lock(pc);
+	if (call->change(pc, call->arg))
+		pmuctl_sched(pc, current);
+	pmuctl_cpu_unlock(pc);
+	call->done = true;
+}
+
+/* It may be switched out and in again elsewhere while we call: try again. */
+static void call_context(struct context_call *call, smp_call_func_t here)
+{
+	struct pmuctl_context *ctx = call->ctx;
+	unsigned long flags;
+	int cpu;
+
+	while (!call->done) {
+		cpu = READ_ONCE(ctx->loaded_cpu);
+		if (cpu >= 0) {
+			call_cpu(cpu, here, call);
+			continue;
+		}
+		raw_spin_lock_irqsave(&ctx->lock, flags);
+		if (ctx->loaded_cpu < 0) {
+			if (call->func)
+				call->func(ctx, call->arg);
+			else
+				call->change(NULL, call->arg);
+			call->done = true;
+		}
+		raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	}
 }
 
 void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 			 void *arg)
 {
 	struct context_call call = { .ctx = ctx, .func = func, .arg = arg };
-	unsigned long flags;
-	int cpu;
 
-	/* It may be switched out and in again elsewhere while we call: try again. */
-	while (!call.done) {
-		cpu = READ_ONCE(ctx->loaded_cpu);
-		if (cpu >= 0) {
-			call_cpu(cpu, context_call_here, &call);
-			continue;
-		}
-		raw_spin_lock_irqsave(&ctx->lock, flags);
-		if (ctx->loaded_cpu < 0) {
-			func(ctx, arg);
-			call.done = true;
-		}
-		raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	}
+	call_context(&call, context_call_here);
 }
 
-static void sync_here(void *info)
+void pmuctl_context_change(struct pmuctl_context *ctx,
+			   pmuctl_context_change_func change, void *arg)
 {
-	struct pmuctl_context *ctx = info;
+	struct context_call call = { .ctx = ctx, .change = change, .arg = arg };
 
-	if (READ_ONCE(ctx->loaded_cpu) == smp_processor_id())
-		resched(this_cpu_ptr(pmuctl_cpus), current);
-}
-
-void pmuctl_context_sync(struct pmuctl_context *ctx)
-{
-	int cpu = READ_ONCE(ctx->loaded_cpu);
-
-	if (cpu >= 0)
-		call_cpu(cpu, sync_here, ctx);
+	call_context(&call, context_change_here);
 }
 
 static void unload_here(void *info)
@@ -271,10 +287,24 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 	call_rcu(&ctx->rcu, free_context_rcu);
 }
 
+/* Returns true if the PMU must be brought in line; a context that is gone stays alone. */
+static bool add_event(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *event = arg;
+	struct pmuctl_context *ctx = event->context;
+
+	if (ctx->gone)
+		return false;
+	if (event->leader == event)
+		list_add_tail(&event->node, &ctx->groups[event->class]);
+	else
+		list_add_tail(&event->node, &event->leader->siblings);
+	ctx->nr_exclude_idle += event->exclude_idle;
+	return event->enabled;
+}
+
 bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 {
-	bool gone;
-
 	lockdep_assert_held(&pmuctl_mutex);
 
 	/*
@@ -285,17 +315,9 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
 		return false;
 
-	raw_spin_lock_irq(&ctx->lock);
-	gone = ctx->gone;
-	if (!gone) {
-		if (event->leader == event)
-			list_add_tail(&event->node, &ctx->groups[event->class]);
-		else
-			list_add_tail(&event->node, &event->leader->siblings);
-		ctx->nr_exclude_idle += event->exclude_idle;
-	}
-	raw_spin_unlock_irq(&ctx->lock);
-	if (gone)
+	INIT_LIST_HEAD(&event->node);
+	pmuctl_context_change(ctx, add_event, event);
+	if (list_empty(&event->node))
 		return false;
 
 	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)
@@ -303,31 +325,39 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	return true;
 }
 
-/* The siblings of a leader that goes become single events. ctx->lock is held. */
-static void disband(struct pmuctl_event *leader)
+/* The siblings of a leader that goes become single events. */
+static bool disband(struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event, *next;
+	bool any = false;
 
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		event->leader = event;
 		list_move_tail(&event->node,
 			       &event->context->groups[event->class]);
+		any = true;
 	}
+	return any;
+}
+
+static bool del_event(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *event = arg;
+	bool others = event->leader != event;
+
+	if (pc)
+		pmuctl_sched_stop_group(pc, event->leader);
+	others |= disband(event);
+	list_del(&event->node);
+	event->context->nr_exclude_idle -= event->exclude_idle;
+	event->context->nr_user_pages -= !!event->counter.user;
+	return others || (pc && pc->waiting);
 }
 
 void pmuctl_context_del(struct pmuctl_event *event)
 {
-	struct pmuctl_context *ctx = event->context;
-
 	lockdep_assert_held(&pmuctl_mutex);
-	pmuctl_event_disable(event, false);
-	raw_spin_lock_irq(&ctx->lock);
-	disband(event);
-	list_del(&event->node);
-	ctx->nr_exclude_idle -= event->exclude_idle;
-	ctx->nr_user_pages -= !!event->counter.user;
-	raw_spin_unlock_irq(&ctx->lock);
-	pmuctl_context_sync(ctx);
+	pmuctl_context_change(event->context, del_event, event);
 }
 
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
@@ -409,28 +439,31 @@ void pmuctl_context_switch(struct task_struct *next)
 		pmuctl_user_switch(next);
 }
 
+static bool enable_on_exec(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_context *ctx = arg;
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+	bool any = false;
+
+	for_each_group(leader, class, ctx) {
+		for_each_group_member(event, leader) {
+			any |= event->enable_on_exec;
+			event->enabled |= event->enable_on_exec;
+			event->enable_on_exec = false;
+		}
+	}
+	return any;
+}
+
 void pmuctl_context_exec_begin(void)
 {
-	struct pmuctl_event *leader, *event;
 	struct pmuctl_context *ctx;
-	enum pmuctl_class class;
-	unsigned long flags;
 
 	rcu_read_lock();
 	ctx = find_context(current);
-	if (ctx) {
-		raw_spin_lock_irqsave(&ctx->lock, flags);
-		for_each_group(leader, class, ctx) {
-			for_each_group_member(event, leader) {
-				event->enabled |= event->enable_on_exec;
-				event->enable_on_exec = false;
-			}
-		}
-		raw_spin_unlock_irqrestore(&ctx->lock, flags);
-		local_irq_save(flags);
-		sync_here(ctx);
-		local_irq_restore(flags);
-	}
+	if (ctx)
+		pmuctl_context_change(ctx, enable_on_exec, ctx);
 	rcu_read_unlock();
 }
 

@@ -17,9 +17,9 @@
  * Under context->lock nothing may be woken up: rq->lock is outside of it. Only the CPU on
  * which both are loaded locks two contexts at once: its own, then its task's.
  *
- * Whoever changes the state of an event does so under context->lock and then calls the
- * CPU on which the context is loaded to bring the PMU in line; if it was unloaded
- * meanwhile, whoever loads it next sees the new state. So no call need ever be repeated.
+ * Whoever changes the state of an event does so under context->lock, on the CPU on which
+ * the context is loaded, which brings the PMU in line at once; or anywhere if it is not
+ * loaded: whoever loads it next sees the new state.
  */
 #ifndef PMUCTL_CORE_H
 #define PMUCTL_CORE_H
@@ -190,12 +190,12 @@ extern struct mutex pmuctl_mutex;
 /* ---- event.c: for the front ---- */
 
 /**
- * pmuctl_event_create() - make an event and attach it, disabled
+ * pmuctl_event_create() - make an event and attach it
  * @task: whom to count; NULL for everybody on @cpu.
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
- * @attr: validated by pmuctl_attr_check(); enable_on_exec is honoured, disabled is
- *	not: enable it with pmuctl_event_enable().
+ * @attr: validated by pmuctl_attr_check().
+ * @enable: it counts at once; else it waits for pmuctl_event_enable(), or an exec.
  * @why: filled on refusal.
  *
  * The first event makes the module own the PMU, the first one of a task registers the
@@ -204,11 +204,12 @@ extern struct mutex pmuctl_mutex;
  * Context: Process, may sleep.
  * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
  * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
- * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task is exiting; -EOPNOTSUPP if a hook
- * lacks; -ENOMEM; -EINTR.
+ * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
+ * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
+					 bool enable,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
 void pmuctl_event_free(struct pmuctl_event *event);
@@ -231,7 +232,7 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
  * @event: in any state.
  * @group: read all events of its group, the leader first.
  * @counts: is filled.
- * @max: how many of them there are.
+ * @max: how many of them there are; more are not read.
  *
  * Context: Process, IRQs on.
  * Return: how many were read, or would have been if there were room; 0 if the group is
@@ -267,7 +268,9 @@ void pmuctl_event_exit(void);
 
 /* ---- context.c: contexts, and loading them ---- */
 
+struct pmuctl_cpu;
 typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
+typedef bool (*pmuctl_context_change_func)(struct pmuctl_cpu *pc, void *arg);
 typedef bool (*pmuctl_context_visit)(struct pmuctl_context *ctx, void *arg);
 
 int pmuctl_context_init(void);
@@ -293,7 +296,7 @@ void pmuctl_context_put(struct pmuctl_context *ctx);
 /**
  * pmuctl_context_add() - attach an event, and load the context if its task runs
  * @ctx: referenced for the event.
- * @event: disabled.
+ * @event: counts at once if it is enabled.
  *
  * Context: Process, may sleep; pmuctl_mutex held.
  * Return: true; false if the context is gone: the task is exiting.
@@ -303,20 +306,30 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);
 
-/* Bring the PMU in line after a change under ctx->lock. Process, IRQs on. */
-void pmuctl_context_sync(struct pmuctl_context *ctx);
-
 /**
  * pmuctl_context_call() - call a function where the context is loaded
  * @ctx: a context.
  * @func: called with ctx->lock held and IRQs off, on the CPU where the context is
- *	loaded, or here if it is not loaded; times are up to date.
+ *	loaded, or here if it is not loaded.
  * @arg: its second argument.
  *
  * Context: Process, IRQs on.
  */
 void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 			 void *arg);
+
+/**
+ * pmuctl_context_change() - change the state of events and bring the PMU in line
+ * @ctx: theirs.
+ * @func: called as by pmuctl_context_call(), with the CPU where the context is loaded,
+ *	and all locks of it; or NULL if it is not loaded. Returns true if something
+ *	changed.
+ * @arg: its second argument.
+ *
+ * Context: Process, IRQs on.
+ */
+void pmuctl_context_change(struct pmuctl_context *ctx,
+			   pmuctl_context_change_func func, void *arg);
 
 /**
  * pmuctl_context_visit_tasks() - visit the context of every task that has one
@@ -327,6 +340,11 @@ void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
  * Return: false if @func did.
  */
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg);
+
+/* Bring the times of a group up to date (sched.c). Its context's lock is held, and that
+ * is loaded on this CPU, or on none. IRQs off.
+ */
+void pmuctl_sched_account(struct pmuctl_event *leader);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);

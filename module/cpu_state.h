@@ -18,6 +18,8 @@
  * @exclusive: the only one of them is exclusive.
  * @waiting: there are flexible groups that wait for their turn.
  * @task_first: at the next choice the task's flexible groups come before the CPU's.
+ * @full: general and fixed counters of which it is known, in this round of choosing, that
+ *	no event that can only use these finds one.
  * @rotations: how often groups took turns.
  * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
@@ -33,6 +35,7 @@ struct pmuctl_cpu {
 	bool exclusive;
 	bool waiting;
 	bool task_first;
+	u64 full;
 	u64 rotations;
 	struct irq_work reload;
 	struct hrtimer timer;
@@ -55,11 +58,11 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc);
  */
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task);
 
+/* Take a group off the PMU, if it is on. Both locks are held. */
+void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
+
 /* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);
-
-/* Bring times up to date. The context's lock is held, and it is loaded here. */
-void pmuctl_sched_account(struct pmuctl_context *ctx);
 
 void pmuctl_sched_init(struct pmuctl_cpu *pc);
 

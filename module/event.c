@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -224,6 +225,7 @@ static int alloc_parts(struct pmuctl_event *event,
 		part = alloc_event(attr, event->id, cpu, why);
 		if (IS_ERR(part))
 			return PTR_ERR(part);
+		part->enabled = event->enabled;
 		event->on_cpu[cpu] = part;
 	}
 	return 0;
@@ -231,6 +233,7 @@ static int alloc_parts(struct pmuctl_event *event,
 
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
+					 bool enable,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
@@ -240,6 +243,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	event = alloc_event(attr, atomic64_inc_return(&last_id), cpu, why);
 	if (IS_ERR(event))
 		return event;
+	event->enabled = enable;
 	if (!task && cpu < 0)
 		err = alloc_parts(event, attr, why);
 	if (!err)
@@ -276,22 +280,39 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	for ((each) = (group) ? (event)->leader : (event); (each);	\
 	     (each) = (group) ? pmuctl_group_next(each) : NULL)
 
-static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
+/**
+ * struct event_switch - what set_enabled() wants
+ * @event: which event.
+ * @group: all of its group are meant.
+ * @enabled: on or off.
+ */
+struct event_switch {
+	struct pmuctl_event *event;
+	bool group;
+	bool enabled;
+};
+
+static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 {
-	struct pmuctl_context *ctx = event->context;
+	const struct event_switch *want = arg;
 	struct pmuctl_event *each;
 	bool changed = false;
-	unsigned long flags;
 
-	raw_spin_lock_irqsave(&ctx->lock, flags);
-	for_each_meant(each, event, group) {
-		changed |= each->enabled != enabled || each->error;
-		each->enabled = enabled;
+	for_each_meant(each, want->event, want->group) {
+		changed |= each->enabled != want->enabled || each->error;
+		each->enabled = want->enabled;
 		each->error = false;
 	}
-	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	if (changed)
-		pmuctl_context_sync(ctx);
+	return changed;
+}
+
+static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
+{
+	struct event_switch want = {
+		.event = event, .group = group, .enabled = enabled,
+	};
+
+	pmuctl_context_change(event->context, switch_events, &want);
 }
 
 static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
@@ -323,6 +344,7 @@ void pmuctl_event_disable(struct pmuctl_event *event, bool group)
  * @counts: where to put what is read.
  * @max: how many of them there are.
  * @n: how many were read.
+ * @sum: add to what is there.
  */
 struct event_call {
 	struct pmuctl_event *event;
@@ -330,6 +352,7 @@ struct event_call {
 	struct pmuctl_counts *counts;
 	unsigned int max;
 	unsigned int n;
+	bool sum;
 };
 
 static void reset_events(struct pmuctl_context *ctx, void *arg)
@@ -360,15 +383,17 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 }
 
 static void read_one(const struct pmuctl_event *event,
-		     struct pmuctl_counts *counts)
+		     struct pmuctl_counts *counts, bool sum)
 {
+	if (!sum)
+		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->value += hwpmu_read(&event->counter) - event->base;
 	counts->time_enabled += event->time_enabled;
 	counts->time_running += event->time_running;
 }
 
-/* Adds to what is in @counts already; @n stays 0 if the group is in error. */
+/* @n stays 0 if the group is in error. */
 static void read_events(struct pmuctl_context *ctx, void *arg)
 {
 	struct event_call *call = arg;
@@ -378,15 +403,41 @@ static void read_events(struct pmuctl_context *ctx, void *arg)
 	call->n = 0;
 	if (call->event->leader->error)
 		return;
+	pmuctl_sched_account(call->event->leader);
 	if (freeze)
 		hwpmu_freeze();
 	for_each_meant(each, call->event, call->group) {
 		if (call->n < call->max)
-			read_one(each, &call->counts[call->n]);
+			read_one(each, &call->counts[call->n], call->sum);
 		call->n++;
 	}
 	if (freeze)
 		hwpmu_thaw();
+}
+
+/*
+ * The common case: a single event that is on the PMU of this CPU. With IRQs off nobody
+ * else changes anything of it then, so no lock is needed and nothing is written.
+ */
+static bool read_here(const struct pmuctl_event *event,
+		      struct pmuctl_counts *counts)
+{
+	bool on = false;
+	unsigned long flags;
+	u64 time;
+
+	local_irq_save(flags);
+	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
+	    event->counter.running) {
+		on = true;
+		counts->id = event->id;
+		counts->value = hwpmu_read(&event->counter) - event->base;
+		time = sched_clock() - event->stamp;
+		counts->time_enabled = event->time_enabled + time;
+		counts->time_running = event->time_running + time;
+	}
+	local_irq_restore(flags);
+	return on;
 }
 
 unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
@@ -397,8 +448,9 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
 	};
 	int cpu;
 
-	memset(counts, 0, max * sizeof(*counts));
 	if (!event->on_cpu) {
+		if (!group && read_here(event, counts))
+			return 1;
 		pmuctl_context_call(event->context, read_events, &call);
 		return call.n;
 	}
@@ -407,6 +459,7 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
 		pmuctl_context_call(call.event->context, read_events, &call);
 		if (!call.n)
 			return 0;
+		call.sum = true;
 	}
 	return call.n;
 }

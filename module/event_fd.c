@@ -93,12 +93,11 @@ static unsigned int format_counts(u64 format, const struct pmuctl_counts *counts
 	return n;
 }
 
-/* Room for the largest group */
-struct read_buffer {
-	struct pmuctl_counts counts[COUNTS_MAX];
-	u64 out[3 + 3 * COUNTS_MAX];
-};
+/* Most groups are this small; larger ones get memory for their largest size. */
+#define COUNTS_FEW	8
+#define WORDS(n)	(3 + 3 * (n))
 
+/* As event_read(); -E2BIG, without explanation, if the group has more than @max. */
 static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 			 unsigned int max, u64 *out, char __user *buf,
 			 size_t size, struct pmuctl_explanation *why)
@@ -111,7 +110,9 @@ static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 			       max);
 	if (!nr)
 		return 0; /* in error, which is said by the end of the file */
-	need = format_counts(format, counts, min(nr, max), out) * sizeof(*out);
+	if (nr > max)
+		return -E2BIG;
+	need = format_counts(format, counts, nr, out) * sizeof(*out);
 	if (size < need)
 		return pmuctl_refuse(why, BUFFER_TOO_SMALL, "", need, size);
 	if (copy_to_user(buf, out, need))
@@ -119,27 +120,42 @@ static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 	return need;
 }
 
+static ssize_t read_large(struct event_file *ef, char __user *buf, size_t size,
+			  struct pmuctl_explanation *why)
+{
+	struct large {
+		struct pmuctl_counts counts[COUNTS_MAX];
+		u64 out[WORDS(COUNTS_MAX)];
+	} *large;
+	ssize_t ret;
+
+	large = kmalloc(sizeof(*large), GFP_KERNEL);
+	if (!large)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	ret = read_into(ef, large->counts, COUNTS_MAX, large->out, buf, size, why);
+	kfree(large);
+	return ret;
+}
+
 static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 			  loff_t *pos)
 {
 	struct event_file *ef = file->private_data;
+	struct pmuctl_counts few[COUNTS_FEW];
 	struct pmuctl_explanation why;
-	struct read_buffer *large;
-	struct pmuctl_counts one;
-	u64 out[6];
+	u64 out[WORDS(COUNTS_FEW)];
 	ssize_t ret;
 
-	if (!(ef->event->read_format & PERF_FORMAT_GROUP)) {
-		ret = read_into(ef, &one, 1, out, buf, size, &why);
-	} else {
-		large = kmalloc(sizeof(*large), GFP_KERNEL);
-		if (large)
-			ret = read_into(ef, large->counts, COUNTS_MAX,
-					large->out, buf, size, &why);
-		else
-			ret = pmuctl_refuse(&why, NO_MEMORY, "");
-		kfree(large);
+	if (!ef->event->read_format) {
+		if (!pmuctl_event_read(ef->event, false, few, 1))
+			return 0;
+		if (size >= sizeof(u64) &&
+		    !put_user(few[0].value, (u64 __user *)buf))
+			return sizeof(u64);
 	}
+	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, &why);
+	if (ret == -E2BIG)
+		ret = read_large(ef, buf, size, &why);
 	if (ret < 0)
 		pmuctl_last_set(&ef->last, &why);
 	return ret;
@@ -375,20 +391,22 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 	return 0;
 }
 
-/* An open event that is allowed, still disabled; or an error pointer */
+/* An open event that is allowed, or an error pointer */
 static struct pmuctl_event *
 create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
 	       const struct pmuctl_open *open, struct pmuctl_event *leader,
 	       struct pmuctl_explanation *why)
 {
+	bool foreign = task && !same_thread_group(task, current);
 	struct pmuctl_event *event;
 	int err;
 
 	err = pmuctl_may_open(attr, task, open->pid, why);
 	if (err)
 		return ERR_PTR(err);
-	event = pmuctl_event_create(task, open->cpu, attr, leader, why);
-	if (IS_ERR(event))
+	event = pmuctl_event_create(task, open->cpu, attr,
+				    !attr->disabled && !foreign, leader, why);
+	if (IS_ERR(event) || !foreign)
 		return event;
 
 	/* An exec may have come between; from now on it would end the event. */
@@ -397,6 +415,8 @@ create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
 		pmuctl_event_free(event);
 		return ERR_PTR(err);
 	}
+	if (!attr->disabled)
+		pmuctl_event_enable(event, false);
 	return event;
 }
 
@@ -438,7 +458,7 @@ static int refuse_file(int err, struct pmuctl_explanation *why)
 }
 
 /* Give an event its descriptor; the event is the descriptor's then, or freed. */
-static int install(struct pmuctl_event *event, bool cloexec, bool enable,
+static int install(struct pmuctl_event *event, bool cloexec,
 		   struct pmuctl_explanation *why)
 {
 	int flags = O_RDWR | (cloexec ? O_CLOEXEC : 0);
@@ -470,8 +490,6 @@ static int install(struct pmuctl_event *event, bool cloexec, bool enable,
 	mutex_lock(&files_mutex);
 	list_add_tail(&ef->node, &event_files);
 	mutex_unlock(&files_mutex);
-	if (enable)
-		pmuctl_event_enable(event, false);
 	fd_install(fd, file);
 	return fd;
 
@@ -500,6 +518,5 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 		put_task_struct(task);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	return install(event, open->flags & PERF_FLAG_FD_CLOEXEC,
-		       !attr->disabled, why);
+	return install(event, open->flags & PERF_FLAG_FD_CLOEXEC, why);
 }

@@ -53,18 +53,9 @@ static void account_group(struct pmuctl_event *leader, u64 now)
 	}
 }
 
-static void account_context(struct pmuctl_context *ctx, u64 now)
+void pmuctl_sched_account(struct pmuctl_event *leader)
 {
-	struct pmuctl_event *leader;
-	enum pmuctl_class class;
-
-	for_each_group(leader, class, ctx)
-		account_group(leader, now);
-}
-
-void pmuctl_sched_account(struct pmuctl_context *ctx)
-{
-	account_context(ctx, sched_clock());
+	account_group(leader, sched_clock());
 }
 
 /* ---- One group ---- */
@@ -106,6 +97,12 @@ static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 	return n;
 }
 
+void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	pmuctl_sched_account(leader);
+	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+}
+
 static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context);
@@ -120,10 +117,16 @@ static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
 		event->counter.usable = event->counter.config.allowed & usable;
+		if (pc->full && !(event->counter.usable & ~pc->full))
+			return false;
 		pc->batch[n++] = &event->counter;
 	}
-	if (!hwpmu_start(pc->batch, n))
+	if (!hwpmu_start(pc->batch, n)) {
+		/* All counters that it could get by moving others are taken. */
+		if (n == 1)
+			pc->full |= leader->counter.usable;
 		return false;
+	}
 	pc->nr_groups++;
 	pc->exclusive = leader->exclusive;
 	return true;
@@ -182,6 +185,7 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		    start_group(pc, leader))
 			continue;
 		stop_all_flexible(pc);
+		pc->full = 0;
 		if (!start_group(pc, leader))
 			set_error(leader);
 	}
@@ -212,28 +216,63 @@ static void start_rotating(struct pmuctl_cpu *pc)
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* All that happens in it happens at one instant, @now. */
-static void sched_at(struct pmuctl_cpu *pc, const struct task_struct *task,
-		     u64 now)
+/* Those that are on go to the end, in their order; those that waited come first. */
+static void move_running_to_end(struct pmuctl_context *ctx)
+{
+	struct list_head *list = &ctx->groups[PMUCTL_FLEXIBLE];
+	struct pmuctl_event *leader, *next;
+	LIST_HEAD(ran);
+
+	list_for_each_entry_safe(leader, next, list, node)
+		if (leader->counter.running)
+			list_move_tail(&leader->node, &ran);
+	list_splice_tail(&ran, list);
+}
+
+static void end_turn(struct pmuctl_cpu *pc)
+{
+	move_running_to_end(&pc->context);
+	if (pc->task_context)
+		move_running_to_end(pc->task_context);
+	stop_all_flexible(pc);
+	pc->task_first = !pc->task_first;
+	pc->rotations++;
+}
+
+static bool has_groups(const struct pmuctl_context *ctx)
+{
+	return !list_empty(&ctx->groups[PMUCTL_PINNED]) ||
+		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
+}
+
+/* @turn: those that run have had theirs. All of it happens at one instant. */
+static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool turn)
 {
 	struct pmuctl_context *of_task = pc->task_context;
+	bool of_cpu = has_groups(&pc->context);
 	bool idle = is_idle_task(task);
+	u64 now = sched_clock();
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->waiting = false;
 
-	if (pc->context.loaded_cpu >= 0)
+	if (of_cpu && pc->context.loaded_cpu >= 0)
 		stop_wrong(pc, &pc->context, idle, now);
 	if (of_task)
 		stop_wrong(pc, of_task, idle, now);
+	if (turn)
+		end_turn(pc);
+	pc->full = 0;
 
-	start_pinned(pc, &pc->context);
+	if (of_cpu)
+		start_pinned(pc, &pc->context);
 	if (of_task) {
 		start_pinned(pc, of_task);
 		if (pc->task_first)
 			start_flexible(pc, of_task);
 	}
-	start_flexible(pc, &pc->context);
+	if (of_cpu)
+		start_flexible(pc, &pc->context);
 	if (of_task && !pc->task_first)
 		start_flexible(pc, of_task);
 	hwpmu_commit();
@@ -246,7 +285,7 @@ static void sched_at(struct pmuctl_cpu *pc, const struct task_struct *task,
 
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
-	sched_at(pc, task, sched_clock());
+	choose(pc, task, false);
 }
 
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -270,33 +309,6 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 
 /* ---- Rotation ---- */
 
-/* Those that are on go to the end, in their order; those that waited come first. */
-static void move_running_to_end(struct pmuctl_context *ctx)
-{
-	struct list_head *list = &ctx->groups[PMUCTL_FLEXIBLE];
-	struct pmuctl_event *leader, *next;
-	LIST_HEAD(ran);
-
-	list_for_each_entry_safe(leader, next, list, node)
-		if (leader->counter.running)
-			list_move_tail(&leader->node, &ran);
-	list_splice_tail(&ran, list);
-}
-
-static void give_turn(struct pmuctl_cpu *pc, u64 now)
-{
-	account_context(&pc->context, now);
-	move_running_to_end(&pc->context);
-	if (pc->task_context) {
-		account_context(pc->task_context, now);
-		move_running_to_end(pc->task_context);
-	}
-	pc->task_first = !pc->task_first;
-	pc->rotations++;
-	stop_all_flexible(pc);
-	sched_at(pc, current, now);
-}
-
 static enum hrtimer_restart rotate(struct hrtimer *timer)
 {
 	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, timer);
@@ -307,7 +319,7 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 
 	pmuctl_cpu_lock(pc);
 	if (pc->waiting)
-		give_turn(pc, sched_clock());
+		choose(pc, current, true);
 	pmuctl_cpu_unlock(pc);
 
 	if (!pc->waiting)

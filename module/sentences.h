@@ -133,7 +133,7 @@
 #define PMUCTL_SAY_NR_TOO_SMALL ENOSPC, \
 	"there are %u CPUs to read, but room for %u: nr now holds their number"
 #define PMUCTL_SAY_ENTRY_SIZE EINVAL, \
-	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count"
+	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count: set it to sizeof()"
 #define PMUCTL_SAY_MMAP_SIZE EINVAL, \
 	"%lu bytes cannot be mapped: only the first page can, %lu bytes, to read a counter without a system call"
 #define PMUCTL_SAY_MMAP_OFFSET EINVAL, \

@@ -180,7 +180,7 @@ struct run_end {
 /**
  * struct run_tick - what is to be done again and again meanwhile
  * @milliseconds: how often; 0 never.
- * @call: does it; returns 0, or a negative errno to stop that.
+ * @call: does it; returns 0, or, having told the user, a negative errno to stop that.
  * @arg: for @call.
  */
 struct run_tick {

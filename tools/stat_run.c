@@ -215,6 +215,12 @@ static bool signals_handle(int signals, pid_t child, struct run_end *end)
 	return false;
 }
 
+static int say_cannot_wait(int error)
+{
+	say_error("cannot wait for the end: %s", strerror(error));
+	return -error;
+}
+
 /* A descriptor that can be read at each tick; -1 if there are none. */
 static int tick_open(const struct run_tick *tick, int *fd)
 {
@@ -229,7 +235,7 @@ static int tick_open(const struct run_tick *tick, int *fd)
 		return 0;
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL) < 0)
-		return -errno;
+		return say_cannot_wait(errno);
 	return 0;
 }
 
@@ -273,7 +279,7 @@ static int wait_loop(struct pollfd *polls, pid_t child, int *fds, size_t nr_fds,
 		if (poll(polls, POLL_FDS + nr_fds, -1) < 0) {
 			if (errno == EINTR)
 				continue;
-			return -errno;
+			return say_cannot_wait(errno);
 		}
 		if (polls[POLL_SIGNALS].revents &&
 		    signals_handle(polls[POLL_SIGNALS].fd, child, end))
@@ -285,6 +291,16 @@ static int wait_loop(struct pollfd *polls, pid_t child, int *fds, size_t nr_fds,
 		alive -= targets_gone(polls + POLL_FDS, fds, nr_fds);
 	}
 	return failure;
+}
+
+/* What came together with the end counts for what is done next. */
+static void signals_drain(int signals, struct run_end *end)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			end->interrupted = true;
 }
 
 /**
@@ -300,7 +316,7 @@ static int wait_loop(struct pollfd *polls, pid_t child, int *fds, size_t nr_fds,
  * It ends with the command if there is one; else with the last target, or with
  * SIGINT, SIGTERM, SIGQUIT, SIGHUP.
  *
- * Return: 0, what the tick returned, or another negative errno.
+ * Return: 0, or a negative errno, of which the user has been told.
  */
 int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
 	     const struct run_tick *tick, struct run_end *end)
@@ -309,7 +325,7 @@ int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
 	int timer, ret;
 
 	if (!polls)
-		return -ENOMEM;
+		return say_cannot_wait(ENOMEM);
 	memset(end, 0, sizeof(*end));
 	ret = tick_open(tick, &timer);
 	polls[POLL_SIGNALS] = (struct pollfd){ .fd = signals, .events = POLLIN };
@@ -318,6 +334,7 @@ int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
 		polls[POLL_FDS + i] = (struct pollfd){ .fd = child ? -1 : fds[i] };
 	if (ret == 0)
 		ret = wait_loop(polls, child, fds, nr_fds, tick, end);
+	signals_drain(signals, end);
 	if (timer >= 0)
 		close(timer);
 	free(polls);

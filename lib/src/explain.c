@@ -32,7 +32,7 @@ static const struct error_text error_texts[] = {
 	{ ENODEV,	"the CPU is offline, or the device is gone" },
 	{ ENOENT,	"this CPU cannot count the event, or the pmuctl module is not loaded" },
 	{ ENOMEM,	"out of memory" },
-	{ ENOSPC,	"the buffer is too small for the read format" },
+	{ ENOSPC,	"the buffer is too small for all that is to be read" },
 	{ ENOTTY,	"the driver does not know this request" },
 	{ ENXIO,	"the driver is gone" },
 	{ EOPNOTSUPP,	"this version of pmuctl cannot do that" },

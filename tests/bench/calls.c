@@ -3,6 +3,8 @@
  * What the calls of a program that counts itself cost: open and close, enable and
  * disable, read.
  */
+#include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #include "bench.h"
@@ -13,6 +15,36 @@ static struct perf_event_attr first;
 static void null_syscall(void)
 {
 	bench_syscall(SYS_getppid, 0, 0, 0, 0, 0);
+}
+
+static int null_device;
+
+static void null_read(void)
+{
+	bench_syscall(SYS_read, null_device, (long)fds, sizeof(uint64_t), 0, 0);
+}
+
+static void null_ioctl(void)
+{
+	bench_syscall(SYS_ioctl, null_device, PERF_EVENT_IOC_ENABLE, 0, 0, 0);
+}
+
+static void null_open_close(void)
+{
+	bench_close(bench_syscall(SYS_eventfd2, 0, EFD_CLOEXEC, 0, 0, 0));
+}
+
+/* What the kernel does for any file, before and after those whose file it is */
+static void floors(void)
+{
+	null_device = bench_syscall(SYS_open, (long)"/dev/null", O_RDWR, 0, 0, 0);
+	if (null_device < 0)
+		bench_fail("/dev/null", null_device);
+	bench_row("syscall", bench_measure(null_syscall, 100));
+	bench_row("floor_ioctl", bench_measure(null_ioctl, 100));
+	bench_row("floor_read", bench_measure(null_read, 100));
+	bench_row("floor_open", bench_measure(null_open_close, 50));
+	bench_syscall(SYS_close, null_device, 0, 0, 0, 0);
 }
 
 static void open_close(void)
@@ -97,7 +129,7 @@ void bench_calls(void)
 
 	first = bench_attr(0);
 	other.disabled = 1;
-	bench_row("syscall", bench_measure(null_syscall, 100));
+	floors();
 
 	bench_row("open_only", bench_measure(open_close, 20));
 	held = bench_open(&other, 0, -1, -1);

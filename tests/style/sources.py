@@ -18,7 +18,7 @@ SKIPPED_DIRS = {".git", "build", "__pycache__"}
 
 # From the bottom up. A file may include what is of its own layer or below. The
 # first pattern that matches a path decides.
-FRONT = r"module/(main|dev|front|event_fd|ioctl|info|perm|permissions)[a-z_]*\.[ch]"
+FRONT = r"module/(main|dev|debugfs|front|event_fd|ioctl|info|perm|permissions)[a-z_]*\.[ch]"
 LAYERS = [
     ("uapi", r"include/"),
     ("compat", r"module/compat/"),

@@ -162,8 +162,8 @@ Test(attr, every_bit_on_its_own)
 		set_bit(&a, 0, bit);
 		accepted += !check(&a).code;
 	}
-	/* type 4; size; config; read_format; six flags */
-	cr_assert_eq(accepted, 1 + 32 + 64 + 5 + 6, "%u", accepted);
+	/* type 4; size; config; read_format; eight flags */
+	cr_assert_eq(accepted, 1 + 32 + 64 + 5 + 8, "%u", accepted);
 }
 
 /* The field at fault is named as in C: bit-fields found by setting them so. */

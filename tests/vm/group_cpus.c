@@ -137,7 +137,7 @@ Test(cpus, reading_by_cpu_is_refused_with_the_reason)
 	args.entry_size = 24;
 	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
 	assert_why(all, PMUCTL_WHY_ENTRY_SIZE, "entry_size",
-		   "entry_size 24 is not the 32 bytes of struct pmuctl_cpu_count");
+		   "entry_size 24 is not the 32 bytes of struct pmuctl_cpu_count: set it to sizeof()");
 	args.entry_size = sizeof(*c);
 	args.flags = 1;
 	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);

@@ -55,6 +55,37 @@ Test(tool_json, stat_has_one_object_for_each_event)
 	json_decref(row);
 }
 
+Test(tool_json, stat_of_intervals_has_the_time_and_the_cpu)
+{
+	json_t *row = run("pmuctl stat -j -I 50 -a -A -e cycles usleep 500000 2>&1", 0);
+	const char *cpu = json_string_value(json_object_get(row, "cpu"));
+	double first = number(row, "interval");
+
+	cr_assert_gt(first, 0);
+	cr_assert_str_eq(cpu, "0");
+	json_decref(row);
+	row = run("pmuctl stat -j -I 50 -a -A -e cycles usleep 500000 2>&1 | tail -n 1",
+		  0);
+	cpu = json_string_value(json_object_get(row, "cpu"));
+	cr_assert_str_eq(cpu, "1");
+	cr_assert_geq(number(row, "interval"), 0.5);
+	json_decref(row);
+}
+
+Test(tool_json, stat_of_repeats_has_the_variance)
+{
+	json_t *row = run("pmuctl stat -j -r 3 -e instructions:u true 2>&1", 0);
+
+	cr_assert_geq(number(row, "variance"), 0);
+	cr_assert_lt(number(row, "variance"), 5);
+	cr_assert_null(json_object_get(row, "interval"));
+	cr_assert_null(json_object_get(row, "cpu"));
+	json_decref(row);
+	row = run("pmuctl stat -j -e instructions:u true 2>&1", 0);
+	cr_assert_null(json_object_get(row, "variance"));
+	json_decref(row);
+}
+
 Test(tool_json, doctor_finds_this_guest_well)
 {
 	json_t *all = run("pmuctl doctor -j", 0);

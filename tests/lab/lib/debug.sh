@@ -138,8 +138,8 @@ debug_keep_headers()
 		printf '%s\n' .config Makefile Module.symvers include scripts \
 			arch/x86/include tools/objtool/objtool
 		find arch/x86 -maxdepth 1 -name 'Makefile*'
-	} | tar -c -f - --files-from=- --exclude='*.o' --exclude='.*.cmd' \
-		--exclude='*.a') | tar -x -f - -C "$2"
+	} | tar -c -f - --exclude='*.o' --exclude='*.a' --exclude='.*.cmd' \
+		--files-from=-) | tar -x -f - -C "$2"
 }
 
 # debug_collect SOURCE NEW: what is kept of a build.

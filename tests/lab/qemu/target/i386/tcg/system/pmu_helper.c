@@ -79,8 +79,10 @@
  * ===============
  *
  * All other events, edge detection, AnyThread, PEBS, LBR, the host-only and
- * guest-only bits of AMD, and freezing in SMM.  Migration and snapshots lose
- * IA32_DEBUGCTL and the state of the branch predictor.
+ * guest-only bits of AMD, and freezing in SMM.  AMD processors count interrupts
+ * and exceptions among the retired branches (PPR, PMCx0C2), these do not.
+ * Migration and snapshots lose IA32_DEBUGCTL and the state of the branch
+ * predictor.
  */
 
 #include "qemu/osdep.h"
@@ -103,7 +105,12 @@ typedef struct PMUEvent {
     uint8_t shift;      /* one event every (1 << shift) base events */
 } PMUEvent;
 
-/* SDM, table "UMask and Event Select Encodings for Pre-Defined..." */
+/*
+ * SDM, table "UMask and Event Select Encodings for Pre-Defined Architectural
+ * Performance Events".  What the text below it says of instructions retired is
+ * kept: a REP prefix counts once, a fault does not count, interrupt handlers
+ * do.
+ */
 static const PMUEvent intel_events[] = {
     { 0xc0, 0x00, X86_PMU_INSN, 0 },    /* Instruction Retired */
     { 0x3c, 0x00, X86_PMU_INSN, 0 },    /* UnHalted Core Cycles */
@@ -115,8 +122,9 @@ static const PMUEvent intel_events[] = {
 };
 
 /*
- * PPR for AMD family 17h and later, "Core Performance Monitor Counters";
- * the same in the BKDGs of all earlier families.
+ * PPR for AMD family 17h and later, "Core Performance Monitor Counters":
+ * PMCx0C0, PMCx076, PMCx0C2 and PMCx0C3.  Linux uses the same for all earlier
+ * families, back to the K7.
  */
 static const PMUEvent amd_events[] = {
     { 0xc0, 0x00, X86_PMU_INSN, 0 },    /* Retired Instructions */
