@@ -318,6 +318,36 @@ Test(user_count, switches_and_migrations_with_overflows)
 	readers_on_the_move(3000);
 }
 
+static void set_online(bool online)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/cpu1/online", "we");
+
+	cr_assert_not_null(f);
+	fprintf(f, "%d", online);
+	cr_assert_eq(fclose(f), 0, "CPU 1 %s: %m", online ? "online" : "offline");
+}
+
+/* The right and the page follow the thread away from a CPU that goes, and back. */
+Test(user_count, cpu_goes_and_comes)
+{
+	struct reader reader = { 0 };
+	unsigned int i;
+
+	cr_assert_eq(pthread_create(&reader.thread, NULL, reader_thread, &reader), 0);
+	while (!__atomic_load_n(&reader.tid, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (i = 0; i < 5; i++) {
+		set_online(false);
+		usleep(20000);
+		set_online(true);
+		pin_task(reader.tid, 1);
+		usleep(20000);
+	}
+	reader.stop = true;
+	cr_assert_eq(pthread_join(reader.thread, NULL), 0);
+	cr_expect_gt(reader.reads, 1000);
+}
+
 /* ---- Turns ---- */
 
 Test(user_count, events_that_take_turns)

@@ -121,6 +121,9 @@ Test(user_rights, mapping_keeps_the_event_open)
 
 	close(fd);
 	cr_expect_eq(events_open(), before + 1);
+	cr_expect_eq(syscall(SYS_delete_module, "pmuctl", O_NONBLOCK), -1,
+		     "the module goes away under a mapping");
+	cr_expect_eq(errno, EAGAIN);
 	value = page_read(page).value;
 	user_loop(100000);
 	cr_expect_geq(page_read(page).value - value, 200000);
