@@ -73,12 +73,14 @@ static void crowd_add(struct crowd *crowd, const struct pmuctl_event *event,
 
 /* Add the events of a context that can run on @cpu. */
 static unsigned int crowd_add_context(struct crowd *crowd,
-				      const struct pmuctl_context *ctx, int cpu)
+				      struct pmuctl_context *ctx, int cpu)
 {
 	struct pmuctl_event *leader, *event;
 	enum pmuctl_class class;
+	unsigned long flags;
 	unsigned int n = 0;
 
+	raw_spin_lock_irqsave(&ctx->lock, flags);
 	for_each_group(leader, class, ctx) {
 		if (leader->cpu >= 0 && leader->cpu != cpu)
 			continue;
@@ -87,6 +89,7 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 			n++;
 		}
 	}
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	return n;
 }
 
@@ -110,14 +113,14 @@ static bool crowd_fits(const struct crowd *crowd)
  */
 struct admission {
 	const struct pmuctl_event *event;
-	const struct pmuctl_context *ctx;
+	struct pmuctl_context *ctx;
 	int cpu;
 	unsigned int of_task;
 	unsigned int of_cpu;
 };
 
 /* The events of one task, or none, with those of the CPU and the new one */
-static bool fits_beside(struct admission *a, const struct pmuctl_context *task)
+static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 {
 	struct crowd crowd = { .n = 0 };
 

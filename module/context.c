@@ -300,7 +300,7 @@ static bool add_event(struct pmuctl_cpu *pc, void *arg)
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
 	ctx->nr_exclude_idle += event->exclude_idle;
-	return event->enabled;
+	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));
 }
 
 bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
@@ -342,16 +342,21 @@ static bool disband(struct pmuctl_event *leader)
 
 static bool del_event(struct pmuctl_cpu *pc, void *arg)
 {
-	struct pmuctl_event *event = arg;
-	bool others = event->leader != event;
+	struct pmuctl_event *leader, *event = arg;
+	bool others;
 
+	leader = event->leader;
 	if (pc)
-		pmuctl_sched_stop_group(pc, event->leader);
-	others |= disband(event);
+		pmuctl_sched_stop_group(pc, leader);
+	others = disband(event);
 	list_del(&event->node);
 	event->context->nr_exclude_idle -= event->exclude_idle;
 	event->context->nr_user_pages -= !!event->counter.user;
-	return others || (pc && pc->waiting);
+	if (!pc)
+		return false;
+	if (leader != event)
+		return !pmuctl_sched_group(pc, leader);
+	return others || pc->waiting;
 }
 
 void pmuctl_context_del(struct pmuctl_event *event)

@@ -55,9 +55,8 @@ enum pmuctl_class {
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @groups: group leaders, by class, in the order of their turn. What is in them changes
- *	only with pmuctl_mutex held too, so that either is enough to walk them; their
- *	order changes with every rotation.
+ * @groups: group leaders, by class, in the order of their turn. Which there are changes
+ *	only with pmuctl_mutex held too, their order with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
@@ -108,7 +107,7 @@ struct pmuctl_context {
  * Protected by @context->lock, changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
  * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
- * @siblings: of a leader.
+ * @siblings: of a leader; their order never changes.
  *
  * Protected by @context->lock:
  * @enabled: it is to count whenever its context is loaded.
@@ -230,7 +229,8 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
 /**
  * pmuctl_event_read() - read value and times of one instant
  * @event: in any state.
- * @group: read all events of its group, the leader first.
+ * @format: PERF_FORMAT_GROUP to read all events of its group, the leader first;
+ *	PERF_FORMAT_TOTAL_TIME_* if times are wanted: without they may be old.
  * @counts: is filled.
  * @max: how many of them there are; more are not read.
  *
@@ -238,7 +238,7 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
  * Return: how many were read, or would have been if there were room; 0 if the group is
  * in error.
  */
-unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 			       struct pmuctl_counts *counts, unsigned int max);
 
 /**

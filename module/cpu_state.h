@@ -58,6 +58,17 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc);
  */
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task);
 
+/**
+ * pmuctl_sched_group() - choose for one group whose state has changed, if that is enough
+ * @pc: this CPU, locked by pmuctl_cpu_lock().
+ * @leader: of the group.
+ *
+ * It is enough if nobody waits for counters and it needs none of others'.
+ *
+ * Return: true; false if pmuctl_sched() must choose among all.
+ */
+bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
+
 /* Take a group off the PMU, if it is on. Both locks are held. */
 void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
 

@@ -9,7 +9,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
-#include "core.h"
+#include "cpu_state.h"
 
 /* See the lock order in core.h. */
 DEFINE_MUTEX(pmuctl_mutex);
@@ -303,7 +303,7 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 		each->enabled = want->enabled;
 		each->error = false;
 	}
-	return changed;
+	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
 
 static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
@@ -345,6 +345,7 @@ void pmuctl_event_disable(struct pmuctl_event *event, bool group)
  * @max: how many of them there are.
  * @n: how many were read.
  * @sum: add to what is there.
+ * @format: PERF_FORMAT_*: whether times must be right.
  */
 struct event_call {
 	struct pmuctl_event *event;
@@ -353,6 +354,7 @@ struct event_call {
 	unsigned int max;
 	unsigned int n;
 	bool sum;
+	u64 format;
 };
 
 static void reset_events(struct pmuctl_context *ctx, void *arg)
@@ -382,6 +384,9 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 	}
 }
 
+#define FORMAT_TIMES \
+	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
 static void read_one(const struct pmuctl_event *event,
 		     struct pmuctl_counts *counts, bool sum)
 {
@@ -403,7 +408,8 @@ static void read_events(struct pmuctl_context *ctx, void *arg)
 	call->n = 0;
 	if (call->event->leader->error)
 		return;
-	pmuctl_sched_account(call->event->leader);
+	if (call->format & FORMAT_TIMES)
+		pmuctl_sched_account(call->event->leader);
 	if (freeze)
 		hwpmu_freeze();
 	for_each_meant(each, call->event, call->group) {
@@ -417,14 +423,15 @@ static void read_events(struct pmuctl_context *ctx, void *arg)
 
 /*
  * The common case: a single event that is on the PMU of this CPU. With IRQs off nobody
- * else changes anything of it then, so no lock is needed and nothing is written.
+ * else changes anything of it then, so no lock is needed and nothing is written. Times
+ * are right only if the format has them.
  */
-static bool read_here(const struct pmuctl_event *event,
+static bool read_here(const struct pmuctl_event *event, u64 format,
 		      struct pmuctl_counts *counts)
 {
 	bool on = false;
 	unsigned long flags;
-	u64 time;
+	u64 time = 0;
 
 	local_irq_save(flags);
 	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
@@ -432,7 +439,8 @@ static bool read_here(const struct pmuctl_event *event,
 		on = true;
 		counts->id = event->id;
 		counts->value = hwpmu_read(&event->counter) - event->base;
-		time = sched_clock() - event->stamp;
+		if (format & FORMAT_TIMES)
+			time = sched_clock() - event->stamp;
 		counts->time_enabled = event->time_enabled + time;
 		counts->time_running = event->time_running + time;
 	}
@@ -440,16 +448,17 @@ static bool read_here(const struct pmuctl_event *event,
 	return on;
 }
 
-unsigned int pmuctl_event_read(struct pmuctl_event *event, bool group,
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 			       struct pmuctl_counts *counts, unsigned int max)
 {
 	struct event_call call = {
-		.event = event, .group = group, .counts = counts, .max = max,
+		.event = event, .group = format & PERF_FORMAT_GROUP,
+		.counts = counts, .max = max, .format = format,
 	};
 	int cpu;
 
 	if (!event->on_cpu) {
-		if (!group && read_here(event, counts))
+		if (!call.group && read_here(event, format, counts))
 			return 1;
 		pmuctl_context_call(event->context, read_events, &call);
 		return call.n;
@@ -471,7 +480,7 @@ bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
 		event = event->on_cpu[cpu];
 	else if (event->context->task || event->cpu != cpu)
 		return false;
-	return pmuctl_event_read(event, false, counts, 1);
+	return pmuctl_event_read(event, FORMAT_TIMES, counts, 1);
 }
 
 unsigned int pmuctl_event_number(void)

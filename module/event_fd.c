@@ -106,8 +106,7 @@ static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 	unsigned int nr;
 	size_t need;
 
-	nr = pmuctl_event_read(ef->event, format & PERF_FORMAT_GROUP, counts,
-			       max);
+	nr = pmuctl_event_read(ef->event, format, counts, max);
 	if (!nr)
 		return 0; /* in error, which is said by the end of the file */
 	if (nr > max)
@@ -137,28 +136,34 @@ static ssize_t read_large(struct event_file *ef, char __user *buf, size_t size,
 	return ret;
 }
 
-static ssize_t event_read(struct file *file, char __user *buf, size_t size,
-			  loff_t *pos)
+/* Apart from event_read(): kernels are built to clear a function's variables first. */
+static noinline ssize_t read_any(struct event_file *ef, char __user *buf,
+				 size_t size)
 {
-	struct event_file *ef = file->private_data;
 	struct pmuctl_counts few[COUNTS_FEW];
 	struct pmuctl_explanation why;
 	u64 out[WORDS(COUNTS_FEW)];
 	ssize_t ret;
 
-	if (!ef->event->read_format) {
-		if (!pmuctl_event_read(ef->event, false, few, 1))
-			return 0;
-		if (size >= sizeof(u64) &&
-		    !put_user(few[0].value, (u64 __user *)buf))
-			return sizeof(u64);
-	}
 	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, &why);
 	if (ret == -E2BIG)
 		ret = read_large(ef, buf, size, &why);
 	if (ret < 0)
 		pmuctl_last_set(&ef->last, &why);
 	return ret;
+}
+
+static ssize_t event_read(struct file *file, char __user *buf, size_t size,
+			  loff_t *pos)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_counts counts;
+
+	if (!ef->event->read_format && size >= sizeof(u64) &&
+	    pmuctl_event_read(ef->event, 0, &counts, 1) &&
+	    !put_user(counts.value, (u64 __user *)buf))
+		return sizeof(u64);
+	return read_any(ef, buf, size);
 }
 
 static __poll_t event_poll(struct file *file, poll_table *wait)

@@ -245,6 +245,13 @@ static bool has_groups(const struct pmuctl_context *ctx)
 		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
 }
 
+/* Tell user space what is on which counter now; events of CPUs have no such pages. */
+static void write_pages(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context && pc->task_context->nr_user_pages)
+		pmuctl_userpage_write_all(pc->task_context);
+}
+
 /* @turn: those that run have had theirs. All of it happens at one instant. */
 static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool turn)
 {
@@ -255,8 +262,10 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->waiting = false;
+	if (pc->context.loaded_cpu < 0)
+		return; /* the CPU goes offline, its PMU is not ours any more */
 
-	if (of_cpu && pc->context.loaded_cpu >= 0)
+	if (of_cpu)
 		stop_wrong(pc, &pc->context, idle, now);
 	if (of_task)
 		stop_wrong(pc, of_task, idle, now);
@@ -277,15 +286,32 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task, bool t
 		start_flexible(pc, of_task);
 	hwpmu_commit();
 
-	if (of_task && of_task->nr_user_pages)
-		pmuctl_userpage_write_all(of_task);
-	if (pc->waiting && pc->context.loaded_cpu >= 0)
+	write_pages(pc);
+	if (pc->waiting)
 		start_rotating(pc);
 }
 
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
 	choose(pc, task, false);
+}
+
+bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (pc->waiting || pc->context.loaded_cpu < 0)
+		return false;
+
+	pmuctl_sched_account(leader);
+	if (!update_eligible(leader, is_idle_task(current)))
+		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	if (leader->eligible && !leader->counter.running) {
+		pc->full = 0;
+		if (!start_group(pc, leader))
+			return false;
+	}
+	hwpmu_commit();
+	write_pages(pc);
+	return true;
 }
 
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
