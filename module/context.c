@@ -358,6 +358,7 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 	others = disband(event);
 	list_del(&event->node);
 	event->context->nr_exclude_idle -= event->exclude_idle;
+	event->context->nr_user_pages -= !!event->counter.user;
 	if (!pc)
 		return false;
 	if (leader != event)
@@ -392,12 +393,47 @@ bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
 
 /* ---- What the hooks tell ---- */
 
+/*
+ * A switch during which nothing may count: pmu/user.c. What is next is loaded right after
+ * it, as soon as the CPU takes interrupts and before any user code runs.
+ */
+static void unload_for_switch(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context)
+		unload(pc, pc->task_context);
+	if (pc->context.loaded_cpu >= 0)
+		unload(pc, &pc->context);
+	irq_work_queue(&pc->reload);
+}
+
+static void reload(struct irq_work *work)
+{
+	struct pmuctl_cpu *pc = container_of(work, struct pmuctl_cpu, reload);
+	struct pmuctl_context *ctx;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	hwpmu_user_settle();
+	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
+	ctx = find_context(current);
+	if (ctx && !pc->task_context)
+		load_task(pc, ctx);
+	resched(pc, current);
+	pmuctl_user_switch(current);
+	local_irq_restore(flags);
+}
+
 void pmuctl_context_switch(struct task_struct *next)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	bool user = READ_ONCE(pmuctl_user_mms);
 	struct pmuctl_context *ctx;
 	bool changed = false;
 
+	if (unlikely(user) && pmuctl_user_switch_disturbs(next)) {
+		unload_for_switch(pc);
+		return;
+	}
 	if (pc->task_context) {
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
@@ -411,6 +447,8 @@ void pmuctl_context_switch(struct task_struct *next)
 	}
 	if (changed)
 		sched_in(pc, next);
+	if (unlikely(user))
+		pmuctl_user_switch(next);
 }
 
 static bool enable_on_exec(struct pmuctl_cpu *pc, void *arg)
@@ -524,6 +562,7 @@ int __init pmuctl_context_init(void)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		context_setup(pmuctl_context_of_cpu(cpu), NULL, cpu);
+		init_irq_work(&pmuctl_cpu_of(cpu)->reload, reload);
 		pmuctl_sched_init(pmuctl_cpu_of(cpu));
 	}
 
@@ -539,6 +578,10 @@ int __init pmuctl_context_init(void)
 
 void pmuctl_context_exit(void)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&pmuctl_cpu_of(cpu)->reload);
 	unregister_syscore_ops(&sleep_ops);
 	cpuhp_remove_state(hotplug_state);
 	rcu_barrier(); /* free_context_rcu() is code of this module */

@@ -63,6 +63,7 @@ enum pmuctl_class {
  * @nr_exclude_idle: events that do not count while the CPU is idle.
  * @waiting: not all of its flexible groups found counters when it was last loaded.
  * @last_turn: when they took turns last, in ns of sched_clock().
+ * @nr_user_pages: events whose counter.user is set.
  *
  * Others:
  * @lock: see above.
@@ -82,6 +83,7 @@ struct pmuctl_context {
 	unsigned int nr_exclude_idle;
 	bool waiting;
 	u64 last_turn;
+	unsigned int nr_user_pages;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -103,6 +105,9 @@ struct pmuctl_context {
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
  *	event itself has no context then, and of all below nothing but its parts'.
  *
+ * Others:
+ * @user: its pages for user space; NULL until one is mapped. See userpage.c.
+ *
  * Protected by @context->lock, changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
  * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
@@ -123,6 +128,7 @@ struct pmuctl_context {
  * @base: value of the counter at the last reset.
  */
 struct pmuctl_event {
+	struct pmuctl_user *user;
 	struct pmuctl_context *context;
 	u64 id;
 	int cpu;
@@ -366,6 +372,53 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 
 /* The counters that the events of a context may use now. Any context. */
 u64 pmuctl_usable_counters(const struct pmuctl_context *ctx);
+
+/* ---- userpage.c: counters that user space reads ---- */
+
+/* Is it the calling thread that it counts, so that this can read the counter? Process. */
+bool pmuctl_userpage_is_own(const struct pmuctl_event *event);
+
+/**
+ * pmuctl_userpage_get() - a page that user space may map
+ * @event: kept open by the caller.
+ * @own: as pmuctl_userpage_is_own() says: the page tells where the counter is; else
+ *	that there is none to read.
+ *
+ * Context: Process, may sleep.
+ * Return: the same page each time, which lives as long as the event and the mappings; or
+ * NULL: no memory.
+ */
+struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own);
+
+/* With the event, which is not attached any more. Process. */
+void pmuctl_userpage_free(struct pmuctl_event *event);
+
+/* Bring the pages of all events of a context up to date. Its lock held; on its CPU. */
+void pmuctl_userpage_write_all(struct pmuctl_context *ctx);
+
+/* The event, whose counter has a user, was reset. Context: as hwpmu_read() */
+void pmuctl_userpage_reset(struct pmuctl_event *event);
+
+/**
+ * pmuctl_user_mm_get() - let a process read counters
+ * pmuctl_user_mm_put() - not any more, if this was the last one
+ * @mm: its memory.
+ *
+ * Context: Process, may sleep; mmap_lock may be held.
+ * Return: true; false if there is no memory, never if it may already.
+ */
+bool pmuctl_user_mm_get(struct mm_struct *mm);
+void pmuctl_user_mm_put(struct mm_struct *mm);
+
+/* How many processes may. Any context. */
+extern unsigned int pmuctl_user_mms;
+
+/* What the hooks tell. The last two: IRQs off, before the switch. */
+void pmuctl_user_fork(struct task_struct *child);
+/* Should no counter run during this switch? See pmu/user.c. */
+bool pmuctl_user_switch_disturbs(const struct task_struct *next);
+/* It goes on as usual, all that is loaded is on the PMU. */
+void pmuctl_user_switch(const struct task_struct *next);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

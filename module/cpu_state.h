@@ -6,6 +6,7 @@
 #define PMUCTL_CPU_STATE_H
 
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 
 #include "core.h"
 
@@ -20,6 +21,7 @@
  * @full: general and fixed counters of which it is known, in this round of choosing, that
  *	no event that can only use these finds one.
  * @rotations: how often groups took turns.
+ * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
  * @batch: scratch, too large for the stack.
  *
@@ -35,6 +37,7 @@ struct pmuctl_cpu {
 	bool task_first;
 	u64 full;
 	u64 rotations;
+	struct irq_work reload;
 	struct hrtimer timer;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 };

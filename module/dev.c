@@ -86,7 +86,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	info->features = PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
 		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
 		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING |
-		PMUCTL_FEATURE_ALL_CPUS;
+		PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ;
 	info->pmu_kind = PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
 	info->nr_counters = caps->nr_general;

@@ -206,6 +206,7 @@ static void dealloc_event(struct pmuctl_event *event)
 						event->on_cpu[cpu]);
 		kfree(event->on_cpu);
 	}
+	pmuctl_userpage_free(event);
 	kmem_cache_free(event_cache, event);
 }
 
@@ -361,8 +362,11 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 	struct event_call *call = arg;
 	struct pmuctl_event *each;
 
-	for_each_meant(each, call->event, call->group)
+	for_each_meant(each, call->event, call->group) {
 		each->base = hwpmu_read(&each->counter);
+		if (each->counter.user)
+			pmuctl_userpage_reset(each);
+	}
 }
 
 void pmuctl_event_reset(struct pmuctl_event *event, bool group)

@@ -177,6 +177,18 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	return READ_ONCE(ctx->gone) ? EPOLLHUP : 0;
 }
 
+static int event_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_explanation why;
+	int err;
+
+	err = pmuctl_event_fd_mmap(ef->event, vma, &why);
+	if (err)
+		pmuctl_last_set(&ef->last, &why);
+	return err;
+}
+
 /*
  * The argument may be PERF_IOC_FLAG_GROUP. Other bits are ignored, as perf does: many
  * programs give no argument, so that anything comes.
@@ -352,6 +364,7 @@ static const struct file_operations event_fops = {
 	.release = event_release,
 	.read = event_read,
 	.poll = event_poll,
+	.mmap = event_mmap,
 	.unlocked_ioctl = event_ioctl,
 	.compat_ioctl = event_compat_ioctl,
 };

@@ -10,6 +10,7 @@
 #include "core.h"
 
 struct file;
+struct vm_area_struct;
 
 /**
  * struct pmuctl_last - the explanation of the last refusal on a file descriptor
@@ -72,6 +73,18 @@ void pmuctl_dev_exit(void);
  */
 int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 			 const struct pmuctl_open *open,
+			 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_event_fd_mmap() - map the page of an event
+ * @event: kept open by the mapping.
+ * @vma: the mapping.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; mmap_lock held.
+ * Return: 0, -EINVAL, -ENOMEM.
+ */
+int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 			 struct pmuctl_explanation *why);
 
 /* Enable or disable all events that the calling thread opened. Process, may sleep. */

@@ -7,7 +7,8 @@
  * The probes run with preemption off. sched_switch runs with IRQs off and the rq lock
  * held, before the switch, so current is the task that goes. task_rename comes early in
  * an exec, before the new image has mapped anything, sched_process_exec at its end, when
- * the new credentials are in force; sched_process_exit before the parent can be told.
+ * the new credentials are in force; sched_process_fork before the child runs for the first
+ * time; sched_process_exit before the parent can be told.
  */
 #include <linux/binfmts.h>
 #include <linux/tracepoint.h>
@@ -48,6 +49,12 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 		pmuctl_context_task_gone();
 }
 
+static void probe_sched_process_fork(void *data, struct task_struct *parent,
+				     struct task_struct *child)
+{
+	pmuctl_user_fork(child);
+}
+
 static void probe_sched_process_exit(void *data, struct task_struct *task)
 {
 	pmuctl_context_task_gone();
@@ -61,6 +68,7 @@ static struct hook {
 	{ "sched_switch", probe_sched_switch },
 	{ "task_rename", probe_task_rename },
 	{ "sched_process_exec", probe_sched_process_exec },
+	{ "sched_process_fork", probe_sched_process_fork },
 	{ "sched_process_exit", probe_sched_process_exit },
 };
 
@@ -74,6 +82,7 @@ static void __maybe_unused check_probes(void)
 	check_trace_callback_type_sched_switch(probe_sched_switch);
 	check_trace_callback_type_task_rename(probe_task_rename);
 	check_trace_callback_type_sched_process_exec(probe_sched_process_exec);
+	check_trace_callback_type_sched_process_fork(probe_sched_process_fork);
 	check_trace_callback_type_sched_process_exit(probe_sched_process_exit);
 }
 

@@ -263,6 +263,13 @@ static bool has_groups(const struct pmuctl_context *ctx)
 		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
 }
 
+/* Tell user space what is on which counter now; events of CPUs have no such pages. */
+static void write_pages(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context && pc->task_context->nr_user_pages)
+		pmuctl_userpage_write_all(pc->task_context);
+}
+
 /* Why it is time to choose */
 enum occasion {
 	CHANGE,		/* some state has changed */
@@ -307,6 +314,7 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 		start_flexible(pc, of_task);
 	hwpmu_commit();
 
+	write_pages(pc);
 	if (pc->waiting)
 		start_rotating(pc);
 }
@@ -337,6 +345,7 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		}
 	}
 	hwpmu_commit();
+	write_pages(pc);
 	return true;
 }
 
@@ -359,6 +368,8 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		clear_eligible(leader);
 	}
 	hwpmu_stop(pc->batch, n);
+	if (ctx->nr_user_pages)
+		pmuctl_userpage_write_all(ctx);
 }
 
 /* ---- Rotation ---- */

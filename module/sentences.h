@@ -134,6 +134,12 @@
 	"there are %u CPUs to read, but room for %u: nr now holds their number"
 #define PMUCTL_SAY_ENTRY_SIZE EINVAL, \
 	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count: set it to sizeof()"
+#define PMUCTL_SAY_MMAP_SIZE EINVAL, \
+	"%lu bytes cannot be mapped: only the first page can, %lu bytes, to read a counter without a system call"
+#define PMUCTL_SAY_MMAP_OFFSET EINVAL, \
+	"an event is mapped from its beginning: the offset is %llu and must be 0"
+#define PMUCTL_SAY_MMAP_PRIVATE EINVAL, \
+	"a private copy of the page would never change: map it with MAP_SHARED"
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl"
 

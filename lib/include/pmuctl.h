@@ -300,6 +300,76 @@ uint64_t pmuctl_reading_estimate(const struct pmuctl_reading *reading);
 int pmuctl_event_read_cpus(struct pmuctl_event *event,
 			   struct pmuctl_cpu_count *counts, size_t max);
 
+/* -------------------------------------------------- without a system call */
+
+/**
+ * pmuctl_event_map() - map the page that tells where an event's counter is
+ * @event: the event.
+ * @page: the page, to be given to pmuctl_event_unmap(). It stays valid, and the event
+ *	open in the kernel, when the event is closed.
+ *
+ * A thread that maps an event of its own (opened with pid 0 by itself) may from then on
+ * read the counter with pmuctl_page_value(), as long as the page is mapped; the pages of
+ * all other events say that there is nothing to read. After fork() the child has no
+ * such page and may not read.
+ *
+ * Return: 0; -ENODEV from a driver that is too old for it; -ENOMEM; another negative
+ * errno, which pmuctl_event_explain() explains.
+ */
+int pmuctl_event_map(struct pmuctl_event *event,
+		     const struct perf_event_mmap_page **page);
+
+/**
+ * pmuctl_event_unmap() - unmap it
+ * @page: the page or NULL.
+ */
+void pmuctl_event_unmap(const struct perf_event_mmap_page *page);
+
+/**
+ * pmuctl_page_value() - read a counter without a system call
+ * @page: the page of an event that counts the calling thread, mapped by that.
+ * @value: what it has counted since the last reset, as a read() would tell.
+ *
+ * The protocol is that of struct perf_event_mmap_page. It is written here, not in the
+ * library, so that a read costs a few dozen instructions.
+ *
+ * Return: 1; 0 if the event has no counter at the moment, or cannot be read in this way:
+ * pmuctl_event_value() knows what to do.
+ */
+static inline int pmuctl_page_value(const struct perf_event_mmap_page *page,
+				    uint64_t *value)
+{
+	const volatile struct perf_event_mmap_page *p = page;
+	uint32_t lock, index, low, high, unused;
+	uint64_t offset, raw;
+
+	do {
+		lock = p->lock;
+		__asm__ volatile("" : : : "memory");	/* lock, then the fields */
+		index = p->index;
+		if (!index)	/* nor is there one without cap_user_rdpmc */
+			return 0;
+		offset = (uint64_t)p->offset;
+		unused = 64u - p->pmc_width;
+		__asm__ volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (index - 1));
+		__asm__ volatile("" : : : "memory");	/* the fields, then lock */
+	} while (p->lock != lock);	/* never odd: only this CPU writes it */
+	raw = ((uint64_t)high << 32 | low) << unused;
+	*value = offset + (uint64_t)((int64_t)raw >> unused);
+	return 1;
+}
+
+/**
+ * pmuctl_event_value() - read an event, without a system call if that is possible
+ * @event: the event.
+ * @page: its page; NULL if it is not mapped.
+ * @value: what it has counted since the last reset.
+ *
+ * Return: 0; else as pmuctl_event_read().
+ */
+int pmuctl_event_value(struct pmuctl_event *event,
+		       const struct perf_event_mmap_page *page, uint64_t *value);
+
 /* ------------------------------------------------------------------ groups */
 
 /**

@@ -135,17 +135,32 @@ void hwpmu_fold(struct hwpmu_counter *c)
 	c->prev = raw;
 }
 
+static u64 half_range(unsigned int index)
+{
+	return BIT_ULL(hwpmu_width(index) - 1);
+}
+
+/* The most that a counter can be set to be away from its overflow, in the upper half */
+static u64 distance_max(unsigned int index)
+{
+	if (index < HWPMU_FIXED_BASE && !hwpmu_the_caps.full_width)
+		return BIT_ULL(31);
+	return half_range(index);
+}
+
 void hwpmu_arm(struct hwpmu_counter *c)
 {
-	unsigned int distance = READ_ONCE(hwpmu_headroom);
-	u64 raw;
+	unsigned int headroom = READ_ONCE(hwpmu_headroom);
+	u64 distance;
 
-	if (!distance)
+	if (headroom)
+		distance = clamp(headroom, HEADROOM_MIN, (unsigned int)S32_MAX);
+	else if (c->user && !(c->prev & half_range(c->index)))
+		distance = distance_max(c->index);
+	else
 		return;
-	distance = clamp(distance, HEADROOM_MIN, (unsigned int)S32_MAX);
-	raw = -(u64)distance & hwpmu_width_mask(c->index);
-	intel_write_counter(&hwpmu_the_caps, c->index, -(u64)distance);
-	c->prev = raw;
+	intel_write_counter(&hwpmu_the_caps, c->index, -distance);
+	c->prev = -distance & hwpmu_width_mask(c->index);
 }
 
 /* An NMI may come in between, and write the same. */
@@ -199,6 +214,7 @@ static void start_placed(struct hwpmu_cpu *cpu,
 		add |= BIT_ULL(c->index);
 	}
 	barrier(); /* active[] before @enabled: see the top of the file */
+	cpu->used |= add;
 	WRITE_ONCE(cpu->enabled, cpu->enabled | add);
 }
 

@@ -78,14 +78,20 @@ static inline void intel_ack_status(u64 status)
 	wrmsrl(MSR_CORE_PERF_GLOBAL_OVF_CTRL, status);
 }
 
-/* Raw value of a counter, SDM Vol. 2B, "RDPMC": bit 30 selects the fixed ones */
+/* Its number for the instruction, SDM Vol. 2B, "RDPMC": bit 30 selects the fixed ones */
+static inline u32 intel_counter_number(unsigned int index)
+{
+	return index >= HWPMU_FIXED_BASE ?
+		(index - HWPMU_FIXED_BASE) | (1u << 30) : index;
+}
+
+/* Raw value of a counter */
 static inline u64 intel_read_counter(unsigned int index)
 {
 	u32 low, high;
 
-	if (index >= HWPMU_FIXED_BASE)
-		index = (index - HWPMU_FIXED_BASE) | (1u << 30);
-	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (index));
+	asm volatile("rdpmc" : "=a" (low), "=d" (high)
+		     : "c" (intel_counter_number(index)));
 	return low | (u64)high << 32;
 }
 

@@ -47,6 +47,8 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index)
 	WRITE_ONCE(c->seq, c->seq + 1); /* hwpmu_read() that we interrupt tries again */
 	hwpmu_fold(c);
 	hwpmu_arm(c);
+	if (c->user)
+		hwpmu_user_overflow(c);
 }
 
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)

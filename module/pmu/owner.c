@@ -81,6 +81,8 @@ void hwpmu_cpu_online(void)
 	cpu->enabled = 0;
 	cpu->written = 0;
 	cpu->stuck = false;
+	cpu->unsettled = true;
+	cpu->used = 0;
 	cpu->fixed_ctrl = 0;
 	memset(cpu->evtsel, 0, sizeof(cpu->evtsel));
 	saved->lvtpc = apic->read(APIC_LVTPC);

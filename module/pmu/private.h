@@ -15,6 +15,8 @@
  * @enabled: what IA32_PERF_GLOBAL_CTRL is to be; written before the register, so that
  *	the NMI, which restores the register from it, is never behind.
  * @active: who is on counter n; not NULL for every bit of @enabled.
+ * @used: counters that may hold something else than 0.
+ * @unsettled: see hwpmu_user_unsettled().
  * @owned: the PMU is ours on this CPU.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
  * @frozen: they all stand still for a moment, to be read.
@@ -32,6 +34,8 @@ struct hwpmu_cpu {
 	bool owned;
 	bool stuck;
 	bool frozen;
+	bool unsettled;
+	u64 used;
 	u64 written;
 	struct hwpmu_stats stats;
 
@@ -57,19 +61,25 @@ static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
 	intel_enable_only(counters);
 }
 
+/* How many bits counter @index has */
+static inline unsigned int hwpmu_width(unsigned int index)
+{
+	return index >= HWPMU_FIXED_BASE ? hwpmu_the_caps.fixed_width :
+					   hwpmu_the_caps.general_width;
+}
+
 /* The bits that counter @index can hold */
 static inline u64 hwpmu_width_mask(unsigned int index)
 {
-	return index >= HWPMU_FIXED_BASE ?
-		GENMASK_ULL(hwpmu_the_caps.fixed_width - 1, 0) :
-		GENMASK_ULL(hwpmu_the_caps.general_width - 1, 0);
+	return GENMASK_ULL(hwpmu_width(index) - 1, 0);
 }
 
 /**
- * hwpmu_arm() - let a counter that is not enabled overflow after the headroom
+ * hwpmu_arm() - let a counter that is not enabled overflow when it should
  * @counter: with its index chosen; count and prev are right before and after.
  *
- * Does nothing if no headroom is set: then the raw value just goes on.
+ * After the headroom, if one is set. Else the raw value just goes on, unless user space
+ * reads the counter and it is not in the upper half of its range.
  *
  * Context: Owner CPU, IRQs off, or its NMI.
  */
@@ -77,6 +87,9 @@ void hwpmu_arm(struct hwpmu_counter *counter);
 
 /* Add to @counter->count what the hardware has counted since @counter->prev. */
 void hwpmu_fold(struct hwpmu_counter *counter);
+
+/* Tell user space that an overflow was handled. NMI; @counter has a user. */
+void hwpmu_user_overflow(struct hwpmu_counter *counter);
 
 /* nmi.c */
 int hwpmu_nmi_init(void);

@@ -138,6 +138,9 @@ enum pmuctl_why {
 	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
 	PMUCTL_WHY_NR_TOO_SMALL		= 82,	/* ENOSPC */
 	PMUCTL_WHY_ENTRY_SIZE		= 83,	/* EINVAL */
+	PMUCTL_WHY_MMAP_SIZE		= 84,	/* EINVAL: not one page */
+	PMUCTL_WHY_MMAP_OFFSET		= 85,	/* EINVAL: not 0 */
+	PMUCTL_WHY_MMAP_PRIVATE		= 86,	/* EINVAL */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
@@ -148,6 +151,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_GROUPS		(1ULL << 4)	/* groups, pinned, exclusive */
 #define PMUCTL_FEATURE_MULTIPLEXING	(1ULL << 5)	/* more events than counters */
 #define PMUCTL_FEATURE_ALL_CPUS		(1ULL << 6)	/* pid -1, cpu -1 */
+#define PMUCTL_FEATURE_USER_READ	(1ULL << 7)	/* mmap, and rdpmc in user space */
 
 /* Values of pmuctl_info.pmu_kind */
 #define PMUCTL_PMU_NONE			0
@@ -225,7 +229,9 @@ struct pmuctl_info {
  *	always ended by a NUL.
  *
  * Returns a new event file descriptor. On it work read(), poll(), and the
- * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID.
+ * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID, and mmap() of one page (shared,
+ * offset 0): struct perf_event_mmap_page, with which the thread that the event counts
+ * reads its counter without a system call.
  */
 struct pmuctl_open {
 	__u32		size;

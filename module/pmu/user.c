@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters that user space reads by itself: what its page says of them, the right to
+ * use the instruction, and what else could be read with it.
+ *
+ * A reader adds the page's offset to the raw value, extended from its highest bit. That
+ * is a number that grows without a jump as long as the raw value does not pass from
+ * the lower half of its range to the upper one; so such a counter is kept in the
+ * upper half (hwpmu_arm()), at whose end it overflows.
+ *
+ * The instruction reads every counter of the CPU. What is left in those that nobody
+ * uses is somebody else's, and is cleared before a program that may read comes.
+ *
+ * In-tree perf does so too, with counters that it has used once: in the middle of a
+ * switch to a process that may read, once on every CPU, and not knowing that they are
+ * ours now. Until that is over on a CPU, the core keeps counters off during such
+ * switches (hwpmu_user_unsettled()).
+ */
+#include <asm/processor-flags.h>
+#include <asm/special_insns.h>
+#include <asm/tlbflush.h>
+
+#include "pmu/private.h"
+
+static u64 sign_extend(u64 raw, unsigned int width)
+{
+	return (s64)(raw << (64 - width)) >> (64 - width);
+}
+
+static void write_offset(const struct hwpmu_counter *c)
+{
+	struct perf_event_mmap_page *page = c->user->userpage.page;
+	u64 offset = c->count - c->user->base;
+
+	if (c->running)
+		offset -= sign_extend(c->prev, hwpmu_width(c->index));
+	WRITE_ONCE(page->offset, offset);
+}
+
+static void write_index(const struct hwpmu_counter *c)
+{
+	struct perf_event_mmap_page *page = c->user->userpage.page;
+	u32 index = 0;
+
+	if (c->running) {
+		index = intel_counter_number(c->index) + 1;
+		WRITE_ONCE(page->pmc_width, hwpmu_width(c->index));
+	}
+	WRITE_ONCE(page->index, index);
+}
+
+static void write_times(struct perf_event_mmap_page *page,
+			const struct userpage_times *times)
+{
+	WRITE_ONCE(page->time_enabled, times->enabled);
+	WRITE_ONCE(page->time_running, times->running);
+	WRITE_ONCE(page->time_mult, times->mult);
+	WRITE_ONCE(page->time_shift, times->shift);
+	WRITE_ONCE(page->time_offset, times->offset);
+}
+
+void hwpmu_user_write(struct hwpmu_counter *c, const struct userpage_times *times)
+{
+	struct userpage *up = &c->user->userpage;
+	u32 seq;
+
+	lockdep_assert_irqs_disabled();
+	userpage_write_begin(up);
+	write_index(c);
+	write_times(up->page, times);
+	do {
+		seq = READ_ONCE(c->seq);
+		barrier(); /* pairs with the NMI's on this CPU: seq first */
+		write_offset(c);
+		barrier();
+	} while (seq != READ_ONCE(c->seq));
+	userpage_write_end(up);
+}
+
+void hwpmu_user_overflow(struct hwpmu_counter *c)
+{
+	struct userpage *up = &c->user->userpage;
+
+	if (userpage_is_written(up))
+		return; /* hwpmu_user_write() does it again */
+	userpage_write_begin(up);
+	write_offset(c);
+	userpage_write_end(up);
+}
+
+void hwpmu_user_attach(struct hwpmu_counter *c, struct hwpmu_user *user)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (!c->running) {
+		c->user = user;
+		return;
+	}
+	hwpmu_freeze();
+	WRITE_ONCE(cpu->active[c->index], NULL);
+	barrier(); /* the NMI leaves it alone from here on */
+	c->user = user;
+	hwpmu_fold(c);
+	hwpmu_arm(c);
+	barrier();
+	WRITE_ONCE(cpu->active[c->index], c);
+	hwpmu_thaw();
+}
+
+void hwpmu_user_hide(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	u64 left = cpu->used & ~cpu->enabled;
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->owned)
+		return;
+	for (; left; left &= left - 1)
+		intel_write_counter(&hwpmu_the_caps, __ffs64(left), 0);
+	cpu->used &= cpu->enabled;
+}
+
+void hwpmu_user_allow(bool allow)
+{
+	lockdep_assert_irqs_disabled();
+	if (allow) {
+		hwpmu_user_hide();
+		cr4_set_bits_irqsoff(X86_CR4_PCE);
+	} else {
+		cr4_clear_bits_irqsoff(X86_CR4_PCE);
+	}
+}
+
+bool hwpmu_user_unsettled(void)
+{
+	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	return cpu->owned && cpu->unsettled;
+}
+
+void hwpmu_user_settle(void)
+{
+	/* perf clears before it gives the right. */
+	if (native_read_cr4() & X86_CR4_PCE)
+		this_cpu_write(hwpmu_cpu.unsettled, false);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the tests of reading counters in user space: the page of an event, and the
+ * protocol to read it, written down once more, as <linux/perf_event.h> has it.
+ */
+#ifndef VM_USERPAGE_H
+#define VM_USERPAGE_H
+
+#include "groups.h"
+
+#include <setjmp.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES	4096
+
+typedef struct perf_event_mmap_page user_page;
+
+static inline user_page *page_map(int fd)
+{
+	void *page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+	cr_assert(page != MAP_FAILED, "mmap: %m");
+	return page;
+}
+
+static inline void page_unmap(user_page *page)
+{
+	cr_assert_eq(munmap(page, PAGE_BYTES), 0);
+}
+
+static inline uint64_t counter_read(uint32_t number)
+{
+	uint32_t low, high;
+
+	asm volatile("rdpmc" : "=a" (low), "=d" (high) : "c" (number));
+	return low | (uint64_t)high << 32;
+}
+
+/**
+ * struct user_read - one read by the protocol
+ * @value: what the event has counted.
+ * @index: 0 if it had no counter.
+ * @retries: how often the page changed meanwhile.
+ */
+struct user_read {
+	uint64_t value;
+	uint32_t index;
+	unsigned int retries;
+};
+
+static inline struct user_read page_read(const volatile user_page *page)
+{
+	struct user_read r = { .retries = -1 };
+	uint32_t lock;
+	int64_t pmc;
+
+	do {
+		r.retries++;
+		lock = page->lock;
+		asm volatile("" : : : "memory");
+		r.index = page->index;
+		r.value = page->offset;
+		if (page->cap_user_rdpmc && r.index) {
+			unsigned int unused = 64 - page->pmc_width;
+
+			pmc = counter_read(r.index - 1) << unused;
+			r.value += pmc >> unused;
+		}
+		asm volatile("" : : : "memory");
+	} while (page->lock != lock || lock & 1);
+	return r;
+}
+
+/* ---- Is the instruction allowed? ---- */
+
+static sigjmp_buf fault_jump;
+
+static void fault_handler(int signal)
+{
+	(void)signal;
+	siglongjmp(fault_jump, 1);
+}
+
+/* Does reading a counter end in SIGSEGV? One thread of a process at a time. */
+static inline bool counter_faults(void)
+{
+	struct sigaction act = { .sa_handler = fault_handler }, old;
+	volatile bool faulted = true;
+
+	sigaction(SIGSEGV, &act, &old);
+	if (!sigsetjmp(fault_jump, 1)) {
+		counter_read(0);
+		faulted = false;
+	}
+	sigaction(SIGSEGV, &old, NULL);
+	return faulted;
+}
+
+#endif /* VM_USERPAGE_H */
