@@ -89,6 +89,17 @@ ready-demo: guest-files
 ready-lab-shell: guest-files
 	@tests/lab/shell
 
+# The debug kernel and what runs in it: too slow for every day.
+.PHONY: debug-kernel check-debug ready-check-debug
+debug-kernel: setup
+	@tests/lab/debug-kernel
+
+check-debug: debug-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=debug ready-$@
+
+ready-check-debug: guest-files
+	@tests/run-tier debug tests/run-vm --from tests/vm-debug.list $(if $(ONLY),--only '$(ONLY)')
+
 # All that the laboratory puts into a guest.
 .PHONY: guest-files
 guest-files: $(MODULES) lib tools $(VM_TESTS)
@@ -138,6 +149,8 @@ help:
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
+	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
+	'  make check-debug   the guest tests in that kernel; not part of make check' \
 	'' \
 	'Installing on this machine (as root):' \
 	'  make install       library, headers, tool, manual pages (PREFIX, DESTDIR, SETCAP=1)' \

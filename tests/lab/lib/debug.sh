@@ -4,7 +4,9 @@
 # The debug kernel: Debian's sources of 6.1, with Debian's patches, built with
 # the kernel's own checks (tests/lab/debug-kernel.config).  It lies in
 # CACHE/kernels/debug as the other guest kernels do (kernels.sh tells), without
-# vmlinuz; its version ends with a hash of the sources' version and the options.
+# vmlinux: entered through PVH, a kernel with KASAN runs code that uses KASAN's
+# memory before there is any.  Its version ends with a hash of the sources'
+# version and the options.
 # Sourced, never run.
 
 DEBUG_SOURCE=linux-source-6.1
@@ -26,7 +28,7 @@ debug_name()
 debug_ready()
 {
 	local version
-	[ -s "$DEBUG_DIR/version" ] && [ -s "$DEBUG_DIR/vmlinux" ] &&
+	[ -s "$DEBUG_DIR/version" ] && [ -s "$DEBUG_DIR/vmlinuz" ] &&
 		[ -s "$DEBUG_DIR/release" ] && [ -d "$DEBUG_DIR/modules" ] &&
 		[ -e "$DEBUG_DIR/build/Makefile" ] || return 1
 	version=$(cat "$DEBUG_DIR/version")
@@ -125,7 +127,7 @@ debug_compile()
 {
 	local log=$CACHE/log/debug-kernel-build.log
 	say "debug kernel: compiling, about 15 minutes of processor time (log: $log)"
-	run_logged "$log" debug_make "$1" -j"$(nproc)" vmlinux modules ||
+	run_logged "$log" debug_make "$1" -j"$(nproc)" bzImage modules ||
 		die "the debug kernel does not build" \
 		    "see $log; a second run goes on where this one stopped"
 }
@@ -155,7 +157,7 @@ debug_collect()
 	rm -f -- "$new/root/lib/modules/$release"/{build,source}
 	ln -s "../../../usr/src/linux-headers-$release" \
 		"$new/root/lib/modules/$release/build"
-	strip --strip-debug -o "$new/vmlinux" "$source/vmlinux" || return 1
+	cp -- "$source/arch/x86/boot/bzImage" "$new/vmlinuz" || return 1
 	ln -s "root/lib/modules/$release" "$new/modules"
 	ln -s "$headers" "$new/build"
 	printf '%s\n' "$release" >"$new/release"

@@ -23,13 +23,22 @@ cpu_model()
 	esac
 }
 
+# kernel_image: what QEMU boots.  Unpacked it starts sooner, but then through PVH,
+# which no kernel with KASAN survives.
+kernel_image()
+{
+	local name=vmlinux
+	[ "$KERNEL" != debug ] || name=vmlinuz
+	printf '%s\n' "$CACHE/kernels/$KERNEL/$name"
+}
+
 # check_lab: is everything there that this run uses?
 check_lab()
 {
 	local add setup=tests/lab/setup
 	[ "$KERNEL" != debug ] || setup='make debug-kernel'
 	QEMU=$(qemu_binary)
-	{ [ -x "$QEMU" ] && [ -s "$CACHE/kernels/$KERNEL/vmlinux" ]; } ||
+	{ [ -x "$QEMU" ] && [ -s "$(kernel_image)" ]; } ||
 		die "the laboratory is not set up (no ${QEMU#"$CACHE"/} or no kernel $KERNEL in $CACHE)" \
 		    "run $setup"
 	image_ready "$KERNEL" ||
@@ -180,7 +189,7 @@ qemu_arguments()
 		-pidfile "$WORK/qemu.pid"
 		-nodefaults -no-user-config -no-reboot -display none
 		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP" -m "$MEM"
-		-kernel "$CACHE/kernels/$KERNEL/vmlinux" -initrd "$WORK/initrd"
+		-kernel "$(kernel_image)" -initrd "$WORK/initrd"
 		-append "$kernel_args$APPEND"
 		-chardev "file,id=log,path=$WORK/kernel.log" -serial chardev:log
 		-chardev "file,id=out,path=$WORK/out"
