@@ -14,6 +14,7 @@
  * struct pmuctl_cpu - what is loaded on a CPU
  * @context: the CPU's own.
  * @task_context: that of the task that runs, or NULL.
+ * @no_task_lock: taken in place of that one's lock if there is none.
  * @nr_groups: groups that are on the PMU.
  * @exclusive: the only one of them is exclusive.
  * @waiting: there are flexible groups that wait for their turn.
@@ -31,6 +32,7 @@
 struct pmuctl_cpu {
 	struct pmuctl_context context;
 	struct pmuctl_context *task_context;
+	raw_spinlock_t no_task_lock;
 	unsigned int nr_groups;
 	bool exclusive;
 	bool waiting;

@@ -25,18 +25,23 @@ module_param(rotation_us, uint, 0644);
 MODULE_PARM_DESC(rotation_us,
 		 "Microseconds after which groups that wait for counters get their turn (100 to 1000000, default 4000)");
 
+/* Without a task's context there is one lock less, but as many to take. */
+static raw_spinlock_t *second_lock(struct pmuctl_cpu *pc)
+{
+	return pc->task_context ? &pc->task_context->lock : &pc->no_task_lock;
+}
+
 void pmuctl_cpu_lock(struct pmuctl_cpu *pc)
+	__acquires(&pc->context.lock) __acquires(second_lock(pc))
 {
 	raw_spin_lock(&pc->context.lock);
-	if (pc->task_context)
-		raw_spin_lock_nested(&pc->task_context->lock,
-				     SINGLE_DEPTH_NESTING);
+	raw_spin_lock_nested(second_lock(pc), SINGLE_DEPTH_NESTING);
 }
 
 void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
+	__releases(&pc->context.lock) __releases(second_lock(pc))
 {
-	if (pc->task_context)
-		raw_spin_unlock(&pc->task_context->lock);
+	raw_spin_unlock(second_lock(pc));
 	raw_spin_unlock(&pc->context.lock);
 }
 
@@ -395,6 +400,7 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 
 void pmuctl_sched_init(struct pmuctl_cpu *pc)
 {
+	raw_spin_lock_init(&pc->no_task_lock);
 	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	pc->timer.function = rotate;
 }

@@ -28,7 +28,8 @@
  * struct pmuctl_user - the pages of an event
  * @hw: for its own thread, the page being NULL if that has never mapped it.
  * @other: for everybody else, likewise.
- * @mult: and @shift: of the TSC; 0 if it cannot be used as a clock.
+ * @mult: of the TSC; 0 if it cannot be used as a clock.
+ * @shift: likewise.
  *
  * The pages are got under user_mutex and freed with the event.
  */

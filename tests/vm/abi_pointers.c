@@ -275,14 +275,14 @@ Test(abi_pointers, unknown_ioctls_of_the_device)
 	static const unsigned int numbers[] = {
 		0, 1, 0x10, 0xffffffff, TCGETS, PERF_EVENT_IOC_ENABLE,
 		PERF_EVENT_IOC_ID, PERF_EVENT_IOC_RESET, PMUCTL_IOC_INFO - 1,
-		PMUCTL_IOC_EXPLAIN + 1, _IOW(PMUCTL_IOC_MAGIC, 0x11, struct pmuctl_open),
+		PMUCTL_IOC_READ_CPUS, _IOW(PMUCTL_IOC_MAGIC, 0x11, struct pmuctl_open),
 		_IOWR(PMUCTL_IOC_MAGIC, 0x10, struct pmuctl_info),
 	};
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
 		check_unknown(raw_device(), numbers[i]);
 	for (unsigned int n = 0; n < 256; n++)
-		if (n < 0x10 || n > 0x12)
+		if (n < 0x10 || n > 0x14)
 			check_unknown(raw_device(), _IO(PMUCTL_IOC_MAGIC, n));
 }
 

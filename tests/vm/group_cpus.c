@@ -149,6 +149,32 @@ Test(cpus, reading_by_cpu_is_refused_with_the_reason)
 	cr_assert_eq(errno, EFAULT);
 }
 
+Test(cpus, every_size_of_the_structure_is_checked)
+{
+	struct pmuctl_cpu_count c[2];
+	struct {
+		struct pmuctl_read_cpus args;
+		uint8_t beyond[8];
+	} longer = {
+		.args = { .nr = 2, .entry_size = sizeof(*c),
+			  .counts = (uintptr_t)c },
+	};
+	int fd = all_open(branches_u(), -1);
+
+	longer.args.size = sizeof(longer.args) - 1;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), -1);
+	cr_assert_eq(errno, EINVAL);
+	assert_why(fd, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
+		   "size 23 is less than the 24 bytes of the structure's first version: set it to sizeof()");
+	longer.args.size = sizeof(longer.args) + 1;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), 0);
+	longer.beyond[0] = 1;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), -1);
+	cr_assert_eq(errno, E2BIG);
+	assert_why(fd, PMUCTL_WHY_SIZE_TOO_BIG, "size",
+		   "size 25 is more than the 24 bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module");
+}
+
 Test(cpus, one_cpus_event_is_read_by_cpu_too)
 {
 	struct pmuctl_cpu_count c[2];
