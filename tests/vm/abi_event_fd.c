@@ -257,18 +257,24 @@ Test(abi_event_fd, polls_hangup_when_its_task_has_ended)
 	cr_assert_eq(read(fd, &info, 8), 8, "a count outlives its task");
 }
 
+/* Another process ends that task in a moment, when its parent waits already. */
+static void end_soon(pid_t pid)
+{
+	if (fork())
+		return;
+	usleep(200 * 1000);
+	kill(pid, SIGKILL);
+	_exit(0);
+}
+
 Test(abi_event_fd, hangup_wakes_who_waits)
 {
 	union raw_attr a = raw_instructions();
-	pid_t pid = fork();
-	int fd;
+	pid_t pid = raw_sleeper();
+	int fd = raw_check_opened(&a, pid, -1, 0);
 
-	if (!pid) {
-		usleep(200 * 1000);
-		_exit(0);
-	}
-	fd = raw_check_opened(&a, pid, -1, 0);
 	cr_assert_eq(polled(fd, 0), 0);
+	end_soon(pid);
 	cr_assert_eq(polled(fd, 30000), POLLHUP);
 	raw_reap(pid);
 }
@@ -277,16 +283,13 @@ Test(abi_event_fd, hangup_wakes_epoll)
 {
 	union raw_attr a = raw_instructions();
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int ep = epoll_create1(0), fd;
-	pid_t pid = fork();
+	int ep = epoll_create1(0);
+	pid_t pid = raw_sleeper();
+	int fd = raw_check_opened(&a, pid, -1, 0);
 
-	if (!pid) {
-		usleep(200 * 1000);
-		_exit(0);
-	}
-	fd = raw_check_opened(&a, pid, -1, 0);
 	cr_assert_eq(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event), 0);
 	cr_assert_eq(epoll_wait(ep, &event, 1, 0), 0);
+	end_soon(pid);
 	cr_assert_eq(epoll_wait(ep, &event, 1, 30000), 1);
 	cr_assert_eq(event.events, EPOLLHUP);
 	raw_reap(pid);
