@@ -83,3 +83,19 @@ $(VM_SCRIPTS): $(O)/tests/%: tests/%
 
 .PRECIOUS: $(O)/sanitized/%.o $(O)/guest/%.o
 -include $(shell find $(O)/sanitized $(O)/guest $(O)/tests -name '*.d' 2>/dev/null)
+
+# Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries.
+FUZZ_CC		?= clang
+FUZZ_SECONDS	?= 60
+
+$(O)/tests/fuzz/place: tests/fuzz/place.c module/pmu/place.c
+	@mkdir -p $(@D)
+	@command -v $(FUZZ_CC) >/dev/null || { \
+		echo "fuzz: $(FUZZ_CC) is missing: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
+	$(call say,LINK,$@)
+	$(Q)$(FUZZ_CC) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all $(TEST_INCLUDES) -o $@ $^
+
+.PHONY: fuzz
+fuzz: $(O)/tests/fuzz/place
+	$(O)/tests/fuzz/place -max_len=42 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1

@@ -187,15 +187,34 @@ Test(cpus, one_cpus_event_is_read_by_cpu_too)
 	cr_assert_geq(c[0].value, N);
 }
 
-Test(cpus, counts_survive_that_cpus_come_and_go)
+/* A task that is busy on whatever CPU there is */
+static pid_t busy_task(void)
+{
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			user_loop(N);
+	}
+	return pid;
+}
+
+Test(cpus, counts_survive_that_cpus_come_and_go, .timeout = 300)
 {
 	struct pmuctl_cpu_count before[2], gone[2], back[2];
 	int fd = all_open(branches_u(), -1);
+	pid_t busy = busy_task();
+	int of_task = group_try(branches_u(), busy, -1, -1, 0);
+	uint64_t task_before;
 	int round;
 
+	cr_assert_geq(of_task, 0);
 	loop_on(1, N);
 	pin_here(0);
-	for (round = 0; round < 20; round++) {
+	for (round = 0; round < 200; round++) {
+		task_before = event_value(of_task);
 		read_cpus(fd, before, 2);
 		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
 		read_cpus(fd, gone, 2);
@@ -210,7 +229,9 @@ Test(cpus, counts_survive_that_cpus_come_and_go)
 		read_cpus(fd, back, 2);
 		cr_assert_geq(back[1].value - gone[1].value, N);
 		cr_assert_eq(back[1].time_enabled, back[1].time_running);
+		cr_assert_geq(event_value(of_task), task_before);
 	}
+	raw_reap(busy);
 }
 
 Test(cpus, opened_while_one_is_offline_it_counts_there_later)
