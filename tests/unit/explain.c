@@ -181,7 +181,8 @@ static size_t longest_conversion(const char *spec, const char *name, int nth_str
 	} numbers[] = {
 		{ "%u", "4294967295" }, { "%d", "-2147483648" },
 		{ "%x", "ffffffff" }, { "%llx", "ffffffffffffffff" },
-		{ "%lx", "ffffffffffffffff" }, { "%lu", "18446744073709551615" }, { "%zu", "18446744073709551615" },
+		{ "%lx", "ffffffffffffffff" }, { "%zu", "18446744073709551615" },
+		{ "%lu", "18446744073709551615" }, { "%llu", "18446744073709551615" },
 	};
 	const char *string;
 
