@@ -62,7 +62,8 @@ enum pmuctl_class {
  *	may look into.
  * @nr_exclude_idle: events that do not count while the CPU is idle.
  * @waiting: not all of its flexible groups found counters when it was last loaded.
- * @last_turn: when they took turns last, in ns of sched_clock().
+ * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
+ *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  *
  * Others:
@@ -82,7 +83,8 @@ struct pmuctl_context {
 	bool gone;
 	unsigned int nr_exclude_idle;
 	bool waiting;
-	u64 last_turn;
+	u64 turn_start;
+	u64 turn_used;
 	unsigned int nr_user_pages;
 
 	struct hlist_node hash;

@@ -19,6 +19,8 @@
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
+/* What is left of a turn may be less than a timer is worth. */
+#define TURN_NS_MIN	(20 * NSEC_PER_USEC)
 
 static unsigned int rotation_us = 4000;
 module_param(rotation_us, uint, 0644);
@@ -202,7 +204,8 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	}
 }
 
-static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+			   u64 now)
 {
 	struct pmuctl_event *leader;
 
@@ -213,7 +216,7 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		    !start_group(pc, leader))
 			waiting = true;
 	if (waiting && !ctx->waiting)
-		ctx->last_turn = sched_clock();
+		ctx->turn_start = now;
 	ctx->waiting = waiting;
 	pc->waiting |= waiting;
 }
@@ -226,11 +229,17 @@ static ktime_t rotation_time(void)
 	return ns_to_ktime(us * NSEC_PER_USEC);
 }
 
-static void start_rotating(struct pmuctl_cpu *pc)
+/* A task's turn goes on where it was when the task was switched out. */
+static void start_rotating(struct pmuctl_cpu *pc, u64 now)
 {
-	if (!hrtimer_active(&pc->timer))
-		hrtimer_start(&pc->timer, rotation_time(),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+	const struct pmuctl_context *ctx = pc->task_context;
+	u64 turn = ktime_to_ns(rotation_time());
+	u64 used = 0;
+
+	if (ctx && ctx->waiting && now > ctx->turn_start)
+		used = now - ctx->turn_start;
+	turn -= min(used, turn - TURN_NS_MIN);
+	hrtimer_start(&pc->timer, ns_to_ktime(turn), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Those that are on go to the end, in their order; those that waited come first. */
@@ -249,7 +258,7 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 static void end_turn_of(struct pmuctl_context *ctx, u64 now)
 {
 	move_running_to_end(ctx);
-	ctx->last_turn = now;
+	ctx->turn_start = now;
 }
 
 static void end_turn(struct pmuctl_cpu *pc, u64 now)
@@ -311,17 +320,17 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	if (of_task) {
 		start_pinned(pc, of_task);
 		if (pc->task_first)
-			start_flexible(pc, of_task);
+			start_flexible(pc, of_task, now);
 	}
 	if (of_cpu)
-		start_flexible(pc, &pc->context);
+		start_flexible(pc, &pc->context, now);
 	if (of_task && !pc->task_first)
-		start_flexible(pc, of_task);
+		start_flexible(pc, of_task, now);
 	hwpmu_commit();
 
 	write_pages(pc);
-	if (pc->waiting)
-		start_rotating(pc);
+	if (pc->waiting && (why == LOAD || !hrtimer_active(&pc->timer)))
+		start_rotating(pc, now);
 }
 
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
@@ -331,6 +340,9 @@ void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 
 void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
+	if (pc->task_context)
+		pc->task_context->turn_start =
+			sched_clock() - pc->task_context->turn_used;
 	choose(pc, task, pc->task_context ? LOAD : CHANGE);
 }
 
@@ -362,11 +374,12 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	lockdep_assert_held(&ctx->lock);
-	if (ctx->waiting && now - ctx->last_turn >= ktime_to_ns(rotation_time())) {
+	if (ctx->waiting && now - ctx->turn_start >= ktime_to_ns(rotation_time())) {
 		end_turn_of(ctx, now);
 		pc->task_first = !pc->task_first;
 		pc->rotations++;
 	}
+	ctx->turn_used = now - ctx->turn_start;
 	for_each_group(leader, class, ctx) {
 		account_group(leader, now);
 		n = add_running(pc, n, leader);
