@@ -16,7 +16,8 @@
  * @rounds: of the loop.
  * @cpu: it stays on this CPU; -1: on any.
  * @go: set it to let it begin.
- * @done: the bracket is closed.
+ * @done: the bracket is closed; the thread still lives, so that it can be moved.
+ * @leave: it may end now.
  */
 struct busy {
 	pthread_t thread;
@@ -26,6 +27,7 @@ struct busy {
 	int cpu;
 	volatile bool go;
 	volatile bool done;
+	volatile bool leave;
 };
 
 /* The observer sees between ENABLE and DISABLE exactly the bracket. */
@@ -43,6 +45,8 @@ static void *busy_thread(void *arg)
 		usleep(1000);
 	bracket(b->fd, b->rounds);
 	b->done = true;
+	while (!b->leave)
+		usleep(1000);
 	return NULL;
 }
 
@@ -58,6 +62,7 @@ static inline void busy_start(struct busy *b, uint64_t rounds, int cpu)
 
 static inline void busy_check(struct busy *b)
 {
+	b->leave = true;
 	pthread_join(b->thread, NULL);
 	cr_expect_eq(event_value(b->fd), bracket_instructions(b->rounds),
 		     "%ld too many",
