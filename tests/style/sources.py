@@ -48,6 +48,12 @@ RESERVED_WORDS = [
      {"compat", "core", "front", "uapi"}),
 ]
 
+# (what, the file that does it all the same), each with its reason
+EXCEPTIONS = {
+    # It reads the stack of the task that was interrupted, which is no caller's argument.
+    ("user memory is touched outside the front", "module/callchain.c"),
+}
+
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 
@@ -146,7 +152,8 @@ def check_layers():
         code = without_comments(read(path)).split("\n")
         for number, line in enumerate(code, 1):
             for what, words, allowed in RESERVED_WORDS:
-                if mine not in allowed and re.search(words, line):
+                if (mine not in allowed and (what, path) not in EXCEPTIONS
+                        and re.search(words, line)):
                     yield path, number, f"{what}: {line.strip()}"
     for path in files(r"^tools/.*\.[ch]$"):
         for number, name in includes(path):
