@@ -8,6 +8,7 @@ LIB_SOURCES	:= $(wildcard lib/src/*.c)
 LIB_OBJECTS	:= $(LIB_SOURCES:lib/src/%.c=$(O)/lib/obj/%.o)
 LIB_SONAME	:= libpmuctl.so.0
 LIB_REAL	:= libpmuctl.so.$(VERSION)
+LIB_HEADERS	:= $(wildcard lib/include/*.h)
 LIB_MAN		:= $(wildcard lib/man/*.3)
 LIB_CPPFLAGS	:= -Ilib/include -Iinclude/uapi \
 		   -DPMUCTL_VERSION='"$(VERSION)"'
@@ -59,7 +60,7 @@ install-lib: lib
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 		lib/libpmuctl.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libpmuctl.pc
-	install -m 644 lib/include/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/pmuctl.h
+	install -m 644 $(LIB_HEADERS) $(DESTDIR)$(INCLUDEDIR)/
 	install -m 644 include/uapi/linux/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
 	install -m 644 $(LIB_MAN) $(DESTDIR)$(MANDIR)/man3/
 	$(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
@@ -68,7 +69,8 @@ install-lib: lib
 uninstall-lib:
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libpmuctl.a $(LIB_REAL) $(LIB_SONAME) \
 		libpmuctl.so pkgconfig/libpmuctl.pc)
-	rm -f $(DESTDIR)$(INCLUDEDIR)/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
+	rm -f $(LIB_HEADERS:lib/include/%=$(DESTDIR)$(INCLUDEDIR)/%) \
+		$(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
 	rm -f $(LIB_MAN:lib/man/%=$(DESTDIR)$(MANDIR)/man3/%)
 	rm -f $(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
 		$(DESTDIR)$(MANDIR)/man3/$(name).3))

@@ -3,7 +3,7 @@
  * libpmuctl: count performance events through the pmuctl driver.
  *
  * What lives here is the whole public interface: the device, events on it,
- * why something was refused, and the names of events. Sampling is not here.
+ * why something was refused, and the names of events. Samples are in pmuctl_ring.h.
  *
  * Conventions
  *

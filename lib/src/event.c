@@ -60,6 +60,7 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 	}
 	new->fd = fd;
 	new->read_format = attr->read_format;
+	new->is_backward = attr->write_backward;
 	*event = new;
 	return 0;
 }

@@ -5,12 +5,15 @@
 #ifndef PMUCTL_LIB_EVENT_H
 #define PMUCTL_LIB_EVENT_H
 
+#include <stdbool.h>
+
 #include <pmuctl.h>
 
 struct pmuctl_event {
 	/* constant after open */
 	int fd;
 	uint64_t read_format;
+	bool is_backward;	/* attr.write_backward */
 };
 
 /* event.c */
