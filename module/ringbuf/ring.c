@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The protocol of the sample ring; ring.h explains it. This file compiles in user space
+ * too, where threads, signals and exhaustive schedules try it. NMI-safe, but for
+ * ring_init() and ring_pause().
+ */
+#include "ringbuf/ring.h"
+
+void ring_init(struct ring *ring, struct perf_event_mmap_page *user, void *data,
+	       u64 size, unsigned int flags, u64 watermark)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->user = user;
+	ring->data = data;
+	ring->size = size;
+	ring->flags = flags;
+	ring->watermark = watermark ? watermark : size / 4;
+	ring->full_at = ~0ULL;
+
+	user->data_size = size;
+	user->cap_bit0_is_deprecated = 1;
+	user->size = offsetof(struct perf_event_mmap_page, __reserved);
+}
+
+/* Heads go up or down, positions only up: turn one into the other. */
+static u64 turn(const struct ring *ring, u64 head)
+{
+	return ring->flags & RING_BACKWARD ? -head : head;
+}
+
+/* Signed: a reader that is ahead of a position that has just become old has room. */
+static bool has_room(const struct ring *ring, u64 state, u64 size)
+{
+	u64 tail = smp_load_acquire(&ring->user->data_tail); /* (F) */
+	u64 used = (state & ~(RING_OPEN | RING_PAUSED)) - (turn(ring, tail) << RING_SHIFT);
+
+	return (s64)(used + (size << RING_SHIFT)) < (s64)(ring->size << RING_SHIFT);
+}
+
+/* Once at a position, and only if there is nobody who will publish more. */
+static bool should_wake(struct ring *ring, u64 state)
+{
+	if ((state & RING_OPEN) || READ_ONCE(ring->full_at) == state)
+		return false;
+	WRITE_ONCE(ring->full_at, state);
+	return true;
+}
+
+bool ring_reserve(struct ring_handle *h, struct ring *ring, u32 size)
+{
+	u64 mask = ring->size - 1;
+	u64 position;
+	s64 state;
+
+	h->wake = false;
+	if (unlikely(size > mask))
+		return false;
+	do {
+		state = atomic64_read_acquire(&ring->state); /* (G) */
+		if (unlikely(state & RING_PAUSED))
+			return false;
+		if (!(ring->flags & RING_OVERWRITE) &&
+		    unlikely(!has_room(ring, state, size))) {
+			h->wake = should_wake(ring, state);
+			return false;
+		}
+	} while (unlikely(!atomic64_try_cmpxchg(&ring->state, &state,
+						state + ((u64)size << RING_SHIFT) + 1)));
+
+	position = (u64)state >> RING_SHIFT & ~7ULL;
+	if (ring->flags & RING_BACKWARD)
+		position = -(position + size);
+	h->ring = ring;
+	h->to = ring->data + (position & mask);
+	return true;
+}
+
+/* Is there nobody else who writes below the position? Its commit is the proof of it. */
+static bool is_only_open(u64 state)
+{
+#ifdef RING_BREAK_PUBLISH
+	return true; /* for a test, which must find it */
+#else
+	return (state & RING_OPEN) == 1;
+#endif
+}
+
+/* Called by the only open writer: what is its own stays so until it leaves. */
+static bool publish(struct ring *ring, u64 state)
+{
+	u64 head = ring->head;
+
+	head += (state - (head << RING_SHIFT)) >> RING_SHIFT & ~7ULL;
+	ring->head = head;
+	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
+	if (head - ring->woken < ring->watermark)
+		return false;
+	ring->woken = head;
+	return true;
+}
+
+bool ring_commit(struct ring_handle *h)
+{
+	struct ring *ring = h->ring;
+	bool wake = false;
+	s64 state;
+
+	do {
+		state = atomic64_read_acquire(&ring->state); /* (B) */
+		if (is_only_open(state))
+			wake |= publish(ring, state);
+	} while (unlikely(!atomic64_try_cmpxchg(&ring->state, &state, state - 1))); /* (A) */
+	return wake;
+}
+
+void ring_pause(struct ring *ring, bool pause)
+{
+	might_sleep();
+	if (!pause) {
+		atomic64_andnot(RING_PAUSED, &ring->state);
+		return;
+	}
+	atomic64_or(RING_PAUSED, &ring->state);
+	while (atomic64_read_acquire(&ring->state) & RING_OPEN) /* (B) */
+		cpu_relax();
+}
