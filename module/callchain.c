@@ -15,11 +15,14 @@
 #include "callchain.h"
 #include "compat/user_worker.h"
 
-/* A chain in the making: where the next value goes, and how many addresses may follow */
+/*
+ * A chain in the making: where the next value goes, where the last address that is
+ * wanted ends, and where there is no room any more
+ */
 struct chain {
 	u64 *next;
+	u64 *stop;
 	u64 *end;
-	unsigned int left;
 };
 
 /* What a function with a frame pointer leaves on the stack: of 64 and of 32 bits */
@@ -46,17 +49,19 @@ struct walk {
 
 static void chain_mark(struct chain *chain, u64 context)
 {
-	if (chain->next < chain->end)
-		*chain->next++ = context;
+	if (chain->next >= chain->end)
+		return;
+	*chain->next++ = context;
+	chain->stop = min(chain->stop + 1, chain->end);
 }
 
 /* Return: false if that was the last one. */
 static bool chain_add(struct chain *chain, u64 ip)
 {
-	if (!chain->left || chain->next >= chain->end)
+	if (chain->next >= chain->stop)
 		return false;
 	*chain->next++ = ip;
-	return --chain->left;
+	return chain->next < chain->stop;
 }
 
 static void chain_add_kernel(struct chain *chain, struct pt_regs *regs)
@@ -87,7 +92,7 @@ static bool walk_on(struct walk *walk, unsigned long fp)
 }
 
 /* May it be a frame? The first page is never mapped, and a fault there costs much. */
-static bool is_frame(unsigned long fp, size_t size)
+static __always_inline bool is_frame(unsigned long fp, size_t size)
 {
 	return fp >= PAGE_SIZE && fp <= TASK_SIZE_MAX - size &&
 	       IS_ALIGNED(fp, size / 2);
@@ -106,7 +111,8 @@ static bool can_read(unsigned long fp, size_t size)
 }
 
 /* Read a frame. Page faults are disabled. */
-static bool read_frame(struct frame64 *frame, unsigned long fp, bool is_64bit)
+static __always_inline bool read_frame(struct frame64 *frame, unsigned long fp,
+				       bool is_64bit)
 {
 	const struct frame64 __user *wide = (const struct frame64 __user *)fp;
 	const struct frame32 __user *narrow = (const struct frame32 __user *)fp;
@@ -129,30 +135,44 @@ err_end:
 	return false;
 }
 
-static void chain_add_user(struct chain *chain, struct pt_regs *regs)
+/* Inline, to make a loop for each width: it runs for every frame of every sample. */
+static __always_inline void chain_walk(struct chain *to, unsigned long fp,
+				       bool is_64bit)
 {
-	bool is_64bit = user_64bit_mode(regs);
-	unsigned long fp = is_64bit ? regs->bp : (u32)regs->bp;
 	struct walk walk = { .fp = fp, .seen = fp };
+	struct chain chain = *to;
 	struct frame64 frame;
 
-	if (!chain_add(chain, regs->ip))
-		return;
-	if (!can_read(fp, is_64bit ? sizeof(struct frame64) :
-				     sizeof(struct frame32)))
-		return;
 	pagefault_disable();
 	while (read_frame(&frame, walk.fp, is_64bit) &&
-	       chain_add(chain, frame.ip) && walk_on(&walk, frame.next))
+	       chain_add(&chain, frame.ip) && walk_on(&walk, frame.next))
 		;
 	pagefault_enable();
+	*to = chain;
+}
+
+static void chain_add_user(struct chain *chain, struct pt_regs *regs)
+{
+	if (!chain_add(chain, regs->ip))
+		return;
+	if (user_64bit_mode(regs)) {
+		if (can_read(regs->bp, sizeof(struct frame64)))
+			chain_walk(chain, regs->bp, true);
+	} else {
+		if (can_read((u32)regs->bp, sizeof(struct frame32)))
+			chain_walk(chain, (u32)regs->bp, false);
+	}
 }
 
 unsigned int pmuctl_callchain(u64 *ips, unsigned int room,
 			      unsigned int max_stack, struct pt_regs *regs,
 			      bool kernel, bool user)
 {
-	struct chain chain = { ips, ips + room, max_stack };
+	struct chain chain = {
+		.next = ips,
+		.stop = ips + min(room, max_stack),
+		.end = ips + room,
+	};
 
 	if (kernel && !user_mode(regs)) {
 		chain_mark(&chain, PERF_CONTEXT_KERNEL);
