@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing a file of samples: the file itself. The header is written first, saying that
+ * there are no records yet, and again at the end, when all sizes are known: a file that
+ * was never finished is not taken for a whole one.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "perfdata.h"
+
+/*
+ * Of struct perf_event_attr this much is written: what is behind does not matter to
+ * samples, and readers refuse an attr that is longer than theirs.
+ */
+#define ATTR_SIZE	PERF_ATTR_SIZE_VER5
+
+/* Names in features are padded to a multiple of this. */
+#define NAME_ALIGN	64u
+
+/* Of an entry of PERFDATA_BUILD_ID: it tells the size of the id. */
+#define MISC_BUILD_ID_SIZE (1 << 15)
+
+struct section {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct header {
+	char magic[8];
+	uint64_t size;
+	uint64_t attr_size;
+	struct section attrs;
+	struct section data;
+	struct section event_types;	/* of old files */
+	uint64_t features[4];
+};
+
+_Static_assert(sizeof(struct header) == 104, "the header is not as readers know it");
+_Static_assert(ATTR_SIZE % 8 == 0, "records must be aligned");
+
+/**
+ * struct perfdata - a file being written
+ * @fd: of the caller.
+ * @events: of the caller.
+ * @nr_events: how many.
+ * @header: as far as it is known.
+ * @end: where the next record goes.
+ * @features: what is behind the records.
+ */
+struct perfdata {
+	int fd;
+	const struct perfdata_event *events;
+	size_t nr_events;
+	struct header header;
+	uint64_t end;
+	struct perfdata_buffer features[PERFDATA_FEATURES];
+};
+
+/* ------------------------------------------------------------------ buffers */
+
+/**
+ * perfdata_put() - add bytes
+ * @buffer: where to.
+ * @bytes: NULL for zeroes.
+ * @size: how many.
+ */
+void perfdata_put(struct perfdata_buffer *buffer, const void *bytes, size_t size)
+{
+	if (buffer->failed || !size)
+		return;
+	if (size > buffer->capacity - buffer->size) {
+		size_t capacity = (buffer->size + size) * 2;
+		unsigned char *new = realloc(buffer->bytes, capacity);
+
+		buffer->failed = !new;
+		if (!new)
+			return;
+		buffer->bytes = new;
+		buffer->capacity = capacity;
+	}
+	if (bytes)
+		memcpy(buffer->bytes + buffer->size, bytes, size);
+	else
+		memset(buffer->bytes + buffer->size, 0, size);
+	buffer->size += size;
+}
+
+void perfdata_put_u32(struct perfdata_buffer *buffer, uint32_t value)
+{
+	perfdata_put(buffer, &value, sizeof(value));
+}
+
+void perfdata_put_u64(struct perfdata_buffer *buffer, uint64_t value)
+{
+	perfdata_put(buffer, &value, sizeof(value));
+}
+
+static size_t aligned(size_t size, size_t to)
+{
+	return (size + to - 1) / to * to;
+}
+
+/**
+ * perfdata_put_string() - add a string as features have them
+ * @buffer: where to.
+ * @text: the string.
+ */
+void perfdata_put_string(struct perfdata_buffer *buffer, const char *text)
+{
+	size_t length = strlen(text), padded = aligned(length + 1, NAME_ALIGN);
+
+	perfdata_put_u32(buffer, (uint32_t)padded);
+	perfdata_put(buffer, text, length);
+	perfdata_put(buffer, NULL, padded - length);
+}
+
+/**
+ * perfdata_put_build_id() - add an entry of PERFDATA_BUILD_ID
+ * @buffer: of that feature.
+ * @is_kernel: it is the kernel or a module.
+ * @id: the build id; what does not fit is left out.
+ * @id_size: its bytes.
+ * @path: whose.
+ */
+void perfdata_put_build_id(struct perfdata_buffer *buffer, bool is_kernel,
+			   const void *id, size_t id_size, const char *path)
+{
+	size_t length = strlen(path), padded = aligned(length + 1, NAME_ALIGN);
+	struct {
+		struct perf_event_header header;
+		int32_t pid;			/* -1: of this machine */
+		unsigned char id[PERFDATA_BUILD_ID_SIZE];
+		unsigned char id_size;
+		unsigned char reserved[3];
+	} entry = {
+		.header.type = PERFDATA_RECORD_BUILD_ID,
+		.header.misc = MISC_BUILD_ID_SIZE |
+			       (is_kernel ? PERF_RECORD_MISC_KERNEL :
+					    PERF_RECORD_MISC_USER),
+		.pid = -1,
+	};
+
+	if (sizeof(entry) + padded > UINT16_MAX)
+		return;
+	if (id_size > sizeof(entry.id))
+		id_size = sizeof(entry.id);
+	entry.header.size = (uint16_t)(sizeof(entry) + padded);
+	entry.id_size = (unsigned char)id_size;
+	memcpy(entry.id, id, id_size);
+	perfdata_put(buffer, &entry, sizeof(entry));
+	perfdata_put(buffer, path, length);
+	perfdata_put(buffer, NULL, padded - length);
+}
+
+void perfdata_buffer_free(struct perfdata_buffer *buffer)
+{
+	free(buffer->bytes);
+	memset(buffer, 0, sizeof(*buffer));
+}
+
+/* --------------------------------------------------------------------- file */
+
+/* All of it, whatever it takes; the descriptor's own position is not used. */
+static int write_at(int fd, uint64_t at, const void *bytes, size_t size)
+{
+	const unsigned char *from = bytes;
+
+	while (size) {
+		ssize_t written = pwrite(fd, from, size, (off_t)at);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		from += written;
+		at += (uint64_t)written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+static void put_attr(struct perfdata_buffer *buffer,
+		     const struct perf_event_attr *attr)
+{
+	struct perf_event_attr copy = *attr;
+
+	copy.size = ATTR_SIZE;
+	perfdata_put(buffer, &copy, ATTR_SIZE);
+}
+
+/* The ids of all events, then their attrs, each saying where its ids are */
+static void put_attrs(struct perfdata *file, struct perfdata_buffer *buffer)
+{
+	uint64_t ids_at = sizeof(file->header);
+
+	for (size_t i = 0; i < file->nr_events; i++)
+		perfdata_put(buffer, file->events[i].ids,
+			     file->events[i].nr_ids * sizeof(uint64_t));
+	file->header.attr_size = ATTR_SIZE + sizeof(struct section);
+	file->header.attrs.offset = sizeof(file->header) + buffer->size;
+	file->header.attrs.size = file->nr_events * file->header.attr_size;
+	for (size_t i = 0; i < file->nr_events; i++) {
+		uint64_t size = file->events[i].nr_ids * sizeof(uint64_t);
+
+		put_attr(buffer, &file->events[i].attr);
+		perfdata_put_u64(buffer, ids_at);
+		perfdata_put_u64(buffer, size);
+		ids_at += size;
+	}
+}
+
+/**
+ * perfdata_create() - start a file
+ * @fd: where to write; it must be possible to seek there. It stays the caller's.
+ * @events: what the records are of; they must live as long as the file.
+ * @nr_events: how many.
+ * @file: the new file, to be given to perfdata_free().
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_events,
+		    struct perfdata **file)
+{
+	struct perfdata_buffer buffer = { .size = 0 };
+	struct perfdata *new = calloc(1, sizeof(*new));
+	int ret = -ENOMEM;
+
+	if (!new)
+		return -ENOMEM;
+	new->fd = fd;
+	new->events = events;
+	new->nr_events = nr_events;
+	memcpy(new->header.magic, "PERFILE2", sizeof(new->header.magic));
+	new->header.size = sizeof(new->header);
+	put_attrs(new, &buffer);
+	new->header.data.offset = sizeof(new->header) + buffer.size;
+	new->end = new->header.data.offset;
+	if (!buffer.failed)
+		ret = write_at(fd, 0, &new->header, sizeof(new->header));
+	if (ret == 0)
+		ret = write_at(fd, sizeof(new->header), buffer.bytes,
+			       buffer.size);
+	perfdata_buffer_free(&buffer);
+	if (ret < 0)
+		free(new);
+	else
+		*file = new;
+	return ret;
+}
+
+/**
+ * perfdata_write() - add records
+ * @file: the file.
+ * @pieces: whole records altogether, though a record may be parted between pieces.
+ * @count: how many pieces, at most 2.
+ *
+ * Return: 0 or a negative errno; then nothing was added.
+ */
+int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count)
+{
+	uint64_t at = file->end;
+	int ret;
+
+	for (int i = 0; i < count; i++) {
+		ret = write_at(file->fd, at, pieces[i].iov_base,
+			       pieces[i].iov_len);
+		if (ret < 0)
+			return ret;
+		at += pieces[i].iov_len;
+	}
+	file->end = at;
+	return 0;
+}
+
+/**
+ * perfdata_write_buffer() - add the records of a buffer, and empty it
+ * @file: the file.
+ * @buffer: the records.
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer)
+{
+	struct iovec piece = { buffer->bytes, buffer->size };
+	int ret;
+
+	if (buffer->failed)
+		return -ENOMEM;
+	ret = perfdata_write(file, &piece, 1);
+	buffer->size = 0;
+	return ret;
+}
+
+/**
+ * perfdata_finish_round() - say that all rings have been read once more
+ * @file: the file.
+ *
+ * Readers put records in order of time; at this mark they know that nothing comes any
+ * more that is older than what the round before had.
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_finish_round(struct perfdata *file)
+{
+	struct perf_event_header round = {
+		.type = PERFDATA_RECORD_FINISHED_ROUND,
+		.size = sizeof(round),
+	};
+	struct iovec piece = { &round, sizeof(round) };
+
+	return perfdata_write(file, &piece, 1);
+}
+
+/**
+ * perfdata_feature() - the section of a feature
+ * @file: the file.
+ * @feature: which. An empty section is not written.
+ *
+ * Return: where to put it.
+ */
+struct perfdata_buffer *perfdata_feature(struct perfdata *file,
+					 enum perfdata_feature feature)
+{
+	return &file->features[feature];
+}
+
+/**
+ * perfdata_size() - how large the file is by now
+ * @file: the file.
+ *
+ * Return: bytes, without the features as long as it is not finished.
+ */
+uint64_t perfdata_size(const struct perfdata *file)
+{
+	return file->end;
+}
+
+static void put_event_desc(struct perfdata *file)
+{
+	struct perfdata_buffer *buffer = &file->features[PERFDATA_EVENT_DESC];
+
+	perfdata_put_u32(buffer, (uint32_t)file->nr_events);
+	perfdata_put_u32(buffer, ATTR_SIZE);
+	for (size_t i = 0; i < file->nr_events; i++) {
+		const struct perfdata_event *event = &file->events[i];
+
+		put_attr(buffer, &event->attr);
+		perfdata_put_u32(buffer, (uint32_t)event->nr_ids);
+		perfdata_put_string(buffer, event->name);
+		perfdata_put(buffer, event->ids,
+			     event->nr_ids * sizeof(*event->ids));
+	}
+}
+
+static uint32_t members_of(const struct perfdata *file, size_t leader)
+{
+	uint32_t members = 0;
+
+	for (size_t i = 0; i < file->nr_events; i++)
+		members += file->events[i].leader == leader;
+	return members;
+}
+
+static void put_group_desc(struct perfdata *file)
+{
+	struct perfdata_buffer *buffer = &file->features[PERFDATA_GROUP_DESC];
+	uint32_t groups = 0;
+
+	for (size_t i = 0; i < file->nr_events; i++)
+		groups += members_of(file, i) > 1;
+	if (!groups)
+		return;
+	perfdata_put_u32(buffer, groups);
+	for (size_t i = 0; i < file->nr_events; i++) {
+		uint32_t members = members_of(file, i);
+
+		if (members < 2)
+			continue;
+		perfdata_put_string(buffer, "{anon_group}");
+		perfdata_put_u32(buffer, (uint32_t)i);
+		perfdata_put_u32(buffer, members);
+	}
+}
+
+/* A table of the sections, in the order of their numbers, and then these */
+static int write_features(struct perfdata *file)
+{
+	struct section table[PERFDATA_FEATURES];
+	size_t count = 0;
+	uint64_t at;
+	int ret;
+
+	for (size_t i = 0; i < PERFDATA_FEATURES; i++) {
+		if (file->features[i].failed)
+			return -ENOMEM;
+		count += !!file->features[i].size;
+	}
+	at = file->end + count * sizeof(*table);
+	count = 0;
+	for (size_t i = 0; i < PERFDATA_FEATURES; i++) {
+		const struct perfdata_buffer *feature = &file->features[i];
+
+		if (!feature->size)
+			continue;
+		ret = write_at(file->fd, at, feature->bytes, feature->size);
+		if (ret < 0)
+			return ret;
+		table[count++] = (struct section){ at, feature->size };
+		file->header.features[0] |= 1ULL << i;
+		at += feature->size;
+	}
+	ret = write_at(file->fd, file->end, table, count * sizeof(*table));
+	file->end = at;
+	return ret;
+}
+
+/**
+ * perfdata_finish() - write what comes behind the records, and the header
+ * @file: the file; nothing more can be written to it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_finish(struct perfdata *file)
+{
+	int ret;
+
+	file->header.data.size = file->end - file->header.data.offset;
+	put_event_desc(file);
+	put_group_desc(file);
+	ret = write_features(file);
+	if (ret == 0)
+		ret = write_at(file->fd, 0, &file->header, sizeof(file->header));
+	return ret;
+}
+
+/**
+ * perfdata_free() - forget about it
+ * @file: the file or NULL.
+ */
+void perfdata_free(struct perfdata *file)
+{
+	if (!file)
+		return;
+	for (size_t i = 0; i < PERFDATA_FEATURES; i++)
+		perfdata_buffer_free(&file->features[i]);
+	free(file);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writing a file of samples in the format of perf.data: a header, the attrs of the
+ * events with the ids of their descriptors, the records, and then sections about the
+ * machine and the run, called features. All numbers are in the machine's own byte order.
+ *
+ * Here are bytes only: where they come from, record*.c know. Source of the format:
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
+#ifndef PMUCTL_TOOL_PERFDATA_H
+#define PMUCTL_TOOL_PERFDATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <linux/perf_event.h>
+
+/* Numbers of the features that are written: bits of the header. */
+enum perfdata_feature {
+	PERFDATA_BUILD_ID	= 2,
+	PERFDATA_HOSTNAME	= 3,
+	PERFDATA_OSRELEASE	= 4,
+	PERFDATA_VERSION	= 5,
+	PERFDATA_ARCH		= 6,
+	PERFDATA_NRCPUS		= 7,
+	PERFDATA_CPUDESC	= 8,
+	PERFDATA_CPUID		= 9,
+	PERFDATA_TOTAL_MEM	= 10,
+	PERFDATA_CMDLINE	= 11,
+	PERFDATA_EVENT_DESC	= 12,
+	PERFDATA_GROUP_DESC	= 17,
+	PERFDATA_SAMPLE_TIME	= 21,
+	PERFDATA_FEATURES	= 32,	/* more than all numbers above */
+};
+
+/* Types of records that no kernel writes. */
+enum perfdata_record {
+	PERFDATA_RECORD_BUILD_ID	= 67,	/* in its feature only */
+	PERFDATA_RECORD_FINISHED_ROUND	= 68,
+};
+
+/* Bytes of a GNU build id; what is shorter is filled with zeroes. */
+#define PERFDATA_BUILD_ID_SIZE 20
+
+/**
+ * struct perfdata_buffer - bytes that grow
+ * @bytes: the bytes.
+ * @size: how many.
+ * @capacity: room there.
+ * @failed: memory lacked: some are missing.
+ */
+struct perfdata_buffer {
+	unsigned char *bytes;
+	size_t size;
+	size_t capacity;
+	bool failed;
+};
+
+void perfdata_put(struct perfdata_buffer *buffer, const void *bytes, size_t size);
+void perfdata_put_u32(struct perfdata_buffer *buffer, uint32_t value);
+void perfdata_put_u64(struct perfdata_buffer *buffer, uint64_t value);
+void perfdata_put_string(struct perfdata_buffer *buffer, const char *text);
+void perfdata_put_build_id(struct perfdata_buffer *buffer, bool is_kernel,
+			   const void *id, size_t id_size, const char *path);
+void perfdata_buffer_free(struct perfdata_buffer *buffer);
+
+/**
+ * struct perfdata_event - an event of the file
+ * @name: for people.
+ * @attr: how it was opened.
+ * @leader: number of the event that leads its group; its own if it is in none.
+ * @ids: of its descriptors, one for each target.
+ * @nr_ids: how many.
+ */
+struct perfdata_event {
+	const char *name;
+	struct perf_event_attr attr;
+	size_t leader;
+	const uint64_t *ids;
+	size_t nr_ids;
+};
+
+struct perfdata;
+
+int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_events,
+		    struct perfdata **file);
+int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count);
+int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer);
+int perfdata_finish_round(struct perfdata *file);
+struct perfdata_buffer *perfdata_feature(struct perfdata *file,
+					 enum perfdata_feature feature);
+uint64_t perfdata_size(const struct perfdata *file);
+int perfdata_finish(struct perfdata *file);
+void perfdata_free(struct perfdata *file);
+
+#endif /* PMUCTL_TOOL_PERFDATA_H */
