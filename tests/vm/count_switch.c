@@ -9,7 +9,7 @@
 
 Test(switching, a_thousand_migrations_lose_nothing)
 {
-	unsigned int moves = 0, rounds = 0;
+	unsigned int moves = 0;
 	struct busy b;
 
 	do {
@@ -21,8 +21,7 @@ Test(switching, a_thousand_migrations_lose_nothing)
 			usleep(100);
 		}
 		busy_check(&b);
-	} while (moves < 1000 && ++rounds < 20);
-	cr_expect_geq(moves, 1000);
+	} while (moves < 1000);
 }
 
 /* It moves itself: every move is inside of what is counted. */
@@ -132,24 +131,26 @@ Test(switching, ten_thousand_switches_are_exact)
 /* Read from the other CPU all the time while it runs */
 Test(switching, reading_from_another_cpu_is_monotone_and_changes_nothing)
 {
-	struct counts last = { 0 }, c;
 	unsigned long reads = 0;
 	struct busy b;
 
 	pin_here(0);
-	busy_start(&b, 600 * N, 1);
-	b.go = true;
-	while (!b.done) {
-		c = event_read(b.fd);
-		cr_assert_geq(c.value, last.value);
-		cr_assert_geq(c.enabled, last.enabled);
-		cr_assert_eq(c.enabled, c.running);
-		cr_assert_leq(c.value, bracket_instructions(b.rounds));
-		last = c;
-		reads++;
-	}
-	cr_expect_gt(reads, 50, "%lu reads", reads);
-	busy_check(&b);
+	do {
+		struct counts last = { 0 }, c;
+
+		busy_start(&b, 600 * N, 1);
+		b.go = true;
+		while (!b.done) {
+			c = event_read(b.fd);
+			cr_assert_geq(c.value, last.value);
+			cr_assert_geq(c.enabled, last.enabled);
+			cr_assert_eq(c.enabled, c.running);
+			cr_assert_leq(c.value, bracket_instructions(b.rounds));
+			last = c;
+			reads++;
+		}
+		busy_check(&b);
+	} while (reads <= 50);
 }
 
 /* Another event of the same task is switched on and off meanwhile. */
@@ -161,46 +162,53 @@ Test(switching, enabling_a_second_event_does_not_disturb_the_first)
 	int fd;
 
 	pin_here(0);
-	busy_start(&b, 500 * N, 1);
 	attr.disabled = 1;
-	fd = event_open(&attr, b.tid, -1);
-	b.go = true;
-	while (!b.done) {
-		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
-		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
-		event_ioctl(fd, PERF_EVENT_IOC_RESET);
-		times++;
-	}
-	cr_expect_gt(times, 20);
-	busy_check(&b);
-	close(fd);
+	do {
+		busy_start(&b, 500 * N, 1);
+		fd = event_open(&attr, b.tid, -1);
+		b.go = true;
+		while (!b.done) {
+			event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+			event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+			event_ioctl(fd, PERF_EVENT_IOC_RESET);
+			times++;
+		}
+		busy_check(&b);
+		close(fd);
+	} while (times <= 20);
 }
 
-/* Opening and closing others makes the PMU be placed anew under it. */
-Test(switching, opening_more_events_moves_the_first_without_loss)
+/* Open four on CPU 1, and close them, beginning with one after the other. */
+static void open_and_close_four(unsigned long first)
 {
 	static const uint64_t configs[] = {
 		PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_INSTRUCTIONS,
 	};
-	unsigned long times = 0;
-	struct busy b;
+	struct perf_event_attr attr;
 	unsigned int i;
 	int fd[4];
 
-	pin_here(0);
-	busy_start(&b, 500 * N, 1);
-	b.go = true;
-	while (!b.done) {
-		for (i = 0; i < 4; i++) {
-			struct perf_event_attr attr = user_attr(configs[i]);
-
-			fd[i] = event_open(&attr, -1, 1);
-		}
-		for (i = 0; i < 4; i++)
-			close(fd[(i + times) % 4]);
-		times++;
+	for (i = 0; i < 4; i++) {
+		attr = user_attr(configs[i]);
+		fd[i] = event_open(&attr, -1, 1);
 	}
-	cr_expect_gt(times, 3);
-	busy_check(&b);
+	for (i = 0; i < 4; i++)
+		close(fd[(i + first) % 4]);
+}
+
+/* Opening and closing others makes the PMU be placed anew under it. */
+Test(switching, opening_more_events_moves_the_first_without_loss)
+{
+	unsigned long times = 0;
+	struct busy b;
+
+	pin_here(0);
+	do {
+		busy_start(&b, 500 * N, 1);
+		b.go = true;
+		while (!b.done)
+			open_and_close_four(times++);
+		busy_check(&b);
+	} while (times <= 3);
 }

@@ -82,7 +82,8 @@ Test(hotplug, events_of_the_cpu_keep_their_counts_and_go_on)
 	worker_end(&w);
 }
 
-Test(hotplug, events_of_tasks_stay_exact)
+/* CPU 1 goes and comes while a thread is busy there; returns how often. */
+static unsigned int go_and_come(void)
 {
 	unsigned int times = 0;
 	cpu_set_t both;
@@ -91,19 +92,28 @@ Test(hotplug, events_of_tasks_stay_exact)
 	CPU_ZERO(&both);
 	CPU_SET(0, &both);
 	CPU_SET(1, &both);
-	pin_here(0);
 	busy_start(&b, 1500 * N, -1);
 	pin_task(b.tid, 1);
 	b.go = true;
 	do {
 		set_cpu1(times++ % 2);
-		/* It was driven off CPU 1 when that went; it may go back, if it lives. */
+		/* It was driven off CPU 1 when that went; it may go back. */
 		sched_setaffinity(b.tid, sizeof(both), &both);
 		usleep(10000);
 	} while (!b.done);
 	set_cpu1(true);
-	cr_expect_gt(times, 2, "%u", times);
 	busy_check(&b);
+	return times;
+}
+
+Test(hotplug, events_of_tasks_stay_exact)
+{
+	unsigned int times = 0;
+
+	pin_here(0);
+	do
+		times += go_and_come();
+	while (times <= 2);
 }
 
 Test(hotplug, event_of_a_task_for_the_cpu_that_went)

@@ -109,7 +109,6 @@ Test(own, perf_holds_it_then_we_then_perf)
 Test(own, perf_stat_of_the_system_holds_it)
 {
 	pid_t perf = fork_child();
-	unsigned int i;
 
 	if (!perf) {
 		close(1);
@@ -117,7 +116,7 @@ Test(own, perf_stat_of_the_system_holds_it)
 		execlp("perf", "perf", "stat", "-a", "-e", "instructions", NULL);
 		_exit(1);
 	}
-	for (i = 0; i < 3000 && owner() == PMUCTL_OWNER_NOBODY; i++)
+	while (owner() == PMUCTL_OWNER_NOBODY)
 		usleep(10000);
 	check_busy_with_remedy();
 	cr_assert_eq(kill(perf, SIGINT), 0);
@@ -164,14 +163,15 @@ Test(own, what_perf_tries_does_not_disturb_us)
 	struct busy b;
 
 	pin_here(0);
-	busy_start(&b, 300 * N, 1);
-	b.go = true;
-	while (!b.done) {
-		cr_assert_eq(perf_try(&theirs, -1, tries % 2), -EBUSY);
-		tries++;
-	}
-	cr_expect_gt(tries, 10);
-	busy_check(&b);
+	do {
+		busy_start(&b, 300 * N, 1);
+		b.go = true;
+		while (!b.done) {
+			cr_assert_eq(perf_try(&theirs, -1, tries % 2), -EBUSY);
+			tries++;
+		}
+		busy_check(&b);
+	} while (tries <= 10);
 }
 
 /* The last event that is closed gives it back, in whatever order. */
@@ -214,14 +214,16 @@ Test(own, watchdog_switched_on_while_we_hold_it_changes_nothing)
 	struct busy b;
 
 	pin_here(0);
-	busy_start(&b, 300 * N, 1);
-	b.go = true;
-	while (!b.done) {
-		set_watchdog(times++ % 2 ? "0" : "1");
-		cr_expect_eq(owner(), PMUCTL_OWNER_PMUCTL);
-	}
-	cr_expect_gt(times, 2);
-	busy_check(&b);
+	do {
+		busy_start(&b, 300 * N, 1);
+		b.go = true;
+		while (!b.done) {
+			set_watchdog(times++ % 2 ? "0" : "1");
+			cr_expect_eq(owner(), PMUCTL_OWNER_PMUCTL);
+		}
+		busy_check(&b);
+		set_watchdog("0");
+	} while (times <= 2);
 
 	/* It can have it now. */
 	set_watchdog("0");

@@ -283,6 +283,15 @@ static void *reader_thread(void *arg)
 	return NULL;
 }
 
+/* Often enough to have met what happens meanwhile, however slow they are */
+static bool all_have_read(const struct reader *readers, unsigned int nr)
+{
+	while (nr--)
+		if (__atomic_load_n(&readers[nr].reads, __ATOMIC_RELAXED) <= 1000)
+			return false;
+	return true;
+}
+
 static void readers_on_the_move(unsigned int headroom)
 {
 	struct reader readers[3] = { 0 };
@@ -295,7 +304,7 @@ static void readers_on_the_move(unsigned int headroom)
 		while (!__atomic_load_n(&readers[i].tid, __ATOMIC_ACQUIRE))
 			usleep(1000);
 	}
-	for (moves = 0; moves < 600; moves++) {
+	for (moves = 0; moves < 600 || !all_have_read(readers, 3); moves++) {
 		pin_task(readers[moves % 3].tid, moves / 3 % 2);
 		usleep(1000);
 	}
@@ -303,7 +312,6 @@ static void readers_on_the_move(unsigned int headroom)
 		readers[i].stop = true;
 	for (i = 0; i < 3; i++) {
 		cr_assert_eq(pthread_join(readers[i].thread, NULL), 0);
-		cr_expect_gt(readers[i].reads, 1000);
 		cr_expect_eq(readers[i].off, 0, "there are counters for all");
 	}
 }
@@ -336,7 +344,7 @@ Test(user_count, cpu_goes_and_comes)
 	cr_assert_eq(pthread_create(&reader.thread, NULL, reader_thread, &reader), 0);
 	while (!__atomic_load_n(&reader.tid, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < 5 || !all_have_read(&reader, 1); i++) {
 		set_online(false);
 		usleep(20000);
 		set_online(true);
@@ -345,45 +353,65 @@ Test(user_count, cpu_goes_and_comes)
 	}
 	reader.stop = true;
 	cr_assert_eq(pthread_join(reader.thread, NULL), 0);
-	cr_expect_gt(reader.reads, 1000);
 }
 
 /* ---- Turns ---- */
 
+/**
+ * struct turn_taker - one of several events that take turns
+ * @fd: it.
+ * @page: its page.
+ * @last: what was read last.
+ * @on: how often it had a counter.
+ * @off: how often it had none.
+ */
+struct turn_taker {
+	int fd;
+	user_page *page;
+	uint64_t last;
+	unsigned int on, off;
+};
+
+static void read_taker(struct turn_taker *t)
+{
+	struct user_read r = page_read(t->page);
+
+	cr_assert(r.value >= t->last && r.value - t->last < 1ull << 32,
+		  "%lu after %lu", r.value, t->last);
+	t->last = r.value;
+	t->on += r.index != 0;
+	t->off += r.index == 0;
+}
+
+/* Half a second, and until each has been seen on a counter and without one */
 Test(user_count, events_that_take_turns)
 {
 	enum { EVENTS = 12 };
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + 500000000;
+	struct turn_taker takers[EVENTS] = { 0 }, *t;
 	struct perf_event_attr attr = branches_u();
-	uint64_t last[EVENTS] = { 0 }, end = clock_ns(CLOCK_MONOTONIC) + 500000000;
-	unsigned int on[EVENTS] = { 0 }, off[EVENTS] = { 0 }, i;
-	user_page *page[EVENTS];
-	int fd[EVENTS];
 	struct counts c;
+	bool all_seen;
 
-	for (i = 0; i < EVENTS; i++) {
-		fd[i] = event_open(&attr, 0, -1);
-		page[i] = page_map(fd[i]);
+	for (t = takers; t < takers + EVENTS; t++) {
+		t->fd = event_open(&attr, 0, -1);
+		t->page = page_map(t->fd);
 	}
-	while (clock_ns(CLOCK_MONOTONIC) < end) {
-		for (i = 0; i < EVENTS; i++) {
-			struct user_read r = page_read(page[i]);
-
-			cr_assert(r.value >= last[i] && r.value - last[i] < 1ull << 32,
-				  "event %u: %lu after %lu", i, r.value, last[i]);
-			last[i] = r.value;
-			*(r.index ? &on[i] : &off[i]) += 1;
+	do {
+		all_seen = true;
+		for (t = takers; t < takers + EVENTS; t++) {
+			read_taker(t);
+			all_seen &= t->on && t->off;
 		}
 		user_loop(1000);
-	}
-	for (i = 0; i < EVENTS; i++) {
-		event_ioctl(fd[i], PERF_EVENT_IOC_DISABLE);
-		c = event_read(fd[i]);
-		cr_expect_eq(page_read(page[i]).value, c.value);
-		cr_expect_eq(page[i]->time_enabled, c.enabled);
-		cr_expect_eq(page[i]->time_running, c.running);
+	} while (!all_seen || clock_ns(CLOCK_MONOTONIC) < end);
+	for (t = takers; t < takers + EVENTS; t++) {
+		event_ioctl(t->fd, PERF_EVENT_IOC_DISABLE);
+		c = event_read(t->fd);
+		cr_expect_eq(page_read(t->page).value, c.value);
+		cr_expect_eq(t->page->time_enabled, c.enabled);
+		cr_expect_eq(t->page->time_running, c.running);
 		cr_expect_lt(c.running, c.enabled);
-		cr_expect_gt(on[i], 0, "event %u was never on", i);
-		cr_expect_gt(off[i], 0, "event %u was always on", i);
 	}
 }
 
@@ -408,13 +436,16 @@ static uint64_t page_time(const volatile user_page *page)
 	return enabled;
 }
 
-/* Where the TSC cannot be used as a clock the page says so, and is right as it is. */
+/*
+ * Where the TSC cannot be used as a clock the page says so, and is right as it is. The
+ * host may stop the CPU between two readings, but not each time for long.
+ */
 Test(user_count, time_goes_on_in_the_page)
 {
 	struct perf_event_attr attr = instructions_u();
 	int fd = event_open(&attr, 0, -1);
+	uint64_t before, now, after, least = -1;
 	user_page *page = page_map(fd);
-	uint64_t before, now, after;
 
 	if (!page->cap_user_time) {
 		cr_expect_eq(page->time_mult, 0);
@@ -428,11 +459,13 @@ Test(user_count, time_goes_on_in_the_page)
 		if (page->cap_user_time) {
 			cr_expect(before <= now + 1000 && now <= after + 1000,
 				  "%lu, read %lu, %lu", before, now, after);
-			cr_expect_lt(after - before, 100000000);
+			least = after - before < least ? after - before : least;
 		} else {
 			cr_expect_leq(before, now);
 		}
 	}
+	if (page->cap_user_time)
+		cr_expect_lt(least, 100000000, "%lu", least);
 }
 
 /* ---- What perf left behind ---- */
