@@ -275,7 +275,7 @@ Test(abi_event_fd, hangup_wakes_who_waits)
 
 	cr_assert_eq(polled(fd, 0), 0);
 	end_soon(pid);
-	cr_assert_eq(polled(fd, 30000), POLLHUP);
+	cr_assert_eq(polled(fd, -1), POLLHUP);
 	raw_reap(pid);
 }
 
@@ -290,7 +290,7 @@ Test(abi_event_fd, hangup_wakes_epoll)
 	cr_assert_eq(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event), 0);
 	cr_assert_eq(epoll_wait(ep, &event, 1, 0), 0);
 	end_soon(pid);
-	cr_assert_eq(epoll_wait(ep, &event, 1, 30000), 1);
+	cr_assert_eq(epoll_wait(ep, &event, 1, -1), 1);
 	cr_assert_eq(event.events, EPOLLHUP);
 	raw_reap(pid);
 }
@@ -305,7 +305,7 @@ Test(abi_event_fd, every_event_of_a_task_is_told)
 		fds[i] = raw_check_opened(&a, pid, i == 2 ? 0 : -1, 0);
 	raw_reap(pid);
 	for (int i = 0; i < 3; i++)
-		cr_assert_eq(polled(fds[i], 10000), POLLHUP);
+		cr_assert_eq(polled(fds[i], -1), POLLHUP);
 }
 
 Test(abi_event_fd, events_of_a_cpu_never_hang_up)

@@ -201,7 +201,7 @@ static pid_t busy_task(void)
 	return pid;
 }
 
-Test(cpus, counts_survive_that_cpus_come_and_go, .timeout = 300)
+Test(cpus, counts_survive_that_cpus_come_and_go)
 {
 	struct pmuctl_cpu_count before[2], gone[2], back[2];
 	int fd = all_open(branches_u(), -1);

@@ -243,20 +243,22 @@ Test(perm_namespace, tasks_across_a_namespace, .fini = perm_default_level)
 
 /* ---- Tasks within a pid namespace, counted from outside ---- */
 
-/* The first task of a new pid namespace, which is task 1 in there. */
+/* The first task of a new pid namespace, which is task 1 in there, as user @uid. */
 static pid_t first_of_namespace(uid_t uid)
 {
-	int report[2];
+	int report[2], ready[2];
 	pid_t pid = 0, maker;
+	char word;
 
 	cr_assert_eq(pipe(report), 0);
+	cr_assert_eq(pipe(ready), 0);
 	maker = fork();
 	if (!maker) {
 		if (unshare(CLONE_NEWPID))
 			_exit(1);
 		pid = fork();
 		if (!pid) {
-			if (perm_become_with(uid, -1))
+			if (perm_become_with(uid, -1) || write(ready[1], "r", 1) != 1)
 				_exit(1);
 			for (;;)
 				pause();
@@ -265,6 +267,9 @@ static pid_t first_of_namespace(uid_t uid)
 	}
 	perm_join(maker);
 	cr_assert_eq(read(report[0], &pid, sizeof(pid)), (ssize_t)sizeof(pid));
+	close(ready[1]);
+	cr_assert_eq(read(ready[0], &word, 1), 1, "it did not become user %u", uid);
+	close(ready[0]);
 	return pid;
 }
 
@@ -288,7 +293,6 @@ Test(perm_namespace, tasks_within_have_their_number_outside, .fini = perm_defaul
 
 	perm_set_level(2);
 	raw_device();
-	usleep(100 * 1000); /* until they are who they are to be */
 	pid = fork();
 	if (!pid)
 		_exit(count_from_outside(own, other));
