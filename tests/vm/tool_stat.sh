@@ -49,13 +49,11 @@ lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 
 # listens PID: wait until that pmuctl takes its signals
 listens()
 {
-	for _ in $(seq 100); do
-		# shellcheck disable=SC2010 # where the links lead is what matters
-		! ls -l "/proc/$1/fd" | grep -q signalfd || return 0
-		usleep 100000
+	# shellcheck disable=SC2010 # where the links lead is what matters
+	until ls -l "/proc/$1/fd" | grep -q signalfd; do
+		[ -e "/proc/$1/exe" ] || return 1
+		usleep 20000
 	done
-	echo "pmuctl does not listen to signals after 10 seconds"
-	return 1
 }
 
 # ---- the command's exit status
@@ -86,9 +84,9 @@ user_and_kernel_add_up()
 
 a_process()
 {
-	sh -c 'while :; do :; done' &
+	sh -c 'while :; do : >works; done' &
 	victim=$!
-	run 0 stat -x , -e instructions:u -p $victim sleep 0.3
+	run 0 stat -x , -e instructions:u -p $victim sh -c 'rm -f works; until [ -e works ]; do usleep 10000; done'
 	result=$?
 	kill $victim
 	wait $victim 2>/dev/null
@@ -104,7 +102,7 @@ until_the_process_ends()
 }
 until_sigint()
 {
-	sleep 60 &
+	sleep 100000 &
 	victim=$!
 	pmuctl stat -e cycles:u -t $victim 2>err &
 	counting=$!
@@ -116,7 +114,7 @@ until_sigint()
 }
 sigterm_goes_to_the_command()
 {
-	pmuctl stat -e cycles:u sleep 60 2>err &
+	pmuctl stat -e cycles:u sleep 100000 2>err &
 	counting=$!
 	listens $counting && kill -TERM $counting
 	wait $counting
