@@ -38,6 +38,7 @@ struct command {
 };
 
 extern const struct command command_stat;
+extern const struct command command_record;
 extern const struct command command_list;
 extern const struct command command_doctor;
 
@@ -47,6 +48,10 @@ void say_refusal(const char *name, const struct pmuctl_explanation *why);
 int say_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_bad_option(const struct command *command, int argc, char **argv);
+
+/* events_text.c */
+int events_text_add(char **text, const char *list);
+int events_text_parse(const char *text, struct pmuctl_events **events);
 
 /* cpu_names.c */
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl record": what its parts share. record.c understands the command line,
+ * record_run.c is the order of things, record_open.c opens events and rings,
+ * record_read.c copies records to the file, record_tasks.c and record_kernel.c describe
+ * what was there before, record_info.c the machine, record_dsos.c the programs.
+ */
+#ifndef PMUCTL_TOOL_RECORD_H
+#define PMUCTL_TOOL_RECORD_H
+
+#include <pmuctl_ring.h>
+
+#include "perfdata.h"
+#include "stat.h"
+
+/**
+ * struct record_options - what the command line asks for
+ * @events: the events, parsed.
+ * @default_events: they were not chosen by the user.
+ * @kind: whom to sample.
+ * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
+ * @frequency: samples in a second; 0 if @period is asked for.
+ * @period: events from sample to sample.
+ * @callchains: record who called.
+ * @pages: size of each ring, without the page about it.
+ * @delay: milliseconds from the start to the first sample; 0 none.
+ * @output: file to write to.
+ * @quiet: say nothing but errors.
+ * @no_build_ids: leave them out.
+ * @argv: the command to start, NULL if there is none.
+ * @line: the whole command line, ended by NULL.
+ */
+struct record_options {
+	struct pmuctl_events *events;
+	bool default_events;
+	enum target_kind kind;
+	struct int_list ids;
+	uint64_t frequency;
+	uint64_t period;
+	bool callchains;
+	unsigned int pages;
+	unsigned int delay;
+	const char *output;
+	bool quiet;
+	bool no_build_ids;
+	char **argv;
+	char **line;
+};
+
+/* record_open.c */
+
+/**
+ * struct recording - events times targets, and their rings
+ * @dev: where they are opened.
+ * @options: what was asked for.
+ * @events: what is sampled. The first one tells of new programs, tasks and maps too.
+ * @names: of the events.
+ * @nr_events: how many.
+ * @targets: thread ids or CPUs.
+ * @handles: nr_events * targets.count, event by event; NULL where nothing is open.
+ * @ids: of the handles; those of an event are in a row, whatever is NULL.
+ * @rings: one for each target: that of its first event; NULL where nothing is open.
+ */
+struct recording {
+	struct pmuctl_device *dev;
+	const struct record_options *options;
+	struct perfdata_event *events;
+	char **names;
+	size_t nr_events;
+	struct int_list targets;
+	struct pmuctl_event **handles;
+	uint64_t *ids;
+	struct pmuctl_ring **rings;
+};
+
+int recording_open(struct pmuctl_device *dev, const struct record_options *options,
+		   pid_t child, struct recording **recording);
+void recording_close(struct recording *recording);
+int recording_enable(struct recording *recording);
+void recording_disable(struct recording *recording);
+size_t recording_fds(const struct recording *recording, int *fds);
+uint64_t recording_lost(const struct recording *recording);
+bool recording_tells_maps(const struct recording *recording);
+size_t recording_trailer(const struct recording *recording);
+
+/* record_dsos.c: which files the recorded programs were made of */
+struct dsos;
+
+struct dsos *dsos_new(void);
+void dsos_free(struct dsos *dsos);
+int dsos_add(struct dsos *dsos, const char *path);
+void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer);
+
+/* record_tasks.c, record_kernel.c */
+
+/**
+ * struct synth - records of what was there before
+ * @buffer: the records.
+ * @trailer: bytes at the end of each, which say nothing of events.
+ * @dsos: filled with the files that are mapped; NULL if nobody wants them.
+ */
+struct synth {
+	struct perfdata_buffer buffer;
+	size_t trailer;
+	struct dsos *dsos;
+};
+
+void synth_record(struct synth *synth, struct perf_event_header header,
+		  const void *body, size_t size, const char *text);
+void synth_process(struct synth *synth, pid_t pid);
+void synth_thread(struct synth *synth, pid_t tid);
+void synth_all_tasks(struct synth *synth);
+int synth_kernel(struct synth *synth);
+
+/* Called with the file of each module, or its name in brackets if there is none */
+typedef void (*module_visit)(void *arg, const char *name, const char *path,
+			     uint64_t address, uint64_t size);
+void modules_visit(module_visit visit, void *arg);
+
+/* record_read.c */
+
+/**
+ * struct record_totals - what was recorded
+ * @samples: how many.
+ * @lost: records that found no room.
+ * @throttled: how often an event was stopped for a while as it came too often.
+ * @damaged: how often something was in a ring that is no record.
+ * @wakeups: how often there was something to read.
+ * @first: when the first sample was taken, 0 without any.
+ * @last: and the last one.
+ */
+struct record_totals {
+	uint64_t samples;
+	uint64_t lost;
+	uint64_t throttled;
+	uint64_t damaged;
+	uint64_t wakeups;
+	uint64_t first;
+	uint64_t last;
+};
+
+struct reader;
+
+int reader_new(struct recording *recording, struct perfdata *file,
+	       struct dsos *dsos, struct reader **reader);
+void reader_start(struct reader *reader, unsigned int delay,
+		  int (*begin)(void *arg), void *arg);
+void reader_fail(struct reader *reader, int error);
+int reader_stop(struct reader *reader);
+void reader_free(struct reader *reader);
+bool reader_has_failed(const struct reader *reader);
+const struct record_totals *reader_totals(const struct reader *reader);
+uint64_t reader_samples(const struct reader *reader);
+
+/* record_info.c */
+void info_put(struct perfdata *file, char *const *line,
+	      const struct record_totals *totals);
+
+/* record_run.c */
+int record_run(struct pmuctl_device *dev, const struct record_options *options);
+
+#endif /* PMUCTL_TOOL_RECORD_H */

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The thread that copies records from the rings to the file, and what it learns of them
+ * on the way. Each time the kernel wakes it up it reads all rings once; what is in a ring
+ * goes to the file as it is, in at most two writes.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+
+/* Where things are in records, in bytes: see attr_prepare() of record_open.c. */
+enum {
+	SAMPLE_TIME_AT	= 32,	/* behind header, identifier, ip, pid and tid */
+	LOST_COUNT_AT	= 16,	/* behind header, id */
+	LOST_SAMPLES_AT	= 8,
+	MMAP_NAME_AT	= 40,
+	MMAP2_NAME_AT	= 72,
+};
+
+/**
+ * struct reader - the thread, and what it works with
+ * @recording: where the rings are.
+ * @file: where records go.
+ * @dsos: files that were mapped; NULL if nobody wants them.
+ * @totals: what was recorded.
+ * @samples: the same as in @totals, for other threads.
+ * @error: what stopped it, an errno; for other threads too.
+ * @stop: an eventfd that ends it.
+ * @polls: a ring each, then @stop.
+ * @thread: itself.
+ * @is_running: it was started.
+ * @delay: milliseconds before @begin is called.
+ * @begin: starts to sample, called by the thread if there is a delay.
+ * @arg: for @begin.
+ */
+struct reader {
+	struct recording *recording;
+	struct perfdata *file;
+	struct dsos *dsos;
+	struct record_totals totals;
+	uint64_t samples;
+	int error;
+	int stop;
+	struct pollfd *polls;
+	pthread_t thread;
+	bool is_running;
+	unsigned int delay;
+	int (*begin)(void *arg);
+	void *arg;
+};
+
+/**
+ * reader_fail() - stop reading
+ * @reader: the reader.
+ * @error: a negative errno, of which the user has been told.
+ */
+void reader_fail(struct reader *reader, int error)
+{
+	__atomic_store_n(&reader->error, -error, __ATOMIC_RELAXED);
+}
+
+bool reader_has_failed(const struct reader *reader)
+{
+	return __atomic_load_n(&reader->error, __ATOMIC_RELAXED);
+}
+
+uint64_t reader_samples(const struct reader *reader)
+{
+	return __atomic_load_n(&reader->samples, __ATOMIC_RELAXED);
+}
+
+const struct record_totals *reader_totals(const struct reader *reader)
+{
+	return &reader->totals;
+}
+
+/* ---------------------------------------------------------------- records */
+
+static uint64_t word_at(const struct perf_event_header *record, size_t at)
+{
+	uint64_t word = 0;
+
+	if (at + sizeof(word) <= record->size)
+		memcpy(&word, (const char *)record + at, sizeof(word));
+	return word;
+}
+
+static void note_sample(struct record_totals *totals,
+			const struct perf_event_header *record)
+{
+	uint64_t time = word_at(record, SAMPLE_TIME_AT);
+
+	totals->samples++;
+	if (!totals->first || time < totals->first)
+		totals->first = time;
+	if (time > totals->last)
+		totals->last = time;
+}
+
+static void note_map(struct reader *reader, const struct perf_event_header *record,
+		     size_t name_at)
+{
+	const char *name = (const char *)record + name_at;
+
+	if (!reader->dsos || record->size <= name_at ||
+	    record->misc & PERF_RECORD_MISC_MMAP_DATA ||
+	    !memchr(name, '\0', record->size - name_at))
+		return;
+	dsos_add(reader->dsos, name);
+}
+
+static void note_record(struct reader *reader, const struct perf_event_header *record)
+{
+	struct record_totals *totals = &reader->totals;
+
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		note_sample(totals, record);
+		break;
+	case PERF_RECORD_LOST:
+		totals->lost += word_at(record, LOST_COUNT_AT);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		totals->lost += word_at(record, LOST_SAMPLES_AT);
+		break;
+	case PERF_RECORD_THROTTLE:
+		totals->throttled++;
+		break;
+	case PERF_RECORD_MMAP:
+		note_map(reader, record, MMAP_NAME_AT);
+		break;
+	case PERF_RECORD_MMAP2:
+		note_map(reader, record, MMAP2_NAME_AT);
+		break;
+	}
+}
+
+/* What is there now, but not more than the ring has room for: others wait too. */
+static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
+{
+	size_t room = reader->recording->options->pages * (size_t)getpagesize();
+	const struct perf_event_header *record;
+	struct iovec pieces[2];
+	size_t bytes = 0;
+	int ret = 1;
+
+	while (ret > 0 && bytes < room) {
+		ret = pmuctl_ring_next(ring, &record);
+		if (ret > 0) {
+			note_record(reader, record);
+			bytes += record->size;
+		}
+	}
+	if (ret < 0) {
+		/* Not even where a record ends is known: nothing of it is kept. */
+		reader->totals.damaged++;
+		pmuctl_ring_consume(ring);
+		return 0;
+	}
+	if (!bytes)
+		return 0;
+	*any = true;
+	ret = perfdata_write(reader->file, pieces, pmuctl_ring_pieces(ring, pieces));
+	pmuctl_ring_consume(ring);
+	return ret;
+}
+
+/* All rings once; returns whether there was something. */
+static bool round_read(struct reader *reader)
+{
+	const struct recording *r = reader->recording;
+	bool any = false;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->targets.count && ret == 0; i++)
+		if (r->rings[i])
+			ret = ring_read(reader, r->rings[i], &any);
+	if (any && ret == 0)
+		ret = perfdata_finish_round(reader->file);
+	__atomic_store_n(&reader->samples, reader->totals.samples,
+			 __ATOMIC_RELAXED);
+	if (ret < 0) {
+		say_error("cannot write to '%s': %s", r->options->output,
+			  strerror(-ret));
+		reader_fail(reader, ret);
+	}
+	return any;
+}
+
+/* ----------------------------------------------------------------- thread */
+
+/* Waits; returns whether to go on. */
+static bool wait_for_more(struct reader *reader)
+{
+	size_t rings = reader->recording->targets.count;
+
+	if (poll(reader->polls, rings + 1, -1) < 0)
+		return errno == EINTR;
+	reader->totals.wakeups++;
+	/* Of a thread that is gone, the rest is read, and it must not wake us again. */
+	for (size_t i = 0; i < rings; i++)
+		if (reader->polls[i].revents & ~POLLIN)
+			reader->polls[i].fd = -1;
+	return !reader->polls[rings].revents;
+}
+
+/* Returns whether it is time to begin; not if we are stopped before. */
+static bool wait_for_begin(struct reader *reader)
+{
+	struct pollfd stop = { .fd = reader->stop, .events = POLLIN };
+	struct timespec now, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += reader->delay / 1000;
+	end.tv_nsec += reader->delay % 1000 * 1000000L;
+	for (;;) {
+		long left;
+		int ret;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = (end.tv_sec - now.tv_sec) * 1000 +
+		       (end.tv_nsec - now.tv_nsec + 999999) / 1000000;
+		if (left <= 0)
+			return true;
+		ret = poll(&stop, 1, (int)left);
+		if (ret > 0 || (ret < 0 && errno != EINTR))
+			return false;
+	}
+}
+
+static void *reader_main(void *arg)
+{
+	struct reader *reader = arg;
+
+	if (reader->delay) {
+		int ret;
+
+		if (!wait_for_begin(reader))
+			return NULL;
+		ret = reader->begin(reader->arg);
+		if (ret < 0) {
+			reader_fail(reader, ret);
+			return NULL;
+		}
+	}
+	while (wait_for_more(reader) && !reader_has_failed(reader))
+		round_read(reader);
+	return NULL;
+}
+
+/**
+ * reader_new() - make a reader
+ * @recording: where the rings are; it must live as long as the reader.
+ * @file: where to.
+ * @dsos: filled with files that programs map; NULL if nobody wants them.
+ * @reader: the result.
+ *
+ * Return: 0 or a negative errno.
+ */
+int reader_new(struct recording *recording, struct perfdata *file,
+	       struct dsos *dsos, struct reader **reader)
+{
+	size_t rings = recording->targets.count;
+	struct reader *new = calloc(1, sizeof(*new));
+	int ret;
+
+	if (!new)
+		return -ENOMEM;
+	new->polls = calloc(rings + 1, sizeof(*new->polls));
+	new->stop = eventfd(0, EFD_CLOEXEC);
+	if (!new->polls || new->stop < 0) {
+		ret = new->polls ? -errno : -ENOMEM;
+		free(new->polls);
+		free(new);
+		return ret;
+	}
+	for (size_t i = 0; i < rings; i++) {
+		struct pmuctl_event *event = recording->handles[i];
+
+		new->polls[i].fd = event ? pmuctl_event_fd(event) : -1;
+		new->polls[i].events = POLLIN;
+	}
+	new->polls[rings] = (struct pollfd){ .fd = new->stop, .events = POLLIN };
+	new->recording = recording;
+	new->file = file;
+	new->dsos = dsos;
+	*reader = new;
+	return 0;
+}
+
+/**
+ * reader_start() - start to read
+ * @reader: the reader. The caller keeps away from the file until reader_stop().
+ * @delay: milliseconds before that.
+ * @begin: called first after a delay; it may write to the file.
+ * @arg: for @begin.
+ *
+ * If that is not possible it fails, as if it had been started.
+ */
+void reader_start(struct reader *reader, unsigned int delay,
+		  int (*begin)(void *arg), void *arg)
+{
+	int error;
+
+	reader->delay = delay;
+	reader->begin = begin;
+	reader->arg = arg;
+	error = pthread_create(&reader->thread, NULL, reader_main, reader);
+	reader->is_running = !error;
+	if (!error)
+		return;
+	say_error("cannot start the thread that records: %s", strerror(error));
+	reader_fail(reader, -error);
+}
+
+/**
+ * reader_stop() - end the thread, and read what is left
+ * @reader: the reader; its events are disabled.
+ *
+ * Return: 0, or, having told the user, a negative errno if not all is in the file.
+ */
+int reader_stop(struct reader *reader)
+{
+	if (reader->is_running) {
+		eventfd_write(reader->stop, 1);
+		pthread_join(reader->thread, NULL);
+		reader->is_running = false;
+	}
+	while (!reader->error && round_read(reader))
+		;
+	return -reader->error;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	close(reader->stop);
+	free(reader->polls);
+	free(reader);
+}

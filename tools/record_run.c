@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The order of things in "pmuctl record": start the command, open events, rings and file,
+ * record until the end, and finish the file, whatever ended it. The steps themselves are
+ * in the other record_*.c.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record.h"
+
+/**
+ * struct session - what is done for one command line
+ * @options: what was asked for.
+ * @signals: from signals_block().
+ * @child: the command, its pid is 0 if there is none.
+ * @recording: events and rings.
+ * @fd: of the file.
+ * @file: what is written.
+ * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
+ * @reader: copies the records.
+ * @progress: tells what goes on.
+ */
+struct session {
+	const struct record_options *options;
+	int signals;
+	struct child child;
+	struct recording *recording;
+	int fd;
+	struct perfdata *file;
+	struct dsos *dsos;
+	struct reader *reader;
+	struct progress progress;
+};
+
+static int say_cannot_write(const struct session *s, int error)
+{
+	say_error("cannot write to '%s': %s", s->options->output, strerror(-error));
+	return error;
+}
+
+/* ------------------------------------------------------------------- file */
+
+/* What was recorded before is kept under another name. */
+static int keep_old(const char *path)
+{
+	struct stat stat;
+	char *old;
+	int ret = 0;
+
+	if (lstat(path, &stat) < 0 || !S_ISREG(stat.st_mode) || !stat.st_size)
+		return 0;
+	if (asprintf(&old, "%s.old", path) < 0)
+		return -ENOMEM;
+	if (rename(path, old) < 0)
+		ret = -errno;
+	free(old);
+	return ret;
+}
+
+static int file_open(struct session *s)
+{
+	const char *path = s->options->output;
+	int ret = keep_old(path);
+
+	if (ret < 0) {
+		say_error("cannot rename '%s' to '%s.old': %s", path, path,
+			  strerror(-ret));
+		return ret;
+	}
+	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
+		     O_NONBLOCK, 0600);
+	if (s->fd < 0)
+		return say_cannot_write(s, -errno);
+	ret = perfdata_create(s->fd, s->recording->events,
+			      s->recording->nr_events, &s->file);
+	if (ret == -ESPIPE) {
+		say_error("cannot record to '%s': it is no file but a pipe or a terminal; give one with -o FILE",
+			  path);
+		return ret;
+	}
+	return ret < 0 ? say_cannot_write(s, ret) : 0;
+}
+
+/* --------------------------------------------------- what was there before */
+
+static bool samples_kernel(const struct session *s)
+{
+	for (size_t i = 0; i < s->recording->nr_events; i++)
+		if (!s->recording->events[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+static void describe_targets(const struct session *s, struct synth *synth)
+{
+	const struct record_options *options = s->options;
+
+	switch (options->kind) {
+	case TARGET_COMMAND:
+		synth_process(synth, s->child.pid);
+		break;
+	case TARGET_PROCESS:
+		for (size_t i = 0; i < options->ids.count; i++)
+			synth_process(synth, options->ids.list[i]);
+		break;
+	case TARGET_THREAD:
+		for (size_t i = 0; i < options->ids.count; i++)
+			synth_thread(synth, options->ids.list[i]);
+		break;
+	case TARGET_CPU:
+	case TARGET_ALL_CPUS:
+		synth_all_tasks(synth);
+		break;
+	}
+}
+
+/* Writes what was there before: the kernel, or the tasks. */
+static int describe(struct session *s, bool kernel)
+{
+	struct synth synth = {
+		.trailer = recording_trailer(s->recording),
+		.dsos = s->dsos,
+	};
+	int ret;
+
+	if (!kernel)
+		describe_targets(s, &synth);
+	else if (synth_kernel(&synth) < 0 && samples_kernel(s))
+		say_error("kernel symbols will be missing: /proc/kallsyms shows no addresses; as root set /proc/sys/kernel/kptr_restrict to 0 or 1");
+	ret = perfdata_write_buffer(s->file, &synth.buffer);
+	perfdata_buffer_free(&synth.buffer);
+	return ret < 0 ? say_cannot_write(s, ret) : 0;
+}
+
+/*
+ * Sampling begins before the tasks are described: what they map meanwhile is told twice,
+ * not never.
+ */
+static int begin(void *arg)
+{
+	struct session *s = arg;
+	int ret = recording_enable(s->recording);
+
+	return ret < 0 ? ret : describe(s, false);
+}
+
+/* ---------------------------------------------------------------- recording */
+
+/* Up to here nothing runs yet; returns 0, an exit status, or a negative errno. */
+static int command_start(struct session *s)
+{
+	int error;
+
+	if (!s->child.pid)
+		return 0;
+	error = child_go(&s->child);
+	if (!error)
+		return 0;
+	say_error("cannot run '%s': %s", s->options->argv[0], strerror(error));
+	s->child.pid = 0;
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+/* Returns as command_start(). */
+static int start(struct session *s)
+{
+	bool by_exec = s->options->kind == TARGET_COMMAND && !s->options->delay;
+	int ret = describe(s, true);
+
+	if (ret == 0 && !by_exec && !s->options->delay)
+		ret = begin(s);
+	if (ret < 0) {
+		if (s->child.pid)
+			child_cancel(&s->child);
+		return ret;
+	}
+	ret = command_start(s);
+	if (ret)
+		return ret;
+	/* Better what it has mapped right after its start than nothing */
+	if (by_exec && !recording_tells_maps(s->recording)) {
+		ret = describe(s, false);
+		if (ret < 0)
+			reader_fail(s->reader, ret);
+	}
+	reader_start(s->reader, s->options->delay, begin, s);
+	return 0;
+}
+
+static int tick(void *arg)
+{
+	struct session *s = arg;
+
+	if (reader_has_failed(s->reader))
+		return -EIO;
+	progress_show(&s->progress, "recording: %llu samples so far, end it with Ctrl-C",
+		      (unsigned long long)reader_samples(s->reader));
+	return 0;
+}
+
+static int wait_for_end(struct session *s, struct run_end *end)
+{
+	const struct run_tick ticks = { 1000, tick, s };
+	int *fds = calloc(s->recording->targets.count, sizeof(*fds));
+	int ret;
+
+	if (!fds)
+		return -ENOMEM;
+	if (!s->options->quiet && !s->child.pid)
+		progress_init(&s->progress, stderr, false);
+	ret = run_wait(s->signals, s->child.pid, fds,
+		       recording_fds(s->recording, fds), &ticks, end);
+	progress_clear(&s->progress);
+	free(fds);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- result */
+
+/* The rings do not tell what was lost last: nothing came after that. */
+static int put_lost(struct session *s, uint64_t told)
+{
+	const struct perf_event_header header = { .type = PERF_RECORD_LOST_SAMPLES };
+	struct synth synth = { .trailer = recording_trailer(s->recording) };
+	uint64_t lost = recording_lost(s->recording);
+	int ret;
+
+	if (lost <= told)
+		return 0;
+	lost -= told;
+	synth_record(&synth, header, &lost, sizeof(lost), NULL);
+	ret = perfdata_write_buffer(s->file, &synth.buffer);
+	perfdata_buffer_free(&synth.buffer);
+	return ret;
+}
+
+static void say_totals(const struct session *s)
+{
+	const struct record_totals *totals = reader_totals(s->reader);
+	uint64_t lost = recording_lost(s->recording);
+
+	if (lost < totals->lost)
+		lost = totals->lost;
+	if (lost)
+		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
+			  (unsigned long long)lost);
+	if (totals->throttled)
+		say_error("events were stopped %llu times for a while, as they came too often: sample less often with -F or -c",
+			  (unsigned long long)totals->throttled);
+	if (totals->damaged)
+		say_error("%llu times a ring had something that is no record, which was dropped",
+			  (unsigned long long)totals->damaged);
+	if (s->options->quiet)
+		return;
+	fprintf(stderr, "pmuctl: wrote %llu samples to %s, %.3f MB; woken up %llu times\n",
+		(unsigned long long)totals->samples, s->options->output,
+		(double)perfdata_size(s->file) / 1e6,
+		(unsigned long long)totals->wakeups);
+}
+
+/* Even if not all could be written, what was is of use. */
+static int finish(struct session *s)
+{
+	int stopped = reader_stop(s->reader);
+	int ret = put_lost(s, reader_totals(s->reader)->lost);
+
+	info_put(s->file, s->options->line, reader_totals(s->reader));
+	if (s->dsos)
+		dsos_put(s->dsos, perfdata_feature(s->file, PERFDATA_BUILD_ID));
+	if (ret == 0)
+		ret = perfdata_finish(s->file);
+	if (ret < 0 && !stopped)
+		say_cannot_write(s, ret);
+	say_totals(s);
+	return stopped < 0 ? stopped : ret;
+}
+
+/* Returns the exit status. */
+static int record_all(struct session *s)
+{
+	struct run_end end = { .status = STATUS_FAILED };
+	int ret = start(s);
+
+	if (ret == 0) {
+		ret = wait_for_end(s, &end);
+		recording_disable(s->recording);
+		if (finish(s) < 0)
+			ret = -EIO;
+	}
+	if (ret > 0)
+		return ret;
+	return ret < 0 && !end.status ? STATUS_FAILED : end.status;
+}
+
+static int session_open(struct session *s, struct pmuctl_device *dev,
+			const sigset_t *mask)
+{
+	const struct record_options *options = s->options;
+	int ret;
+
+	if (options->argv) {
+		ret = child_start(&s->child, options->argv, mask);
+		if (ret < 0) {
+			say_error("cannot start '%s': %s", options->argv[0],
+				  strerror(-ret));
+			s->child.pid = 0;
+			return ret;
+		}
+	}
+	ret = recording_open(dev, options, s->child.pid, &s->recording);
+	if (ret == 0)
+		ret = file_open(s);
+	if (ret < 0)
+		return ret;
+	if (!options->no_build_ids)
+		s->dsos = dsos_new();
+	ret = reader_new(s->recording, s->file, s->dsos, &s->reader);
+	if (ret < 0)
+		say_error("%s", pmuctl_strerror(ret));
+	return ret;
+}
+
+/**
+ * record_run() - do what the command line asks for
+ * @dev: the driver.
+ * @options: the command line.
+ *
+ * Return: the exit status.
+ */
+int record_run(struct pmuctl_device *dev, const struct record_options *options)
+{
+	struct session s = { .options = options, .fd = -1 };
+	int status = STATUS_FAILED;
+	sigset_t mask;
+
+	s.signals = signals_block(&mask);
+	if (s.signals < 0) {
+		say_error("cannot handle signals: %s", strerror(-s.signals));
+		return STATUS_FAILED;
+	}
+	if (session_open(&s, dev, &mask) == 0)
+		status = record_all(&s);
+	else if (s.child.pid)
+		child_cancel(&s.child);
+	reader_free(s.reader);
+	dsos_free(s.dsos);
+	perfdata_free(s.file);
+	recording_close(s.recording);
+	if (s.fd >= 0 && close(s.fd) < 0 && status == STATUS_OK) {
+		say_cannot_write(&s, -errno);
+		status = STATUS_FAILED;
+	}
+	close(s.signals);
+	return status;
+}
