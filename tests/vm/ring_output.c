@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Several events that write one ring: which may, and what is in it then.
+ */
+#include "records.h"
+
+TestSuite(ring_output, .init = sampling_init, .fini = sampling_fini);
+
+#define PERIOD	50
+#define ROUNDS	10	/* two samples of them */
+
+static struct perf_event_attr with_id(uint64_t period)
+{
+	struct perf_event_attr attr = sampling_attr(period);
+
+	attr.sample_type |= PERF_SAMPLE_IDENTIFIER;
+	return attr;
+}
+
+/* 0 or -errno */
+static int set_output(int fd, int output)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (long)output) ? -errno : 0;
+}
+
+static void take_next(struct ring *r, const struct perf_event_attr *attr,
+		      struct sample *s)
+{
+	struct perf_event_header *header = ring_next(r);
+
+	cr_assert_not_null(header);
+	take_sample(attr, header, s);
+}
+
+Test(ring_output, samples_of_both_events_in_one_ring)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = sampling_open(&attr), b = sampling_open(&attr);
+	struct sample s;
+	struct ring r;
+
+	ring_map(&r, a, 1);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+	for (int i = 0; i < 10; i++) {
+		int fd = i % 3 ? a : b;
+
+		block_run(fd, ROUNDS);
+		for (int n = 0; n < 2; n++) {
+			take_next(&r, &attr, &s);
+			cr_assert_eq(s.identifier, sampling_id(fd), "block %d", i);
+		}
+		cr_assert_null(ring_next(&r));
+	}
+	close(a);
+	close(b);
+}
+
+Test(ring_output, at_open)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = sampling_open(&attr), b;
+	struct sample s;
+	struct ring r;
+
+	ring_map(&r, a, 1);
+	b = sampling_try(&attr, 0, -1, a, PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	cr_assert_geq(b, 0, "%s: %s", strerror(-b), event_why.sentence);
+	block_run(b, ROUNDS);
+	take_next(&r, &attr, &s);
+	cr_assert_eq(s.identifier, sampling_id(b));
+	close(a);
+	close(b);
+}
+
+/* Those of a group that overflow at the same instruction, without a gap */
+Test(ring_output, events_that_overflow_at_once)
+{
+	struct perf_event_attr leader = with_id(PERIOD), sibling = with_id(PERIOD);
+	struct tally t = { 0 };
+	struct ring r;
+	int fds[4];
+
+	sibling.disabled = 0;
+	for (int i = 0; i < 4; i++)
+		fds[i] = sampling_open_for(i ? &sibling : &leader, 0, -1,
+					   i ? fds[0] : -1);
+	ring_map(&r, fds[0], 256);
+	for (int i = 1; i < 4; i++)
+		cr_assert_eq(set_output(fds[i], fds[0]), 0, "%m");
+	block_run(fds[0], 1000);
+	tally_ring(&leader, &r, &t);
+	cr_assert_eq(t.samples, 4 * (BLOCK_LENGTH(1000) / PERIOD));
+	cr_assert_eq(t.others + t.lost, 0);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+}
+
+Test(ring_output, taken_back)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = sampling_open(&attr), b = sampling_open(&attr);
+	struct ring r, own;
+
+	ring_map(&r, a, 1);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	cr_assert_eq(set_output(b, -1), 0, "%m");
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 0);
+	ring_map(&own, b, 1);
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 0);
+	cr_assert_eq(ring_drain(&own, PERF_RECORD_SAMPLE), 2);
+	close(a);
+	close(b);
+}
+
+/* The ring stays as long as it is mapped, whoever opened it. */
+Test(ring_output, owner_of_the_ring_is_closed_first)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = sampling_open(&attr), b = sampling_open(&attr);
+	struct ring r;
+
+	ring_map(&r, a, 1);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+	close(a);
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	ring_unmap(&r);
+	block_run(b, ROUNDS); /* nowhere to go */
+	cr_assert_eq(sampling_value(b), 2 * BLOCK_LENGTH(ROUNDS));
+	close(b);
+}
+
+Test(ring_output, ring_is_unmapped_while_others_write_it)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = sampling_open(&attr), b = sampling_open(&attr);
+	struct ring r;
+
+	for (int i = 0; i < 100; i++) {
+		ring_map(&r, a, 1);
+		cr_assert_eq(set_output(b, a), 0, "%m");
+		block_run(b, ROUNDS);
+		cr_assert_geq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+		ring_unmap(&r);
+		block_run(b, ROUNDS);
+	}
+	close(b);
+	close(a);
+}
+
+/* ---- Refusals ---- */
+
+static void check_refused(int fd, int output, int error, const char *what)
+{
+	int err = set_output(fd, output);
+
+	cr_assert_eq(err, -error, "%s: %d", what, err);
+}
+
+Test(ring_output, refusals)
+{
+	struct perf_event_attr attr = with_id(PERIOD), backward = attr, clock = attr;
+	int a = sampling_open(&attr), b = sampling_open(&attr), other, null;
+	struct worker w;
+	struct ring r, own;
+
+	worker_start(&w, false);
+	check_refused(b, a, EINVAL, "without a ring");
+	ring_map(&r, a, 1);
+	check_refused(a, a, EINVAL, "to itself");
+	check_refused(b, 999, EBADF, "no descriptor");
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	check_refused(b, null, EBADF, "no event");
+
+	ring_map(&own, b, 1);
+	check_refused(b, a, EINVAL, "has a ring that is mapped");
+	check_refused(b, -1, EINVAL, "take back what is mapped");
+	ring_unmap(&own);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+
+	other = sampling_open_for(&attr, w.tid, -1, -1);
+	check_refused(other, a, EINVAL, "another task");
+	close(other);
+	other = sampling_open_for(&attr, 0, 1, -1);
+	check_refused(other, a, EINVAL, "another CPU");
+	close(other);
+	other = sampling_open_for(&attr, -1, 1, -1);
+	check_refused(other, a, EINVAL, "a CPU's to a task's");
+	close(other);
+	backward.write_backward = 1;
+	other = sampling_open(&backward);
+	check_refused(other, a, EINVAL, "another direction");
+	close(other);
+	clock.use_clockid = 1;
+	clock.clockid = CLOCK_MONOTONIC;
+	other = sampling_open(&clock);
+	check_refused(other, a, EINVAL, "another clock");
+	close(other);
+
+	/* What was there before goes on. */
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	worker_end(&w);
+}
+
+Test(ring_output, events_of_a_cpu)
+{
+	struct perf_event_attr attr = with_id(1000);
+	int a, b, c;
+	struct ring r;
+
+	a = sampling_open_for(&attr, -1, 1, -1);
+	b = sampling_open_for(&attr, -1, 1, -1);
+	c = sampling_open_for(&attr, -1, 0, -1);
+	ring_map(&r, a, 8);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+	check_refused(c, a, EINVAL, "another CPU");
+	pin_here(1);
+	block_run(b, 1000);
+	cr_assert_geq(ring_drain(&r, PERF_RECORD_SAMPLE), 10);
+	close(a);
+	close(b);
+	close(c);
+}

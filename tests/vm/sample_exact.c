@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Samples come where they should: the k-th after exactly k * period events, at the very
+ * instruction, whatever happens to the task in between.
+ */
+#include "records.h"
+
+#include <sys/resource.h>
+
+TestSuite(sample_exact, .init = sampling_init, .fini = sampling_fini);
+
+/* Perf does not go below 2, which it does not say in the sample. */
+static uint64_t true_period(uint64_t period)
+{
+	return is_witness() && period == 1 ? 2 : period;
+}
+
+/**
+ * struct positions - checks the samples of an event that counts blocks only
+ * @attr: the event's.
+ * @rounds: of each block.
+ * @n: samples so far.
+ * @cpu: of the last one.
+ * @moves: how often a sample was on another CPU than the one before.
+ */
+struct positions {
+	struct perf_event_attr attr;
+	uint64_t rounds;
+	uint64_t n;
+	uint32_t cpu;
+	uint64_t moves;
+};
+
+/* Perf has two ways of its own. A period of which one event is left ends an event late.
+ * And what overflows with a system call is sampled in the kernel, though only user mode
+ * is counted: that tells everybody the kernel's addresses.
+ */
+static void check_place(struct positions *p, const struct sample *s, uint64_t at)
+{
+	uint64_t length = BLOCK_LENGTH(p->rounds);
+
+	if (is_witness() && at % length == 0)
+		return;
+	if (is_witness() && at % length == 1 && at > 1)
+		at++;
+	cr_assert_eq(s->read.each[0].value, at, "sample %lu: after %lu, not %lu", p->n,
+		     s->read.each[0].value, at);
+	cr_assert_eq(s->ip, block_ip(at, p->rounds),
+		     "sample %lu, after %lu: at the first instruction + %ld", p->n, at,
+		     (long)(s->ip - (uintptr_t)sampled_first));
+	cr_assert_eq(s->misc, PERF_RECORD_MISC_USER);
+}
+
+static void check_sample(struct positions *p, const struct sample *s)
+{
+	check_place(p, s, ++p->n * true_period(p->attr.sample_period));
+	cr_assert_eq(s->period, p->attr.sample_period);
+	cr_assert_eq(s->cpu_reserved, 0);
+	p->moves += p->n > 1 && s->cpu != p->cpu;
+	p->cpu = s->cpu;
+}
+
+static void check_samples(struct positions *p, struct ring *r)
+{
+	struct perf_event_header *header;
+	struct sample s;
+
+	while ((header = ring_next(r))) {
+		take_sample(&p->attr, header, &s);
+		check_sample(p, &s);
+	}
+}
+
+/* After @blocks blocks: no sample is missing, and the event has counted all. */
+static void check_end(const struct positions *p, int fd, uint64_t blocks)
+{
+	uint64_t all = blocks * BLOCK_LENGTH(p->rounds);
+
+	cr_assert_eq(sampling_value(fd), all);
+	cr_assert_eq(p->n, all / true_period(p->attr.sample_period));
+}
+
+static void check_period(uint64_t period, uint64_t rounds)
+{
+	struct positions p = { .attr = sampling_attr(period), .rounds = rounds };
+	int fd = sampling_open(&p.attr);
+	struct ring r;
+
+	ring_map(&r, fd, 64);
+	block_run(fd, rounds);
+	check_samples(&p, &r);
+	check_end(&p, fd, 1);
+	ring_unmap(&r);
+	close(fd);
+}
+
+Test(sample_exact, nth_instruction_for_any_n)
+{
+	static const uint32_t periods[] = { 1, 2, 3, 4, 7, 9, 10, 11, 97, 1000, 4096,
+		65537, 1000003 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(periods); i++)
+		check_period(periods[i], 20 + periods[i] * 20);
+}
+
+/* The last one comes after the block's last instruction but one. */
+Test(sample_exact, last_sample_before_the_event_is_disabled)
+{
+	for (uint64_t rounds = 1; rounds <= 20; rounds++)
+		check_period(BLOCK_LENGTH(rounds) - 1, rounds);
+}
+
+/* One more, and there is none. */
+Test(sample_exact, none_if_the_period_is_not_reached)
+{
+	for (uint64_t rounds = 1; rounds <= 20; rounds++)
+		check_period(BLOCK_LENGTH(rounds) + 1, rounds);
+}
+
+/* What is left of a period is not forgotten while the event is disabled. */
+Test(sample_exact, period_goes_on_after_the_event_was_disabled)
+{
+	struct positions p = { .attr = sampling_attr(1009), .rounds = 13 };
+	int fd = sampling_open(&p.attr);
+	struct ring r;
+
+	ring_map(&r, fd, 64);
+	for (int i = 0; i < 1000; i++)
+		block_run(fd, p.rounds);
+	check_samples(&p, &r);
+	check_end(&p, fd, 1000);
+	close(fd);
+}
+
+static void *rival(void *stop)
+{
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED))
+		user_loop(1000);
+	return NULL;
+}
+
+Test(sample_exact, others_run_in_between)
+{
+	struct positions p = { .attr = sampling_attr(10007), .rounds = 500000 };
+	int fd = sampling_open(&p.attr);
+	bool stop = false;
+	pthread_t thread;
+	struct rusage use;
+	uint64_t blocks = 0;
+	struct ring r;
+
+	pin_here(0);
+	cr_assert_eq(pthread_create(&thread, NULL, rival, &stop), 0);
+	ring_map(&r, fd, 64);
+	do {
+		block_run(fd, p.rounds);
+		blocks++;
+		check_samples(&p, &r);
+		cr_assert_eq(getrusage(RUSAGE_THREAD, &use), 0);
+	} while (use.ru_nivcsw < 20);
+	check_end(&p, fd, blocks);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+struct mover {
+	pid_t tid;
+	bool stop;
+};
+
+static void *move_about(void *arg)
+{
+	struct mover *m = arg;
+
+	for (int cpu = 0; !__atomic_load_n(&m->stop, __ATOMIC_RELAXED); cpu = !cpu) {
+		pin_task(m->tid, cpu);
+		usleep(500);
+	}
+	return NULL;
+}
+
+Test(sample_exact, task_moves_between_cpus)
+{
+	struct positions p = { .attr = sampling_attr(5003), .rounds = 200000 };
+	struct mover m = { .tid = gettid() };
+	int fd = sampling_open(&p.attr);
+	uint64_t blocks = 0;
+	pthread_t thread;
+	struct ring r;
+
+	ring_map(&r, fd, 128);
+	cr_assert_eq(pthread_create(&thread, NULL, move_about, &m), 0);
+	while (p.moves < 50) {
+		block_run(fd, p.rounds);
+		blocks++;
+		check_samples(&p, &r);
+	}
+	check_end(&p, fd, blocks);
+	__atomic_store_n(&m.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+/* Two of them overflow at the same instruction each time, others now and then. */
+Test(sample_exact, several_events_overflow_at_once)
+{
+	static const uint32_t periods[] = { 1000, 1000, 500, 1009, 3 };
+	const unsigned int n = RAW_ARRAY_SIZE(periods);
+	struct positions p[n];
+	struct ring r[n];
+	int fds[n];
+
+	for (unsigned int i = 0; i < n; i++) {
+		p[i] = (struct positions){ .attr = sampling_attr(periods[i]),
+					   .rounds = 3000 };
+		p[i].attr.disabled = !i;
+		fds[i] = sampling_open_for(&p[i].attr, 0, -1, i ? fds[0] : -1);
+		ring_map(&r[i], fds[i], 256);
+	}
+	block_run(fds[0], p[0].rounds);
+	for (unsigned int i = 0; i < n; i++) {
+		check_samples(&p[i], &r[i]);
+		check_end(&p[i], fds[i], 1);
+		close(fds[i]);
+	}
+}
+
+/* More events than counters: each sees a part, and of that every n-th. */
+Test(sample_exact, events_take_turns)
+{
+	struct perf_event_attr attr = sampling_attr(20011);
+	unsigned int few = 8;
+	struct { struct ring r; int fd; uint64_t n; } each[8];
+
+	attr.disabled = 0;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING;
+	for (unsigned int i = 0; i < 8; i++) {
+		each[i].fd = sampling_open(&attr);
+		each[i].n = 0;
+		ring_map(&each[i].r, each[i].fd, 16);
+	}
+	while (few) {
+		user_loop(500000);
+		few = 0;
+		for (unsigned int i = 0; i < 8; i++) {
+			struct perf_event_header *header;
+			struct counts c;
+			struct sample s;
+
+			while ((header = ring_next(&each[i].r))) {
+				take_sample(&attr, header, &s);
+				cr_assert_eq(s.read.each[0].value,
+					     ++each[i].n * attr.sample_period);
+			}
+			c = event_read(each[i].fd);
+			few += each[i].n < 100 || c.running == c.enabled;
+		}
+	}
+}
+
+/* ---- Other periods ---- */
+
+/* Many instructions in a short time: an emulator executes them all as one piece. */
+static void nops_16k(uint64_t times)
+{
+	asm volatile("1:\n\t.rept 16382\n\tnop\n\t.endr\n\tdec %0\n\tjnz 1b"
+		     : "+r" (times) : : "cc");
+}
+
+static void run_enabled(int fd, uint64_t instructions)
+{
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	nops_16k(instructions / 16384);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+}
+
+/* More than a counter can be set to if it is written with 32 bits */
+Test(sample_exact, period_above_31_bits, .timeout = 300)
+{
+	static const uint64_t periods[] = { (1ull << 31) + 12345, (1ull << 32) + 54321 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(periods); i++) {
+		struct perf_event_attr attr = sampling_attr(periods[i]);
+		int fd = sampling_open(&attr);
+		struct perf_event_header *header;
+		struct sample s;
+		struct ring r;
+
+		ring_map(&r, fd, 1);
+		run_enabled(fd, periods[i] - 100000);
+		cr_assert_null(ring_next(&r), "%lu", periods[i]);
+		run_enabled(fd, 200000);
+		header = ring_next(&r);
+		cr_assert_not_null(header, "%lu", periods[i]);
+		take_sample(&attr, header, &s);
+		cr_assert_eq(s.read.each[0].value, periods[i]);
+		cr_assert_eq(s.period, periods[i]);
+		cr_assert_null(ring_next(&r));
+		close(fd);
+	}
+}
+
+Test(sample_exact, longest_period)
+{
+	struct perf_event_attr attr = sampling_attr((1ull << 63) - 1);
+	int fd = sampling_open(&attr);
+	struct ring r;
+
+	ring_map(&r, fd, 1);
+	block_run(fd, 1000);
+	cr_assert_eq(sampling_value(fd), BLOCK_LENGTH(1000));
+	cr_assert_null(ring_next(&r));
+	close(fd);
+}
+
+static int set_period(int fd, uint64_t period)
+{
+	return ioctl(fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0;
+}
+
+/* The new one begins at once. */
+Test(sample_exact, period_changes_between_blocks)
+{
+	struct perf_event_attr attr = sampling_attr(1000);
+	const uint64_t length = BLOCK_LENGTH(1234);
+	int fd = sampling_open(&attr);
+	struct perf_event_header *header;
+	uint64_t n = 0, at;
+	struct sample s;
+	struct ring r;
+
+	ring_map(&r, fd, 8);
+	block_run(fd, 1234);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), length / 1000);
+	cr_assert_eq(set_period(fd, 77), 0, "%m");
+	block_run(fd, 1234);
+	while ((header = ring_next(&r))) {
+		take_sample(&attr, header, &s);
+		at = ++n * 77;
+		cr_assert_eq(s.read.each[0].value, length + at);
+		cr_assert_eq(s.ip, block_ip(at, 1234));
+		cr_assert_eq(s.period, 77);
+	}
+	cr_assert_eq(n, length / 77);
+	close(fd);
+}
+
+Test(sample_exact, period_changes_while_the_event_counts)
+{
+	struct perf_event_attr attr = sampling_attr(1ull << 40);
+	int fd = sampling_open(&attr);
+	uint64_t before, after, first;
+	struct perf_event_header *header;
+	struct sample s;
+	struct ring r;
+
+	ring_map(&r, fd, 1);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (uint64_t period = 20000; period < 30000; period += 1000) {
+		before = sampling_value(fd);
+		cr_assert_eq(set_period(fd, period), 0, "%m");
+		after = sampling_value(fd);
+		user_loop(period);
+		cr_assert_eq(set_period(fd, 1ull << 40), 0, "%m");
+		header = ring_next(&r);
+		cr_assert_not_null(header);
+		take_sample(&attr, header, &s);
+		first = s.read.each[0].value - period;
+		cr_assert(first >= before && first <= after, "%lu: %lu to %lu", first,
+			  before, after);
+		cr_assert_eq(s.period, period);
+		ring_drain(&r, 0);
+	}
+	close(fd);
+}
+
+/* ---- Which instructions ---- */
+
+static bool is_kernel_address(uint64_t ip)
+{
+	return (int64_t)ip < 0;
+}
+
+/* Samples of system calls, of which some are in user mode, most in the kernel */
+static void check_levels(bool user, bool kernel)
+{
+	struct perf_event_attr attr = sampling_attr(1013);
+	uint64_t in_user = 0, in_kernel = 0;
+	struct perf_event_header *header;
+	struct sample s;
+	struct ring r;
+	int fd;
+
+	attr.exclude_user = !user;
+	attr.exclude_kernel = !kernel;
+	fd = sampling_open(&attr);
+	ring_map(&r, fd, 128);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 50; i++) {
+		syscall_loop(100);
+		user_loop(10000);
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	while ((header = ring_next(&r))) {
+		take_sample(&attr, header, &s);
+		in_user += s.misc == PERF_RECORD_MISC_USER;
+		in_kernel += s.misc == PERF_RECORD_MISC_KERNEL;
+		cr_assert_eq(is_kernel_address(s.ip), s.misc == PERF_RECORD_MISC_KERNEL,
+			     "%#lx with misc %u", s.ip, s.misc);
+	}
+	/* The last instruction of the kernel leads to user mode. */
+	if (user)
+		cr_assert_gt(in_user, 0);
+	else
+		cr_assert_lt(in_user, in_kernel / 20);
+	if (kernel)
+		cr_assert_gt(in_kernel, 0);
+	else if (!is_witness())
+		cr_assert_eq(in_kernel, 0, "%lu samples", in_kernel);
+	close(fd);
+}
+
+Test(sample_exact, user_mode_only)
+{
+	check_levels(true, false);
+}
+
+Test(sample_exact, kernel_only)
+{
+	check_levels(false, true);
+}
+
+Test(sample_exact, user_mode_and_kernel)
+{
+	check_levels(true, true);
+}
