@@ -20,6 +20,9 @@
 #define ATTR_RESERVED_3_OFFSET	116	/* u32 after aux_sample_size */
 #define ATTR_CONFIG3_OFFSET	128	/* VER8 */
 
+/* A record's size has 16 bits, and there is more than the stack in it. */
+#define STACK_USER_MAX		65528
+
 #define READ_FORMAT_KNOWN	((u64)PERF_FORMAT_MAX - 1)
 #define SAMPLE_TYPE_KNOWN	((u64)PERF_SAMPLE_MAX - 1)
 
@@ -81,21 +84,14 @@ static const struct {
 	{ 1, "attr.inherit" },
 	{ 8, "attr.mmap" },
 	{ 9, "attr.comm" },
-	{ 10, "attr.freq" },
 	{ 11, "attr.inherit_stat" },
 	{ 13, "attr.task" },
-	{ 14, "attr.watermark" },
 	{ 17, "attr.mmap_data" },
-	{ 18, "attr.sample_id_all" },
 	{ 19, "attr.exclude_host" },
 	{ 20, "attr.exclude_guest" },
-	{ 21, "attr.exclude_callchain_kernel" },
-	{ 22, "attr.exclude_callchain_user" },
 	{ 23, "attr.mmap2" },
 	{ 24, "attr.comm_exec" },
-	{ 25, "attr.use_clockid" },
 	{ 26, "attr.context_switch" },
-	{ 27, "attr.write_backward" },
 	{ 28, "attr.namespaces" },
 	{ 29, "attr.ksymbol" },
 	{ 30, "attr.bpf_event" },
@@ -109,9 +105,13 @@ static const struct {
 };
 
 /* All of them: every known flag but disabled, pinned, exclusive, exclude_user, _kernel,
- * _hv, _idle, enable_on_exec, and precise_ip, which has a sentence of its own.
+ * _hv, _idle, freq, enable_on_exec, watermark, sample_id_all, exclude_callchain_kernel and
+ * _user, use_clockid, write_backward, and precise_ip, which has a sentence of its own.
  */
-#define SUPPORTED_FLAGS		(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(12))
+#define SUPPORTED_FLAGS							\
+	(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(10) | BIT_ULL(12) |	\
+	 BIT_ULL(14) | BIT_ULL(18) | GENMASK_ULL(22, 21) | BIT_ULL(25) |	\
+	 BIT_ULL(27))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))
 
@@ -139,19 +139,11 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 		const char *field;
 		u64 value;
 	} unsupported[] = {
-		{ "attr.sample_period", attr->sample_period },
-		{ "attr.sample_type", attr->sample_type },
-		{ "attr.wakeup_events", attr->wakeup_events },
 		{ "attr.bp_type", attr->bp_type },
 		{ "attr.config1", attr->config1 },
 		{ "attr.config2", attr->config2 },
 		{ "attr.branch_sample_type", attr->branch_sample_type },
-		{ "attr.sample_regs_user", attr->sample_regs_user },
-		{ "attr.sample_stack_user", attr->sample_stack_user },
-		{ "attr.clockid", (u32)attr->clockid },
-		{ "attr.sample_regs_intr", attr->sample_regs_intr },
 		{ "attr.aux_watermark", attr->aux_watermark },
-		{ "attr.sample_max_stack", attr->sample_max_stack },
 		{ "attr.aux_sample_size", attr->aux_sample_size },
 		{ "attr.sig_data", attr->sig_data },
 		{ "attr.config3", attr_u64_at(a, ATTR_CONFIG3_OFFSET) },
@@ -188,6 +180,97 @@ static int check_type(const struct perf_event_attr *attr,
 	}
 }
 
+/* ---- Sampling ---- */
+
+/* Fields of samples that this module cannot tell */
+static const struct {
+	u64 bit;
+	const char *name;
+} unsupported_samples[] = {
+	{ PERF_SAMPLE_BRANCH_STACK, "PERF_SAMPLE_BRANCH_STACK" },
+	{ PERF_SAMPLE_WEIGHT, "PERF_SAMPLE_WEIGHT" },
+	{ PERF_SAMPLE_DATA_SRC, "PERF_SAMPLE_DATA_SRC" },
+	{ PERF_SAMPLE_TRANSACTION, "PERF_SAMPLE_TRANSACTION" },
+	{ PERF_SAMPLE_PHYS_ADDR, "PERF_SAMPLE_PHYS_ADDR" },
+	{ PERF_SAMPLE_AUX, "PERF_SAMPLE_AUX" },
+	{ PERF_SAMPLE_CGROUP, "PERF_SAMPLE_CGROUP" },
+	{ PERF_SAMPLE_DATA_PAGE_SIZE, "PERF_SAMPLE_DATA_PAGE_SIZE" },
+	{ PERF_SAMPLE_CODE_PAGE_SIZE, "PERF_SAMPLE_CODE_PAGE_SIZE" },
+	{ PERF_SAMPLE_WEIGHT_STRUCT, "PERF_SAMPLE_WEIGHT_STRUCT" },
+};
+
+static int check_clock(const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	if (!attr->use_clockid) {
+		if (attr->clockid)
+			return pmuctl_refuse(why, CLOCK_UNUSED, "attr.clockid",
+					     attr->clockid);
+		return 0;
+	}
+	switch (attr->clockid) {
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_MONOTONIC_RAW:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return 0;
+	default:
+		return pmuctl_refuse(why, CLOCK, "attr.clockid", attr->clockid);
+	}
+}
+
+static int check_regs(u64 mask, const char *field,
+		      struct pmuctl_explanation *why)
+{
+	if (!mask || (mask & ~PMUCTL_REGS_SUPPORTED))
+		return pmuctl_refuse(why, REGS, field, mask,
+				     PMUCTL_REGS_SUPPORTED);
+	return 0;
+}
+
+/* What the fields of a sample need */
+static int check_sample_type(const struct perf_event_attr *attr,
+			     struct pmuctl_explanation *why)
+{
+	const u64 type = attr->sample_type;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(unsupported_samples); i++)
+		if (type & unsupported_samples[i].bit)
+			return pmuctl_refuse(why, SAMPLE_UNSUPPORTED,
+					     "attr.sample_type",
+					     unsupported_samples[i].name);
+	if (type & PERF_SAMPLE_REGS_USER)
+		err = check_regs(attr->sample_regs_user,
+				 "attr.sample_regs_user", why);
+	if (!err && (type & PERF_SAMPLE_REGS_INTR))
+		err = check_regs(attr->sample_regs_intr,
+				 "attr.sample_regs_intr", why);
+	if (!err && (type & PERF_SAMPLE_STACK_USER) &&
+	    (attr->sample_stack_user % 8 || attr->sample_stack_user >= STACK_USER_MAX))
+		err = pmuctl_refuse(why, STACK_USER, "attr.sample_stack_user",
+				    attr->sample_stack_user);
+	return err;
+}
+
+static int check_sampling(const struct perf_event_attr *attr,
+			  struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (!attr->freq && attr->sample_period >> 63)
+		return pmuctl_refuse(why, PERIOD_RANGE, "attr.sample_period",
+				     attr->sample_period);
+	if (attr->sample_max_stack > PMUCTL_STACK_MAX)
+		return pmuctl_refuse(why, STACK_DEPTH, "attr.sample_max_stack",
+				     (unsigned int)attr->sample_max_stack,
+				     PMUCTL_STACK_MAX);
+	err = check_sample_type(attr, why);
+	return err ? err : check_clock(attr, why);
+}
+
 int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why)
 {
 	const struct perf_event_attr *attr = &a->attr;
@@ -206,6 +289,9 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",
 				     (unsigned int)attr->precise_ip);
 	err = check_unsupported_fields(a, why);
+	if (err)
+		return err;
+	err = check_sampling(attr, why);
 	if (err)
 		return err;
 	if (attr->exclude_user && attr->exclude_kernel)

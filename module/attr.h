@@ -9,8 +9,21 @@
 
 #include "compat/pure.h"
 #include <linux/pmuctl.h>
+#include <asm/perf_regs.h>
 
 struct pmuctl_explanation;
+
+/* Most addresses of a call chain, whatever the kernel's own limit */
+#define PMUCTL_STACK_MAX	127U
+
+/*
+ * The registers that a sample can have, as bits of attr.sample_regs_user and
+ * sample_regs_intr: a task's DS, ES, FS and GS are saved nowhere.
+ */
+#define PMUCTL_REGS_SUPPORTED						\
+	(((1ULL << PERF_REG_X86_64_MAX) - 1) &				\
+	 ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES |		\
+	   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
 
 /**
  * union pmuctl_attr - an attr of the largest size that the module knows

@@ -11,7 +11,7 @@
 #include <linux/ptrace.h>
 #include <linux/types.h>
 
-#include <asm/perf_regs.h>
+#include "attr.h"
 
 /**
  * pmuctl_callchain() - the addresses of the interrupted function and its callers
@@ -32,15 +32,6 @@
 unsigned int pmuctl_callchain(u64 *ips, unsigned int room,
 			      unsigned int max_stack, struct pt_regs *regs,
 			      bool kernel, bool user);
-
-/*
- * The registers that a sample can have, as bits of attr.sample_regs_user and
- * sample_regs_intr: a task's DS, ES, FS and GS are saved nowhere.
- */
-#define PMUCTL_REGS_SUPPORTED						\
-	(((1ULL << PERF_REG_X86_64_MAX) - 1) &				\
-	 ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES |		\
-	   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
 
 /**
  * pmuctl_regs_fill() - pick registers

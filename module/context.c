@@ -177,6 +177,12 @@ void pmuctl_context_change(struct pmuctl_context *ctx,
 	call_context(&call, context_change_here);
 }
 
+void pmuctl_context_resched_here(struct pmuctl_context *ctx)
+{
+	if (READ_ONCE(ctx->loaded_cpu) == smp_processor_id())
+		resched(this_cpu_ptr(pmuctl_cpus), current);
+}
+
 static void unload_here(void *info)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
@@ -524,6 +530,7 @@ static int cpu_goes(unsigned int cpu)
 	hwpmu_cpu_offline();
 	local_irq_restore(flags);
 	hrtimer_cancel(&pc->timer);
+	hrtimer_cancel(&pc->tick);
 	return 0;
 }
 

@@ -36,6 +36,9 @@
 #include "explain.h"
 #include "pmu/hwpmu.h"
 
+struct pmuctl_output;
+struct pmuctl_sampling;
+
 /**
  * enum pmuctl_class - how a group gets on the PMU
  * @PMUCTL_PINNED: whenever its context is loaded, or it is in error.
@@ -99,6 +102,8 @@ struct pmuctl_context {
  * Constant after creation:
  * @context: whose event it is.
  * @id: what PERF_EVENT_IOC_ID says; never used again.
+ * @stream_id: the same, but each part of an event of all CPUs has its own.
+ * @sampling: how often it is sampled; NULL if it is not.
  * @cpu: it counts only on this CPU; -1 on any.
  * @read_format: PERF_FORMAT_*.
  * @exclude_idle: it does not count while the CPU runs its idle task.
@@ -109,6 +114,8 @@ struct pmuctl_context {
  *
  * Others:
  * @user: its pages for user space; NULL until one is mapped. See userpage.c.
+ * @output: what its records look like; NULL if it writes none. Of one that does not sample
+ *	it is made when it gets a buffer; then it does not change any more.
  *
  * Protected by @context->lock, changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
@@ -131,8 +138,11 @@ struct pmuctl_context {
  */
 struct pmuctl_event {
 	struct pmuctl_user *user;
+	struct pmuctl_output *output;
+	struct pmuctl_sampling *sampling;
 	struct pmuctl_context *context;
 	u64 id;
+	u64 stream_id;
 	int cpu;
 	u64 read_format;
 	bool exclude_idle;
@@ -181,9 +191,11 @@ static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
  * @id: of the event.
  * @value: events counted since the last reset.
  * @time_enabled: and @time_running: ns, see struct pmuctl_event.
+ * @lost: records that found no room.
  */
 struct pmuctl_counts {
 	u64 id;
+	u64 lost;
 	u64 value;
 	u64 time_enabled;
 	u64 time_running;
@@ -259,6 +271,18 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
  */
 bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
 			   struct pmuctl_counts *counts);
+
+/**
+ * pmuctl_event_get_output() - its output, made if it has none
+ * @event: kept open by the caller.
+ *
+ * Context: Process, may sleep; mmap_lock may be held.
+ * Return: the same each time; NULL: no memory.
+ */
+struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event);
+
+/* How many records of it were lost; NMI-safe. */
+u64 pmuctl_event_lost(const struct pmuctl_event *event);
 
 /* Does it count CPUs, not a task? Any context. */
 static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
@@ -346,6 +370,9 @@ void pmuctl_context_change(struct pmuctl_context *ctx,
  * Return: false if @func did.
  */
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg);
+
+/* Choose anew what is on the PMU if the context is loaded here. Hard IRQ. */
+void pmuctl_context_resched_here(struct pmuctl_context *ctx);
 
 /* Bring the times of a group up to date (sched.c). Its context's lock is held, and that
  * is loaded on this CPU, or on none. IRQs off.

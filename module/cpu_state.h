@@ -24,6 +24,8 @@
  * @rotations: how often groups took turns.
  * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
+ * @tick: runs while sampling needs it: see pmuctl_tick().
+ * @ticking: it is to run.
  * @batch: scratch, too large for the stack.
  *
  * Written by its own CPU with IRQs off; all but @task_context with the locks of both
@@ -41,6 +43,8 @@ struct pmuctl_cpu {
 	u64 rotations;
 	struct irq_work reload;
 	struct hrtimer timer;
+	struct hrtimer tick;
+	bool ticking;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 };
 
@@ -79,6 +83,9 @@ void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 
 /* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);
+
+/* Have pmuctl_tick() called from now on. */
+void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc);
 
 void pmuctl_sched_init(struct pmuctl_cpu *pc);
 

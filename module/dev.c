@@ -86,7 +86,8 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	info->features = PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
 		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
 		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING |
-		PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ;
+		PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ |
+		PMUCTL_FEATURE_SAMPLING;
 	info->pmu_kind = PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
 	info->nr_counters = caps->nr_general;
@@ -164,9 +165,6 @@ static int check_flags(const struct pmuctl_open *open,
 	if (open->flags & PERF_FLAG_PID_CGROUP)
 		return pmuctl_refuse(why, FLAG_UNSUPPORTED, "flags",
 				     open->flags, "PID_CGROUP");
-	if (open->flags & PERF_FLAG_FD_OUTPUT)
-		return pmuctl_refuse(why, FLAG_UNSUPPORTED, "flags",
-				     open->flags, "FD_OUTPUT");
 	return 0;
 }
 

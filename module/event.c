@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "cpu_state.h"
+#include "output.h"
 
 /* See the lock order in core.h. */
 DEFINE_MUTEX(pmuctl_mutex);
@@ -178,6 +179,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
 	event->id = id;
+	event->stream_id = id;
 	event->cpu = cpu;
 	event->read_format = attr->read_format;
 	event->exclude_idle = attr->exclude_idle;
@@ -187,11 +189,19 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
 	err = hwpmu_counter_init(&event->counter, attr, why);
+	if (!err)
+		err = pmuctl_sampling_alloc(event, attr, why);
 	if (err) {
 		kmem_cache_free(event_cache, event);
 		return ERR_PTR(err);
 	}
 	return event;
+}
+
+static void dealloc_one(struct pmuctl_event *event)
+{
+	pmuctl_sampling_free(event);
+	kmem_cache_free(event_cache, event);
 }
 
 /* The memory of an event that is not attached */
@@ -202,12 +212,49 @@ static void dealloc_event(struct pmuctl_event *event)
 	if (event->on_cpu) {
 		for_each_possible_cpu(cpu)
 			if (event->on_cpu[cpu])
-				kmem_cache_free(event_cache,
-						event->on_cpu[cpu]);
+				dealloc_one(event->on_cpu[cpu]);
 		kfree(event->on_cpu);
 	}
 	pmuctl_userpage_free(event);
-	kmem_cache_free(event_cache, event);
+	pmuctl_output_free(event->output);
+	dealloc_one(event);
+}
+
+/* Does it need an output from the start? */
+static bool writes_records(const struct perf_event_attr *attr)
+{
+	return attr->sample_period || attr->sample_type || attr->wakeup_events;
+}
+
+static int make_output(struct pmuctl_event *event,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	struct pmuctl_output *output;
+
+	output = pmuctl_output_alloc(attr, event->id, why);
+	if (IS_ERR(output))
+		return PTR_ERR(output);
+	/* Somebody else may have made one; who sees it sees what is in it. */
+	if (cmpxchg_release(&event->output, NULL, output))
+		pmuctl_output_free(output);
+	return 0;
+}
+
+struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event)
+{
+	static const struct perf_event_attr nothing;
+
+	if (!READ_ONCE(event->output))
+		make_output(event, &nothing, NULL);
+	return READ_ONCE(event->output);
+}
+
+u64 pmuctl_event_lost(const struct pmuctl_event *event)
+{
+	const struct pmuctl_output *output = READ_ONCE(event->output);
+
+	return output ? atomic64_read(&output->lost) : 0;
 }
 
 static int alloc_parts(struct pmuctl_event *event,
@@ -226,6 +273,8 @@ static int alloc_parts(struct pmuctl_event *event,
 		if (IS_ERR(part))
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
+		part->stream_id = atomic64_inc_return(&last_id);
+		part->output = event->output;
 		event->on_cpu[cpu] = part;
 	}
 	return 0;
@@ -244,7 +293,9 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	if (IS_ERR(event))
 		return event;
 	event->enabled = enable;
-	if (!task && cpu < 0)
+	if (writes_records(attr))
+		err = make_output(event, attr, why);
+	if (!err && !task && cpu < 0)
 		err = alloc_parts(event, attr, why);
 	if (!err)
 		err = attach_with_hooks(event, task, leader, why);
@@ -300,6 +351,8 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 
 	for_each_meant(each, want->event, want->group) {
 		changed |= each->enabled != want->enabled || each->error;
+		if (each->sampling)
+			changed |= pmuctl_sampling_refresh(each);
 		each->enabled = want->enabled;
 		each->error = false;
 	}
@@ -393,6 +446,7 @@ static void read_one(const struct pmuctl_event *event,
 	if (!sum)
 		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
+	counts->lost = pmuctl_event_lost(event);
 	counts->value += hwpmu_read(&event->counter) - event->base;
 	counts->time_enabled += event->time_enabled;
 	counts->time_running += event->time_running;
@@ -438,6 +492,7 @@ static bool read_here(const struct pmuctl_event *event, u64 format,
 	    event->counter.running) {
 		on = true;
 		counts->id = event->id;
+		counts->lost = pmuctl_event_lost(event);
 		counts->value = hwpmu_read(&event->counter) - event->base;
 		if (format & FORMAT_TIMES)
 			time = sched_clock() - event->stamp;

@@ -4,7 +4,6 @@
  * perf_event_open(2)'s, so that programs written for those need not know the difference.
  */
 #include <linux/anon_inodes.h>
-#include <linux/compat.h>
 #include <linux/cpumask.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -15,21 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "front.h"
-
-/**
- * struct event_file - what an event file descriptor is
- * @event: the event; constant.
- * @opener: the thread that opened it; constant, referenced.
- * @node: in event_files, which files_mutex protects.
- * @last: the last refusal of an ioctl or read on it.
- */
-struct event_file {
-	struct pmuctl_event *event;
-	struct pid *opener;
-	struct list_head node;
-	struct pmuctl_last last;
-};
+#include "event_fd.h"
 
 /* All of them; the mutex is outside of every lock of the core. */
 static DEFINE_MUTEX(files_mutex);
@@ -63,7 +48,7 @@ static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
 	if (format & PERF_FORMAT_ID)
 		out[n++] = counts->id;
 	if (format & PERF_FORMAT_LOST)
-		out[n++] = 0; /* nothing is sampled, so nothing is lost */
+		out[n++] = counts->lost;
 	return n;
 }
 
@@ -170,11 +155,29 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 {
 	struct event_file *ef = file->private_data;
 	struct pmuctl_context *ctx = ef->event->context;
+	struct pmuctl_output *output = READ_ONCE(ef->event->output);
+	__poll_t ready = 0;
 
-	if (!ctx)
-		return 0; /* of all CPUs: they never end */
-	poll_wait(file, &ctx->gone_wait, wait);
-	return READ_ONCE(ctx->gone) ? EPOLLHUP : 0;
+	if (ctx) { /* else of all CPUs: they never end */
+		poll_wait(file, &ctx->gone_wait, wait);
+		if (READ_ONCE(ctx->gone))
+			ready |= EPOLLHUP;
+	}
+	if (output) {
+		poll_wait(file, &output->wait, wait);
+		if (pmuctl_output_poll(output))
+			ready |= EPOLLIN;
+	}
+	return ready;
+}
+
+/* SIGIO, or what F_SETSIG asks for, when there is something to read or a limit reached */
+static int event_fasync(int fd, struct file *file, int on)
+{
+	struct event_file *ef = file->private_data;
+	struct pmuctl_output *output = pmuctl_event_get_output(ef->event);
+
+	return output ? fasync_helper(fd, file, on, &output->fasync) : -ENOMEM;
 }
 
 static int event_mmap(struct file *file, struct vm_area_struct *vma)
@@ -189,163 +192,6 @@ static int event_mmap(struct file *file, struct vm_area_struct *vma)
 	return err;
 }
 
-/*
- * The argument may be PERF_IOC_FLAG_GROUP. Other bits are ignored, as perf does: many
- * programs give no argument, so that anything comes.
- */
-static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
-			 unsigned long arg)
-{
-	bool group = arg & PERF_IOC_FLAG_GROUP;
-
-	if (number == PERF_EVENT_IOC_ENABLE)
-		pmuctl_event_enable(event, group);
-	else if (number == PERF_EVENT_IOC_DISABLE)
-		pmuctl_event_disable(event, group);
-	else
-		pmuctl_event_reset(event, group);
-	return 0;
-}
-
-/* Copy the counts of its CPUs, as many as there is room for; nr becomes their number. */
-static long copy_cpus(struct pmuctl_event *event, struct pmuctl_read_cpus *args,
-		      struct pmuctl_explanation *why)
-{
-	struct pmuctl_cpu_count __user *out = u64_to_user_ptr(args->counts);
-	const u32 room = args->nr;
-	struct pmuctl_counts counts;
-	int cpu;
-
-	args->nr = 0;
-	for_each_possible_cpu(cpu) {
-		struct pmuctl_cpu_count count = { .cpu = cpu };
-
-		if (!event->on_cpu && cpu != event->cpu)
-			continue;
-		if (args->nr++ >= room)
-			continue;
-		if (pmuctl_event_read_cpu(event, cpu, &counts)) {
-			count.value = counts.value;
-			count.time_enabled = counts.time_enabled;
-			count.time_running = counts.time_running;
-		}
-		count.online = cpu_online(cpu);
-		if (copy_to_user(out++, &count, sizeof(count)))
-			return pmuctl_refuse(why, BAD_POINTER, "counts");
-	}
-	if (args->nr > room)
-		return pmuctl_refuse(why, NR_TOO_SMALL, "nr", args->nr, room);
-	return 0;
-}
-
-static long ioctl_read_cpus(struct pmuctl_event *event, void __user *arg,
-			    struct pmuctl_explanation *why)
-{
-	struct pmuctl_read_cpus args;
-	u32 __user *nr = arg + offsetof(struct pmuctl_read_cpus, nr);
-	u32 size;
-	long ret;
-
-	ret = pmuctl_copy_versioned(&args, sizeof(args), sizeof(args), arg,
-				    &size, why);
-	if (ret)
-		return ret;
-	if (args.flags)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", args.flags, 0);
-	if (args.entry_size != sizeof(struct pmuctl_cpu_count))
-		return pmuctl_refuse(why, ENTRY_SIZE, "entry_size",
-				     args.entry_size,
-				     sizeof(struct pmuctl_cpu_count));
-	if (!pmuctl_event_is_of_cpus(event))
-		return pmuctl_refuse(why, NOT_BY_CPU, "");
-	ret = copy_cpus(event, &args, why);
-	if ((!ret || ret == -ENOSPC) && put_user(args.nr, nr))
-		return pmuctl_refuse(why, BAD_POINTER, "nr");
-	return ret;
-}
-
-static long unsupported(unsigned int number, struct pmuctl_explanation *why)
-{
-	static const struct {
-		unsigned int number;
-		const char *name;
-	} known[] = {
-		{ PERF_EVENT_IOC_REFRESH, "PERF_EVENT_IOC_REFRESH" },
-		{ PERF_EVENT_IOC_PERIOD, "PERF_EVENT_IOC_PERIOD" },
-		{ PERF_EVENT_IOC_SET_OUTPUT, "PERF_EVENT_IOC_SET_OUTPUT" },
-		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
-		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
-		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "PERF_EVENT_IOC_PAUSE_OUTPUT" },
-		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
-		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		  "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (known[i].number == number)
-			return pmuctl_refuse(why, IOCTL_UNSUPPORTED, "",
-					     known[i].name);
-	return pmuctl_refuse(why, IOCTL_UNKNOWN, "", number);
-}
-
-static long do_ioctl(struct event_file *ef, unsigned int number,
-		     unsigned long arg, struct pmuctl_explanation *why)
-{
-	switch (number) {
-	case PERF_EVENT_IOC_ENABLE:
-	case PERF_EVENT_IOC_DISABLE:
-	case PERF_EVENT_IOC_RESET:
-		return ioctl_switch(ef->event, number, arg);
-	case PERF_EVENT_IOC_ID:
-		if (put_user(ef->event->id, (u64 __user *)arg))
-			return pmuctl_refuse(why, BAD_POINTER, "");
-		return 0;
-	case PMUCTL_IOC_READ_CPUS:
-		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
-	case PMUCTL_IOC_EXPLAIN:
-		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
-	default:
-		return unsupported(number, why);
-	}
-}
-
-static long event_ioctl(struct file *file, unsigned int number,
-			unsigned long arg)
-{
-	struct event_file *ef = file->private_data;
-	struct pmuctl_explanation why;
-	long ret;
-
-	ret = do_ioctl(ef, number, arg, &why);
-	if (ret < 0)
-		pmuctl_last_set(&ef->last, &why);
-	return ret;
-}
-
-#ifdef CONFIG_COMPAT
-/* Numbers that contain the size of a pointer differ between 32 and 64 bits. */
-static long event_compat_ioctl(struct file *file, unsigned int number,
-			       unsigned long arg)
-{
-	static const unsigned int with_pointer[] = {
-		PERF_EVENT_IOC_SET_FILTER,
-		PERF_EVENT_IOC_ID,
-		PERF_EVENT_IOC_QUERY_BPF,
-		PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-	};
-	const unsigned int longer = sizeof(void *) - sizeof(compat_uptr_t);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(with_pointer); i++)
-		if (number + (longer << _IOC_SIZESHIFT) == with_pointer[i])
-			number = with_pointer[i];
-	return event_ioctl(file, number, (unsigned long)compat_ptr(arg));
-}
-#else
-#define event_compat_ioctl	NULL
-#endif
-
 static int event_release(struct inode *inode, struct file *file)
 {
 	struct event_file *ef = file->private_data;
@@ -359,14 +205,32 @@ static int event_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+static const struct file_operations event_fops;
+
+struct pmuctl_event *pmuctl_event_fd_get(int fd, struct file **file)
+{
+	struct event_file *ef;
+
+	*file = fget(fd);
+	if (!*file)
+		return NULL;
+	if ((*file)->f_op != &event_fops) {
+		fput(*file);
+		return NULL;
+	}
+	ef = (*file)->private_data;
+	return ef->event;
+}
+
 static const struct file_operations event_fops = {
 	.owner = THIS_MODULE,
 	.release = event_release,
 	.read = event_read,
 	.poll = event_poll,
 	.mmap = event_mmap,
-	.unlocked_ioctl = event_ioctl,
-	.compat_ioctl = event_compat_ioctl,
+	.fasync = event_fasync,
+	.unlocked_ioctl = pmuctl_event_fd_ioctl,
+	.compat_ioctl = pmuctl_event_fd_compat_ioctl,
 };
 
 /* Find out whom an event counts: a task with a reference, or NULL for all of @cpu. */
@@ -430,23 +294,30 @@ static struct pmuctl_event *
 create_in_group(const struct perf_event_attr *attr, struct task_struct *task,
 		const struct pmuctl_open *open, struct pmuctl_explanation *why)
 {
-	struct pmuctl_event *event;
-	struct event_file *leader;
+	struct pmuctl_event *event, *leader;
 	struct file *file;
+	int err;
 
-	if (open->group_fd == -1 || (open->flags & PERF_FLAG_FD_NO_GROUP))
+	if (open->group_fd == -1 ||
+	    (open->flags & (PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT)) ==
+	    PERF_FLAG_FD_NO_GROUP)
 		return create_allowed(attr, task, open, NULL, why);
 
-	file = fget(open->group_fd);
-	if (!file || file->f_op != &event_fops) {
-		event = ERR_PTR(pmuctl_refuse(why, GROUP_FD, "group_fd",
-					      open->group_fd));
-	} else {
-		leader = file->private_data;
-		event = create_allowed(attr, task, open, leader->event, why);
+	leader = pmuctl_event_fd_get(open->group_fd, &file);
+	if (!leader)
+		return ERR_PTR(pmuctl_refuse(why, GROUP_FD, "group_fd",
+					     open->group_fd));
+	event = create_allowed(attr, task, open,
+			       open->flags & PERF_FLAG_FD_NO_GROUP ? NULL : leader,
+			       why);
+	if (!IS_ERR(event) && (open->flags & PERF_FLAG_FD_OUTPUT)) {
+		err = pmuctl_event_set_output(event, leader, why);
+		if (err) {
+			pmuctl_event_free(event);
+			event = ERR_PTR(err);
+		}
 	}
-	if (file)
-		fput(file);
+	fput(file);
 	return event;
 }
 

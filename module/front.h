@@ -76,13 +76,13 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 			 struct pmuctl_explanation *why);
 
 /**
- * pmuctl_event_fd_mmap() - map the page of an event
+ * pmuctl_event_fd_mmap() - map the page of an event, or its buffer
  * @event: kept open by the mapping.
  * @vma: the mapping.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep; mmap_lock held.
- * Return: 0, -EINVAL, -ENOMEM.
+ * Return: 0, -EINVAL, -EPERM, -ENOMEM.
  */
 int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 			 struct pmuctl_explanation *why);

@@ -6,20 +6,25 @@
 #include <linux/module.h>
 
 #include "front.h"
+#include "output.h"
 
 static int __init pmuctl_init(void)
 {
+	static const struct hwpmu_ops ops = { .overflow = pmuctl_overflow };
 	int err;
 
-	err = hwpmu_init();
+	err = hwpmu_init(&ops);
 	if (err)
 		return err;
 	err = pmuctl_event_init();
 	if (err)
 		goto err_hwpmu;
-	err = pmuctl_hooks_init();
+	err = pmuctl_buffer_init();
 	if (err)
 		goto err_event;
+	err = pmuctl_hooks_init();
+	if (err)
+		goto err_buffer;
 	err = pmuctl_context_init();
 	if (err)
 		goto err_hooks;
@@ -38,6 +43,8 @@ err_context:
 	pmuctl_context_exit();
 err_hooks:
 	pmuctl_hooks_exit();
+err_buffer:
+	pmuctl_buffer_exit();
 err_event:
 	pmuctl_event_exit();
 err_hwpmu:
@@ -52,6 +59,8 @@ static void __exit pmuctl_exit(void)
 	pmuctl_permission_exit();
 	pmuctl_hooks_exit();
 	pmuctl_context_exit();
+	pmuctl_buffer_exit();
+	pmuctl_sample_exit();
 	pmuctl_event_exit();
 	hwpmu_exit();
 }

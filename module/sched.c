@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 
 #include "cpu_state.h"
+#include "output.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
@@ -81,8 +82,12 @@ static bool update_eligible(struct pmuctl_event *leader, bool idle)
 	bool right = true;
 	struct pmuctl_event *event;
 
+	if (leader->sampling)
+		pmuctl_sampling_expire(leader);
 	leader->eligible = may_count(leader, idle) && !leader->error;
 	for_each_group_member(event, leader) {
+		if (event->sampling)
+			pmuctl_sampling_expire(event);
 		event->eligible = leader->eligible && may_count(event, idle);
 		if (event->counter.running != (on && event->eligible))
 			right = false;
@@ -135,6 +140,8 @@ static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		event->counter.usable = event->counter.config.allowed & usable;
 		if (pc->full && !(event->counter.usable & ~pc->full))
 			return false;
+		if (event->sampling)
+			pmuctl_sampling_start(pc, event);
 		pc->batch[n++] = &event->counter;
 	}
 	if (!hwpmu_start(pc->batch, n)) {
@@ -329,6 +336,8 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	hwpmu_commit();
 
 	write_pages(pc);
+	if (pc->ticking && !hrtimer_active(&pc->tick))
+		pmuctl_sched_start_ticking(pc);
 	if (pc->waiting && (why == LOAD || !hrtimer_active(&pc->timer)))
 		start_rotating(pc, now);
 }
@@ -363,6 +372,8 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	}
 	hwpmu_commit();
 	write_pages(pc);
+	if (pc->ticking && !hrtimer_active(&pc->tick))
+		pmuctl_sched_start_ticking(pc);
 	return true;
 }
 
@@ -411,9 +422,39 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+/* ---- The tick ---- */
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, tick);
+	bool again;
+
+	if (pc->context.cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+
+	pmuctl_cpu_lock(pc);
+	again = pmuctl_tick(pc);
+	pc->ticking = again;
+	pmuctl_cpu_unlock(pc);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(PMUCTL_TICK_NS));
+	return HRTIMER_RESTART;
+}
+
+void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc)
+{
+	pc->ticking = true;
+	if (!hrtimer_active(&pc->tick))
+		hrtimer_start(&pc->tick, ns_to_ktime(PMUCTL_TICK_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 void pmuctl_sched_init(struct pmuctl_cpu *pc)
 {
 	raw_spin_lock_init(&pc->no_task_lock);
 	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	pc->timer.function = rotate;
+	hrtimer_init(&pc->tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	pc->tick.function = tick;
 }

@@ -55,6 +55,22 @@
 #define PMUCTL_SAY_PRECISE EOPNOTSUPP, \
 	"precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)"
 
+#define PMUCTL_SAY_FREQ_TOO_HIGH EINVAL, \
+	"%llu samples a second are above the limit %u: ask for less, or raise /sys/module/pmuctl/parameters/max_sample_rate"
+#define PMUCTL_SAY_SAMPLE_UNSUPPORTED EOPNOTSUPP, \
+	"attr.sample_type has %s, which this version of pmuctl cannot tell: clear it"
+#define PMUCTL_SAY_STACK_DEPTH EOVERFLOW, \
+	"sample_max_stack %u is above the limit %u: ask for less, or for 0, the limit"
+#define PMUCTL_SAY_STACK_USER EINVAL, \
+	"sample_stack_user %u must be a multiple of 8 below 65528: round it"
+#define PMUCTL_SAY_REGS EINVAL, \
+	"register mask 0x%llx must name at least one register of 0x%llx, and no other"
+#define PMUCTL_SAY_CLOCK EINVAL, \
+	"clock %d cannot be read in an NMI: use CLOCK_MONOTONIC (1), _MONOTONIC_RAW (4), _BOOTTIME (7), _REALTIME (0) or _TAI (11)"
+
+#define PMUCTL_SAY_CLOCK_UNUSED EINVAL, \
+	"attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0"
+
 /* The target */
 #define PMUCTL_SAY_PID_INVALID EINVAL, \
 	"pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu"
@@ -135,11 +151,33 @@
 #define PMUCTL_SAY_ENTRY_SIZE EINVAL, \
 	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count: set it to sizeof()"
 #define PMUCTL_SAY_MMAP_SIZE EINVAL, \
-	"%lu bytes cannot be mapped: only the first page can, %lu bytes, to read a counter without a system call"
+	"%lu bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer"
+#define PMUCTL_SAY_MMAP_OTHER_SIZE EINVAL, \
+	"a buffer of %lu pages is wanted, but this event already has one of %lu: map as many, or unmap that first"
+#define PMUCTL_SAY_MEMLOCK EPERM, \
+	"%lu KiB of buffer are more than the %lu KiB left of your allowance (parameter mlock_kb) and the limit of locked memory, %lu KiB: map less, raise the limit (ulimit -l), or gain CAP_IPC_LOCK"
+#define PMUCTL_SAY_NO_BUFFER EINVAL, \
+	"this event has no buffer: map one first"
+#define PMUCTL_SAY_NOT_SAMPLED EINVAL, \
+	"this event only counts: open it with attr.sample_period or attr.sample_freq"
+#define PMUCTL_SAY_PERIOD_RANGE EINVAL, \
+	"%llu is not a period: it is from 1 to 2^63 - 1"
+#define PMUCTL_SAY_REFRESH_MANY EINVAL, \
+	"an event of all CPUs overflows on each: open one for each CPU to have it end after a number of overflows"
+#define PMUCTL_SAY_OUTPUT_FD EBADF, \
+	"%d is not an event of pmuctl: pass the descriptor of one that has a buffer, or -1"
+#define PMUCTL_SAY_OUTPUT_ITSELF EINVAL, \
+	"an event cannot be redirected to itself: map a buffer for it"
+#define PMUCTL_SAY_OUTPUT_NO_BUFFER EINVAL, \
+	"the event to write to has no buffer: map one for it first"
+#define PMUCTL_SAY_OUTPUT_MAPPED EINVAL, \
+	"this event's own buffer is mapped: unmap it first"
+#define PMUCTL_SAY_OUTPUT_OTHER EINVAL, \
+	"the two events differ in attr.%s, so their records cannot be in one buffer: open them alike"
 #define PMUCTL_SAY_MMAP_OFFSET EINVAL, \
 	"an event is mapped from its beginning: the offset is %llu and must be 0"
 #define PMUCTL_SAY_MMAP_PRIVATE EINVAL, \
-	"a private copy of the page would never change: map it with MAP_SHARED"
+	"a private copy of an event's pages would never change: map them with MAP_SHARED"
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl"
 

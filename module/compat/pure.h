@@ -20,6 +20,7 @@
 #include <linux/kernel.h>
 #include <linux/processor.h>
 #include <linux/string.h>
+#include <linux/time.h>
 #include <linux/types.h>
 
 #else /* user space */
@@ -32,6 +33,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;

@@ -13,10 +13,11 @@
  * Order against the NMI, which may interrupt between any two instructions here:
  *
  *	start: fill in the counter, then active[], then @enabled; the register at commit
- *	stop: @enabled, then the register, then active[], then fold
+ *	stop: @enabled, then the register, then fold
  *
- * So the NMI sees a counter in active[] only while count and prev are its to change,
- * and hwpmu_read() notices by @seq if it did.
+ * The NMI looks only at counters that are enabled and active: only while these two hold
+ * are count, prev and left its to change, and hwpmu_read() notices by @seq if it did.
+ * A period that ends while its counter is being stopped is told when it goes on.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,6 +31,7 @@
 
 DEFINE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 struct hwpmu_caps hwpmu_the_caps __ro_after_init;
+const struct hwpmu_ops *hwpmu_core_ops __ro_after_init;
 static const char *hwpmu_no_pmu_reason __ro_after_init;
 
 /* Below this the NMI handler would interrupt itself into a standstill. */
@@ -78,11 +80,12 @@ static void read_cpuid(struct hwpmu_cpuid *id)
 		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
 }
 
-int __init hwpmu_init(void)
+int __init hwpmu_init(const struct hwpmu_ops *ops)
 {
 	struct hwpmu_cpuid id;
 	int err;
 
+	hwpmu_core_ops = ops;
 	read_cpuid(&id);
 	hwpmu_no_pmu_reason = hwpmu_cpuid_decode(&id, &hwpmu_the_caps);
 	if (!hwpmu_no_pmu_reason && !intel_probe(&hwpmu_the_caps)) {
@@ -130,8 +133,10 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 void hwpmu_fold(struct hwpmu_counter *c)
 {
 	u64 raw = intel_read_counter(c->index);
+	u64 delta = (raw - c->prev) & hwpmu_width_mask(c->index);
 
-	c->count += (raw - c->prev) & hwpmu_width_mask(c->index);
+	c->count += delta;
+	c->left -= delta;
 	c->prev = raw;
 }
 
@@ -151,26 +156,27 @@ static u64 distance_max(unsigned int index)
 void hwpmu_arm(struct hwpmu_counter *c)
 {
 	unsigned int headroom = READ_ONCE(hwpmu_headroom);
-	u64 distance;
+	u64 distance, raw;
 
-	if (headroom)
+	if (c->period)
+		distance = clamp_t(s64, c->left, 1, distance_max(c->index));
+	else if (headroom)
 		distance = clamp(headroom, HEADROOM_MIN, (unsigned int)S32_MAX);
 	else if (c->user && !(c->prev & half_range(c->index)))
 		distance = distance_max(c->index);
 	else
 		return;
-	intel_write_counter(&hwpmu_the_caps, c->index, -distance);
-	c->prev = -distance & hwpmu_width_mask(c->index);
+	raw = -distance & hwpmu_width_mask(c->index);
+	if (raw == c->prev)
+		return;
+	intel_write_counter(&hwpmu_the_caps, c->index, raw);
+	c->prev = raw;
 }
 
 /* An NMI may come in between, and write the same. */
 static void apply_enabled(struct hwpmu_cpu *cpu)
 {
-	u64 counters = READ_ONCE(cpu->enabled);
-
-	if (READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen))
-		counters = 0;
-	if (cpu->owned && counters != READ_ONCE(cpu->written))
+	if (cpu->owned && hwpmu_wanted(cpu) != READ_ONCE(cpu->written))
 		hwpmu_write_enabled(cpu);
 }
 
@@ -210,6 +216,8 @@ static void start_placed(struct hwpmu_cpu *cpu,
 		c->prev = intel_read_counter(c->index);
 		hwpmu_arm(c);
 		c->running = true;
+		if (c->held)
+			this_cpu_or(hwpmu_cpu.held, BIT_ULL(c->index));
 		WRITE_ONCE(cpu->active[c->index], c);
 		add |= BIT_ULL(c->index);
 	}
@@ -222,15 +230,17 @@ static void start_placed(struct hwpmu_cpu *cpu,
 static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 {
 	WRITE_ONCE(cpu->enabled, cpu->enabled & ~mask);
+	barrier(); /* the NMI leaves all of them alone from here on */
 	if (!cpu->enabled)
 		WRITE_ONCE(cpu->stuck, false);
+	if (cpu->held & mask)
+		this_cpu_and(hwpmu_cpu.held, ~mask);
 	apply_enabled(cpu);
 
 	for (; mask; mask &= mask - 1) {
 		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
 
 		WRITE_ONCE(cpu->active[c->index], NULL);
-		barrier(); /* the NMI leaves @c alone from here on */
 		hwpmu_fold(c);
 		c->running = false;
 	}
@@ -328,24 +338,89 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 		stop_mask(cpu, mask);
 }
 
-u64 hwpmu_read(const struct hwpmu_counter *c)
+/* @value, and what was counted since it was right, of one instant */
+static __always_inline u64 read_since(const struct hwpmu_counter *c,
+				      const u64 *value, u64 *delta)
 {
-	u64 count, delta;
+	u64 start;
 	u32 seq;
-
-	if (!c->running)
-		return c->count;
 
 	lockdep_assert_irqs_disabled();
 	do {
 		seq = READ_ONCE(c->seq);
 		barrier(); /* pairs with the NMI's on this CPU: seq first and last */
-		count = c->count;
-		delta = intel_read_counter(c->index) - c->prev;
+		start = *value;
+		*delta = intel_read_counter(c->index) - c->prev;
 		barrier();
 	} while (seq != READ_ONCE(c->seq));
+	*delta &= hwpmu_width_mask(c->index);
+	return start;
+}
 
-	return count + (delta & hwpmu_width_mask(c->index));
+u64 hwpmu_read(const struct hwpmu_counter *c)
+{
+	u64 count, delta;
+
+	if (!c->running)
+		return c->count;
+	count = read_since(c, &c->count, &delta);
+	return count + delta;
+}
+
+s64 hwpmu_left(const struct hwpmu_counter *c)
+{
+	u64 left, delta;
+
+	if (!c->running)
+		return c->left;
+	left = read_since(c, (const u64 *)&c->left, &delta);
+	return left - delta;
+}
+
+/* Keep the NMI away from a counter, and let it see it again as it is then. */
+static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
+{
+	hwpmu_freeze();
+	WRITE_ONCE(cpu->active[c->index], NULL);
+	barrier(); /* the NMI leaves it alone from here on */
+	hwpmu_fold(c);
+}
+
+static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
+{
+	hwpmu_arm(c);
+	barrier();
+	WRITE_ONCE(cpu->active[c->index], c);
+	hwpmu_thaw();
+}
+
+void hwpmu_user_attach(struct hwpmu_counter *c, struct hwpmu_user *user)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (c->running)
+		change_begin(cpu, c);
+	c->user = user;
+	if (c->running)
+		change_end(cpu, c);
+}
+
+void hwpmu_set_period(struct hwpmu_counter *c, u64 period)
+{
+	if (c->running)
+		change_begin(this_cpu_ptr(&hwpmu_cpu), c);
+	c->period = period;
+	c->left = period;
+	if (c->running)
+		change_end(this_cpu_ptr(&hwpmu_cpu), c);
+}
+
+void hwpmu_unhold(struct hwpmu_counter *c)
+{
+	c->held = false;
+	if (c->running)
+		this_cpu_and(hwpmu_cpu.held, ~BIT_ULL(c->index));
 }
 
 void hwpmu_freeze(void)

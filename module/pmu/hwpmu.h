@@ -33,6 +33,10 @@ struct hwpmu_user {
  * @count: what has been counted up to @prev. Owner CPU, NMI may interrupt; if not
  *	@running, whoever holds the lock under which the core stopped it.
  * @prev: raw value of the hardware counter when @count was right. As @count.
+ * @period: events from one overflow to the next that the core is told of; 0: it is told
+ *	of none. Set by hwpmu_set_period(). As @count.
+ * @left: events left until that overflow; not positive if it is due. As @count.
+ * @held: its core wants it to stand still although it is @running. As @count.
  *
  * The owner CPU is the one that last called hwpmu_start() for it; the core sees to it
  * that there is only one at a time.
@@ -46,6 +50,22 @@ struct hwpmu_counter {
 	struct hwpmu_user *user;
 	u64 count;
 	u64 prev;
+	u64 period;
+	s64 left;
+	bool held;
+};
+
+struct pt_regs;
+
+/**
+ * struct hwpmu_ops - what the core wants to be told
+ * @overflow: @counter, which is running, has counted @period events since the last time,
+ *	or more. @regs is what was interrupted. It may change the period. Returns true
+ *	if it is to go on; false to hold it until hwpmu_unhold(), or until it is stopped.
+ *	NMI; all counters of this CPU stand still.
+ */
+struct hwpmu_ops {
+	bool (*overflow)(struct hwpmu_counter *counter, struct pt_regs *regs);
 };
 
 /**
@@ -84,13 +104,14 @@ void hwpmu_snapshot(struct hwpmu_snapshot *snapshot);
 
 /**
  * hwpmu_init() - find out what the PMU is, register the NMI handler
+ * @ops: constant.
  *
  * A machine without a usable PMU is not an error: see hwpmu_reason().
  *
  * Context: Process, may sleep. At module load.
  * Return: 0, or -errno of the handler's registration.
  */
-int hwpmu_init(void);
+int hwpmu_init(const struct hwpmu_ops *ops);
 
 /**
  * hwpmu_exit() - undo hwpmu_init(); the PMU has been put
@@ -188,6 +209,26 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
  * Return: events counted since hwpmu_counter_init().
  */
 u64 hwpmu_read(const struct hwpmu_counter *counter);
+
+/**
+ * hwpmu_set_period() - let a counter overflow after some events from now, and every so many
+ * @counter: running on this CPU, or not running at all.
+ * @period: how many; at least 1.
+ *
+ * Context: as hwpmu_read().
+ */
+void hwpmu_set_period(struct hwpmu_counter *counter, u64 period);
+
+/* Events left until the end of the period; as hwpmu_read() */
+s64 hwpmu_left(const struct hwpmu_counter *counter);
+
+/**
+ * hwpmu_unhold() - let a counter go on that was held; after hwpmu_commit()
+ * @counter: running on this CPU, or not running at all.
+ *
+ * Context: as hwpmu_read().
+ */
+void hwpmu_unhold(struct hwpmu_counter *counter);
 
 /**
  * hwpmu_freeze() - let all counters of this CPU stand still

@@ -38,14 +38,29 @@ void hwpmu_lvtpc_set_nmi(void)
 	apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
-static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index)
+/* A period is over. What was counted beyond its end belongs to the next ones. */
+static void end_period(struct hwpmu_counter *c, struct pt_regs *regs)
+{
+	if (!hwpmu_core_ops->overflow(c, regs)) {
+		c->held = true;
+		this_cpu_or(hwpmu_cpu.held, BIT_ULL(c->index));
+	}
+	c->left += c->period;
+	if (unlikely(c->left <= 0))
+		c->left = c->period - (u64)-c->left % c->period;
+}
+
+static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
+			    struct pt_regs *regs)
 {
 	struct hwpmu_counter *c = READ_ONCE(cpu->active[index]);
 
-	if (!c)
+	if (!c || !(READ_ONCE(cpu->enabled) & BIT_ULL(index)))
 		return;
 	WRITE_ONCE(c->seq, c->seq + 1); /* hwpmu_read() that we interrupt tries again */
 	hwpmu_fold(c);
+	if (c->period && c->left <= 0)
+		end_period(c, regs);
 	hwpmu_arm(c);
 	if (c->user)
 		hwpmu_user_overflow(c);
@@ -68,7 +83,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	intel_enable_only(0);
 	while (status && loops++ < LOOPS_MAX) {
 		for (left = status; left; left &= left - 1) {
-			handle_overflow(cpu, __ffs64(left));
+			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
 		intel_ack_status(status);

@@ -14,6 +14,8 @@
  * struct hwpmu_cpu - the PMU of one CPU
  * @enabled: what IA32_PERF_GLOBAL_CTRL is to be; written before the register, so that
  *	the NMI, which restores the register from it, is never behind.
+ * @held: those of @enabled that shall stand still. The NMI may set bits, so it is changed by
+ *	single instructions only.
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @used: counters that may hold something else than 0.
  * @unsettled: see hwpmu_user_unsettled().
@@ -30,6 +32,7 @@
  */
 struct hwpmu_cpu {
 	u64 enabled;
+	u64 held;
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
 	bool stuck;
@@ -47,15 +50,23 @@ DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 
 /* Constant after hwpmu_init() */
 extern struct hwpmu_caps hwpmu_the_caps;
+extern const struct hwpmu_ops *hwpmu_core_ops;
 
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;
 
+/* What IA32_PERF_GLOBAL_CTRL is to be now. As the next. */
+static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
+{
+	if (READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen))
+		return 0;
+	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->held);
+}
+
 /* Bring IA32_PERF_GLOBAL_CTRL to what is wanted. Own CPU, IRQs off, or its NMI. */
 static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
 {
-	bool still = READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen);
-	u64 counters = still ? 0 : READ_ONCE(cpu->enabled);
+	u64 counters = hwpmu_wanted(cpu);
 
 	WRITE_ONCE(cpu->written, counters);
 	intel_enable_only(counters);
@@ -78,14 +89,17 @@ static inline u64 hwpmu_width_mask(unsigned int index)
  * hwpmu_arm() - let a counter that is not enabled overflow when it should
  * @counter: with its index chosen; count and prev are right before and after.
  *
- * After the headroom, if one is set. Else the raw value just goes on, unless user space
- * reads the counter and it is not in the upper half of its range.
+ * One that has a period overflows when that is over, or before if it is longer than the
+ * counter can hold. Others after the headroom, if one is set; else the raw value just goes
+ * on, unless user space reads the counter and it is not in the upper half of its range.
  *
  * Context: Owner CPU, IRQs off, or its NMI.
  */
 void hwpmu_arm(struct hwpmu_counter *counter);
 
-/* Add to @counter->count what the hardware has counted since @counter->prev. */
+/* Add to @counter->count what the hardware has counted since @counter->prev, and take it
+ * off @counter->left.
+ */
 void hwpmu_fold(struct hwpmu_counter *counter);
 
 /* Tell user space that an overflow was handled. NMI; @counter has a user. */

@@ -88,26 +88,6 @@ void hwpmu_user_overflow(struct hwpmu_counter *c)
 	userpage_write_end(up);
 }
 
-void hwpmu_user_attach(struct hwpmu_counter *c, struct hwpmu_user *user)
-{
-	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
-
-	lockdep_assert_irqs_disabled();
-	if (!c->running) {
-		c->user = user;
-		return;
-	}
-	hwpmu_freeze();
-	WRITE_ONCE(cpu->active[c->index], NULL);
-	barrier(); /* the NMI leaves it alone from here on */
-	c->user = user;
-	hwpmu_fold(c);
-	hwpmu_arm(c);
-	barrier();
-	WRITE_ONCE(cpu->active[c->index], c);
-	hwpmu_thaw();
-}
-
 void hwpmu_user_hide(void)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);

@@ -103,6 +103,11 @@ enum pmuctl_why {
 	PMUCTL_WHY_RAW_BITS		= 24,	/* EINVAL */
 	PMUCTL_WHY_COUNTS_NOTHING	= 25,	/* EINVAL: all levels excluded */
 	PMUCTL_WHY_PRECISE		= 26,	/* EOPNOTSUPP */
+	PMUCTL_WHY_FREQ_TOO_HIGH	= 27,	/* EINVAL */
+	PMUCTL_WHY_SAMPLE_UNSUPPORTED	= 28,	/* EOPNOTSUPP */
+	PMUCTL_WHY_STACK_DEPTH		= 29,	/* EOVERFLOW */
+	PMUCTL_WHY_STACK_USER		= 30,	/* EINVAL */
+	PMUCTL_WHY_REGS			= 31,	/* EINVAL */
 
 	/* The target */
 	PMUCTL_WHY_PID_INVALID		= 32,	/* EINVAL */
@@ -118,6 +123,8 @@ enum pmuctl_why {
 	PMUCTL_WHY_GROUP_OTHER_CPU	= 42,	/* EINVAL */
 	PMUCTL_WHY_GROUP_TOO_BIG	= 43,	/* EINVAL */
 	PMUCTL_WHY_SIBLING_FLAG		= 44,	/* EINVAL: pinned, exclusive */
+	PMUCTL_WHY_CLOCK		= 45,	/* EINVAL: attr.clockid */
+	PMUCTL_WHY_CLOCK_UNUSED		= 46,	/* EINVAL: it has no effect */
 
 	/* Permission */
 	PMUCTL_WHY_PERM_KERNEL		= 48,	/* EACCES */
@@ -138,9 +145,20 @@ enum pmuctl_why {
 	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
 	PMUCTL_WHY_NR_TOO_SMALL		= 82,	/* ENOSPC */
 	PMUCTL_WHY_ENTRY_SIZE		= 83,	/* EINVAL */
-	PMUCTL_WHY_MMAP_SIZE		= 84,	/* EINVAL: not one page */
+	PMUCTL_WHY_MMAP_SIZE		= 84,	/* EINVAL: not 1, nor 1 + 2^n pages */
 	PMUCTL_WHY_MMAP_OFFSET		= 85,	/* EINVAL: not 0 */
 	PMUCTL_WHY_MMAP_PRIVATE		= 86,	/* EINVAL */
+	PMUCTL_WHY_MMAP_OTHER_SIZE	= 87,	/* EINVAL: not that of its buffer */
+	PMUCTL_WHY_MEMLOCK		= 88,	/* EPERM: locked memory */
+	PMUCTL_WHY_NO_BUFFER		= 89,	/* EINVAL */
+	PMUCTL_WHY_NOT_SAMPLED		= 90,	/* EINVAL: it only counts */
+	PMUCTL_WHY_PERIOD_RANGE		= 91,	/* EINVAL */
+	PMUCTL_WHY_REFRESH_MANY		= 92,	/* EINVAL: of all CPUs */
+	PMUCTL_WHY_OUTPUT_FD		= 93,	/* EBADF */
+	PMUCTL_WHY_OUTPUT_ITSELF	= 94,	/* EINVAL */
+	PMUCTL_WHY_OUTPUT_NO_BUFFER	= 95,	/* EINVAL */
+	PMUCTL_WHY_OUTPUT_MAPPED	= 96,	/* EINVAL */
+	PMUCTL_WHY_OUTPUT_OTHER		= 97,	/* EINVAL: clockid, write_backward */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
@@ -152,6 +170,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_MULTIPLEXING	(1ULL << 5)	/* more events than counters */
 #define PMUCTL_FEATURE_ALL_CPUS		(1ULL << 6)	/* pid -1, cpu -1 */
 #define PMUCTL_FEATURE_USER_READ	(1ULL << 7)	/* mmap, and rdpmc in user space */
+#define PMUCTL_FEATURE_SAMPLING		(1ULL << 8)	/* records in a mapped buffer */
 
 /* Values of pmuctl_info.pmu_kind */
 #define PMUCTL_PMU_NONE			0

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of event file descriptors share: event_fd.c makes and ends them and
+ * reads, event_fd_ioctl.c has their ioctls, event_fd_mmap.c maps them.
+ */
+#ifndef PMUCTL_EVENT_FD_H
+#define PMUCTL_EVENT_FD_H
+
+#include "front.h"
+#include "output.h"
+
+/**
+ * struct event_file - what an event file descriptor is
+ * @event: the event; constant.
+ * @opener: the thread that opened it; constant, referenced.
+ * @node: in event_files, which files_mutex protects.
+ * @last: the last refusal of an ioctl or read on it.
+ */
+struct event_file {
+	struct pmuctl_event *event;
+	struct pid *opener;
+	struct list_head node;
+	struct pmuctl_last last;
+};
+
+/**
+ * pmuctl_event_fd_get() - the event of a file descriptor
+ * @fd: of the caller.
+ * @file: is filled; to be given to fput(), as long the event stays open.
+ *
+ * Context: Process.
+ * Return: the event; NULL if it is no event file descriptor.
+ */
+struct pmuctl_event *pmuctl_event_fd_get(int fd, struct file **file);
+
+/* Let an event write to the buffer of another; NULL: of none. As pmuctl_output_redirect() */
+int pmuctl_event_set_output(struct pmuctl_event *event, struct pmuctl_event *to,
+			    struct pmuctl_explanation *why);
+
+long pmuctl_event_fd_ioctl(struct file *file, unsigned int number,
+			   unsigned long arg);
+#ifdef CONFIG_COMPAT
+long pmuctl_event_fd_compat_ioctl(struct file *file, unsigned int number,
+				  unsigned long arg);
+#else
+#define pmuctl_event_fd_compat_ioctl	NULL
+#endif
+
+#endif /* PMUCTL_EVENT_FD_H */

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sampling: what happens when a counter's period is over, and how long the next one is. An
+ * event of a frequency has the period that would have given that frequency lately; too
+ * many samples in a tick stop it until the next one; a limit (PERF_EVENT_IOC_REFRESH) ends
+ * it. A timer runs only while one of these needs it.
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "cpu_state.h"
+#include "output.h"
+
+/* Far from where computing with it overflows, and what no counter reaches in an hour */
+#define PERIOD_MAX	BIT_ULL(47)
+/* Less than this says nothing about a rate. */
+#define MEASURE_NS_MIN	1000
+#define MEASURE_NS_MAX	(1000ULL * NSEC_PER_SEC)
+/* Of a rate: periods after which the weight of one has fallen to about a third */
+#define MEMORY		8
+
+static unsigned int max_sample_rate = 100000;
+module_param(max_sample_rate, uint, 0644);
+MODULE_PARM_DESC(max_sample_rate,
+		 "Samples a second and event above which it is throttled, and highest frequency (default 100000)");
+
+unsigned int pmuctl_max_sample_rate(void)
+{
+	return max(READ_ONCE(max_sample_rate), 1U);
+}
+
+static unsigned int samples_per_tick(void)
+{
+	return DIV_ROUND_UP(pmuctl_max_sample_rate(), HZ);
+}
+
+/* ---- Frequency ---- */
+
+/* How long the event has run, in ns; owner CPU, also in an NMI */
+static u64 ran_until_now(const struct pmuctl_event *event)
+{
+	return event->time_running + sched_clock() - event->stamp;
+}
+
+/* The period with which @events in @ns would have been right */
+static u64 right_period(u64 freq, u64 events, u64 ns)
+{
+	ns = clamp_t(u64, ns, MEASURE_NS_MIN, MEASURE_NS_MAX);
+	return clamp_t(u64, mul_u64_u64_div_u64(events, NSEC_PER_SEC, freq * ns),
+		       1, PERIOD_MAX);
+}
+
+/*
+ * What has been counted in which time is known of all periods, the older the less they
+ * weigh. Of single ones the mean of the rates would be too high.
+ */
+static void adjust_period(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+	struct hwpmu_counter *c = &event->counter;
+	u64 now = ran_until_now(event);
+
+	s->events += c->period - s->events / MEMORY;
+	s->ns += now - s->ran - s->ns / MEMORY;
+	s->ran = now;
+	c->period = right_period(s->freq, s->events, s->ns);
+}
+
+/* There was no overflow for long: is the period too long? Context locked, owner CPU. */
+static void shorten_period(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+	struct hwpmu_counter *c = &event->counter;
+	u64 ns = ran_until_now(event) - s->ran;
+	s64 events = c->period - hwpmu_left(c);
+	u64 period;
+
+	if (ns < 2 * NSEC_PER_SEC / s->freq)
+		return;
+	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
+	if (period < c->period / 2)
+		hwpmu_set_period(c, period);
+}
+
+/* ---- Overflow; NMI ---- */
+
+static void put_throttle(struct pmuctl_event *event, u32 type)
+{
+	struct {
+		struct perf_event_header header;
+		u64 time;
+		u64 id;
+		u64 stream_id;
+	} record = {
+		.header.type = type,
+		.time = event->output->clock(),
+		.id = event->output->id,
+		.stream_id = event->stream_id,
+	};
+
+	pmuctl_record_put(event, &record.header, sizeof(record));
+}
+
+/* Returns true if it has to pause now. */
+static bool is_too_often(struct pmuctl_sampling *s)
+{
+	unsigned long now = READ_ONCE(jiffies);
+
+	if (s->window != now) {
+		s->window = now;
+		s->in_window = 0;
+	}
+	return ++s->in_window > samples_per_tick();
+}
+
+/* The last one that REFRESH allowed? */
+static bool is_last(struct pmuctl_output *output)
+{
+	return atomic_read(&output->limit) &&
+		atomic_dec_and_test(&output->limit);
+}
+
+bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
+{
+	struct pmuctl_event *event =
+		container_of(counter, struct pmuctl_event, counter);
+	struct pmuctl_sampling *s = event->sampling;
+	u64 period = counter->period;
+
+	if (s->freq)
+		adjust_period(event);
+	pmuctl_sample_put(event, regs, period);
+	if (unlikely(is_too_often(s)) && !s->throttled) {
+		s->throttled = true;
+		put_throttle(event, PERF_RECORD_THROTTLE);
+		irq_work_queue(&s->work);
+	}
+	if (unlikely(is_last(event->output))) {
+		s->expired = true;
+		WRITE_ONCE(event->output->hang_up, true);
+		pmuctl_output_wake(event->output);
+		irq_work_queue(&s->work);
+	} else if (READ_ONCE(event->output->fasync)) {
+		pmuctl_output_wake(event->output); /* a signal for each */
+	}
+	return !s->throttled && !s->expired;
+}
+
+/* After an overflow that had a consequence; hard IRQ on the CPU of the overflow */
+static void sampling_work(struct irq_work *work)
+{
+	struct pmuctl_sampling *s =
+		container_of(work, struct pmuctl_sampling, work);
+
+	if (READ_ONCE(s->expired))
+		pmuctl_context_resched_here(s->event->context);
+	if (READ_ONCE(s->throttled))
+		pmuctl_sched_start_ticking(pmuctl_cpu_of(smp_processor_id()));
+}
+
+/* ---- The tick; IRQs off, contexts locked ---- */
+
+static void unthrottle(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	s->throttled = false;
+	s->ran = ran_until_now(event);
+	put_throttle(event, PERF_RECORD_UNTHROTTLE);
+	if (!s->expired)
+		hwpmu_unhold(&event->counter);
+}
+
+void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (s->throttled && s->window != READ_ONCE(jiffies))
+		unthrottle(event);
+	else if (event->counter.held && !s->throttled && !s->expired)
+		hwpmu_unhold(&event->counter);
+	if (s->freq || s->throttled)
+		pc->ticking = true;
+}
+
+void pmuctl_sampling_expire(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (unlikely(s->expired)) {
+		s->expired = false;
+		event->enabled = false;
+	}
+}
+
+bool pmuctl_sampling_refresh(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (likely(!s->expired))
+		return false;
+	s->expired = false;
+	if (!s->throttled)
+		hwpmu_unhold(&event->counter);
+	return true;
+}
+
+static void tick_group(struct pmuctl_event *leader, bool *again)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		struct pmuctl_sampling *s = event->sampling;
+
+		if (!s || !event->counter.running)
+			continue;
+		if (s->throttled)
+			unthrottle(event);
+		else if (s->freq)
+			shorten_period(event);
+		*again |= s->freq;
+	}
+}
+
+static bool tick_context(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	bool again = false;
+
+	for_each_group(leader, class, ctx)
+		if (leader->counter.running)
+			tick_group(leader, &again);
+	return again;
+}
+
+bool pmuctl_tick(struct pmuctl_cpu *pc)
+{
+	bool again = tick_context(&pc->context);
+
+	if (pc->task_context)
+		again |= tick_context(pc->task_context);
+	hwpmu_commit();
+	return again;
+}
+
+/* ---- For the front ---- */
+
+int pmuctl_sampling_alloc(struct pmuctl_event *event,
+			  const struct perf_event_attr *attr,
+			  struct pmuctl_explanation *why)
+{
+	struct pmuctl_sampling *s;
+
+	if (!attr->sample_period)
+		return 0;
+	if (attr->freq && attr->sample_freq > pmuctl_max_sample_rate())
+		return pmuctl_refuse(why, FREQ_TOO_HIGH, "attr.sample_freq",
+				     attr->sample_freq, pmuctl_max_sample_rate());
+	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	if (!s || pmuctl_sample_get()) {
+		kfree(s);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	s->event = event;
+	s->freq = attr->freq ? attr->sample_freq : 0;
+	init_irq_work(&s->work, sampling_work);
+	event->sampling = s;
+	hwpmu_set_period(&event->counter, s->freq ? 1 : attr->sample_period);
+	return 0;
+}
+
+void pmuctl_sampling_free(struct pmuctl_event *event)
+{
+	if (!event->sampling)
+		return;
+	irq_work_sync(&event->sampling->work);
+	kfree(event->sampling);
+	event->sampling = NULL;
+}
+
+struct period_change {
+	struct pmuctl_event *event;
+	u64 value;
+};
+
+static void change_period(struct pmuctl_context *ctx, void *arg)
+{
+	const struct period_change *change = arg;
+	struct pmuctl_event *event = change->event;
+
+	if (event->sampling->freq)
+		event->sampling->freq = change->value;
+	else
+		hwpmu_set_period(&event->counter, change->value);
+}
+
+int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
+			    struct pmuctl_explanation *why)
+{
+	struct period_change change = { .event = event, .value = value };
+	int cpu;
+
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->sampling->freq && value > pmuctl_max_sample_rate())
+		return pmuctl_refuse(why, FREQ_TOO_HIGH, "", value,
+				     pmuctl_max_sample_rate());
+	if (!value || value >> 63)
+		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
+
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, change_period, &change);
+		return 0;
+	}
+	for_each_possible_cpu(cpu) {
+		change.event = event->on_cpu[cpu];
+		pmuctl_context_call(change.event->context, change_period,
+				    &change);
+	}
+	return 0;
+}
+
+int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
+			 struct pmuctl_explanation *why)
+{
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->on_cpu)
+		return pmuctl_refuse(why, REFRESH_MANY, "");
+	atomic_add(overflows, &event->output->limit);
+	pmuctl_event_enable(event, false);
+	return 0;
+}
