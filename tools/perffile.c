@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens a perf.data file and reads its header: which events were recorded, under which
+ * numbers, and where the records are. perffile.h tells the rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "perffile.h"
+
+#define MAGIC		"PERFILE2"
+#define MAGIC_SWAPPED	"2ELIFREP"
+#define MAGIC_OLD	"PERFFILE"
+
+/* The header of a pipe ends behind magic and size. */
+#define PIPE_HEADER_SIZE 16
+
+struct section {
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct header {
+	char magic[8];
+	uint64_t size;
+	uint64_t attr_size;
+	struct section attrs;
+	struct section data;
+	struct section event_types;
+	uint64_t flags[PERFFILE_FEATURES / 64];
+};
+
+_Static_assert(sizeof(struct header) == 104, "the layout of the file");
+
+/**
+ * perffile_fail() - say what is wrong
+ * @error: filled.
+ * @format: a sentence.
+ *
+ * Return: -EBADMSG.
+ */
+int perffile_fail(struct perffile_error *error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return -EBADMSG;
+}
+
+static int no_memory(struct perffile_error *error)
+{
+	perffile_fail(error, "there is not enough memory to read it");
+	return -ENOMEM;
+}
+
+/* A section must be in the file as it is. */
+static int check_section(const struct perffile *file, const struct section *section,
+			 const char *what, struct perffile_error *error)
+{
+	if (section->offset > file->size ||
+	    section->size > file->size - section->offset)
+		return perffile_fail(error, "the file is truncated: its %s should be %" PRIu64
+				     " bytes from byte %" PRIu64 " on, but the file ends at byte %" PRIu64,
+				     what, section->size, section->offset, file->size);
+	return 0;
+}
+
+static int check_kind(const struct perffile *file, struct perffile_error *error)
+{
+	uint64_t size;
+
+	if (!file->size)
+		return perffile_fail(error, "the file is empty: was the recording ended before anything was written?");
+	if (file->size < PIPE_HEADER_SIZE)
+		return perffile_fail(error, "%" PRIu64 " bytes are too short for a perf.data file",
+				     file->size);
+	if (!memcmp(file->data, MAGIC_SWAPPED, 8))
+		return perffile_fail(error, "it was recorded on a machine of the other byte order: read it there");
+	if (!memcmp(file->data, MAGIC_OLD, 8))
+		return perffile_fail(error, "it has the format that perf wrote before Linux 3.6: read it with a perf of that time");
+	if (memcmp(file->data, MAGIC, 8))
+		return perffile_fail(error, "it is not a perf.data file");
+	size = perffile_word(file->data + 8);
+	if (size == PIPE_HEADER_SIZE)
+		return perffile_fail(error, "it was written to a pipe and has no index: record with '-o FILE', or make one with 'perf inject -i FILE -o NEW'");
+	if (file->size < sizeof(struct header))
+		return perffile_fail(error, "the file is truncated: it ends within its header, at byte %" PRIu64,
+				     file->size);
+	if (size != sizeof(struct header))
+		return perffile_fail(error, "its header says that it has %" PRIu64 " bytes; %zu are known",
+				     size, sizeof(struct header));
+	return 0;
+}
+
+/* Where the word of field @which is among the fields of @type before it. */
+static int words_before(uint64_t type, uint64_t which, const uint64_t *order, size_t count)
+{
+	int words = 0;
+
+	if (!(type & which))
+		return -1;
+	for (size_t i = 0; i < count && order[i] != which; i++)
+		words += !!(type & order[i]);
+	return words;
+}
+
+static void find_words(struct perffile_event *event)
+{
+	static const uint64_t sample[] = {
+		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
+		PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
+	};
+	static const uint64_t trailer[] = {
+		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
+		PERF_SAMPLE_ID, PERF_SAMPLE_TIME,
+	};
+	uint64_t type = event->attr.sample_type;
+	uint64_t id = type & PERF_SAMPLE_IDENTIFIER ? PERF_SAMPLE_IDENTIFIER : PERF_SAMPLE_ID;
+
+	event->id_from_start = words_before(type, id, sample, 6);
+	event->time_from_start = words_before(type, PERF_SAMPLE_TIME, sample, 6);
+	event->id_from_end = -1;
+	event->time_from_end = -1;
+	if (!event->attr.sample_id_all)
+		return;
+	event->id_from_end = words_before(type, id, trailer, 5);
+	event->time_from_end = words_before(type, PERF_SAMPLE_TIME, trailer, 5);
+	event->id_from_end += event->id_from_end >= 0;
+	event->time_from_end += event->time_from_end >= 0;
+}
+
+static int read_event(struct perffile *file, struct perffile_event *event,
+		      const uint8_t *at, size_t attr_size, struct perffile_error *error)
+{
+	struct section ids;
+	uint32_t size;
+	int ret;
+
+	memcpy(&size, at + offsetof(struct perf_event_attr, size), sizeof(size));
+	if (!size)
+		size = PERF_ATTR_SIZE_VER0;
+	if (size < PERF_ATTR_SIZE_VER0 || size > attr_size)
+		return perffile_fail(error, "the description of an event says that it has %u bytes, of %zu there",
+				     size, attr_size);
+	memcpy(&event->attr, at, size < sizeof(event->attr) ? size : sizeof(event->attr));
+	memcpy(&ids, at + attr_size, sizeof(ids));
+	ret = check_section(file, &ids, "list of numbers of an event", error);
+	if (ret < 0)
+		return ret;
+	event->ids = file->data + ids.offset;
+	event->id_count = ids.size / sizeof(uint64_t);
+	find_words(event);
+	return 0;
+}
+
+static int read_events(struct perffile *file, const struct header *header,
+		       struct perffile_error *error)
+{
+	uint64_t stride = header->attr_size;
+	int ret = check_section(file, &header->attrs, "list of events", error);
+
+	if (ret < 0)
+		return ret;
+	if (stride < PERF_ATTR_SIZE_VER0 + sizeof(struct section) ||
+	    stride > header->attrs.size || header->attrs.size % stride)
+		return perffile_fail(error, "its list of events is damaged: %" PRIu64
+				     " bytes, %" PRIu64 " for each event",
+				     header->attrs.size, stride);
+	file->event_count = header->attrs.size / stride;
+	file->events = calloc(file->event_count, sizeof(*file->events));
+	if (!file->events)
+		return no_memory(error);
+	for (size_t i = 0; i < file->event_count; i++) {
+		const uint8_t *at = file->data + header->attrs.offset + i * stride;
+
+		ret = read_event(file, &file->events[i], at,
+				 stride - sizeof(struct section), error);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct perffile_id *a = left, *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+/* Records are told apart by a number that must be at the same place in all of them. */
+static int read_ids(struct perffile *file, struct perffile_error *error)
+{
+	const struct perffile_event *first = &file->events[0];
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->event_count; i++) {
+		const struct perffile_event *event = &file->events[i];
+
+		if (event->id_from_start != first->id_from_start ||
+		    event->id_from_end != first->id_from_end ||
+		    (first->id_from_start < 0 &&
+		     event->attr.sample_type != first->attr.sample_type))
+			return perffile_fail(error, "its %zu events cannot be told apart: their records have the event's number at different places",
+					     file->event_count);
+		/* Lists that overlap would make memory grow faster than the file. */
+		if (event->id_count > file->size / sizeof(uint64_t) - count)
+			return perffile_fail(error, "its lists of numbers of events overlap");
+		count += event->id_count;
+	}
+	file->ids = calloc(count ? count : 1, sizeof(*file->ids));
+	if (!file->ids)
+		return no_memory(error);
+	for (size_t i = 0; i < file->event_count; i++)
+		for (size_t n = 0; n < file->events[i].id_count; n++)
+			file->ids[file->id_count++] = (struct perffile_id){
+				perffile_word(file->events[i].ids + n * sizeof(uint64_t)), i,
+			};
+	qsort(file->ids, file->id_count, sizeof(*file->ids), by_id);
+	return 0;
+}
+
+static int read_header(struct perffile *file, struct perffile_error *error)
+{
+	struct header header;
+	int ret = check_kind(file, error);
+
+	if (ret < 0)
+		return ret;
+	memcpy(&header, file->data, sizeof(header));
+	memcpy(file->flags, header.flags, sizeof(file->flags));
+	if (!header.data.size)
+		return perffile_fail(error, "it was not finished: the program that recorded was killed, or is still recording");
+	ret = check_section(file, &header.data, "section of records", error);
+	if (ret < 0)
+		return ret;
+	file->records = header.data.offset;
+	file->records_end = header.data.offset + header.data.size;
+	ret = read_events(file, &header, error);
+	if (ret < 0)
+		return ret;
+	return read_ids(file, error);
+}
+
+/**
+ * perffile_open_memory() - read a file that is in memory
+ * @file: set; to be closed with perffile_close().
+ * @data: its bytes, which must stay there until then.
+ * @size: how many.
+ * @error: why not.
+ *
+ * Return: 0, -EBADMSG, -ENOMEM.
+ */
+int perffile_open_memory(struct perffile **file, const void *data, size_t size,
+			 struct perffile_error *error)
+{
+	struct perffile *new = calloc(1, sizeof(*new));
+	int ret;
+
+	if (!new)
+		return no_memory(error);
+	new->data = data;
+	new->size = size;
+	ret = read_header(new, error);
+	if (ret == 0)
+		ret = perffile_features_read(new, error);
+	if (ret == 0)
+		ret = perffile_records_index(new, error);
+	if (ret < 0)
+		perffile_close(new);
+	else
+		*file = new;
+	return ret;
+}
+
+static int map_file(int fd, const void **data, size_t *size, struct perffile_error *error)
+{
+	struct stat about;
+
+	if (fstat(fd, &about) < 0)
+		return perffile_fail(error, "%s", strerror(errno));
+	if (S_ISDIR(about.st_mode))
+		return perffile_fail(error, "it is a directory; those of 'perf record --threads' are not understood: record without it");
+	if (!S_ISREG(about.st_mode))
+		return perffile_fail(error, "it is not a file on a disk: a recording can only be read from one");
+	*size = (size_t)about.st_size;
+	*data = "";
+	if (!*size)
+		return 0;
+	*data = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (*data == MAP_FAILED)
+		return perffile_fail(error, "it cannot be mapped: %s", strerror(errno));
+	return 0;
+}
+
+/**
+ * perffile_open() - open a file and read all but its records
+ * @file: set; to be closed with perffile_close().
+ * @path: of the file.
+ * @error: why not.
+ *
+ * If somebody makes the file shorter meanwhile, the reader gets a SIGBUS.
+ *
+ * Return: 0, or -EBADMSG, -ENOMEM, or what open() says.
+ */
+int perffile_open(struct perffile **file, const char *path, struct perffile_error *error)
+{
+	/* What is no file must not make us wait. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const void *data = NULL;
+	size_t size = 0;
+	int ret;
+
+	if (fd < 0) {
+		ret = -errno;
+		perffile_fail(error, "%s", strerror(errno));
+		return ret;
+	}
+	ret = map_file(fd, &data, &size, error);
+	close(fd);
+	if (ret < 0)
+		return ret;
+	ret = perffile_open_memory(file, data, size, error);
+	if (ret == 0)
+		(*file)->mapped = true;
+	else if (size)
+		munmap((void *)data, size);
+	return ret;
+}
+
+/**
+ * perffile_close() - forget a file
+ * @file: the file, or NULL. All that it handed out goes with it.
+ */
+void perffile_close(struct perffile *file)
+{
+	if (!file)
+		return;
+	if (file->mapped)
+		munmap((void *)file->data, file->size);
+	free(file->events);
+	free(file->ids);
+	free(file->info.cmdline);
+	free(file->info.build_ids);
+	free(file->order);
+	free(file);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading perf.data files: those with an index of their own ("PERFILE2"), as perf
+ * and "pmuctl record" write them to a disk. perffile.c opens a file and reads its
+ * header, perffile_features.c what it tells about the recording, perffile_records.c
+ * hands out the records in the order of time, perffile_sample.c takes a sample apart.
+ *
+ * Nothing in a file is believed: what it says is checked against its length before it
+ * is used, and memory grows with the length of the file only. Strings and arrays that
+ * are handed out point into the file, so 64-bit words there need not be aligned:
+ * perffile_word() reads them.
+ */
+#ifndef PMUCTL_TOOL_PERFFILE_H
+#define PMUCTL_TOOL_PERFFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+#define PERFFILE_BUILD_ID_MAX 20
+
+/* Records of perf's own that say something to a reader; all are at least 64. */
+#define PERFFILE_USER_TYPE	64
+#define PERFFILE_AUXTRACE	71
+#define PERFFILE_COMPRESSED	81
+#define PERFFILE_COMPRESSED2	83
+
+/* Numbers of feature sections, and of the words of flags that say which are there. */
+enum {
+	PERFFILE_BUILD_ID	= 2,
+	PERFFILE_HOSTNAME	= 3,
+	PERFFILE_OSRELEASE	= 4,
+	PERFFILE_VERSION	= 5,
+	PERFFILE_ARCH		= 6,
+	PERFFILE_CPUDESC	= 8,
+	PERFFILE_CMDLINE	= 11,
+	PERFFILE_EVENT_DESC	= 12,
+	PERFFILE_FEATURES	= 256,
+};
+
+/**
+ * struct perffile_error - what is wrong with a file
+ * @text: a sentence without the name of the file.
+ */
+struct perffile_error {
+	char text[256];
+};
+
+/**
+ * struct perffile_bytes - a piece of a file
+ * @at: its first byte.
+ * @end: the byte behind it.
+ * @failed: more was taken from it than was there.
+ */
+struct perffile_bytes {
+	const uint8_t *at;
+	const uint8_t *end;
+	bool failed;
+};
+
+/**
+ * struct perffile_event - an event that was recorded
+ * @attr: how; zero where the file's version is shorter than ours.
+ * @name: what its user called it, or NULL if the file does not tell.
+ * @ids: its numbers, words in the file.
+ * @id_count: how many.
+ * @id_from_start: in a sample, where its number is, in words; -1: nowhere.
+ * @id_from_end: in other records, likewise, from the end; 1 is the last word.
+ * @time_from_start: where the time of a sample is.
+ * @time_from_end: where the time of another record is.
+ */
+struct perffile_event {
+	struct perf_event_attr attr;
+	const char *name;
+	const uint8_t *ids;
+	size_t id_count;
+	int id_from_start;
+	int id_from_end;
+	int time_from_start;
+	int time_from_end;
+};
+
+/**
+ * struct perffile_build_id - the number by which a binary is known
+ * @name: its file.
+ * @pid: -1, or the process that has it mapped.
+ * @misc: where it runs, as in the header of a sample.
+ * @size: bytes of @id.
+ * @id: the number.
+ */
+struct perffile_build_id {
+	const char *name;
+	int32_t pid;
+	uint16_t misc;
+	uint8_t size;
+	uint8_t id[PERFFILE_BUILD_ID_MAX];
+};
+
+/**
+ * struct perffile_info - what the file tells about the recording; NULL if it does not
+ * @hostname: of the machine.
+ * @osrelease: of its kernel.
+ * @version: of the program that wrote the file.
+ * @arch: of the machine.
+ * @cpudesc: the name of its CPU.
+ * @cmdline: the command that recorded, its words with spaces between. Owned.
+ * @build_ids: of the binaries that samples hit. Owned.
+ * @build_id_count: how many.
+ */
+struct perffile_info {
+	const char *hostname;
+	const char *osrelease;
+	const char *version;
+	const char *arch;
+	const char *cpudesc;
+	char *cmdline;
+	struct perffile_build_id *build_ids;
+	size_t build_id_count;
+};
+
+/**
+ * struct perffile_words - 64-bit words in a file
+ * @at: the first byte.
+ * @count: how many words.
+ */
+struct perffile_words {
+	const uint8_t *at;
+	size_t count;
+};
+
+/**
+ * struct perffile_sample - what only samples have; zero if it was not recorded
+ * @ip: where the CPU was.
+ * @addr: the address of the data.
+ * @period: what the event counted since the sample before, from the attr if the
+ *	sample does not have it.
+ * @read: the event's count in the attr's read_format.
+ * @chain: the call chain, innermost first, with markers of context.
+ * @raw: bytes of a tracepoint.
+ * @raw_size: how many.
+ * @branches: entries of three words each.
+ * @branch_index: of the hardware, or -1.
+ * @user_regs: registers of the interrupted user code.
+ * @user_abi: PERF_SAMPLE_REGS_ABI_*
+ * @stack: bytes of the user's stack.
+ * @stack_size: how many.
+ * @intr_regs: registers at the interrupt.
+ * @intr_abi: PERF_SAMPLE_REGS_ABI_*
+ * @weight: as the hardware gives it.
+ * @data_src: where the data came from.
+ * @transaction: flags of a transaction.
+ * @phys_addr: physical address of the data.
+ * @cgroup: number of the control group.
+ * @data_page_size: of the page at @addr.
+ * @code_page_size: of the page at @ip.
+ * @aux: bytes of the AUX area.
+ * @aux_size: how many.
+ */
+struct perffile_sample {
+	uint64_t ip;
+	uint64_t addr;
+	uint64_t period;
+	struct perffile_words read;
+	struct perffile_words chain;
+	const uint8_t *raw;
+	size_t raw_size;
+	struct perffile_words branches;
+	uint64_t branch_index;
+	struct perffile_words user_regs;
+	uint64_t user_abi;
+	const uint8_t *stack;
+	size_t stack_size;
+	struct perffile_words intr_regs;
+	uint64_t intr_abi;
+	uint64_t weight;
+	uint64_t data_src;
+	uint64_t transaction;
+	uint64_t phys_addr;
+	uint64_t cgroup;
+	uint64_t data_page_size;
+	uint64_t code_page_size;
+	const uint8_t *aux;
+	size_t aux_size;
+};
+
+/* MMAP, MMAP2 */
+struct perffile_mmap {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t start;
+	uint64_t length;
+	uint64_t offset;
+	uint32_t prot;
+	const char *name;
+	uint8_t build_id_size;
+	uint8_t build_id[PERFFILE_BUILD_ID_MAX];
+};
+
+/* COMM */
+struct perffile_comm {
+	uint32_t pid;
+	uint32_t tid;
+	const char *name;
+};
+
+/* FORK, EXIT */
+struct perffile_task {
+	uint32_t pid;
+	uint32_t ppid;
+	uint32_t tid;
+	uint32_t ptid;
+};
+
+/**
+ * struct perffile_record - one record
+ * @type: PERF_RECORD_*, or of perf's own.
+ * @misc: of its header.
+ * @size: bytes, with the header.
+ * @offset: where it is in the file, bytes.
+ * @event: that it belongs to; NULL if the file has no such event.
+ * @fields: which of PERF_SAMPLE_TID, _TIME, _ID, _STREAM_ID, _CPU it has below; of a
+ *	sample, all that it has.
+ * @pid: of the process, -1 if unknown.
+ * @tid: of the thread.
+ * @time: nanoseconds of the clock of the recording.
+ * @id: of the event.
+ * @stream_id: of the event's instance.
+ * @cpu: on which it happened.
+ * @sample: SAMPLE
+ * @mmap: MMAP, MMAP2
+ * @comm: COMM
+ * @task: FORK, EXIT
+ * @lost: LOST, LOST_SAMPLES: how many.
+ */
+struct perffile_record {
+	uint32_t type;
+	uint16_t misc;
+	uint16_t size;
+	uint64_t offset;
+	const struct perffile_event *event;
+	uint64_t fields;
+	int32_t pid;
+	int32_t tid;
+	uint64_t time;
+	uint64_t id;
+	uint64_t stream_id;
+	uint32_t cpu;
+	union {
+		struct perffile_sample sample;
+		struct perffile_mmap mmap;
+		struct perffile_comm comm;
+		struct perffile_task task;
+		uint64_t lost;
+	};
+};
+
+struct perffile_id {
+	uint64_t id;
+	size_t event;
+};
+
+struct perffile_place {
+	uint64_t time;
+	uint64_t offset;
+};
+
+/**
+ * struct perffile - an open file
+ * @data: its bytes.
+ * @size: how many.
+ * @mapped: they are to be unmapped, not only forgotten.
+ * @events: that were recorded.
+ * @event_count: at least 1.
+ * @ids: which number is whose, sorted. Private.
+ * @id_count: how many.
+ * @records: first byte of the section with the records.
+ * @records_end: the byte behind it.
+ * @flags: which feature sections there are.
+ * @info: what they say.
+ * @order: the records in the order of time. Private.
+ * @record_count: how many.
+ * @next: the next one to hand out.
+ */
+struct perffile {
+	const uint8_t *data;
+	uint64_t size;
+	bool mapped;
+	struct perffile_event *events;
+	size_t event_count;
+	struct perffile_id *ids;
+	size_t id_count;
+	uint64_t records;
+	uint64_t records_end;
+	uint64_t flags[PERFFILE_FEATURES / 64];
+	struct perffile_info info;
+	struct perffile_place *order;
+	size_t record_count;
+	size_t next;
+};
+
+/* perffile.c */
+int perffile_open(struct perffile **file, const char *path,
+		  struct perffile_error *error);
+int perffile_open_memory(struct perffile **file, const void *data, size_t size,
+			 struct perffile_error *error);
+void perffile_close(struct perffile *file);
+
+/* perffile_records.c */
+int perffile_next(struct perffile *file, struct perffile_record *record,
+		  struct perffile_error *error);
+
+/* Between the parts */
+int perffile_fail(struct perffile_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int perffile_features_read(struct perffile *file, struct perffile_error *error);
+int perffile_records_index(struct perffile *file, struct perffile_error *error);
+struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id);
+bool perffile_sample_parse(struct perffile_record *record,
+			   struct perffile_bytes *bytes);
+
+static inline uint64_t perffile_word(const uint8_t *at)
+{
+	uint64_t value;
+
+	__builtin_memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* Take @size bytes off @bytes; NULL, and @failed is set, if there are fewer. */
+static inline const uint8_t *perffile_take(struct perffile_bytes *bytes, uint64_t size)
+{
+	const uint8_t *at = bytes->at;
+
+	if (bytes->failed || size > (uint64_t)(bytes->end - bytes->at)) {
+		bytes->failed = true;
+		return NULL;
+	}
+	bytes->at += size;
+	return at;
+}
+
+/* The next 64-bit word, 0 if there is none. */
+static inline uint64_t perffile_take64(struct perffile_bytes *bytes)
+{
+	const uint8_t *at = perffile_take(bytes, sizeof(uint64_t));
+
+	return at ? perffile_word(at) : 0;
+}
+
+/* The next 32-bit word, 0 if there is none. */
+static inline uint32_t perffile_take32(struct perffile_bytes *bytes)
+{
+	const uint8_t *at = perffile_take(bytes, sizeof(uint32_t));
+	uint32_t value = 0;
+
+	if (at)
+		__builtin_memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* The next @count 64-bit words; none if there are fewer. */
+static inline struct perffile_words perffile_take_words(struct perffile_bytes *bytes,
+							uint64_t count)
+{
+	struct perffile_words words = { NULL, 0 };
+
+	if (count > (uint64_t)(bytes->end - bytes->at) / sizeof(uint64_t)) {
+		bytes->failed = true;
+		return words;
+	}
+	words.at = perffile_take(bytes, count * sizeof(uint64_t));
+	words.count = words.at ? count : 0;
+	return words;
+}
+
+/* The string that begins here and ends within @bytes; NULL if none does. */
+static inline const char *perffile_string(const struct perffile_bytes *bytes)
+{
+	size_t left = (size_t)(bytes->end - bytes->at);
+
+	if (bytes->failed || !left || !__builtin_memchr(bytes->at, 0, left))
+		return NULL;
+	return (const char *)bytes->at;
+}
+
+/* Word @n of @words. */
+static inline uint64_t perffile_words_get(const struct perffile_words *words, size_t n)
+{
+	return perffile_word(words->at + n * sizeof(uint64_t));
+}
+
+#endif /* PMUCTL_TOOL_PERFFILE_H */

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The records of a perf.data file in the order of time. A file has them in the order
+ * in which rings were emptied, so they are listed once, sorted by their time, and then
+ * taken apart one after the other. A record without a time keeps its place behind the
+ * one before it; what a recorder wrote about tasks that were there already has time 0
+ * and comes first.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perffile.h"
+
+/* Bits of the header's misc that newer headers name */
+#define MISC_MMAP_BUILD_ID (1 << 14)
+
+#define HEADER_SIZE sizeof(struct perf_event_header)
+
+/* struct auxtrace: header, then the length of what follows the record */
+#define AUXTRACE_LENGTH_AT 8
+
+static struct perf_event_header header_at(const struct perffile *file, uint64_t at)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, file->data + at, sizeof(header));
+	return header;
+}
+
+/**
+ * perffile_event_by_id() - whose number is it?
+ * @file: the file.
+ * @id: the number.
+ *
+ * Return: the event, or NULL.
+ */
+struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id)
+{
+	size_t low = 0, high = file->id_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (file->ids[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == file->id_count || file->ids[low].id != id)
+		return NULL;
+	return &file->events[file->ids[low].event];
+}
+
+/* The word of the record at @at that is @from_start or @from_end; false: it has none. */
+static bool word_of(const struct perffile *file, uint64_t at, int from_start,
+		    int from_end, uint64_t *word)
+{
+	struct perf_event_header header = header_at(file, at);
+	uint64_t where;
+
+	if (header.type == PERF_RECORD_SAMPLE) {
+		where = HEADER_SIZE + (uint64_t)from_start * 8;
+		if (from_start < 0 || where + 8 > header.size)
+			return false;
+	} else {
+		if (from_end < 0 || HEADER_SIZE + (uint64_t)from_end * 8 > header.size)
+			return false;
+		where = header.size - (uint64_t)from_end * 8;
+	}
+	*word = perffile_word(file->data + at + where);
+	return true;
+}
+
+static const struct perffile_event *event_of(const struct perffile *file, uint64_t at)
+{
+	const struct perffile_event *first = &file->events[0];
+	uint64_t id;
+
+	/* A record that was made up by the recorder may have 0 there. */
+	if (file->event_count == 1 ||
+	    !word_of(file, at, first->id_from_start, first->id_from_end, &id) || !id)
+		return first;
+	return perffile_event_by_id(file, id);
+}
+
+/* The record at @at as it is told about; checks that it is one. */
+static int check_record(const struct perffile *file, uint64_t at, uint64_t *length,
+			struct perffile_error *error)
+{
+	struct perf_event_header header;
+	uint64_t left = file->records_end - at, more = 0;
+
+	if (left < HEADER_SIZE)
+		return perffile_fail(error, "its records are damaged: the last one, at byte %" PRIu64
+				     ", is cut off", at);
+	header = header_at(file, at);
+	if (header.size < HEADER_SIZE || header.size > left)
+		return perffile_fail(error, "its records are damaged at byte %" PRIu64
+				     ": one of type %u says that it has %u bytes, and %" PRIu64 " are left",
+				     at, header.type, header.size, left);
+	if (header.type == PERFFILE_COMPRESSED || header.type == PERFFILE_COMPRESSED2)
+		return perffile_fail(error, "its records are compressed: record without '-z'");
+	if (header.type == PERFFILE_AUXTRACE) {
+		if (header.size >= AUXTRACE_LENGTH_AT + 8)
+			more = perffile_word(file->data + at + AUXTRACE_LENGTH_AT);
+		if (more > left - header.size)
+			return perffile_fail(error, "its records are damaged at byte %" PRIu64
+					     ": a trace of %" PRIu64 " bytes, and %" PRIu64 " are left",
+					     at, more, left - header.size);
+	}
+	*length = header.size + more;
+	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct perffile_place *a = left, *b = right;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Count the records that will be handed out, and check all. */
+static int count_records(struct perffile *file, struct perffile_error *error)
+{
+	uint64_t at, length;
+	int ret;
+
+	for (at = file->records; at < file->records_end; at += length) {
+		ret = check_record(file, at, &length, error);
+		if (ret < 0)
+			return ret;
+		file->record_count += header_at(file, at).type < PERFFILE_USER_TYPE;
+	}
+	return 0;
+}
+
+/**
+ * perffile_records_index() - list the records in the order of time
+ * @file: with its header read.
+ * @error: why not.
+ *
+ * Return: 0, -EBADMSG, -ENOMEM.
+ */
+int perffile_records_index(struct perffile *file, struct perffile_error *error)
+{
+	uint64_t at, length, time = 0;
+	bool sorted = true;
+	size_t n = 0;
+	int ret = count_records(file, error);
+
+	if (ret < 0)
+		return ret;
+	file->order = calloc(file->record_count ? file->record_count : 1,
+			     sizeof(*file->order));
+	if (!file->order) {
+		perffile_fail(error, "there is not enough memory to sort its %zu records",
+			      file->record_count);
+		return -ENOMEM;
+	}
+	for (at = file->records; at < file->records_end; at += length) {
+		const struct perffile_event *event;
+
+		check_record(file, at, &length, error);
+		if (header_at(file, at).type >= PERFFILE_USER_TYPE)
+			continue;
+		event = event_of(file, at);
+		if (event)
+			word_of(file, at, event->time_from_start,
+				event->time_from_end, &time);
+		file->order[n] = (struct perffile_place){ time, at };
+		sorted = sorted && (!n || file->order[n - 1].time <= time);
+		n++;
+	}
+	if (!sorted)
+		qsort(file->order, n, sizeof(*file->order), by_time);
+	return 0;
+}
+
+static void parse_mmap(struct perffile_record *record, struct perffile_bytes *bytes)
+{
+	struct perffile_mmap *map = &record->mmap;
+	const uint8_t *id;
+
+	map->pid = perffile_take32(bytes);
+	map->tid = perffile_take32(bytes);
+	map->start = perffile_take64(bytes);
+	map->length = perffile_take64(bytes);
+	map->offset = perffile_take64(bytes);
+	if (record->type == PERF_RECORD_MMAP2) {
+		/* Device and inode, or a build id with its size before it */
+		id = perffile_take(bytes, 24);
+		if (id && record->misc & MISC_MMAP_BUILD_ID &&
+		    *id <= PERFFILE_BUILD_ID_MAX) {
+			map->build_id_size = *id;
+			memcpy(map->build_id, id + 4, *id);
+		}
+		map->prot = perffile_take32(bytes);
+		perffile_take32(bytes);
+	}
+	map->name = perffile_string(bytes);
+	bytes->failed = bytes->failed || !map->name;
+}
+
+static void parse_comm(struct perffile_record *record, struct perffile_bytes *bytes)
+{
+	record->comm.pid = perffile_take32(bytes);
+	record->comm.tid = perffile_take32(bytes);
+	record->comm.name = perffile_string(bytes);
+	bytes->failed = bytes->failed || !record->comm.name;
+}
+
+static void parse_task(struct perffile_record *record, struct perffile_bytes *bytes)
+{
+	record->task.pid = perffile_take32(bytes);
+	record->task.ppid = perffile_take32(bytes);
+	record->task.tid = perffile_take32(bytes);
+	record->task.ptid = perffile_take32(bytes);
+}
+
+/* The fields that sample_id_all puts behind all records that are no samples. */
+static void parse_trailer(struct perffile_record *record, const uint8_t *end)
+{
+	const struct perf_event_attr *attr = &record->event->attr;
+	const uint64_t known = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+			       PERF_SAMPLE_IDENTIFIER;
+	uint64_t type = attr->sample_type & known;
+	size_t size = (size_t)__builtin_popcountll(type) * 8;
+	struct perffile_bytes bytes = { end - size, end, false };
+
+	if (!attr->sample_id_all || size + HEADER_SIZE > record->size)
+		return;
+	record->fields = type;
+	if (type & PERF_SAMPLE_TID) {
+		record->pid = (int32_t)perffile_take32(&bytes);
+		record->tid = (int32_t)perffile_take32(&bytes);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		record->time = perffile_take64(&bytes);
+	if (type & PERF_SAMPLE_ID)
+		record->id = perffile_take64(&bytes);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		record->stream_id = perffile_take64(&bytes);
+	if (type & PERF_SAMPLE_CPU) {
+		record->cpu = perffile_take32(&bytes);
+		perffile_take32(&bytes);
+	}
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		record->id = perffile_take64(&bytes);
+}
+
+static bool parse_body(struct perffile_record *record, struct perffile_bytes *bytes)
+{
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		/* Nobody knows what is in it. */
+		return !record->event || perffile_sample_parse(record, bytes);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		parse_mmap(record, bytes);
+		break;
+	case PERF_RECORD_COMM:
+		parse_comm(record, bytes);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		parse_task(record, bytes);
+		break;
+	case PERF_RECORD_LOST:
+		perffile_take64(bytes);
+		record->lost = perffile_take64(bytes);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		record->lost = perffile_take64(bytes);
+		break;
+	}
+	if (record->event)
+		parse_trailer(record, bytes->end);
+	return !bytes->failed;
+}
+
+/**
+ * perffile_next() - the next record in the order of time
+ * @file: the file.
+ * @record: filled; valid as long as the file is open.
+ * @error: why not.
+ *
+ * Records of perf's own types are left out. A SAMPLE without an event has none of its
+ * fields.
+ *
+ * Return: 1, 0 behind the last one, -EBADMSG if it is damaged: then so are, perhaps,
+ * those behind it.
+ */
+int perffile_next(struct perffile *file, struct perffile_record *record,
+		  struct perffile_error *error)
+{
+	struct perf_event_header header;
+	struct perffile_bytes bytes;
+	uint64_t at;
+
+	if (file->next == file->record_count)
+		return 0;
+	at = file->order[file->next++].offset;
+	header = header_at(file, at);
+	memset(record, 0, sizeof(*record));
+	record->type = header.type;
+	record->misc = header.misc;
+	record->size = header.size;
+	record->offset = at;
+	record->event = event_of(file, at);
+	record->pid = -1;
+	record->tid = -1;
+	bytes.at = file->data + at + HEADER_SIZE;
+	bytes.end = file->data + at + header.size;
+	bytes.failed = false;
+	if (!parse_body(record, &bytes))
+		return perffile_fail(error, "its records are damaged: one of type %u at byte %" PRIu64
+				     " is shorter than what should be in it",
+				     header.type, at);
+	return 1;
+}
