@@ -7,7 +7,7 @@
 TOOL_SOURCES	:= $(wildcard tools/*.c)
 TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
 TOOL_MAN	:= $(wildcard man/*.1)
-TOOL_LIBS	:= -lpfm -ljansson -lcap -lelf -lm -pthread
+TOOL_LIBS	:= -lpfm -ljansson -lcap -ldw -lelf -lstdc++ -lm -pthread
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 
 .PHONY: tools install-tools uninstall-tools

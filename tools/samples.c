@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The samples of a recording with names for their addresses, and what went wrong while
+ * it was recorded. samples.h tells the rest.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "samples.h"
+
+/* Messages about binaries without symbols */
+#define PROBLEMS_MAX 8
+
+/* The file is mapped: if it becomes shorter, reading it ends here. */
+static void file_became_shorter(int signal)
+{
+	static const char text[] =
+		"pmuctl: the recording became shorter while it was read: is it still being written?\n";
+
+	(void)signal;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(STATUS_FAILED);
+	_exit(STATUS_FAILED);
+}
+
+/* A file of somebody else's needs no privilege of ours. Root's own rights stay. */
+static void drop_capabilities(void)
+{
+	cap_t none = geteuid() ? cap_init() : NULL;
+
+	if (!none)
+		return;
+	cap_set_proc(none);
+	cap_free(none);
+}
+
+/**
+ * samples_open() - open a recording; says what is wrong
+ * @samples: set; to be closed with samples_close().
+ * @options: how; must stay.
+ *
+ * Return: 0, or a negative error number.
+ */
+int samples_open(struct samples **samples, const struct samples_options *options)
+{
+	struct sigaction action = { .sa_handler = file_became_shorter };
+	struct samples *new = calloc(1, sizeof(*new));
+	struct perffile_error error;
+	int ret = -ENOMEM;
+
+	drop_capabilities();
+	sigaction(SIGBUS, &action, NULL);
+	if (new) {
+		new->path = options->path;
+		ret = perffile_open(&new->file, options->path, &error);
+		if (ret < 0) {
+			say_error("cannot read '%s': %s", options->path, error.text);
+			free(new);
+			return ret;
+		}
+		new->symbols = symbols_new(&new->file->info, options->root,
+					   options->kallsyms);
+	}
+	if (new && new->symbols)
+		new->tasks = tasks_new(new->symbols);
+	if (new && new->tasks) {
+		*samples = new;
+		return 0;
+	}
+	samples_close(new);
+	say_error("%s", pmuctl_strerror(-ENOMEM));
+	return -ENOMEM;
+}
+
+/**
+ * samples_next() - the next record; says what is wrong
+ * @samples: the recording.
+ * @record: filled; it has already been followed.
+ *
+ * Return: 1, 0 behind the last one, or a negative error number.
+ */
+int samples_next(struct samples *samples, struct perffile_record *record)
+{
+	struct perffile_error error;
+	int ret = perffile_next(samples->file, record, &error);
+
+	if (ret > 0) {
+		int followed = tasks_record(samples->tasks, record, &error);
+
+		ret = followed < 0 ? followed : ret;
+	}
+	if (ret < 0) {
+		say_error("cannot read '%s': %s", samples->path, error.text);
+		return ret;
+	}
+	if (!ret)
+		return 0;
+	switch (record->type) {
+	case PERF_RECORD_LOST:
+		samples->lost += record->lost;
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		samples->lost_samples += record->lost;
+		break;
+	case PERF_RECORD_THROTTLE:
+		samples->throttled++;
+		break;
+	case PERF_RECORD_SAMPLE:
+		samples->foreign += !record->event;
+		break;
+	}
+	return ret;
+}
+
+static uint16_t mode_of_marker(uint64_t marker)
+{
+	switch (marker) {
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_RECORD_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER:
+		return PERF_RECORD_MISC_GUEST_USER;
+	}
+	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+}
+
+/* The chain begins where the sample is, or with its callers. */
+static void resolve_chain(struct samples *samples, const struct perffile_record *record,
+			  const struct thread *thread)
+{
+	const struct perffile_words *chain = &record->sample.chain;
+	uint16_t mode = record->misc;
+	bool is_return = false;
+
+	for (size_t i = 0; i < chain->count; i++) {
+		uint64_t ip = perffile_words_get(chain, i);
+
+		if (SYMBOLS_IS_MARKER(ip)) {
+			mode = mode_of_marker(ip);
+			is_return = false;
+			continue;
+		}
+		if (samples->frame_count == SAMPLES_FRAMES_MAX)
+			return;
+		if (samples->frame_count > 1 || is_return || ip != record->sample.ip)
+			tasks_place(samples->tasks, thread, mode, ip, is_return,
+				    &samples->frames[samples->frame_count++]);
+		is_return = true;
+	}
+}
+
+/**
+ * samples_resolve() - names for the addresses of a sample
+ * @samples: the recording; @samples->frames is filled.
+ * @record: a sample with an event.
+ * @with_chain: the call chain too.
+ *
+ * Return: its thread; NULL if there is no memory.
+ */
+struct thread *samples_resolve(struct samples *samples,
+			       const struct perffile_record *record, bool with_chain)
+{
+	struct thread *thread = tasks_thread(samples->tasks, record->pid, record->tid);
+
+	samples->frame_count = 1;
+	tasks_place(samples->tasks, thread, record->misc, record->sample.ip, false,
+		    &samples->frames[0]);
+	if (with_chain)
+		resolve_chain(samples, record, thread);
+	return thread;
+}
+
+static const char *software_name(uint64_t config)
+{
+	static const char *const names[] = {
+		"cpu-clock", "task-clock", "page-faults", "context-switches",
+		"cpu-migrations", "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy", "bpf-output", "cgroup-switches",
+	};
+
+	return config < ARRAY_LEN(names) ? names[config] : NULL;
+}
+
+static const char *library_name(const struct perf_event_attr *attr)
+{
+	struct pmuctl_name name;
+
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		return software_name(attr->config);
+	for (size_t i = 0; pmuctl_name_get(i, &name) == 0; i++)
+		if (name.type == attr->type && name.config == attr->config)
+			return name.name;
+	return NULL;
+}
+
+/**
+ * samples_event_name() - what an event is called
+ * @samples: the recording.
+ * @event: one of its events.
+ *
+ * Return: the name in the file; without one, a name for what was counted.
+ */
+const char *samples_event_name(struct samples *samples, const struct perffile_event *event)
+{
+	const char *name = event->name;
+	char text[64];
+
+	if (!name || !*name)
+		name = library_name(&event->attr);
+	if (!name && event->attr.type == PERF_TYPE_RAW)
+		snprintf(text, sizeof(text), "r%" PRIx64, (uint64_t)event->attr.config);
+	else if (!name)
+		snprintf(text, sizeof(text), "type %u config %#" PRIx64,
+			 event->attr.type, (uint64_t)event->attr.config);
+	return names_intern(samples->symbols->names, name ? name : text);
+}
+
+/**
+ * samples_place_name() - the function of a place
+ * @samples: the recording.
+ * @place: the place.
+ *
+ * Return: equal names have equal pointers; "[unknown]" if there is no symbol.
+ */
+const char *samples_place_name(struct samples *samples, const struct place *place)
+{
+	if (!place->symbol)
+		return samples->symbols->unknown->path;
+	return symbol_name(samples->symbols, place->symbol);
+}
+
+static void warn_of_binaries(const struct symbols *symbols)
+{
+	const struct binary *binary;
+	unsigned int problems = 0;
+
+	for (size_t i = 0; i < SYMBOLS_BUCKETS; i++) {
+		for (binary = symbols->buckets[i]; binary; binary = binary->next) {
+			if (!binary->hit || !binary->problem || ++problems > PROBLEMS_MAX)
+				continue;
+			say_error("no symbols of %s: %s", binary->path, binary->problem);
+		}
+	}
+	if (problems > PROBLEMS_MAX)
+		say_error("no symbols of %u more", problems - PROBLEMS_MAX);
+}
+
+/**
+ * samples_warn() - say on stderr what makes the result less than the whole truth
+ * @samples: the recording, read to its end.
+ */
+void samples_warn(const struct samples *samples)
+{
+	if (samples->lost)
+		say_error("%" PRIu64 " records were lost while it was recorded: record with a larger ring (-m), or less often",
+			  samples->lost);
+	if (samples->lost_samples)
+		say_error("%" PRIu64 " samples were lost by the hardware",
+			  samples->lost_samples);
+	if (samples->throttled)
+		say_error("sampling was stopped for a moment %" PRIu64 " times, as there were too many samples: record less often",
+			  samples->throttled);
+	if (samples->foreign)
+		say_error("%" PRIu64 " samples are left out: the file does not describe their event",
+			  samples->foreign);
+	warn_of_binaries(samples->symbols);
+}
+
+/**
+ * samples_close() - forget a recording
+ * @samples: the recording, or NULL. All that it handed out goes with it.
+ */
+void samples_close(struct samples *samples)
+{
+	if (!samples)
+		return;
+	tasks_free(samples->tasks);
+	symbols_free(samples->symbols);
+	perffile_close(samples->file);
+	free(samples);
+}

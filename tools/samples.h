@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The samples of a recording with names for their addresses: what "pmuctl report" and
+ * "pmuctl script" are made of. It joins the reader of the file (perffile.h) with the
+ * story of the tasks and the symbols (symbols.h).
+ */
+#ifndef PMUCTL_TOOL_SAMPLES_H
+#define PMUCTL_TOOL_SAMPLES_H
+
+#include "symbols.h"
+
+/* Chains are cut off behind so many frames. */
+#define SAMPLES_FRAMES_MAX 1024
+
+/**
+ * struct samples - an open recording
+ * @path: of its file.
+ * @file: the reader.
+ * @symbols: the binaries.
+ * @tasks: the tasks, as they are at the last record that was read.
+ * @lost: records that had no room when they were recorded.
+ * @lost_samples: samples that the hardware lost.
+ * @throttled: times that sampling was stopped for a moment as it was too much.
+ * @foreign: samples of an event that the file does not describe.
+ * @frames: of the last samples_resolve(), the innermost first.
+ * @frame_count: how many, at least 1.
+ */
+struct samples {
+	const char *path;
+	struct perffile *file;
+	struct symbols *symbols;
+	struct tasks *tasks;
+	uint64_t lost;
+	uint64_t lost_samples;
+	uint64_t throttled;
+	uint64_t foreign;
+	struct place frames[SAMPLES_FRAMES_MAX];
+	size_t frame_count;
+};
+
+/**
+ * struct samples_options - how a recording is read
+ * @path: of its file.
+ * @root: directory that stands for the root of the file system, or "".
+ * @kallsyms: file with the kernel's symbols, or NULL.
+ */
+struct samples_options {
+	const char *path;
+	const char *root;
+	const char *kallsyms;
+};
+
+int samples_open(struct samples **samples, const struct samples_options *options);
+int samples_next(struct samples *samples, struct perffile_record *record);
+struct thread *samples_resolve(struct samples *samples,
+			       const struct perffile_record *record, bool with_chain);
+const char *samples_event_name(struct samples *samples,
+			       const struct perffile_event *event);
+const char *samples_place_name(struct samples *samples, const struct place *place);
+void samples_warn(const struct samples *samples);
+void samples_close(struct samples *samples);
+
+#endif /* PMUCTL_TOOL_SAMPLES_H */

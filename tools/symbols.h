@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From the addresses of a recording to names. symbols_tasks.c knows what every task
+ * had mapped where at a time, symbols.c the binaries and their tables of symbols,
+ * symbols_elf.c reads those of files (elfutils), symbols_kernel.c those of the kernel,
+ * symbols_names.c keeps each text once and makes it fit for a terminal.
+ */
+#ifndef PMUCTL_TOOL_SYMBOLS_H
+#define PMUCTL_TOOL_SYMBOLS_H
+
+#include <stdio.h>
+
+#include "perffile.h"
+
+/* Addresses in these parts of a call chain are markers, not code. */
+#define SYMBOLS_IS_MARKER(ip) ((ip) >= (uint64_t)PERF_CONTEXT_MAX)
+
+/* Lists of binaries, by name */
+#define SYMBOLS_BUCKETS 4096
+
+struct names;
+
+/**
+ * struct symbol - a function
+ * @start: its first address, in its binary's own terms.
+ * @end: the address behind it.
+ * @raw: its name there.
+ * @name: its name for people; NULL until symbol_name() was called.
+ * @owner: of a kernel symbol, its module; NULL otherwise.
+ * @rank: which of several names of one address is the best; more is better.
+ */
+struct symbol {
+	uint64_t start;
+	uint64_t end;
+	const char *raw;
+	const char *name;
+	const char *owner;
+	int rank;
+};
+
+struct symbol_table {
+	struct symbol *list;
+	size_t count;
+	size_t room;
+};
+
+enum binary_kind {
+	BINARY_FILE,
+	BINARY_VDSO,
+	BINARY_KERNEL,
+	BINARY_MODULE,
+	BINARY_NONE,	/* memory without a file, or unknown */
+};
+
+/* A part of a file that is loaded: @size bytes from @offset on are at @address. */
+struct binary_segment {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t address;
+};
+
+/**
+ * struct binary - something that code comes from
+ * @next: in the list of all.
+ * @kind: of which kind.
+ * @raw: its path, as recorded.
+ * @path: likewise, for people.
+ * @name: without the directories.
+ * @build_id_size: bytes of @build_id, 0 if it was not recorded.
+ * @build_id: its build id.
+ * @hit: something was looked up in it.
+ * @loaded: its symbols were looked for.
+ * @table: what was found.
+ * @segments: of a file.
+ * @segment_count: how many.
+ * @dwfl: keeps the file open: raw names are in it.
+ * @bias: how much elfutils has moved the file.
+ * @problem: why there are no symbols, or NULL.
+ */
+struct binary {
+	struct binary *next;
+	enum binary_kind kind;
+	const char *raw;
+	const char *path;
+	const char *name;
+	uint8_t build_id_size;
+	uint8_t build_id[PERFFILE_BUILD_ID_MAX];
+	bool hit;
+	bool loaded;
+	struct symbol_table table;
+	struct binary_segment *segments;
+	size_t segment_count;
+	void *dwfl;
+	uint64_t bias;
+	const char *problem;
+};
+
+/**
+ * struct symbols - all binaries of a recording
+ * @names: its texts.
+ * @root: where the files are: "" is this machine.
+ * @kallsyms: file with the kernel's symbols, or NULL for the running kernel's.
+ * @info: what the recording tells.
+ * @binaries: all of them.
+ * @buckets: by name.
+ * @unknown: stands for what nobody knows.
+ * @kernel: the kernel.
+ * @kernel_text: the text of the table of the kernel's symbols.
+ * @kernel_shift: how much higher the kernel was than it is in that table.
+ * @reference: name of the symbol that tells; as recorded.
+ * @reference_address: and its address then.
+ */
+struct symbols {
+	struct names *names;
+	const char *root;
+	const char *kallsyms;
+	const struct perffile_info *info;
+	struct binary *binaries;
+	struct binary **buckets;
+	struct binary *unknown;
+	struct binary *kernel;
+	char *kernel_text;
+	uint64_t kernel_shift;
+	const char *reference;
+	uint64_t reference_address;
+};
+
+/**
+ * struct place - what an address means
+ * @binary: never NULL.
+ * @symbol: NULL if there is none.
+ * @ip: the address as recorded.
+ * @address: in the binary's own terms.
+ * @level: 'k' kernel, '.' user, 'H' hypervisor, 'g' and 'u' a guest's.
+ */
+struct place {
+	struct binary *binary;
+	struct symbol *symbol;
+	uint64_t ip;
+	uint64_t address;
+	char level;
+};
+
+/* symbols_names.c */
+struct names *names_new(void);
+void names_free(struct names *names);
+const char *names_intern(struct names *names, const char *text);
+void names_clean(char *text, size_t length);
+
+/* symbols.c */
+struct symbols *symbols_new(const struct perffile_info *info, const char *root,
+			    const char *kallsyms);
+void symbols_free(struct symbols *symbols);
+struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
+			      const char *path, const uint8_t *build_id, size_t size);
+struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
+			    uint64_t address);
+const char *symbol_name(struct symbols *symbols, struct symbol *symbol);
+int symbol_table_add(struct symbol_table *table, const struct symbol *symbol);
+void symbol_table_finish(struct symbol_table *table);
+struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
+
+/* symbols_elf.c */
+void symbols_load_file(struct symbols *symbols, struct binary *binary);
+uint64_t binary_address(const struct binary *binary, uint64_t offset);
+const char *symbols_source_line(struct symbols *symbols, const struct place *place);
+void binary_close(struct binary *binary);
+
+/* symbols_kernel.c */
+void symbols_load_kernel(struct symbols *symbols);
+
+/**
+ * struct thread - a task of the recording
+ * @next: in its bucket.
+ * @pid: its process.
+ * @tid: its own number.
+ * @comm: its name now.
+ * @process: that it is of.
+ * @live: it has not ended.
+ */
+struct thread {
+	struct thread *next;
+	int32_t pid;
+	int32_t tid;
+	const char *comm;
+	struct process *process;
+	bool live;
+};
+
+struct tasks;
+
+/* symbols_tasks.c */
+struct tasks *tasks_new(struct symbols *symbols);
+void tasks_free(struct tasks *tasks);
+int tasks_record(struct tasks *tasks, const struct perffile_record *record,
+		 struct perffile_error *error);
+struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid);
+void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode,
+		 uint64_t ip, bool is_return, struct place *place);
+
+#endif /* PMUCTL_TOOL_SYMBOLS_H */

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The symbols of a file, through elfutils: its own, or those of its debug file, which
+ * is found by build id or debug link below /usr/lib/debug, as debuggers find it. A file
+ * that is not the one that was recorded is not used; perf's cache of binaries
+ * (~/.debug) may still have that. The vdso has no file: ours is the kernel's of now.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <elfutils/libdwfl.h>
+
+#include "symbols.h"
+
+/* The vdso has its headers and sections in so many bytes. */
+#define VDSO_SIZE 8192
+
+#define DEBUG_DIRS ":.debug:/usr/lib/debug"
+
+static char debug_dirs[PATH_MAX] = DEBUG_DIRS;
+static char *debug_path = debug_dirs;
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+/* A file that is one; a device or a pipe in its place must not be read. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat about;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+static Dwfl_Module *report_vdso(Dwfl *dwfl)
+{
+	char *vdso = (char *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!vdso)
+		return NULL;
+	return dwfl_report_offline_memory(dwfl, "[vdso]", "[vdso]", vdso, VDSO_SIZE);
+}
+
+static Dwfl_Module *report_file(Dwfl *dwfl, const char *path)
+{
+	int fd = open_file(path);
+	Dwfl_Module *module;
+
+	if (fd < 0)
+		return NULL;
+	module = dwfl_report_offline(dwfl, path, path, fd);
+	if (!module)
+		close(fd);
+	return module;
+}
+
+static bool is_recorded(const struct binary *binary, Dwfl_Module *module)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int size = dwfl_module_build_id(module, &id, &address);
+
+	if (!binary->build_id_size || size <= 0)
+		return true;
+	/* What is recorded may have zeros behind it. */
+	return size <= binary->build_id_size && !memcmp(id, binary->build_id, (size_t)size);
+}
+
+/* Open what is at @path, or the vdso if it is NULL; NULL if it is not the one. */
+static Dwfl_Module *try_one(struct binary *binary, const char *path, bool *other)
+{
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *module;
+
+	if (!dwfl)
+		return NULL;
+	module = path ? report_file(dwfl, path) : report_vdso(dwfl);
+	if (module && dwfl_report_end(dwfl, NULL, NULL) == 0) {
+		if (is_recorded(binary, module)) {
+			binary->dwfl = dwfl;
+			return module;
+		}
+		*other = true;
+	}
+	dwfl_end(dwfl);
+	return NULL;
+}
+
+/* Where perf keeps copies of the binaries that it has seen. */
+static bool cached_path(const struct binary *binary, char *path, size_t size)
+{
+	const char *home = getenv("HOME");
+	int length;
+
+	if (!home || binary->build_id_size < 2)
+		return false;
+	length = snprintf(path, size, "%s/.debug/.build-id/%02x/", home,
+			  binary->build_id[0]);
+	for (int i = 1; i < binary->build_id_size && length + 8 < (int)size; i++)
+		length += snprintf(path + length, size - (size_t)length, "%02x",
+				   binary->build_id[i]);
+	return snprintf(path + length, size - (size_t)length, "/elf") == 4;
+}
+
+static Dwfl_Module *find_file(struct symbols *symbols, struct binary *binary)
+{
+	Dwfl_Module *module = NULL;
+	char path[PATH_MAX];
+	bool other = false;
+
+	if (binary->kind == BINARY_VDSO) {
+		module = *symbols->root ? NULL : try_one(binary, NULL, &other);
+	} else {
+		if (*symbols->root)
+			snprintf(debug_dirs, sizeof(debug_dirs), ":.debug:%s/usr/lib/debug",
+				 symbols->root);
+		if (snprintf(path, sizeof(path), "%s%s", symbols->root,
+			     binary->raw) < (int)sizeof(path))
+			module = try_one(binary, path, &other);
+		if (!module && cached_path(binary, path, sizeof(path)))
+			module = try_one(binary, path, &other);
+	}
+	if (!module)
+		binary->problem = other ? "it is another one than was recorded: their build ids differ" :
+					  "there is no such file, or it cannot be read, or it is no program";
+	return module;
+}
+
+static void add_segments(struct binary *binary, Dwfl_Module *module)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	size_t count;
+	GElf_Phdr header;
+
+	if (!elf || elf_getphdrnum(elf, &count) < 0)
+		return;
+	binary->bias = bias;
+	binary->segments = calloc(count ? count : 1, sizeof(*binary->segments));
+	for (size_t i = 0; binary->segments && i < count && i < INT_MAX; i++) {
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		binary->segments[binary->segment_count++] = (struct binary_segment){
+			header.p_offset, header.p_filesz, header.p_vaddr,
+		};
+	}
+}
+
+static bool is_code(Elf *elf, GElf_Word section)
+{
+	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
+	GElf_Shdr header;
+
+	return scn && gelf_getshdr(scn, &header) && header.sh_flags & SHF_EXECINSTR;
+}
+
+/* Assembler code often has labels only. */
+static bool is_function(const GElf_Sym *symbol, const char *name, Elf *elf,
+			GElf_Word section)
+{
+	unsigned int type = GELF_ST_TYPE(symbol->st_info);
+
+	if (!*name || section == SHN_UNDEF)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && name[0] != '$' && strncmp(name, ".L", 2) &&
+	       is_code(elf, section);
+}
+
+static void add_symbols(struct binary *binary, Dwfl_Module *module)
+{
+	int count = dwfl_module_getsymtab(module);
+
+	for (int i = 1; i < count; i++) {
+		struct symbol symbol = { 0 };
+		GElf_Word section = SHN_UNDEF;
+		GElf_Addr address;
+		GElf_Sym elf_symbol;
+		Elf *elf = NULL;
+		const char *name = dwfl_module_getsym_info(module, i, &elf_symbol, &address,
+							   &section, &elf, NULL);
+		unsigned int bind;
+
+		if (!name || !is_function(&elf_symbol, name, elf, section))
+			continue;
+		bind = GELF_ST_BIND(elf_symbol.st_info);
+		symbol.start = address - binary->bias;
+		symbol.end = symbol.start + elf_symbol.st_size;
+		symbol.raw = name;
+		symbol.rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+		/* A label is only a name where there is no function. */
+		if (GELF_ST_TYPE(elf_symbol.st_info) == STT_NOTYPE)
+			symbol.rank -= 3;
+		if (symbol_table_add(&binary->table, &symbol) < 0)
+			return;
+	}
+}
+
+/**
+ * symbols_load_file() - read the symbols of a file
+ * @symbols: all binaries.
+ * @binary: gets them; if there are none, the reason.
+ */
+void symbols_load_file(struct symbols *symbols, struct binary *binary)
+{
+	Dwfl_Module *module = find_file(symbols, binary);
+
+	if (!module)
+		return;
+	add_segments(binary, module);
+	add_symbols(binary, module);
+	symbol_table_finish(&binary->table);
+	if (!binary->table.count)
+		binary->problem = "it has no symbols: install its debug symbols, or build it without stripping it";
+}
+
+/**
+ * binary_address() - where in a binary's own terms a byte of its file is
+ * @binary: the binary, whose symbols were read.
+ * @offset: in the file.
+ *
+ * Return: the address; without the file, the offset.
+ */
+uint64_t binary_address(const struct binary *binary, uint64_t offset)
+{
+	for (size_t i = 0; i < binary->segment_count; i++) {
+		const struct binary_segment *segment = &binary->segments[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->size)
+			return offset - segment->offset + segment->address;
+	}
+	return offset;
+}
+
+/**
+ * symbols_source_line() - the line of the source that a place comes from
+ * @symbols: all binaries.
+ * @place: the place.
+ *
+ * Return: "FILE:LINE", or NULL if that is unknown.
+ */
+const char *symbols_source_line(struct symbols *symbols, const struct place *place)
+{
+	const struct binary *binary = place->binary;
+	uint64_t address = place->address + binary->bias;
+	Dwfl_Module *module;
+	const char *file;
+	Dwfl_Line *line;
+	char text[PATH_MAX];
+	int number;
+
+	module = binary->dwfl ? dwfl_addrmodule(binary->dwfl, address) : NULL;
+	line = module ? dwfl_module_getsrc(module, address) : NULL;
+	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	if (!file)
+		return NULL;
+	snprintf(text, sizeof(text), "%s:%d", file, number);
+	return names_intern(symbols->names, text);
+}
+
+/**
+ * binary_close() - close the file; its raw names are gone then
+ * @binary: the binary.
+ */
+void binary_close(struct binary *binary)
+{
+	if (binary->dwfl)
+		dwfl_end(binary->dwfl);
+	binary->dwfl = NULL;
+}

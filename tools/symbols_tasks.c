@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the tasks of a recording were called and had mapped at a time: it follows the
+ * COMM, MMAP, FORK and EXIT records, which come in the order of time. A child shares
+ * the map of its parent until one of them changes it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+
+#define BUCKETS 4096
+
+/* Of all maps together. A large machine has some hundred thousand; more than these
+ * are a damaged file's, whose maps multiply with each fork.
+ */
+#define MAPPINGS_MAX (4UL << 20)
+
+/* Bits of the header's misc: of COMM and of FORK, the same one */
+#define MISC_EXEC (1 << 13)
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	struct binary *binary;
+};
+
+/**
+ * struct space - what a process has mapped
+ * @users: processes that have it.
+ * @list: sorted by address, without overlaps.
+ * @count: how many.
+ * @room: for so many.
+ */
+struct space {
+	size_t users;
+	struct mapping *list;
+	size_t count;
+	size_t room;
+};
+
+struct process {
+	struct process *next;
+	int32_t pid;
+	size_t live;
+	struct space *space;
+};
+
+/**
+ * struct tasks - all tasks of a recording
+ * @symbols: its binaries.
+ * @threads: by their numbers.
+ * @processes: by theirs.
+ * @kernel: what is where in the kernel.
+ * @mappings: in all maps together.
+ */
+struct tasks {
+	struct symbols *symbols;
+	struct thread *threads[BUCKETS];
+	struct process *processes[BUCKETS];
+	struct space *kernel;
+	size_t mappings;
+};
+
+static struct space *space_new(void)
+{
+	struct space *space = calloc(1, sizeof(*space));
+
+	if (space)
+		space->users = 1;
+	return space;
+}
+
+static void space_put(struct tasks *tasks, struct space *space)
+{
+	if (!space || --space->users)
+		return;
+	tasks->mappings -= space->count;
+	free(space->list);
+	free(space);
+}
+
+/* Index of the first mapping that ends behind @address. */
+static size_t space_search(const struct space *space, uint64_t address)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct mapping *space_find(const struct space *space, uint64_t address)
+{
+	size_t at = space ? space_search(space, address) : 0;
+
+	if (!space || at == space->count || space->list[at].start > address)
+		return NULL;
+	return &space->list[at];
+}
+
+/* Put @count mappings in place of the @gone ones from @at on. */
+static int space_replace(struct tasks *tasks, struct space *space, size_t at, size_t gone,
+			 const struct mapping *new, size_t count)
+{
+	size_t total = space->count - gone + count;
+
+	if (total > space->room) {
+		size_t room = total * 2;
+		struct mapping *list = reallocarray(space->list, room, sizeof(*list));
+
+		if (!list)
+			return -ENOMEM;
+		space->list = list;
+		space->room = room;
+	}
+	if (tasks->mappings - gone + count > MAPPINGS_MAX)
+		return -ENOMEM;
+	memmove(space->list + at + count, space->list + at + gone,
+		(space->count - at - gone) * sizeof(*space->list));
+	memcpy(space->list + at, new, count * sizeof(*new));
+	space->count = total;
+	tasks->mappings = tasks->mappings - gone + count;
+	return 0;
+}
+
+/* A new mapping, which cuts off what it covers. */
+static int space_add(struct tasks *tasks, struct space *space, const struct mapping *map)
+{
+	struct mapping new[3];
+	size_t first = space_search(space, map->start), last = first, count = 0;
+
+	while (last < space->count && space->list[last].start < map->end)
+		last++;
+	if (first < last && space->list[first].start < map->start) {
+		new[count] = space->list[first];
+		new[count++].end = map->start;
+	}
+	new[count++] = *map;
+	if (first < last && space->list[last - 1].end > map->end) {
+		new[count] = space->list[last - 1];
+		new[count].offset += map->end - new[count].start;
+		new[count++].start = map->end;
+	}
+	return space_replace(tasks, space, first, last - first, new, count);
+}
+
+static int too_many(struct perffile_error *error)
+{
+	perffile_fail(error, "its tasks have more than %lu mappings together, so it is damaged; or memory is short",
+		      MAPPINGS_MAX);
+	return -ENOMEM;
+}
+
+/* The map of a process for changing: from now on its own, and empty if that is asked. */
+static struct space *space_own(struct tasks *tasks, struct process *process, bool empty)
+{
+	struct space *old = process->space, *new;
+
+	if (old && old->users == 1 && !empty)
+		return old;
+	new = space_new();
+	if (new && !empty && old &&
+	    space_replace(tasks, new, 0, 0, old->list, old->count) < 0) {
+		free(new->list);
+		free(new);
+		return NULL;
+	}
+	if (new) {
+		process->space = new;
+		space_put(tasks, old);
+	}
+	return new;
+}
+
+static struct process *process_get(struct tasks *tasks, int32_t pid)
+{
+	struct process **bucket = &tasks->processes[(uint32_t)pid % BUCKETS];
+	struct process *process;
+
+	for (process = *bucket; process; process = process->next)
+		if (process->pid == pid)
+			return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->next = *bucket;
+	*bucket = process;
+	return process;
+}
+
+/* A thread nobody has heard of is called by its number, as perf does. */
+static const char *default_comm(struct tasks *tasks, int32_t tid)
+{
+	char text[16];
+
+	if (!tid)
+		return names_intern(tasks->symbols->names, "swapper");
+	snprintf(text, sizeof(text), ":%d", tid);
+	return names_intern(tasks->symbols->names, text);
+}
+
+/**
+ * tasks_thread() - the thread with these numbers, as it is now
+ * @tasks: all of them.
+ * @pid: of its process.
+ * @tid: of itself.
+ *
+ * Return: valid as long as @tasks; NULL if there is no memory.
+ */
+struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid)
+{
+	struct thread **bucket = &tasks->threads[(uint32_t)tid % BUCKETS];
+	struct thread *thread;
+
+	for (thread = *bucket; thread; thread = thread->next)
+		if (thread->tid == tid && thread->pid == pid)
+			return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->process = process_get(tasks, pid);
+	if (!thread->process) {
+		free(thread);
+		return NULL;
+	}
+	thread->pid = pid;
+	thread->tid = tid;
+	thread->comm = default_comm(tasks, tid);
+	thread->live = true;
+	thread->process->live++;
+	thread->next = *bucket;
+	*bucket = thread;
+	return thread;
+}
+
+static void thread_begin(struct thread *thread)
+{
+	if (!thread->live)
+		thread->process->live++;
+	thread->live = true;
+}
+
+/* Its name stays, since the kernel works for a task some time after its end. */
+static void thread_end(struct tasks *tasks, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	if (!thread->live)
+		return;
+	thread->live = false;
+	if (--process->live)
+		return;
+	space_put(tasks, process->space);
+	process->space = NULL;
+}
+
+static int take_comm(struct tasks *tasks, const struct perffile_record *record)
+{
+	const struct perffile_comm *comm = &record->comm;
+	struct thread *thread = tasks_thread(tasks, (int32_t)comm->pid, (int32_t)comm->tid);
+
+	if (!thread)
+		return -ENOMEM;
+	thread_begin(thread);
+	thread->comm = names_intern(tasks->symbols->names, comm->name);
+	if (record->misc & MISC_EXEC && !space_own(tasks, thread->process, true))
+		return -ENOMEM;
+	return 0;
+}
+
+static int take_fork(struct tasks *tasks, const struct perffile_record *record)
+{
+	const struct perffile_task *task = &record->task;
+	struct thread *child = tasks_thread(tasks, (int32_t)task->pid, (int32_t)task->tid);
+	struct thread *parent = tasks_thread(tasks, (int32_t)task->ppid, (int32_t)task->ptid);
+	struct space *space;
+
+	if (!child || !parent)
+		return -ENOMEM;
+	thread_begin(child);
+	if (child == parent)
+		return 0;
+	child->comm = parent->comm;
+	if (child->process == parent->process)
+		return 0;
+	/* The recorder's own story of a task that was there: its maps follow. */
+	space = record->misc & MISC_EXEC ? NULL : parent->process->space;
+	if (space)
+		space->users++;
+	space_put(tasks, child->process->space);
+	child->process->space = space;
+	return 0;
+}
+
+static int take_exit(struct tasks *tasks, const struct perffile_record *record)
+{
+	struct thread *thread = tasks_thread(tasks, (int32_t)record->task.pid,
+					     (int32_t)record->task.tid);
+
+	if (!thread)
+		return -ENOMEM;
+	thread_end(tasks, thread);
+	return 0;
+}
+
+/* "/lib/modules/6.1.0/kernel/net/x-y.ko.xz" is "[x_y]". */
+static struct binary *module_binary(struct tasks *tasks, const struct perffile_mmap *map)
+{
+	const char *slash = strrchr(map->name, '/'), *name = slash ? slash + 1 : map->name;
+	const char *dot = strstr(name, ".ko");
+	char text[128];
+
+	if (*name == '[' || !dot)
+		return symbols_binary(tasks->symbols, BINARY_MODULE, name,
+				      map->build_id, map->build_id_size);
+	snprintf(text, sizeof(text), "[%.*s]", (int)(dot - name < 100 ? dot - name : 100), name);
+	for (char *at = text; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return symbols_binary(tasks->symbols, BINARY_MODULE, text, map->build_id,
+			      map->build_id_size);
+}
+
+static struct binary *kernel_binary(struct tasks *tasks, const struct perffile_mmap *map)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	struct symbols *symbols = tasks->symbols;
+	const char *end = strchr(map->name, ']');
+
+	if (strncmp(map->name, "[kernel", 7) && strncmp(map->name, "[guest.kernel", 13))
+		return module_binary(tasks, map);
+	if (!strncmp(map->name, kernel, sizeof(kernel) - 1) && end && end[1]) {
+		symbols->reference = names_intern(symbols->names, end + 1);
+		symbols->reference_address = map->offset;
+	}
+	return symbols->kernel;
+}
+
+static struct binary *user_binary(struct tasks *tasks, const struct perffile_mmap *map)
+{
+	enum binary_kind kind = BINARY_FILE;
+
+	if (!strcmp(map->name, "[vdso]"))
+		kind = BINARY_VDSO;
+	else if (map->name[0] != '/' || !strncmp(map->name, "//", 2) ||
+		 !strncmp(map->name, "/memfd:", 7) || !strncmp(map->name, "/dev/zero", 9) ||
+		 !strncmp(map->name, "/SYSV", 5) || !strncmp(map->name, "/anon_hugepage", 14))
+		kind = BINARY_NONE;
+	return symbols_binary(tasks->symbols, kind, map->name, map->build_id,
+			      map->build_id_size);
+}
+
+static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
+{
+	const struct perffile_mmap *map = &record->mmap;
+	unsigned int mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct mapping new = { map->start, map->start + map->length, map->offset, NULL };
+	struct thread *thread;
+	struct space *space;
+
+	if (!map->length || new.end < new.start || mode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	    mode == PERF_RECORD_MISC_GUEST_USER)
+		return 0;
+	if (mode == PERF_RECORD_MISC_KERNEL || (int32_t)map->pid < 0) {
+		new.binary = kernel_binary(tasks, map);
+		return space_add(tasks, tasks->kernel, &new);
+	}
+	thread = tasks_thread(tasks, (int32_t)map->pid, (int32_t)map->tid);
+	space = thread ? space_own(tasks, thread->process, false) : NULL;
+	if (!space)
+		return -ENOMEM;
+	new.binary = user_binary(tasks, map);
+	return space_add(tasks, space, &new);
+}
+
+/**
+ * tasks_record() - follow a record
+ * @tasks: all of them.
+ * @record: of any type, in the order of time.
+ * @error: why not.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int tasks_record(struct tasks *tasks, const struct perffile_record *record,
+		 struct perffile_error *error)
+{
+	int ret = 0;
+
+	switch (record->type) {
+	case PERF_RECORD_COMM:
+		ret = take_comm(tasks, record);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		ret = take_mmap(tasks, record);
+		break;
+	case PERF_RECORD_FORK:
+		ret = take_fork(tasks, record);
+		break;
+	case PERF_RECORD_EXIT:
+		ret = take_exit(tasks, record);
+		break;
+	}
+	return ret < 0 ? too_many(error) : 0;
+}
+
+static char level_of(unsigned int mode, uint64_t ip)
+{
+	switch (mode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return 'k';
+	case PERF_RECORD_MISC_USER:
+		return '.';
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return 'H';
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return 'g';
+	case PERF_RECORD_MISC_GUEST_USER:
+		return 'u';
+	}
+	return ip >> 63 ? 'k' : '.';
+}
+
+/**
+ * tasks_place() - what an address of a task means now
+ * @tasks: all of them.
+ * @thread: whose address it is, or NULL.
+ * @mode: PERF_RECORD_MISC_* of the CPU, 0 if unknown.
+ * @ip: the address.
+ * @is_return: it is where a call returns to: the call is before it.
+ * @place: filled.
+ */
+void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode,
+		 uint64_t ip, bool is_return, struct place *place)
+{
+	struct symbols *symbols = tasks->symbols;
+	const struct mapping *map = NULL;
+	uint64_t look = ip - (is_return && ip);
+
+	*place = (struct place){ .ip = ip, .address = ip };
+	place->level = level_of(mode & PERF_RECORD_MISC_CPUMODE_MASK, ip);
+	place->binary = symbols->unknown;
+	if (place->level == 'k') {
+		map = space_find(tasks->kernel, look);
+		place->binary = map ? map->binary : symbols->kernel;
+		place->symbol = symbols_find(symbols, place->binary, look);
+		if (place->binary->kind == BINARY_KERNEL)
+			place->address = ip - symbols->kernel_shift;
+		return;
+	}
+	if (place->level == '.' && thread)
+		map = space_find(thread->process->space, look);
+	if (!map)
+		return;
+	place->binary = map->binary;
+	/* Its segments are known once its symbols were read. */
+	if (!map->binary->loaded)
+		symbols_find(symbols, map->binary, 0);
+	look = binary_address(map->binary, look - map->start + map->offset);
+	place->address = look + (ip && is_return);
+	place->symbol = symbols_find(symbols, map->binary, look);
+}
+
+/**
+ * tasks_new() - no task yet
+ * @symbols: the binaries; must stay.
+ *
+ * Return: to be freed with tasks_free(); NULL if there is no memory.
+ */
+struct tasks *tasks_new(struct symbols *symbols)
+{
+	struct tasks *tasks = calloc(1, sizeof(*tasks));
+
+	if (!tasks)
+		return NULL;
+	tasks->symbols = symbols;
+	tasks->kernel = space_new();
+	if (tasks->kernel)
+		return tasks;
+	free(tasks);
+	return NULL;
+}
+
+/**
+ * tasks_free() - forget all tasks
+ * @tasks: all of them, or NULL.
+ */
+void tasks_free(struct tasks *tasks)
+{
+	if (!tasks)
+		return;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct thread *thread = tasks->threads[i], *next; thread; thread = next) {
+			next = thread->next;
+			free(thread);
+		}
+		for (struct process *process = tasks->processes[i], *next; process;
+		     process = next) {
+			next = process->next;
+			space_put(tasks, process->space);
+			free(process);
+		}
+	}
+	space_put(tasks, tasks->kernel);
+	free(tasks);
+}
