@@ -39,6 +39,8 @@ struct command {
 
 extern const struct command command_stat;
 extern const struct command command_record;
+extern const struct command command_report;
+extern const struct command command_script;
 extern const struct command command_list;
 extern const struct command command_doctor;
 

@@ -10,6 +10,8 @@
 static const struct command *const commands[] = {
 	&command_stat,
 	&command_record,
+	&command_report,
+	&command_script,
 	&command_list,
 	&command_doctor,
 };

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl script": what its parts share. script.c understands the command line and reads
+ * the records, script_text.c and script_json.c print them.
+ */
+#ifndef PMUCTL_TOOL_SCRIPT_H
+#define PMUCTL_TOOL_SCRIPT_H
+
+#include "command.h"
+#include "samples.h"
+
+enum script_field {
+	FIELD_COMM	= 1 << 0,
+	FIELD_PID	= 1 << 1,
+	FIELD_TID	= 1 << 2,
+	FIELD_CPU	= 1 << 3,
+	FIELD_TIME	= 1 << 4,
+	FIELD_PERIOD	= 1 << 5,
+	FIELD_EVENT	= 1 << 6,
+	FIELD_ADDR	= 1 << 7,
+	FIELD_IP	= 1 << 8,
+	FIELD_SYM	= 1 << 9,
+	FIELD_SYMOFF	= 1 << 10,
+	FIELD_DSO	= 1 << 11,
+	FIELD_LINE	= 1 << 12,
+	FIELD_WEIGHT	= 1 << 13,
+	FIELD_PHYS	= 1 << 14,
+	FIELD_ID	= 1 << 15,
+};
+
+#define FIELDS_DEFAULT (FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | \
+			FIELD_EVENT | FIELD_ADDR | FIELD_IP | FIELD_SYM | FIELD_SYMOFF | \
+			FIELD_DSO)
+#define FIELDS_OF_PLACE (FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_LINE)
+
+/**
+ * struct script - what is printed
+ * @input: the file and its surroundings.
+ * @event: only this event, or NULL.
+ * @fields: FIELD_*
+ * @chains: call chains too.
+ * @records: all records, not only samples.
+ * @json: an object a line.
+ * @samples: the recording.
+ */
+struct script {
+	struct samples_options input;
+	const char *event;
+	unsigned int fields;
+	bool chains;
+	bool records;
+	bool json;
+	struct samples *samples;
+};
+
+const char *script_record_name(uint32_t type);
+
+/* script_text.c */
+void script_print_sample(const struct script *script, const struct perffile_record *record,
+			 const struct thread *thread);
+void script_print_record(const struct script *script, const struct perffile_record *record,
+			 const struct thread *thread);
+
+/* script_json.c */
+int script_print_json(const struct script *script, const struct perffile_record *record,
+		      const struct thread *thread);
+
+#endif /* PMUCTL_TOOL_SCRIPT_H */

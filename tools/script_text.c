@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A recording as text, a line for each sample; if it has a call chain, a line for each
+ * caller behind it, and an empty line.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "script.h"
+
+#define NS_PER_SECOND 1000000000ULL
+
+static bool wants(const struct script *script, unsigned int field)
+{
+	return script->fields & field;
+}
+
+static void print_ids(const struct script *script, const struct perffile_record *record,
+		      const struct thread *thread)
+{
+	bool both = wants(script, FIELD_PID) && wants(script, FIELD_TID);
+
+	if (wants(script, FIELD_COMM))
+		printf("%-16s ", thread ? thread->comm : "?");
+	if (both)
+		printf("%d/%d ", record->pid, record->tid);
+	else if (wants(script, FIELD_PID))
+		printf("%6d ", record->pid);
+	else if (wants(script, FIELD_TID))
+		printf("%6d ", record->tid);
+	if (wants(script, FIELD_CPU) && record->fields & PERF_SAMPLE_CPU)
+		printf("[%03u] ", record->cpu);
+	if (wants(script, FIELD_TIME) && record->fields & PERF_SAMPLE_TIME)
+		printf("%5" PRIu64 ".%09" PRIu64 ": ", (uint64_t)(record->time / NS_PER_SECOND),
+		       (uint64_t)(record->time % NS_PER_SECOND));
+}
+
+static void print_place(const struct script *script, const struct place *place)
+{
+	struct samples *samples = script->samples;
+	const char *line;
+
+	if (wants(script, FIELD_IP))
+		printf(" %16" PRIx64, place->ip);
+	if (wants(script, FIELD_SYM)) {
+		printf(" %s", samples_place_name(samples, place));
+		if (place->symbol && wants(script, FIELD_SYMOFF))
+			printf("+%#" PRIx64, place->address - place->symbol->start);
+	}
+	if (wants(script, FIELD_DSO))
+		printf(" (%s)", place->binary->path);
+	if (wants(script, FIELD_LINE)) {
+		line = symbols_source_line(samples->symbols, place);
+		if (line)
+			printf(" %s", line);
+	}
+}
+
+/**
+ * script_print_sample() - print a sample
+ * @script: of which the frames were resolved.
+ * @record: the sample, with an event.
+ * @thread: its thread.
+ */
+void script_print_sample(const struct script *script, const struct perffile_record *record,
+			 const struct thread *thread)
+{
+	const struct samples *samples = script->samples;
+	const struct perffile_sample *sample = &record->sample;
+	bool column = script->chains && record->fields & PERF_SAMPLE_CALLCHAIN;
+
+	print_ids(script, record, thread);
+	if (wants(script, FIELD_PERIOD))
+		printf("%10" PRIu64 " ", sample->period);
+	if (wants(script, FIELD_EVENT))
+		printf("%s:", samples_event_name(script->samples, record->event));
+	if (wants(script, FIELD_ID) && record->fields & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER))
+		printf(" id %" PRIu64, record->id);
+	if (wants(script, FIELD_ADDR) && record->fields & PERF_SAMPLE_ADDR)
+		printf(" addr %" PRIx64, sample->addr);
+	if (wants(script, FIELD_PHYS) && record->fields & PERF_SAMPLE_PHYS_ADDR)
+		printf(" phys %" PRIx64, sample->phys_addr);
+	if (wants(script, FIELD_WEIGHT) &&
+	    record->fields & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		printf(" weight %" PRIu64, sample->weight);
+	if (!(script->fields & FIELDS_OF_PLACE)) {
+		putchar('\n');
+		return;
+	}
+	if (column)
+		putchar('\n');
+	for (size_t i = 0; i < samples->frame_count; i++) {
+		if (column)
+			putchar('\t');
+		print_place(script, &samples->frames[i]);
+		putchar('\n');
+	}
+	if (column)
+		putchar('\n');
+}
+
+static void print_mmap(const struct script *script, const struct perffile_record *record)
+{
+	const struct perffile_mmap *map = &record->mmap;
+
+	printf(" %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64 "] %s", (int32_t)map->pid,
+	       (int32_t)map->tid, map->start, map->length, map->offset,
+	       names_intern(script->samples->symbols->names, map->name));
+	for (size_t i = 0; i < map->build_id_size; i++)
+		printf("%s%02x", i ? "" : " build id ", map->build_id[i]);
+}
+
+/**
+ * script_print_record() - print a record that is no sample
+ * @script: how.
+ * @record: the record.
+ * @thread: that it belongs to, or NULL.
+ */
+void script_print_record(const struct script *script, const struct perffile_record *record,
+			 const struct thread *thread)
+{
+	const struct perffile_task *task = &record->task;
+
+	print_ids(script, record, thread);
+	printf("%s", script_record_name(record->type));
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		print_mmap(script, record);
+		break;
+	case PERF_RECORD_COMM:
+		printf("%s: %s:%d/%d", record->misc & PERF_RECORD_MISC_COMM_EXEC ? " exec" : "",
+		       names_intern(script->samples->symbols->names, record->comm.name),
+		       (int32_t)record->comm.pid, (int32_t)record->comm.tid);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		printf("(%d:%d):(%d:%d)", (int32_t)task->pid, (int32_t)task->tid,
+		       (int32_t)task->ppid, (int32_t)task->ptid);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		printf(": %" PRIu64, record->lost);
+		break;
+	}
+	putchar('\n');
+}
