@@ -82,16 +82,9 @@ static const struct {
 	const char *field;
 } unsupported_flags[] = {
 	{ 1, "attr.inherit" },
-	{ 8, "attr.mmap" },
-	{ 9, "attr.comm" },
 	{ 11, "attr.inherit_stat" },
-	{ 13, "attr.task" },
-	{ 17, "attr.mmap_data" },
 	{ 19, "attr.exclude_host" },
 	{ 20, "attr.exclude_guest" },
-	{ 23, "attr.mmap2" },
-	{ 24, "attr.comm_exec" },
-	{ 26, "attr.context_switch" },
 	{ 28, "attr.namespaces" },
 	{ 29, "attr.ksymbol" },
 	{ 30, "attr.bpf_event" },
@@ -105,13 +98,13 @@ static const struct {
 };
 
 /* All of them: every known flag but disabled, pinned, exclusive, exclude_user, _kernel,
- * _hv, _idle, freq, enable_on_exec, watermark, sample_id_all, exclude_callchain_kernel and
- * _user, use_clockid, write_backward, and precise_ip, which has a sentence of its own.
+ * _hv, _idle, mmap, comm, freq, enable_on_exec, task, watermark, mmap_data, sample_id_all,
+ * exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid, context_switch,
+ * write_backward, and precise_ip, which has a sentence of its own.
  */
 #define SUPPORTED_FLAGS							\
-	(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(10) | BIT_ULL(12) |	\
-	 BIT_ULL(14) | BIT_ULL(18) | GENMASK_ULL(22, 21) | BIT_ULL(25) |	\
-	 BIT_ULL(27))
+	(BIT_ULL(0) | GENMASK_ULL(10, 2) | GENMASK_ULL(14, 12) |	\
+	 GENMASK_ULL(18, 17) | GENMASK_ULL(27, 21))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))
 

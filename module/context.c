@@ -9,7 +9,6 @@
  * task's CPU, after it has become visible in the table, so that one or the other always
  * happens.
  */
-#include <linux/cpu.h>
 #include <linux/hash.h>
 #include <linux/rculist.h>
 #include <linux/sched/clock.h>
@@ -17,9 +16,9 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
-#include <linux/syscore_ops.h>
 
 #include "cpu_state.h"
+#include "sideband.h"
 
 #define HASH_BITS	10
 
@@ -27,7 +26,6 @@ static struct hlist_head context_hash[1 << HASH_BITS];
 static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
-static int hotplug_state;
 
 static struct hlist_head *hash_head(const struct task_struct *task)
 {
@@ -35,7 +33,7 @@ static struct hlist_head *hash_head(const struct task_struct *task)
 }
 
 /* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
-static struct pmuctl_context *find_context(const struct task_struct *task)
+struct pmuctl_context *pmuctl_context_find(const struct task_struct *task)
 {
 	struct pmuctl_context *ctx;
 
@@ -238,7 +236,7 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 	struct pmuctl_context *ctx;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	ctx = find_context(task);
+	ctx = pmuctl_context_find(task);
 	if (ctx) {
 		refcount_inc(&ctx->refs);
 		return ctx;
@@ -421,7 +419,7 @@ static void reload(struct irq_work *work)
 	local_irq_save(flags);
 	hwpmu_user_settle();
 	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
-	ctx = find_context(current);
+	ctx = pmuctl_context_find(current);
 	if (ctx && !pc->task_context)
 		load_task(pc, ctx);
 	resched(pc, current);
@@ -446,7 +444,7 @@ void pmuctl_context_switch(struct task_struct *next)
 	}
 	if (READ_ONCE(pc->context.nr_exclude_idle))
 		changed |= is_idle_task(current) || is_idle_task(next);
-	ctx = find_context(next);
+	ctx = pmuctl_context_find(next);
 	if (ctx) {
 		load_task(pc, ctx);
 		changed = true;
@@ -479,45 +477,48 @@ void pmuctl_context_exec_begin(void)
 	struct pmuctl_context *ctx;
 
 	rcu_read_lock();
-	ctx = find_context(current);
+	ctx = pmuctl_context_find(current);
 	if (ctx)
 		pmuctl_context_change(ctx, enable_on_exec, ctx);
 	rcu_read_unlock();
 }
 
-void pmuctl_context_task_gone(void)
+void pmuctl_context_task_gone(bool ended)
 {
 	struct pmuctl_context *ctx;
 	unsigned long flags;
 
 	rcu_read_lock();
-	ctx = find_context(current);
+	ctx = pmuctl_context_find(current);
 	if (ctx) {
 		retire(ctx);
 		local_irq_save(flags);
 		unload_here(ctx);
 		local_irq_restore(flags);
-		wake_up_all(&ctx->gone_wait);
 	}
+	/* After its last sample, and before those who wait for its end are woken */
+	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
+		pmuctl_side_exit(ctx);
+	if (ctx)
+		wake_up_all(&ctx->gone_wait);
 	rcu_read_unlock();
 }
 
-/* ---- CPUs come and go ---- */
+/* ---- CPUs come and go; on that CPU ---- */
 
-static int cpu_comes(unsigned int cpu)
+void pmuctl_context_cpu_comes(void)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	hwpmu_cpu_online();
-	WRITE_ONCE(pc->context.loaded_cpu, cpu);
+	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
 	resched(pc, current);
 	local_irq_restore(flags);
-	return 0;
 }
 
-static int cpu_goes(unsigned int cpu)
+void pmuctl_context_cpu_goes(void)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	unsigned long flags;
@@ -531,34 +532,18 @@ static int cpu_goes(unsigned int cpu)
 	local_irq_restore(flags);
 	hrtimer_cancel(&pc->timer);
 	hrtimer_cancel(&pc->tick);
-	return 0;
 }
 
-/*
- * The last CPU goes to sleep and wakes up: the others went offline before. What was in
- * its PMU is lost, and it may not be ours when we come back. IRQs off.
- */
-static int system_sleeps(void)
-{
-	return cpu_goes(smp_processor_id());
-}
-
-static void system_wakes(void)
+void pmuctl_context_load_current(void)
 {
 	struct pmuctl_context *ctx;
 
-	cpu_comes(smp_processor_id());
 	rcu_read_lock();
-	ctx = find_context(current);
+	ctx = pmuctl_context_find(current);
 	if (ctx)
 		load_if_current(ctx);
 	rcu_read_unlock();
 }
-
-static struct syscore_ops sleep_ops = {
-	.suspend = system_sleeps,
-	.resume = system_wakes,
-};
 
 int __init pmuctl_context_init(void)
 {
@@ -572,14 +557,6 @@ int __init pmuctl_context_init(void)
 		init_irq_work(&pmuctl_cpu_of(cpu)->reload, reload);
 		pmuctl_sched_init(pmuctl_cpu_of(cpu));
 	}
-
-	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
-					  cpu_comes, cpu_goes);
-	if (hotplug_state < 0) {
-		free_percpu(pmuctl_cpus);
-		return hotplug_state;
-	}
-	register_syscore_ops(&sleep_ops);
 	return 0;
 }
 
@@ -589,8 +566,6 @@ void pmuctl_context_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&pmuctl_cpu_of(cpu)->reload);
-	unregister_syscore_ops(&sleep_ops);
-	cpuhp_remove_state(hotplug_state);
 	rcu_barrier(); /* free_context_rcu() is code of this module */
 	free_percpu(pmuctl_cpus);
 }

@@ -106,6 +106,7 @@ struct pmuctl_context {
  * @sampling: how often it is sampled; NULL if it is not.
  * @cpu: it counts only on this CPU; -1 on any.
  * @read_format: PERF_FORMAT_*.
+ * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
@@ -145,6 +146,7 @@ struct pmuctl_event {
 	u64 stream_id;
 	int cpu;
 	u64 read_format;
+	u8 side;
 	bool exclude_idle;
 	bool exclusive;
 	enum pmuctl_class class;
@@ -306,6 +308,21 @@ typedef bool (*pmuctl_context_visit)(struct pmuctl_context *ctx, void *arg);
 int pmuctl_context_init(void);
 void pmuctl_context_exit(void);
 
+/* This CPU's PMU can be used from now on, or not any more; nothing is loaded then. The
+ * current task's events are loaded by the last. Context: That CPU, where nothing else
+ * can run meanwhile.
+ */
+void pmuctl_context_cpu_comes(void);
+void pmuctl_context_cpu_goes(void);
+void pmuctl_context_load_current(void);
+
+/* hotplug.c */
+int pmuctl_hotplug_init(void);
+void pmuctl_hotplug_exit(void);
+
+/* The context of a task, or NULL. Under RCU, or with pmuctl_mutex. */
+struct pmuctl_context *pmuctl_context_find(const struct task_struct *task);
+
 /* The context of a CPU. It always exists. */
 struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
 
@@ -382,7 +399,8 @@ void pmuctl_sched_account(struct pmuctl_event *leader);
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
 void pmuctl_context_exec_begin(void);
-void pmuctl_context_task_gone(void);
+/* @ended: it will never run again; else only nobody may look into it any more. */
+void pmuctl_context_task_gone(bool ended);
 
 /* ---- admission.c ---- */
 

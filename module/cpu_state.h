@@ -87,6 +87,12 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);
 /* Have pmuctl_tick() called from now on. */
 void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc);
 
+/* Is it, on this CPU? NMI-safe */
+static inline bool pmuctl_sched_is_ticking(void)
+{
+	return READ_ONCE(pmuctl_cpu_of(smp_processor_id())->ticking);
+}
+
 void pmuctl_sched_init(struct pmuctl_cpu *pc);
 
 #endif /* PMUCTL_CPU_STATE_H */

@@ -11,6 +11,7 @@
 
 #include "cpu_state.h"
 #include "output.h"
+#include "sideband.h"
 
 /* See the lock order in core.h. */
 DEFINE_MUTEX(pmuctl_mutex);
@@ -23,7 +24,7 @@ static atomic_t nr_events;
 static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
-	return task || event->exclude_idle;
+	return task || event->exclude_idle || event->side;
 }
 
 /* May it join this group? @ctx is where it would be. */
@@ -155,11 +156,17 @@ static int attach_with_hooks(struct pmuctl_event *event,
 		err = pmuctl_hooks_get(why);
 	if (err)
 		goto out_unlock;
+	err = pmuctl_side_get(event->side, why);
+	if (err)
+		goto out_put_hooks;
 
 	/* Not outside of the hooks: registering them takes it too. */
 	cpus_read_lock();
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
+	if (err)
+		pmuctl_side_put(event->side);
+out_put_hooks:
 	if (err && needs_hooks(event, task))
 		pmuctl_hooks_put();
 out_unlock:
@@ -182,6 +189,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->stream_id = id;
 	event->cpu = cpu;
 	event->read_format = attr->read_format;
+	event->side = pmuctl_side_of(attr);
 	event->exclude_idle = attr->exclude_idle;
 	event->exclusive = attr->exclusive;
 	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
@@ -223,7 +231,8 @@ static void dealloc_event(struct pmuctl_event *event)
 /* Does it need an output from the start? */
 static bool writes_records(const struct perf_event_attr *attr)
 {
-	return attr->sample_period || attr->sample_type || attr->wakeup_events;
+	return attr->sample_period || attr->sample_type ||
+	       attr->wakeup_events || pmuctl_side_of(attr);
 }
 
 static int make_output(struct pmuctl_event *event,
@@ -309,7 +318,8 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
-	bool hooked = !pmuctl_event_is_of_cpus(event) || event->exclude_idle;
+	bool hooked = !pmuctl_event_is_of_cpus(event) || event->exclude_idle ||
+		      event->side;
 
 	atomic_dec(&nr_events);
 	mutex_lock(&pmuctl_mutex);
@@ -319,6 +329,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	else
 		detach(event);
 	cpus_read_unlock();
+	pmuctl_side_put(event->side);
 	if (hooked)
 		pmuctl_hooks_put();
 	mutex_unlock(&pmuctl_mutex);

@@ -18,6 +18,7 @@
 #include <trace/events/task.h>
 
 #include "core.h"
+#include "sideband.h"
 
 #define UNHOOK_DELAY	(1 * HZ)
 
@@ -26,15 +27,24 @@ static void probe_sched_switch(void *data, bool preempt,
 			       struct task_struct *next,
 			       unsigned int prev_state)
 {
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_SWITCH))
+		pmuctl_side_switch_out(prev, next, preempt ||
+				       task_is_running(prev));
 	pmuctl_context_switch(next);
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_SWITCH))
+		pmuctl_side_switch_in(next, prev);
 }
 
 static void probe_task_rename(void *data, struct task_struct *task,
 			      const char *comm)
 {
 	/* Also prctl() and writes to /proc/PID/comm rename. */
-	if (task == current && current->in_execve)
+	bool exec = task == current && current->in_execve;
+
+	if (exec)
 		pmuctl_context_exec_begin();
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_COMM))
+		pmuctl_side_comm(task, comm, exec);
 }
 
 static void probe_sched_process_exec(void *data, struct task_struct *task,
@@ -46,7 +56,15 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 	 */
 	if (bprm->secureexec ||
 	    (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
-		pmuctl_context_task_gone();
+		pmuctl_context_task_gone(false);
+}
+
+/* Unlike sched_process_fork it also tells of threads that io_uring makes. */
+static void probe_task_newtask(void *data, struct task_struct *task,
+			       unsigned long clone_flags)
+{
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
+		pmuctl_side_fork(task);
 }
 
 static void probe_sched_process_fork(void *data, struct task_struct *parent,
@@ -57,7 +75,7 @@ static void probe_sched_process_fork(void *data, struct task_struct *parent,
 
 static void probe_sched_process_exit(void *data, struct task_struct *task)
 {
-	pmuctl_context_task_gone();
+	pmuctl_context_task_gone(true);
 }
 
 static struct hook {
@@ -66,6 +84,7 @@ static struct hook {
 	struct tracepoint *tp;
 } hooks[] = {
 	{ "sched_switch", probe_sched_switch },
+	{ "task_newtask", probe_task_newtask },
 	{ "task_rename", probe_task_rename },
 	{ "sched_process_exec", probe_sched_process_exec },
 	{ "sched_process_fork", probe_sched_process_fork },
@@ -80,6 +99,7 @@ static bool registered;
 static void __maybe_unused check_probes(void)
 {
 	check_trace_callback_type_sched_switch(probe_sched_switch);
+	check_trace_callback_type_task_newtask(probe_task_newtask);
 	check_trace_callback_type_task_rename(probe_task_rename);
 	check_trace_callback_type_sched_process_exec(probe_sched_process_exec);
 	check_trace_callback_type_sched_process_fork(probe_sched_process_fork);

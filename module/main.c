@@ -7,6 +7,7 @@
 
 #include "front.h"
 #include "output.h"
+#include "sideband.h"
 
 static int __init pmuctl_init(void)
 {
@@ -28,9 +29,12 @@ static int __init pmuctl_init(void)
 	err = pmuctl_context_init();
 	if (err)
 		goto err_hooks;
-	err = pmuctl_permission_init();
+	err = pmuctl_hotplug_init();
 	if (err)
 		goto err_context;
+	err = pmuctl_permission_init();
+	if (err)
+		goto err_hotplug;
 	err = pmuctl_dev_init();
 	if (err)
 		goto err_permission;
@@ -39,6 +43,8 @@ static int __init pmuctl_init(void)
 
 err_permission:
 	pmuctl_permission_exit();
+err_hotplug:
+	pmuctl_hotplug_exit();
 err_context:
 	pmuctl_context_exit();
 err_hooks:
@@ -57,7 +63,9 @@ static void __exit pmuctl_exit(void)
 	pmuctl_debugfs_exit();
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
+	pmuctl_sideband_exit();
 	pmuctl_hooks_exit();
+	pmuctl_hotplug_exit();
 	pmuctl_context_exit();
 	pmuctl_buffer_exit();
 	pmuctl_sample_exit();

@@ -125,15 +125,16 @@ u32 pmuctl_output_tid(const struct pmuctl_output *output,
 
 /* ---- Records ---- */
 
-static unsigned int fill_trailer(const struct pmuctl_event *event, u64 *out)
+static unsigned int fill_trailer(const struct pmuctl_event *event,
+				 struct task_struct *task, u64 *out)
 {
 	const struct pmuctl_output *output = event->output;
 	u64 fields = output->trailer;
 	unsigned int n = 0;
 
 	if (fields & PERF_SAMPLE_TID)
-		out[n++] = pmuctl_output_pid(output, current) |
-			   (u64)pmuctl_output_tid(output, current) << 32;
+		out[n++] = pmuctl_output_pid(output, task) |
+			   (u64)pmuctl_output_tid(output, task) << 32;
 	if (fields & PERF_SAMPLE_TIME)
 		out[n++] = output->clock();
 	if (fields & PERF_SAMPLE_ID)
@@ -161,7 +162,7 @@ static void write_lost(struct ring_handle *h, const struct pmuctl_event *event,
 	struct lost_record *record = (void *)words;
 	unsigned int n = sizeof(*record) / 8;
 
-	n += fill_trailer(event, words + n);
+	n += fill_trailer(event, current, words + n);
 	record->header.type = PERF_RECORD_LOST;
 	record->header.misc = 0;
 	record->header.size = n * 8;
@@ -227,10 +228,11 @@ bool pmuctl_record_begin(struct pmuctl_record *rec, struct pmuctl_event *event,
 	return true;
 }
 
-void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event)
+void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event,
+		       struct task_struct *task)
 {
 	u64 words[TRAILER_WORDS];
-	unsigned int n = fill_trailer(event, words);
+	unsigned int n = fill_trailer(event, task, words);
 
 	if (n)
 		ring_write(&rec->ring, words, n * 8);
@@ -239,10 +241,11 @@ void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event)
 }
 
 void pmuctl_record_put(struct pmuctl_event *event,
-		       struct perf_event_header *header, u32 fixed)
+		       struct perf_event_header *header, u32 fixed,
+		       struct task_struct *task)
 {
 	struct pmuctl_record rec;
 
 	if (pmuctl_record_begin(&rec, event, header, fixed, 0))
-		pmuctl_record_end(&rec, event);
+		pmuctl_record_end(&rec, event, task);
 }

@@ -142,6 +142,7 @@ struct pmuctl_output {
  * @throttled: its counter is held until the next tick.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
+ * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
  * @work: does what an NMI cannot.
  *
@@ -155,6 +156,7 @@ struct pmuctl_sampling {
 	bool throttled;
 	bool expired;
 	u64 ran;
+	s64 left;
 	u64 events;
 	u64 ns;
 	struct irq_work work;
@@ -206,8 +208,11 @@ static inline void pmuctl_record_write(struct pmuctl_record *rec,
 	ring_write(&rec->ring, from, size);
 }
 
-/* Write the trailer, that attr.sample_id_all asks for, and publish the record. */
-void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event);
+/* Write the trailer, that attr.sample_id_all asks for, with the ids of @task, and publish
+ * the record.
+ */
+void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event,
+		       struct task_struct *task);
 
 /**
  * pmuctl_output_reserve() - make room in the ring of an event
@@ -228,7 +233,8 @@ void pmuctl_output_wake(struct pmuctl_output *output);
 
 /* A record of nothing but fixed fields, in one go; the context as above */
 void pmuctl_record_put(struct pmuctl_event *event,
-		       struct perf_event_header *header, u32 fixed);
+		       struct perf_event_header *header, u32 fixed,
+		       struct task_struct *task);
 
 /* Ids of a task as the records of this output tell them; -1 if it has none. Any context. */
 u32 pmuctl_output_pid(const struct pmuctl_output *output,
@@ -286,7 +292,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event);
 bool pmuctl_tick(struct pmuctl_cpu *pc);
 
 /* ns between two of them */
-#define PMUCTL_TICK_NS	TICK_NSEC
+#define PMUCTL_TICK_NS	((u64)TICK_NSEC)
 
 /* A counter has overflowed: hwpmu_ops.overflow */
 struct hwpmu_counter;

@@ -55,6 +55,12 @@ static u64 right_period(u64 freq, u64 events, u64 ns)
 		       1, PERIOD_MAX);
 }
 
+/* From one overflow, or from one tick, to the next while something is counted */
+static u64 longest_interval(const struct pmuctl_sampling *s)
+{
+	return max_t(u64, PMUCTL_TICK_NS, NSEC_PER_SEC / s->freq);
+}
+
 /*
  * What has been counted in which time is known of all periods, the older the less they
  * weigh. Of single ones the mean of the rates would be too high.
@@ -63,28 +69,39 @@ static void adjust_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->counter;
-	u64 now = ran_until_now(event);
+	u64 now = ran_until_now(event), ns = now - s->ran;
 
-	s->events += c->period - s->events / MEMORY;
-	s->ns += now - s->ran - s->ns / MEMORY;
 	s->ran = now;
+	if (ns > 2 * longest_interval(s))
+		return; /* there was a pause */
+	s->events += c->period - s->events / MEMORY;
+	s->ns += ns - s->ns / MEMORY;
 	c->period = right_period(s->freq, s->events, s->ns);
 }
 
-/* There was no overflow for long: is the period too long? Context locked, owner CPU. */
+/*
+ * At a tick: there may have been no overflow since the last one. If nothing was counted at
+ * all, that time does not matter; if little was, the period is too long.
+ */
 static void shorten_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->counter;
-	u64 ns = ran_until_now(event) - s->ran;
-	s64 events = c->period - hwpmu_left(c);
+	u64 now = ran_until_now(event), ns = now - s->ran;
+	s64 left = hwpmu_left(c), events = c->period - left;
 	u64 period;
 
-	if (ns < 2 * NSEC_PER_SEC / s->freq)
+	if (left == s->left)
+		s->ran += min(ns, PMUCTL_TICK_NS);
+	s->left = left;
+	ns = now - s->ran;
+	if (ns < 2 * longest_interval(s))
 		return;
 	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
-	if (period < c->period / 2)
+	if (period < c->period / 2) {
 		hwpmu_set_period(c, period);
+		s->ran = now;
+	}
 }
 
 /* ---- Overflow; NMI ---- */
@@ -103,7 +120,7 @@ static void put_throttle(struct pmuctl_event *event, u32 type)
 		.stream_id = event->stream_id,
 	};
 
-	pmuctl_record_put(event, &record.header, sizeof(record));
+	pmuctl_record_put(event, &record.header, sizeof(record), current);
 }
 
 /* Returns true if it has to pause now. */
@@ -132,8 +149,11 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	struct pmuctl_sampling *s = event->sampling;
 	u64 period = counter->period;
 
-	if (s->freq)
+	if (s->freq) {
 		adjust_period(event);
+		if (unlikely(!pmuctl_sched_is_ticking()))
+			irq_work_queue(&s->work);
+	}
 	pmuctl_sample_put(event, regs, period);
 	if (unlikely(is_too_often(s)) && !s->throttled) {
 		s->throttled = true;
@@ -159,7 +179,7 @@ static void sampling_work(struct irq_work *work)
 
 	if (READ_ONCE(s->expired))
 		pmuctl_context_resched_here(s->event->context);
-	if (READ_ONCE(s->throttled))
+	if (READ_ONCE(s->throttled) || READ_ONCE(s->freq))
 		pmuctl_sched_start_ticking(pmuctl_cpu_of(smp_processor_id()));
 }
 
@@ -246,7 +266,8 @@ bool pmuctl_tick(struct pmuctl_cpu *pc)
 	if (pc->task_context)
 		again |= tick_context(pc->task_context);
 	hwpmu_commit();
-	return again;
+	/* While the CPU is idle nobody needs it; the next overflow starts it again. */
+	return again && !is_idle_task(current);
 }
 
 /* ---- For the front ---- */

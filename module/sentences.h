@@ -122,6 +122,8 @@
 	"all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %u, or count a CPU"
 #define PMUCTL_SAY_NO_HOOK EOPNOTSUPP, \
 	"this kernel has no tracepoint %s, without which events cannot follow a task: count a CPU (pid -1)"
+#define PMUCTL_SAY_NO_MMAP_HOOK EOPNOTSUPP, \
+	"this kernel lets no probe be set on %s, without which nobody tells of mappings: clear attr.mmap, mmap2 and mmap_data"
 
 /* Why there is no PMU: what PMUCTL_SAY_NO_PMU and pmuctl_info.pmu_reason say */
 #define PMUCTL_NO_PMU_VENDOR \

@@ -139,6 +139,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_COUNTERS_TAKEN	= 66,	/* EBUSY: more events than counters */
 	PMUCTL_WHY_COUNTERS_RESERVED	= 68,	/* EBUSY: all are kept for CPUs */
 	PMUCTL_WHY_NO_HOOK		= 67,	/* EOPNOTSUPP: a kernel tracepoint lacks */
+	PMUCTL_WHY_NO_MMAP_HOOK		= 69,	/* EOPNOTSUPP: a kernel probe cannot be set */
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */

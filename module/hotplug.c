@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go, and a system that sleeps and wakes: nothing counts where the PMU
+ * is about to go, and what should count does when it is back.
+ */
+#include <linux/cpu.h>
+#include <linux/smp.h>
+#include <linux/syscore_ops.h>
+
+#include "core.h"
+
+static int hotplug_state;
+
+static int cpu_comes(unsigned int cpu)
+{
+	pmuctl_context_cpu_comes();
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	pmuctl_context_cpu_goes();
+	return 0;
+}
+
+/*
+ * The last CPU goes to sleep and wakes up: the others went offline before. What was in
+ * its PMU is lost, and it may not be ours when we come back. IRQs off.
+ */
+static int system_sleeps(void)
+{
+	pmuctl_context_cpu_goes();
+	return 0;
+}
+
+static void system_wakes(void)
+{
+	pmuctl_context_cpu_comes();
+	pmuctl_context_load_current();
+}
+
+static struct syscore_ops sleep_ops = {
+	.suspend = system_sleeps,
+	.resume = system_wakes,
+};
+
+int __init pmuctl_hotplug_init(void)
+{
+	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
+					  cpu_comes, cpu_goes);
+	if (hotplug_state < 0)
+		return hotplug_state;
+	register_syscore_ops(&sleep_ops);
+	return 0;
+}
+
+void pmuctl_hotplug_exit(void)
+{
+	unregister_syscore_ops(&sleep_ops);
+	cpuhp_remove_state(hotplug_state);
+}
