@@ -17,6 +17,7 @@
 
 #include "cpu_state.h"
 #include "front.h"
+#include "output.h"
 
 static struct dentry *directory;
 
@@ -27,6 +28,9 @@ static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 		seq_printf(m, "@%d", event->counter.index);
 	else if (!event->enabled)
 		seq_puts(m, "(off)");
+	if (event->counter.period)
+		seq_printf(m, "/%llu%s", event->counter.period,
+			   event->counter.held ? "(held)" : "");
 }
 
 static void show_group(struct seq_file *m, struct pmuctl_event *leader)
@@ -85,6 +89,8 @@ static void snapshot_here(void *snapshot)
 
 static void show_cpu(struct seq_file *m, int cpu, struct hwpmu_snapshot *s)
 {
+	const struct pmuctl_output_stats *stats =
+		per_cpu_ptr(&pmuctl_output_stats, cpu);
 	const struct pmuctl_cpu *pc = pmuctl_cpu_of(cpu);
 	u64 left;
 
@@ -99,13 +105,15 @@ static void show_cpu(struct seq_file *m, int cpu, struct hwpmu_snapshot *s)
 	seq_printf(m, "  overflows %llu, NMIs seen %llu, claimed %llu, stuck %llu, rotations %llu\n",
 		   s->stats.overflows, s->stats.nmis_seen,
 		   s->stats.nmis_claimed, s->stats.stuck, pc->rotations);
+	seq_printf(m, "  samples %lu, throttles %lu, records lost %lu\n",
+		   stats->samples, stats->throttles, stats->lost);
 	if (s->owned) {
 		seq_printf(m, "  global control 0x%llx, status 0x%llx\n",
 			   s->global_ctrl, s->global_status);
 		for (left = hwpmu_caps()->counters; left; left &= left - 1)
 			show_counter(m, s, __ffs64(left));
 	}
-	seq_puts(m, "  groups: (event@counter)\n");
+	seq_puts(m, "  groups: (event@counter/period)\n");
 	show_groups(m, pmuctl_context_of_cpu(cpu));
 }
 

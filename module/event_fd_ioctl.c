@@ -147,8 +147,6 @@ static long unsupported(unsigned int number, struct pmuctl_explanation *why)
 		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
 		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
-		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		  "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};
 	unsigned int i;
 
@@ -179,6 +177,8 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 		return ioctl_set_output(ef->event, arg, why);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
 		return ioctl_pause_output(ef->event, arg, why);
+	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+		return pmuctl_refuse(why, NOT_MODIFIED, "");
 	case PMUCTL_IOC_READ_CPUS:
 		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
 	case PMUCTL_IOC_EXPLAIN:

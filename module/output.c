@@ -13,6 +13,8 @@
 #include "core.h"
 #include "output.h"
 
+DEFINE_PER_CPU(struct pmuctl_output_stats, pmuctl_output_stats);
+
 #define TRAILER_FIELDS							\
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |		\
 	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
@@ -205,6 +207,7 @@ bool pmuctl_output_reserve(struct pmuctl_event *event, struct ring_handle *h,
 	if (done)
 		return true;
 	atomic64_inc(&output->lost);
+	this_cpu_inc(pmuctl_output_stats.lost);
 	ring_lost_add(buffer->ring, 1);
 	if (h->wake)
 		pmuctl_output_wake(output);

@@ -162,6 +162,20 @@ struct pmuctl_sampling {
 	struct irq_work work;
 };
 
+/**
+ * struct pmuctl_output_stats - what happened on a CPU since the module was loaded
+ * @samples: that were written.
+ * @throttles: times when an event was stopped until the next tick.
+ * @lost: records of any kind that found no room.
+ */
+struct pmuctl_output_stats {
+	unsigned long samples;
+	unsigned long throttles;
+	unsigned long lost;
+};
+
+DECLARE_PER_CPU(struct pmuctl_output_stats, pmuctl_output_stats);
+
 /* A record that is being written */
 struct pmuctl_record {
 	struct ring_handle ring;

@@ -325,6 +325,7 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 	}
 	if (after)
 		ring_write(&h, out, after);
+	this_cpu_inc(pmuctl_output_stats.samples);
 	if (ring_commit(&h) | is_time_to_wake(output))
 		pmuctl_output_wake(output);
 }

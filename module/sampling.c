@@ -157,6 +157,7 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	pmuctl_sample_put(event, regs, period);
 	if (unlikely(is_too_often(s)) && !s->throttled) {
 		s->throttled = true;
+		this_cpu_inc(pmuctl_output_stats.throttles);
 		put_throttle(event, PERF_RECORD_THROTTLE);
 		irq_work_queue(&s->work);
 	}

@@ -162,6 +162,8 @@
 	"this event has no buffer: map one first"
 #define PMUCTL_SAY_NOT_SAMPLED EINVAL, \
 	"this event only counts: open it with attr.sample_period or attr.sample_freq"
+#define PMUCTL_SAY_NOT_MODIFIED EOPNOTSUPP, \
+	"only a breakpoint can be modified while it is open: change a period with PERF_EVENT_IOC_PERIOD, or open another event"
 #define PMUCTL_SAY_PERIOD_RANGE EINVAL, \
 	"%llu is not a period: it is from 1 to 2^63 - 1"
 #define PMUCTL_SAY_REFRESH_MANY EINVAL, \

@@ -160,6 +160,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_OUTPUT_NO_BUFFER	= 95,	/* EINVAL */
 	PMUCTL_WHY_OUTPUT_MAPPED	= 96,	/* EINVAL */
 	PMUCTL_WHY_OUTPUT_OTHER		= 97,	/* EINVAL: clockid, write_backward */
+	PMUCTL_WHY_NOT_MODIFIED		= 98,	/* EOPNOTSUPP */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
