@@ -148,7 +148,7 @@ help:
 	'  make check-vm      everything else, in emulated machines' \
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
-	'  make fuzz          fuzz the placement of events for a minute (clang)' \
+	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
 	'  make check-debug   the guest tests in that kernel; not part of make check' \

@@ -5,6 +5,7 @@
 #   tests/unit/NAME.c      run on this machine, with sanitizers; Criterion
 #   tests/vm/NAME.c        run in a guest, linked with libpmuctl.a; Criterion
 #   tests/vm/NAME.sh       run in a guest by busybox' sh
+#   tests/vm/lib/*.sh      what those have in common
 #   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
 #                          without a C library if its libs are -nostdlib
 #   tests/bench/*.c        one static program for a guest, the benchmark
@@ -17,7 +18,7 @@
 UNIT_TESTS	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
 VM_PROGRAMS	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/vm/prog/*.c))
 VM_BINARIES	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/vm/*.c))
-VM_SCRIPTS	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/*.sh))
+VM_SCRIPTS	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/*.sh tests/vm/lib/*.sh))
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_PROGRAMS)
 
 TEST_INCLUDES	:= -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests
@@ -84,18 +85,46 @@ $(VM_SCRIPTS): $(O)/tests/%: tests/%
 .PRECIOUS: $(O)/sanitized/%.o $(O)/guest/%.o
 -include $(shell find $(O)/sanitized $(O)/guest $(O)/tests -name '*.d' 2>/dev/null)
 
-# Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries.
+# Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries, with what each
+# is made of, its libraries, and the length of its inputs. FUZZERS="perffile" runs one of
+# them; FUZZ_SECONDS for each, or FUZZ_RUNS if that comes first.
+FUZZERS		?= place perffile perffile_report
 FUZZ_CC		?= clang
 FUZZ_SECONDS	?= 60
+FUZZ_RUNS	?= -1
+FUZZ_DIR	:= $(O)/tests/fuzz
 
-$(O)/tests/fuzz/place: tests/fuzz/place.c module/pmu/place.c
+place_sources		:= module/pmu/place.c
+place_length		:= 42
+perffile_sources	:= $(wildcard tools/perffile*.c)
+perffile_length		:= 4096
+perffile_report_sources	:= $(perffile_sources) \
+	$(addprefix tools/,symbols.c symbols_names.c symbols_tasks.c samples.c \
+	report_hist.c report_json.c report_text.c report_tree.c flame.c flame_svg.c \
+	script_json.c script_text.c script_names.c)
+perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++
+perffile_report_length	:= 4096
+
+$(FUZZERS:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: tests/fuzz/%.c $$($$*_sources) \
+		$$(filter %.a,$$($$*_libs))
 	@mkdir -p $(@D)
 	@command -v $(FUZZ_CC) >/dev/null || { \
 		echo "fuzz: $(FUZZ_CC) is missing: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all $(TEST_INCLUDES) -o $@ $^
+		-fno-sanitize-recover=all $(TEST_INCLUDES) -o $@ $(filter %.c,$^) $($*_libs)
 
-.PHONY: fuzz
-fuzz: $(O)/tests/fuzz/place
-	$(O)/tests/fuzz/place -max_len=42 -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1
+# Good files to begin with: a perf.data file is seldom found by chance.
+$(FUZZ_DIR)/perffile_seeds: tests/fuzz/perffile_seeds.c tests/fuzz/perffile_build.h
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 $(TEST_INCLUDES) -o $@ $<
+
+.PHONY: fuzz $(FUZZERS:%=fuzz-%)
+fuzz: $(FUZZERS:%=fuzz-%)
+
+$(FUZZERS:%=fuzz-%): fuzz-%: $(FUZZ_DIR)/% $(FUZZ_DIR)/perffile_seeds
+	@mkdir -p $(FUZZ_DIR)/$*.corpus $(FUZZ_DIR)/$*.found
+	@$(if $(filter perffile%,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus)
+	$(FUZZ_DIR)/$* -max_len=$($*_length) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) \
+		-artifact_prefix=$(FUZZ_DIR)/$*.found/ -print_final_stats=1 $(FUZZ_DIR)/$*.corpus

@@ -75,32 +75,6 @@ static int parse_fields(struct script *script, const char *text)
 	return STATUS_OK;
 }
 
-/**
- * script_record_name() - the name of a type of record
- * @type: PERF_RECORD_*
- *
- * Return: the name, in small letters.
- */
-const char *script_record_name(uint32_t type)
-{
-	static const char *const names[] = {
-		[PERF_RECORD_MMAP] = "mmap", [PERF_RECORD_LOST] = "lost",
-		[PERF_RECORD_COMM] = "comm", [PERF_RECORD_EXIT] = "exit",
-		[PERF_RECORD_THROTTLE] = "throttle", [PERF_RECORD_UNTHROTTLE] = "unthrottle",
-		[PERF_RECORD_FORK] = "fork", [PERF_RECORD_READ] = "read",
-		[PERF_RECORD_SAMPLE] = "sample", [PERF_RECORD_MMAP2] = "mmap2",
-		[PERF_RECORD_AUX] = "aux", [PERF_RECORD_ITRACE_START] = "itrace_start",
-		[PERF_RECORD_LOST_SAMPLES] = "lost_samples", [PERF_RECORD_SWITCH] = "switch",
-		[PERF_RECORD_SWITCH_CPU_WIDE] = "switch_cpu_wide",
-		[PERF_RECORD_NAMESPACES] = "namespaces", [PERF_RECORD_KSYMBOL] = "ksymbol",
-		[PERF_RECORD_BPF_EVENT] = "bpf_event", [PERF_RECORD_CGROUP] = "cgroup",
-		[PERF_RECORD_TEXT_POKE] = "text_poke",
-		[PERF_RECORD_AUX_OUTPUT_HW_ID] = "aux_output_hw_id",
-	};
-
-	return type < ARRAY_LEN(names) && names[type] ? names[type] : "unknown";
-}
-
 static bool is_wanted(const struct script *script, const struct perffile_record *record)
 {
 	if (record->type != PERF_RECORD_SAMPLE)

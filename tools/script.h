@@ -53,6 +53,7 @@ struct script {
 	struct samples *samples;
 };
 
+/* script_names.c */
 const char *script_record_name(uint32_t type);
 
 /* script_text.c */

@@ -168,7 +168,7 @@ static struct space *space_own(struct tasks *tasks, struct process *process, boo
 	if (old && old->users == 1 && !empty)
 		return old;
 	new = space_new();
-	if (new && !empty && old &&
+	if (new && !empty && old && old->count &&
 	    space_replace(tasks, new, 0, 0, old->list, old->count) < 0) {
 		free(new->list);
 		free(new);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzing the reader of perf.data files (libFuzzer): whatever a file has in it, it is
+ * read to its end or refused with a sentence, within the bytes that it has. Every field
+ * that is handed out is looked at.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../tools/perffile.h"
+
+/* So that nothing is optimized away */
+static volatile uint64_t sink;
+
+static void look_at_bytes(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		sink += bytes[i];
+}
+
+static void look_at_words(const struct perffile_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		sink += perffile_words_get(words, i);
+}
+
+static void look_at_text(const char *text)
+{
+	if (text)
+		sink += strlen(text);
+}
+
+static void look_at_sample(const struct perffile_sample *sample)
+{
+	look_at_words(&sample->read);
+	look_at_words(&sample->chain);
+	look_at_words(&sample->branches);
+	look_at_words(&sample->user_regs);
+	look_at_words(&sample->intr_regs);
+	look_at_bytes(sample->raw, sample->raw_size);
+	look_at_bytes(sample->stack, sample->stack_size);
+	look_at_bytes(sample->aux, sample->aux_size);
+}
+
+static void look_at_file(const struct perffile *file)
+{
+	const struct perffile_info *info = &file->info;
+
+	look_at_text(info->hostname);
+	look_at_text(info->osrelease);
+	look_at_text(info->version);
+	look_at_text(info->arch);
+	look_at_text(info->cpudesc);
+	look_at_text(info->cmdline);
+	for (size_t i = 0; i < info->build_id_count; i++) {
+		look_at_text(info->build_ids[i].name);
+		look_at_bytes(info->build_ids[i].id, info->build_ids[i].size);
+	}
+	for (size_t i = 0; i < file->event_count; i++) {
+		look_at_text(file->events[i].name);
+		look_at_bytes(file->events[i].ids, file->events[i].id_count * 8);
+	}
+}
+
+static void look_at_record(const struct perffile_record *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		look_at_sample(&record->sample);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		look_at_text(record->mmap.name);
+		look_at_bytes(record->mmap.build_id, record->mmap.build_id_size);
+		break;
+	case PERF_RECORD_COMM:
+		look_at_text(record->comm.name);
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct perffile_error error = { "" };
+	struct perffile_record record;
+	struct perffile *file;
+	size_t count = 0;
+	int ret = perffile_open_memory(&file, data, size, &error);
+
+	if (ret < 0) {
+		if (!error.text[0])
+			abort();
+		return 0;
+	}
+	look_at_file(file);
+	while ((ret = perffile_next(file, &record, &error)) > 0) {
+		look_at_record(&record);
+		count++;
+	}
+	if (ret < 0 ? !error.text[0] : count != file->record_count)
+		abort();
+	perffile_close(file);
+	return 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzing what is made of perf.data files (libFuzzer): tasks, rows, trees, text, JSON,
+ * flame graphs, samples one by one. The files that a recording names are not opened
+ * here: a fuzzer must not read where random paths lead, and elfutils is others' code.
+ * Output goes to /dev/null.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../tools/report.h"
+#include "../../tools/script.h"
+
+/* A message for each input would only slow the fuzzer down. */
+void say_error(const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+}
+
+/* A few functions for the kernel and every file, so that there are names. */
+static void add_functions(struct binary *binary)
+{
+	static const char *const names[] = { "one", "_ZN3two5threeEv", "four;five", "<six>" };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		struct symbol symbol = { .start = i << 10, .end = (i << 10) + (i & 1) * 512,
+					 .raw = names[i] };
+
+		if (symbol_table_add(&binary->table, &symbol) < 0)
+			abort();
+	}
+	symbol_table_finish(&binary->table);
+}
+
+void symbols_load_file(struct symbols *symbols, struct binary *binary)
+{
+	(void)symbols;
+	add_functions(binary);
+}
+
+void symbols_load_kernel(struct symbols *symbols)
+{
+	add_functions(symbols->kernel);
+}
+
+uint64_t binary_address(const struct binary *binary, uint64_t offset)
+{
+	(void)binary;
+	return offset & 0xfff;
+}
+
+const char *symbols_source_line(struct symbols *symbols, const struct place *place)
+{
+	return place->address & 1 ? names_intern(symbols->names, "file.c:1") : NULL;
+}
+
+void binary_close(struct binary *binary)
+{
+	(void)binary;
+}
+
+static void print_one(struct samples *samples, const struct perffile_record *record, bool json)
+{
+	struct script script = { .fields = ~0U, .chains = true, .samples = samples };
+	const struct thread *thread = tasks_thread(samples->tasks, record->pid, record->tid);
+
+	if (json)
+		script_print_json(&script, record, thread);
+	else if (record->type == PERF_RECORD_SAMPLE)
+		script_print_sample(&script, record, thread);
+	else
+		script_print_record(&script, record, thread);
+}
+
+static void add_all(struct report *report)
+{
+	struct samples *samples = report->samples;
+	struct perffile_record record;
+
+	while (samples_next(samples, &record) > 0) {
+		struct report_event *event;
+		struct thread *thread;
+		bool is_sample = record.type == PERF_RECORD_SAMPLE;
+
+		if (is_sample && !record.event)
+			continue;
+		if (is_sample) {
+			event = &report->events[record.event - samples->file->events];
+			thread = samples_resolve(samples, &record, true);
+			if (!thread || hist_add(report, event, &record, thread) < 0 ||
+			    flame_add(report, event, thread, record.sample.period) < 0)
+				abort();
+		}
+		print_one(samples, &record, record.offset & 8);
+	}
+}
+
+static void print_all(struct report *report)
+{
+	for (size_t i = 0; i < report->event_count; i++) {
+		hist_sort(&report->events[i], report->options->children);
+		flame_print_folded(&report->events[i]);
+		flame_write_svg(report, &report->events[i], "-");
+	}
+	report_print(report);
+	if (report_print_json(report) < 0)
+		abort();
+}
+
+static void run(struct samples *samples, bool children)
+{
+	struct report_options options = { .children = children, .counts = true };
+	struct report report = { .options = &options, .samples = samples };
+
+	for (int i = 0; i < KEY_COUNT; i++)
+		options.keys[options.key_count++] = (enum report_key)i;
+	report.event_count = samples->file->event_count;
+	report.events = calloc(report.event_count, sizeof(*report.events));
+	for (size_t i = 0; i < report.event_count; i++) {
+		struct report_event *event = &report.events[i];
+
+		event->event = &samples->file->events[i];
+		event->name = samples_event_name(samples, event->event);
+		if (hist_init(event) < 0)
+			abort();
+	}
+	add_all(&report);
+	print_all(&report);
+	for (size_t i = 0; i < report.event_count; i++)
+		hist_free(&report.events[i]);
+	free(report.events);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What the tool prints is not looked at; what the fuzzer says goes to another descriptor. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	if (!freopen("/dev/null", "w", stdout))
+		abort();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct samples *samples = calloc(1, sizeof(*samples));
+	struct perffile_error error;
+
+	if (!samples)
+		abort();
+	samples->path = "fuzz";
+	if (perffile_open_memory(&samples->file, data, size, &error) < 0) {
+		free(samples);
+		return 0;
+	}
+	/* Each event is an opportunity for a table of rows. */
+	if (samples->file->event_count <= 16) {
+		samples->symbols = symbols_new(&samples->file->info, "", NULL);
+		samples->tasks = tasks_new(samples->symbols);
+		run(samples, size & 1);
+	}
+	samples_close(samples);
+	return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes seeds for the fuzzers of perf.data files: small files that are good, with each
+ * kind of record, field and feature.
+ *
+ * usage: perffile_seeds DIRECTORY
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "perffile_build.h"
+
+static const struct build_trailer early = { .pid = 7, .tid = 7, .time = 1 };
+
+static struct perf_event_attr attr_of(uint64_t type)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = type, .sample_period = 1000,
+		.sample_id_all = 1, .read_format = 0x1f, .sample_regs_user = 0xff0fff,
+		.sample_regs_intr = 0x3, .branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+	};
+
+	return attr;
+}
+
+static void write_seed(struct build *build, const char *directory, const char *name)
+{
+	char path[4096];
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	out = fopen(path, "w");
+	if (!out || fwrite(build->data, 1, build->size, out) != build->size || fclose(out)) {
+		perror(path);
+		exit(1);
+	}
+	build_free(build);
+}
+
+static void add_tasks(struct build *build)
+{
+	static const uint8_t id[20] = { 1, 2, 3 };
+
+	build_mmap(build, -1, 0xffffffff81000000, 0x1000000, 0xffffffff81000000,
+		   "[kernel.kallsyms]_text", NULL, &early);
+	build_mmap(build, -1, 0xffffffffc0000000, 0x1000, 0, "/lib/modules/6.1/x-y.ko", NULL, &early);
+	build_task(build, PERF_RECORD_FORK, 7, 1, 7, 1, &early);
+	build_comm(build, 7, 7, "name", PERF_RECORD_MISC_COMM_EXEC, &early);
+	build_mmap(build, 7, 0x400000, 0x4000, 0, "/usr/bin/name", id, &early);
+	build_mmap(build, 7, 0x401000, 0x1000, 0, "[vdso]", NULL, &early);
+	build_task(build, PERF_RECORD_FORK, 8, 7, 8, 7, &early);
+	build_mmap(build, 8, 0x402000, 0x4000, 0x1000, "//anon", NULL, &early);
+	build_task(build, PERF_RECORD_EXIT, 8, 7, 8, 7, &early);
+}
+
+/* Chains through user and kernel code of the tasks above */
+static void add_chains(struct build *build, uint64_t *seed)
+{
+	struct build_sample sample = { .pid = 7, .tid = 7, .period = 100, .time = 3 };
+
+	for (int i = 0; i < 6; i++) {
+		sample.id = build_id(i % build->events, 0);
+		sample.ip = i & 1 ? 0x400010 + 0x400 * i : 0xffffffff81000010;
+		sample.chain = 0;
+		if (!(i & 1)) {
+			sample.chain_at[sample.chain++] = (uint64_t)PERF_CONTEXT_KERNEL;
+			sample.chain_at[sample.chain++] = sample.ip;
+			sample.chain_at[sample.chain++] = 0xffffffff81000c20;
+		}
+		sample.chain_at[sample.chain++] = (uint64_t)PERF_CONTEXT_USER;
+		sample.chain_at[sample.chain++] = 0x400123;
+		sample.chain_at[sample.chain++] = 0x401234 + 0x10 * i;
+		build_sample(build, i % build->events, 1 + (i & 1), &sample, seed);
+	}
+}
+
+static void seed_of_fields(const char *directory, const char *name, uint64_t type, size_t events)
+{
+	struct perf_event_attr attrs[BUILD_EVENTS];
+	struct build_sample sample;
+	struct build build;
+	uint64_t seed = 4711;
+
+	for (size_t i = 0; i < events; i++)
+		attrs[i] = attr_of(type);
+	build_begin(&build, attrs, events);
+	add_tasks(&build);
+	for (size_t i = 0; i < 3; i++) {
+		build_sample_random(&sample, i % events, &seed);
+		sample.time = i;
+		build_sample(&build, i % events, PERF_RECORD_MISC_USER, &sample, &seed);
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		add_chains(&build, &seed);
+	build_features(&build, NULL, 0);
+	write_seed(&build, directory, name);
+}
+
+static void add_losses(struct build *build)
+{
+	size_t at = build_record(build, PERF_RECORD_LOST, 0);
+
+	build_word(build, 1);
+	build_word(build, 5);
+	build_record_end(build, at);
+	at = build_record(build, PERF_RECORD_LOST_SAMPLES, 0);
+	build_word(build, 5);
+	build_record_end(build, at);
+	at = build_record(build, PERF_RECORD_THROTTLE, 0);
+	build_counted(build, 3, &(uint64_t){ 1 });
+	build_record_end(build, at);
+	at = build_record(build, 68, 0);
+	build_record_end(build, at);
+	at = build_record(build, 71, 0);
+	build_word(build, 8);
+	build_pad(build, 32);
+	build_record_end(build, at);
+	build_pad(build, 8);
+}
+
+static void seed_of_features(const char *directory)
+{
+	static const unsigned int features[] = { 2, 3, 4, 5, 6, 8, 11, 12 };
+	static const char *const names[] = { "cycles", "instructions" };
+	struct perf_event_attr attrs[] = { attr_of(PERF_SAMPLE_IP), attr_of(PERF_SAMPLE_IP) };
+	static const uint8_t id[20] = { 9 };
+	struct build build;
+
+	build_begin(&build, attrs, 2);
+	add_losses(&build);
+	build_features(&build, features, 8);
+	build_feature_build_id(&build, 0, "/usr/bin/name", id);
+	for (size_t i = 1; i < 6; i++)
+		build_feature_text(&build, i, "text");
+	build_feature(&build, 6);
+	build_half(&build, 2);
+	build_text(&build, "perf");
+	build_text(&build, "record");
+	build_feature_end(&build, 6);
+	build_feature_names(&build, 7, names);
+	write_seed(&build, directory, "features");
+}
+
+int main(int argc, char **argv)
+{
+	const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: perffile_seeds DIRECTORY\n");
+		return 2;
+	}
+	seed_of_fields(argv[1], "usual", usual, 1);
+	seed_of_fields(argv[1], "chain", usual | PERF_SAMPLE_CALLCHAIN, 1);
+	seed_of_fields(argv[1], "events", usual | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN, 3);
+	seed_of_fields(argv[1], "ids", usual | PERF_SAMPLE_ID | PERF_SAMPLE_READ, 2);
+	seed_of_fields(argv[1], "stacks", usual | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1);
+	seed_of_fields(argv[1], "all", BUILD_FIELDS, 2);
+	seed_of_features(argv[1]);
+	return 0;
+}
