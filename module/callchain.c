@@ -241,6 +241,9 @@ struct pt_regs *pmuctl_regs_user(struct pt_regs *regs)
 		return regs;
 	if (!current->mm || current->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return NULL;
+	/* SYSCALL leaves the user's stack pointer to the kernel for some instructions. */
+	if (regs->sp < TASK_SIZE_MAX)
+		return NULL;
 	saved = task_pt_regs(current);
 	/* The stack pointer is among them: what is there is old. */
 	if (regs->sp > (unsigned long)saved &&

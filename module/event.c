@@ -232,7 +232,8 @@ static void dealloc_event(struct pmuctl_event *event)
 static bool writes_records(const struct perf_event_attr *attr)
 {
 	return attr->sample_period || attr->sample_type ||
-	       attr->wakeup_events || pmuctl_side_of(attr);
+	       attr->wakeup_events || attr->use_clockid ||
+	       attr->write_backward || pmuctl_side_of(attr);
 }
 
 static int make_output(struct pmuctl_event *event,

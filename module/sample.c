@@ -10,7 +10,6 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/task_stack.h>
 
 #include <asm/ptrace.h>
 
@@ -36,10 +35,12 @@
  * struct scratch - where a sample is put together
  * @words: all of it, but for the stack.
  * @stack: pieces of that.
+ * @entry: registers of a program that has just entered the kernel.
  */
 struct scratch {
 	u64 words[FIXED_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS];
 	u8 stack[STACK_BYTES];
+	struct pt_regs entry;
 };
 
 struct scratches {
@@ -102,14 +103,22 @@ static u64 ids_of_current(const struct pmuctl_output *output)
 /*
  * The overflow may be told a few instructions late, in the kernel. Of an event that is not
  * to count there nothing of the kernel may be told: what the program did last was to enter
- * it, so that is where the sample belongs.
+ * it, so that is where the sample belongs. Before SYSCALL's first instructions in the kernel
+ * have changed the stack, where the program goes on is in RCX (SDM Vol. 2B, "SYSCALL").
  */
 static struct pt_regs *allowed_regs(const struct pmuctl_output *output,
-				    struct pt_regs *regs)
+				    struct pt_regs *regs, struct pt_regs *entry)
 {
 	if (!output->user_only || user_mode(regs))
 		return regs;
-	return current->flags & PF_KTHREAD ? NULL : task_pt_regs(current);
+	if (regs->sp >= TASK_SIZE_MAX)
+		return pmuctl_regs_user(regs);
+	*entry = *regs;
+	entry->ip = regs->cx;
+	entry->flags = regs->r11;
+	entry->cs = __USER_CS;
+	entry->ss = __USER_DS;
+	return entry;
 }
 
 static u16 misc_of(const struct pt_regs *regs)
@@ -305,7 +314,7 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 	struct ring_handle h;
 	u64 *out, *end;
 
-	regs = allowed_regs(output, regs);
+	regs = allowed_regs(output, regs, &scratch->entry);
 	out = put_fields(words + 1, event, regs, period, &user);
 	end = out;
 	if (type & PERF_SAMPLE_REGS_INTR)

@@ -64,7 +64,7 @@
 #define PMUCTL_SAY_STACK_USER EINVAL, \
 	"sample_stack_user %u must be a multiple of 8 below 65528: round it"
 #define PMUCTL_SAY_REGS EINVAL, \
-	"register mask 0x%llx must name at least one register of 0x%llx, and no other"
+	"register mask 0x%llx must name at least one register of 0x%llx, and no other: set these bits only"
 #define PMUCTL_SAY_CLOCK EINVAL, \
 	"clock %d cannot be read in an NMI: use CLOCK_MONOTONIC (1), _MONOTONIC_RAW (4), _BOOTTIME (7), _REALTIME (0) or _TAI (11)"
 
