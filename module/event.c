@@ -98,6 +98,7 @@ err_put_pmu:
 static void detach(struct pmuctl_event *event)
 {
 	pmuctl_context_del(event);
+	pmuctl_sampling_sync(event);
 	pmuctl_context_put(event->context);
 	hwpmu_put();
 }

@@ -112,10 +112,11 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 	if (vma->vm_pgoff)
 		return pmuctl_refuse(why, MMAP_OFFSET, "",
 				     (u64)vma->vm_pgoff << PAGE_SHIFT);
-	/* VM_IO: madvise() cannot undo the first. */
-	compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_IO);
+	compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	if (vma_pages(vma) > 1)
 		return map_buffer(event, vma, why);
+	/* madvise() cannot undo the first of these then. */
+	compat_vm_flags_set(vma, VM_IO);
 	if (own && !pmuctl_user_mm_get(vma->vm_mm))
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (map_page(event, vma, own)) {

@@ -281,7 +281,10 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 			  const struct perf_event_attr *attr,
 			  struct pmuctl_explanation *why);
 
-/* The event is off the PMU for ever. Process, may sleep. */
+/* The event is off the PMU for ever: wait for what its last overflow wants. As next. */
+void pmuctl_sampling_sync(struct pmuctl_event *event);
+
+/* And free it. Process, may sleep. */
 void pmuctl_sampling_free(struct pmuctl_event *event);
 
 /* Its counter is about to start. Owner CPU, context locked, IRQs off. */

@@ -297,11 +297,14 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	return 0;
 }
 
+void pmuctl_sampling_sync(struct pmuctl_event *event)
+{
+	if (event->sampling)
+		irq_work_sync(&event->sampling->work);
+}
+
 void pmuctl_sampling_free(struct pmuctl_event *event)
 {
-	if (!event->sampling)
-		return;
-	irq_work_sync(&event->sampling->work);
 	kfree(event->sampling);
 	event->sampling = NULL;
 }
