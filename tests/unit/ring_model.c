@@ -133,6 +133,16 @@ static void actor_reads(struct model *m, struct actor *self)
 	read_and_free(&m->reader, m->sp);
 }
 
+/* Gives all back that is there, without a look. */
+static void actor_frees(struct model *m, struct actor *self)
+{
+	struct perf_event_mmap_page *user = m->sp->user;
+
+	(void)self;
+	smp_store_release(&user->data_tail, smp_load_acquire(&user->data_head));
+	smp_store_release(&user->data_tail, smp_load_acquire(&user->data_head));
+}
+
 static bool end_reads_the_rest(struct model *m)
 {
 	struct reader *r = &m->reader;
@@ -165,6 +175,31 @@ Test(ring_model, a_full_ring_loses_and_tells)
 			model_add(&model, 1, 0, actor_writes);
 		if (with_reader)
 			model_add(&model, 2, 0, actor_reads);
+		run(&model, 1000);
+		space_free(&sp);
+	}
+}
+
+/* A reader that is quick makes a position old; there is room nevertheless. */
+static bool end_lost_nothing(struct model *m)
+{
+	if (ring_lost_take(&m->sp->ring) || m->reader.lost)
+		return found(&m->observer, "a record was refused, though there was room");
+	return end_accounts(m);
+}
+
+Test(ring_model, a_ring_with_room_loses_nothing)
+{
+	unsigned int flags;
+	struct space sp;
+
+	for (flags = 0; flags <= RING_BACKWARD; flags += RING_BACKWARD) {
+		setup(&sp, flags, 0);
+		model.end = end_lost_nothing;
+		model_add(&model, 0, 0, actor_writes);
+		model_add(&model, 0, 1, actor_writes);
+		model_add(&model, 1, 0, actor_writes);
+		model_add(&model, 2, 0, actor_frees);
 		run(&model, 1000);
 		space_free(&sp);
 	}

@@ -50,7 +50,7 @@ struct model {
 	struct reader reader;		/* for an actor */
 	u8 *window;			/* where data may change */
 	u64 window_size;
-	u64 paused_at;
+	u64 paused_at;		/* the state, and data_head, when a pause had begun */
 	u64 paused_head;
 	u64 orders;
 	u64 states;
@@ -220,6 +220,7 @@ static u64 model_hash(struct model *m)
 
 	h = hash(h, &ring->state, sizeof(*ring) - offsetof(struct ring, state));
 	h = hash(h, &m->sp->user->data_head, 16);
+	h = hash(h, &m->paused_at, 16);
 	h = hash(h, m->window, m->window_size);
 	h = hash(h, &m->observer, offsetof(struct reader, finding));
 	h = hash(h, &m->reader, offsetof(struct reader, finding));
