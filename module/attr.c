@@ -242,7 +242,7 @@ static int check_sample_type(const struct perf_event_attr *attr,
 		err = check_regs(attr->sample_regs_intr,
 				 "attr.sample_regs_intr", why);
 	if (!err && (type & PERF_SAMPLE_STACK_USER) &&
-	    (attr->sample_stack_user % 8 || attr->sample_stack_user >= STACK_USER_MAX))
+	    (attr->sample_stack_user % 8 || attr->sample_stack_user > STACK_USER_MAX))
 		err = pmuctl_refuse(why, STACK_USER, "attr.sample_stack_user",
 				    attr->sample_stack_user);
 	return err;

@@ -62,7 +62,7 @@
 #define PMUCTL_SAY_STACK_DEPTH EOVERFLOW, \
 	"sample_max_stack %u is above the limit %u: ask for less, or for 0, the limit"
 #define PMUCTL_SAY_STACK_USER EINVAL, \
-	"sample_stack_user %u must be a multiple of 8 below 65528: round it"
+	"sample_stack_user %u must be a multiple of 8 up to 65528: round it"
 #define PMUCTL_SAY_REGS EINVAL, \
 	"register mask 0x%llx must name at least one register of 0x%llx, and no other: set these bits only"
 #define PMUCTL_SAY_CLOCK EINVAL, \
@@ -157,7 +157,7 @@
 #define PMUCTL_SAY_MMAP_OTHER_SIZE EINVAL, \
 	"a buffer of %lu pages is wanted, but this event already has one of %lu: map as many, or unmap that first"
 #define PMUCTL_SAY_MEMLOCK EPERM, \
-	"%lu KiB of buffer are more than the %lu KiB left of your allowance (parameter mlock_kb) and the limit of locked memory, %lu KiB: map less, raise the limit (ulimit -l), or gain CAP_IPC_LOCK"
+	"%lu KiB of buffer exceed the %lu KiB left of your allowance (parameter mlock_kb) and ulimit -l, %lu KiB: map less, raise one, or gain CAP_IPC_LOCK"
 #define PMUCTL_SAY_NO_BUFFER EINVAL, \
 	"this event has no buffer: map one first"
 #define PMUCTL_SAY_NOT_SAMPLED EINVAL, \
