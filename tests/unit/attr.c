@@ -37,32 +37,47 @@ static void set_bit(union pmuctl_attr *a, unsigned int offset, unsigned int bit)
 
 /* ---- The model ---- */
 
-static const uint64_t supported_flags =
-	1ULL << 0 |		/* disabled */
-	1ULL << 2 |		/* pinned */
-	1ULL << 3 |		/* exclusive */
-	1ULL << 4 |		/* exclude_user */
-	1ULL << 5 |		/* exclude_kernel */
-	1ULL << 6 |		/* exclude_hv */
-	1ULL << 7 |		/* exclude_idle */
-	1ULL << 12;		/* enable_on_exec */
+static const uint64_t unsupported_flags =
+	1ULL << 1 |		/* inherit */
+	1ULL << 11 |		/* inherit_stat */
+	3ULL << 19 |		/* exclude_host, exclude_guest */
+	0x3ffULL << 28;		/* namespaces to sigtrap */
 static const uint64_t known_flags = (1ULL << 38) - 1;
 static const uint64_t precise_flags = 3ULL << 15;
+#define FLAG_FREQ	(1ULL << 10)
+#define FLAG_CLOCKID	(1ULL << 25)
 
 /* Fields that must be 0 as this version of the module cannot do what they ask for */
 static const struct {
 	const char *name;
 	unsigned int offset, bytes;
 } unsupported[] = {
-	{ "attr.sample_period", 16, 8 }, { "attr.sample_type", 24, 8 },
-	{ "attr.wakeup_events", 48, 4 }, { "attr.bp_type", 52, 4 },
-	{ "attr.config1", 56, 8 }, { "attr.config2", 64, 8 },
-	{ "attr.branch_sample_type", 72, 8 }, { "attr.sample_regs_user", 80, 8 },
-	{ "attr.sample_stack_user", 88, 4 }, { "attr.clockid", 92, 4 },
-	{ "attr.sample_regs_intr", 96, 8 }, { "attr.aux_watermark", 104, 4 },
-	{ "attr.sample_max_stack", 108, 2 }, { "attr.aux_sample_size", 112, 4 },
+	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
+	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
+	{ "attr.aux_watermark", 104, 4 }, { "attr.aux_sample_size", 112, 4 },
 	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
 };
+
+/* Bits of sample_type that ask for what it cannot tell */
+static const struct {
+	unsigned int bit;
+	const char *name;
+} unsupported_samples[] = {
+	{ 11, "PERF_SAMPLE_BRANCH_STACK" }, { 14, "PERF_SAMPLE_WEIGHT" },
+	{ 15, "PERF_SAMPLE_DATA_SRC" }, { 17, "PERF_SAMPLE_TRANSACTION" },
+	{ 19, "PERF_SAMPLE_PHYS_ADDR" }, { 20, "PERF_SAMPLE_AUX" },
+	{ 21, "PERF_SAMPLE_CGROUP" }, { 22, "PERF_SAMPLE_DATA_PAGE_SIZE" },
+	{ 23, "PERF_SAMPLE_CODE_PAGE_SIZE" }, { 24, "PERF_SAMPLE_WEIGHT_STRUCT" },
+};
+#define SAMPLE_UNSUPPORTED	0x1fac800ULL
+#define SAMPLE_REGS_USER	(1ULL << 12)
+#define SAMPLE_STACK_USER	(1ULL << 13)
+#define SAMPLE_REGS_INTR	(1ULL << 18)
+
+/* AX to SS, R8 to R15; not DS, ES, FS, GS */
+#define REGS_KNOWN		0xff0fffULL
+#define STACK_DEPTH_MAX		127
+#define STACK_USER_MAX		65528
 
 static enum pmuctl_why reserved_or_unknown(const union pmuctl_attr *a)
 {
@@ -72,6 +87,34 @@ static enum pmuctl_why reserved_or_unknown(const union pmuctl_attr *a)
 		return PMUCTL_WHY_RESERVED_SET;
 	if (get(a, 32, 8) >> 5 || get(a, 24, 8) >> 25)
 		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
+	return PMUCTL_WHY_NOTHING;
+}
+
+static bool are_regs_wrong(uint64_t mask)
+{
+	return !mask || (mask & ~REGS_KNOWN);
+}
+
+static enum pmuctl_why model_sampling(const union pmuctl_attr *a)
+{
+	uint64_t flags = get(a, FLAGS_OFFSET, 8), type = get(a, 24, 8);
+	uint32_t clock = get(a, 92, 4), stack = get(a, 88, 4);
+
+	if (!(flags & FLAG_FREQ) && get(a, 16, 8) >= 1ULL << 63)
+		return PMUCTL_WHY_PERIOD_RANGE;
+	if (get(a, 108, 2) > STACK_DEPTH_MAX)
+		return PMUCTL_WHY_STACK_DEPTH;
+	if (type & SAMPLE_UNSUPPORTED)
+		return PMUCTL_WHY_SAMPLE_UNSUPPORTED;
+	if ((type & SAMPLE_REGS_USER && are_regs_wrong(get(a, 80, 8))) ||
+	    (type & SAMPLE_REGS_INTR && are_regs_wrong(get(a, 96, 8))))
+		return PMUCTL_WHY_REGS;
+	if (type & SAMPLE_STACK_USER && (stack & 7 || stack > STACK_USER_MAX))
+		return PMUCTL_WHY_STACK_USER;
+	if (!(flags & FLAG_CLOCKID))
+		return clock ? PMUCTL_WHY_CLOCK_UNUSED : PMUCTL_WHY_NOTHING;
+	if (clock != 0 && clock != 1 && clock != 4 && clock != 7 && clock != 11)
+		return PMUCTL_WHY_CLOCK;
 	return PMUCTL_WHY_NOTHING;
 }
 
@@ -86,13 +129,15 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_TYPE_UNSUPPORTED;
 	if (type > 5)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
-	if (flags & ~supported_flags & ~precise_flags)
+	if (flags & unsupported_flags)
 		return PMUCTL_WHY_ATTR_UNSUPPORTED;
 	if (flags & precise_flags)
 		return PMUCTL_WHY_PRECISE;
 	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
 		if (get(a, unsupported[i].offset, unsupported[i].bytes))
 			return PMUCTL_WHY_ATTR_UNSUPPORTED;
+	if (model_sampling(a))
+		return model_sampling(a);
 	if ((flags & 0x30) == 0x30)
 		return PMUCTL_WHY_COUNTS_NOTHING;
 	return PMUCTL_WHY_NOTHING;
@@ -109,6 +154,13 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EOPNOTSUPP,
 		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
 		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
+		[PMUCTL_WHY_PERIOD_RANGE] = EINVAL,
+		[PMUCTL_WHY_STACK_DEPTH] = EOVERFLOW,
+		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_REGS] = EINVAL,
+		[PMUCTL_WHY_STACK_USER] = EINVAL,
+		[PMUCTL_WHY_CLOCK] = EINVAL,
+		[PMUCTL_WHY_CLOCK_UNUSED] = EINVAL,
 	};
 	struct pmuctl_explanation why = { .size = 0 };
 	union pmuctl_attr before = *a;
@@ -162,8 +214,12 @@ Test(attr, every_bit_on_its_own)
 		set_bit(&a, 0, bit);
 		accepted += !check(&a).code;
 	}
-	/* type 4; size; config; read_format; eight flags */
-	cr_assert_eq(accepted, 1 + 32 + 64 + 5 + 8, "%u", accepted);
+	/* type 4; size; config; a period without its last bit; what a sample can have
+	 * by itself; read_format; flags; wakeup_events; registers and stack, which nobody
+	 * asked for; a depth of 1 to 64.
+	 */
+	cr_assert_eq(accepted, 1 + 32 + 64 + 63 + 13 + 5 + 22 + 32 + 2 * 64 + 32 + 7,
+		     "%u", accepted);
 }
 
 /* The field at fault is named as in C: bit-fields found by setting them so. */
@@ -181,23 +237,9 @@ Test(attr, flags_are_named_as_in_c)
 			 " is not supported by this version of pmuctl: leave it 0"); \
 } while (0)
 	FLAG(inherit);
-	FLAG(mmap);
-	FLAG(comm);
-	FLAG(freq);
 	FLAG(inherit_stat);
-	FLAG(task);
-	FLAG(watermark);
-	FLAG(mmap_data);
-	FLAG(sample_id_all);
 	FLAG(exclude_host);
 	FLAG(exclude_guest);
-	FLAG(exclude_callchain_kernel);
-	FLAG(exclude_callchain_user);
-	FLAG(mmap2);
-	FLAG(comm_exec);
-	FLAG(use_clockid);
-	FLAG(context_switch);
-	FLAG(write_backward);
 	FLAG(namespaces);
 	FLAG(ksymbol);
 	FLAG(bpf_event);
@@ -270,6 +312,108 @@ Test(attr, types_from_0_to_1000)
 	}
 }
 
+/* ---- Sampling ---- */
+
+Test(attr, what_a_sample_cannot_tell_is_named)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unsupported_samples); i++) {
+		union pmuctl_attr a = base();
+		struct pmuctl_explanation why;
+		char sentence[208];
+
+		a.attr.sample_type = 1ULL << unsupported_samples[i].bit;
+		snprintf(sentence, sizeof(sentence),
+			 "attr.sample_type has %s, which this version of pmuctl cannot tell: clear it",
+			 unsupported_samples[i].name);
+		why = check(&a);
+		cr_assert_eq(why.code, PMUCTL_WHY_SAMPLE_UNSUPPORTED);
+		cr_assert_str_eq(why.field, "attr.sample_type");
+		cr_assert_str_eq(why.sentence, sentence);
+	}
+}
+
+/* With all that it needs */
+Test(attr, everything_else_can_be_in_a_sample)
+{
+	union pmuctl_attr a = base();
+
+	a.attr.sample_type = ((1ULL << 25) - 1) & ~SAMPLE_UNSUPPORTED;
+	a.attr.sample_regs_user = REGS_KNOWN;
+	a.attr.sample_regs_intr = REGS_KNOWN;
+	a.attr.sample_stack_user = STACK_USER_MAX;
+	a.attr.sample_max_stack = STACK_DEPTH_MAX;
+	cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+}
+
+Test(attr, periods_to_their_end)
+{
+	static const uint64_t good[] = { 0, 1, 1ULL << 31, 1ULL << 32, (1ULL << 63) - 1 };
+	static const uint64_t bad[] = { 1ULL << 63, (1ULL << 63) + 1, ~0ULL };
+	union pmuctl_attr a = base();
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		a.attr.sample_period = good[i];
+		cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		a.attr.freq = 0;
+		a.attr.sample_period = bad[i];
+		cr_assert_eq(check(&a).code, PMUCTL_WHY_PERIOD_RANGE);
+		cr_assert_str_eq(check(&a).field, "attr.sample_period");
+		/* A frequency has a limit of its own, which is a parameter. */
+		a.attr.freq = 1;
+		cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+	}
+}
+
+Test(attr, each_register)
+{
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		union pmuctl_attr a = base();
+
+		a.attr.sample_type = SAMPLE_REGS_USER;
+		a.attr.sample_regs_user = 1ULL << bit;
+		cr_assert_eq(!check(&a).code, REGS_KNOWN >> bit & 1, "bit %u", bit);
+		a = base();
+		a.attr.sample_type = SAMPLE_REGS_INTR;
+		a.attr.sample_regs_intr = 1ULL << bit;
+		cr_assert_eq(!check(&a).code, REGS_KNOWN >> bit & 1, "bit %u", bit);
+	}
+}
+
+Test(attr, the_mask_at_fault_is_named)
+{
+	union pmuctl_attr a = base();
+
+	a.attr.sample_type = SAMPLE_REGS_USER | SAMPLE_REGS_INTR;
+	cr_assert_str_eq(check(&a).field, "attr.sample_regs_user");
+	a.attr.sample_regs_user = 1;
+	cr_assert_str_eq(check(&a).field, "attr.sample_regs_intr");
+	a.attr.sample_regs_intr = 1;
+	cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+}
+
+/* All numbers that fit into 16 bits, and what lies around every power of two */
+Test(attr, depths_stacks_and_clocks)
+{
+	for (unsigned int n = 0; n < 65536 + 3 * 32; n++) {
+		uint32_t value = n < 65536 ? n : (1U << (n - 65536) / 3) + n % 3 - 1;
+		union pmuctl_attr a = base();
+
+		a.attr.sample_type = SAMPLE_STACK_USER;
+		a.attr.sample_stack_user = value;
+		check(&a);
+		a = base();
+		a.attr.sample_max_stack = value;
+		check(&a);
+		a = base();
+		a.attr.clockid = value;
+		check(&a);
+		a.attr.use_clockid = 1;
+		check(&a);
+	}
+}
+
 /* ---- Many at once ---- */
 
 static uint64_t random_bits(void)
@@ -282,9 +426,29 @@ static uint64_t random_bits(void)
 	return state;
 }
 
+/* Values from both sides of the limits */
+static void set_sampling(union pmuctl_attr *a)
+{
+	a->attr.sample_type = random_bits() & ((1ULL << 25) - 1) & random_bits();
+	if (random_bits() & 3)
+		a->attr.sample_type &= ~SAMPLE_UNSUPPORTED;
+	a->attr.sample_period = random_bits() >> random_bits() % 8;
+	a->attr.freq = random_bits() & 1;
+	a->attr.sample_regs_user = random_bits() & REGS_KNOWN;
+	a->attr.sample_regs_intr = random_bits() & REGS_KNOWN;
+	a->attr.sample_max_stack = random_bits() % 8 ? random_bits() % 128 : random_bits();
+	a->attr.sample_stack_user = random_bits() % (STACK_USER_MAX + 64);
+	if (random_bits() & 7)
+		a->attr.sample_stack_user &= ~7U;
+	a->attr.use_clockid = random_bits() & 1;
+	a->attr.clockid = random_bits() % 13;
+	if (!a->attr.use_clockid && random_bits() & 7)
+		a->attr.clockid = 0;
+}
+
 Test(attr, any_combination_is_answered_as_the_rules_say)
 {
-	unsigned int seen[64] = { 0 };
+	unsigned int seen[128] = { 0 };
 
 	for (int round = 0; round < ROUNDS; round++) {
 		union pmuctl_attr a = base();
@@ -294,6 +458,8 @@ Test(attr, any_combination_is_answered_as_the_rules_say)
 		a.attr.config = random_bits();
 		a.attr.exclude_user = random_bits() & 1;
 		a.attr.exclude_kernel = random_bits() & 1;
+		if (random_bits() & 1)
+			set_sampling(&a);
 		while (n--) {
 			/* Half of the bits are among the flags that are known. */
 			if (random_bits() & 1)
@@ -311,4 +477,11 @@ Test(attr, any_combination_is_answered_as_the_rules_say)
 	cr_assert_gt(seen[PMUCTL_WHY_ATTR_UNSUPPORTED], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_PRECISE], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_COUNTS_NOTHING], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_PERIOD_RANGE], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_STACK_DEPTH], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_SAMPLE_UNSUPPORTED], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_REGS], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_STACK_USER], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_CLOCK], 100);
+	cr_assert_gt(seen[PMUCTL_WHY_CLOCK_UNUSED], 100);
 }

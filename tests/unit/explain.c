@@ -157,6 +157,9 @@ static const char *longest_string(const char *name, int nth)
 		{ "FLAG_UNSUPPORTED", { "PID_CGROUP" } },
 		{ "SIBLING_FLAG", { "exclusive" } },
 		{ "NO_HOOK", { "sched_process_exec" } },
+		{ "NO_MMAP_HOOK", { "perf_event_mmap" } },
+		{ "SAMPLE_UNSUPPORTED", { "PERF_SAMPLE_DATA_PAGE_SIZE" } },
+		{ "OUTPUT_OTHER", { "write_backward" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
 	};
 	const char *longest = "";
@@ -336,7 +339,8 @@ static bool is_tested(const char *name)
 /* No program can make these happen; tests/vm/refuse_call.c says why. */
 static bool is_out_of_reach(const char *name)
 {
-	return !strcmp(name, "NO_MEMORY") || !strcmp(name, "NO_HOOK");
+	return !strcmp(name, "NO_MEMORY") || !strcmp(name, "NO_HOOK") ||
+	       !strcmp(name, "NO_MMAP_HOOK");
 }
 
 static void has_test(const char *name, const char *error)
