@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inheritance: the events of a task that its children get, and theirs.
+ *
+ * An event with attr.inherit is the root of what descends from it: for every task that its
+ * task makes, and for theirs, there is a child event in that task's context. The
+ * roots of one group share a family, in which the children of all of them are listed.
+ *
+ * The list is cut into shards, one for each CPU: a child is in that of the CPU that made it,
+ * so tasks that begin and end on different CPUs do not meet. When a child's task ends, its
+ * counts are added to what its root keeps for that shard, and it leaves the list. Who
+ * wants something of all children walks the list, one walk of a family at a time: until it
+ * has left the shard those that end stay listed, so it misses none and sees none twice.
+ *
+ *	fork:	context locks of parent and child > shard
+ *	end:	context lock > shard
+ *	walk:	family mutex, in it for each child its context lock, or for a shard its lock
+ */
+#ifndef PMUCTL_INHERIT_H
+#define PMUCTL_INHERIT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct perf_event_attr;
+struct pmuctl_context;
+struct pmuctl_counts;
+struct pmuctl_event;
+struct pmuctl_explanation;
+struct task_struct;
+
+/**
+ * struct pmuctl_past - what the children of a root have counted that have ended
+ * @value: and the others: as struct pmuctl_counts. The shard's lock.
+ */
+struct pmuctl_past {
+	u64 value;
+	u64 time_enabled;
+	u64 time_running;
+};
+
+/**
+ * struct pmuctl_heritage - what an event has that is inherited
+ *
+ * Constant:
+ * @family: of its group.
+ * @root: from which it descends; itself if it has a descriptor.
+ * @shard: of a child: where it is listed, a CPU.
+ *
+ * Of a root:
+ * @past: for each shard.
+ * @sibling: in @family->roots; its mutex.
+ * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
+ * @changes: how often all were enabled or disabled, and the last time @enabled. Likewise.
+ * @thread_only: only threads of the same process inherit it; constant.
+ *
+ * Of a child:
+ * @kin: in its shard; that one's lock.
+ * @seen: number of the walk that has dealt with it; under the mutex.
+ */
+struct pmuctl_heritage {
+	struct pmuctl_family *family;
+	struct pmuctl_event *root;
+	int shard;
+
+	struct pmuctl_past __percpu *past;
+	struct list_head sibling;
+	bool closing;
+	bool enabled;
+	u64 changes;
+	bool thread_only;
+
+	struct list_head kin;
+	u64 seen;
+};
+
+/**
+ * pmuctl_inherit_alloc() - make an event one that is inherited, if it is to be
+ * @event: a new one of a task.
+ * @leader: whose group it joins, or NULL.
+ * @attr: validated.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if the group's leader differs in that; -ENOMEM.
+ */
+int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
+			 const struct perf_event_attr *attr,
+			 struct pmuctl_explanation *why);
+
+/* It is closed: its children end. Process, may sleep; pmuctl_mutex held. */
+void pmuctl_inherit_close(struct pmuctl_event *event);
+
+/* Free what it has; it was closed, or never opened. */
+void pmuctl_inherit_free(struct pmuctl_event *event);
+
+/* No walk is under way between these two. Process, may sleep. */
+void pmuctl_inherit_lock(struct pmuctl_event *event);
+void pmuctl_inherit_unlock(struct pmuctl_event *event);
+
+/**
+ * pmuctl_inherit_walk() - do something to all children of a root
+ * @event: the root; locked by pmuctl_inherit_lock().
+ * @func: may find that the child has ended.
+ * @arg: its second argument.
+ *
+ * Context: Process, may sleep.
+ */
+void pmuctl_inherit_walk(struct pmuctl_event *event,
+			 void (*func)(struct pmuctl_event *child, void *arg),
+			 void *arg);
+
+/* All children are to be enabled or not, those that are being made now too; as above. */
+void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool enabled);
+
+/**
+ * pmuctl_inherit_add() - add what the children of roots have counted
+ * @event: a root; locked by pmuctl_inherit_lock().
+ * @group: of all events of its group.
+ * @counts: what they counted themselves.
+ * @n: of how many there is something.
+ *
+ * The values of each child are of one instant.
+ *
+ * Context: Process, may sleep.
+ */
+void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
+			struct pmuctl_counts *counts, unsigned int n);
+
+/* Forget what has been counted by children until now. As above. */
+void pmuctl_inherit_reset(struct pmuctl_event *event);
+
+/* What the hooks tell. The current task makes another, which has not run; RCU. */
+void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
+
+/* The context of a task that has ended, or may not be looked into any more; not loaded. */
+void pmuctl_inherit_end(struct pmuctl_context *ctx);
+
+/* How many children there is no memory for, ever. Any context. */
+unsigned long pmuctl_inherit_missing(void);
+
+void pmuctl_inherit_exit(void);
+
+#endif /* PMUCTL_INHERIT_H */
