@@ -22,17 +22,23 @@
 
 #define UNHOOK_DELAY	(1 * HZ)
 
+static noinline void switch_and_tell(bool preempted, struct task_struct *prev,
+				     struct task_struct *next)
+{
+	pmuctl_side_switch_out(prev, next, preempted || task_is_running(prev));
+	pmuctl_context_switch(next);
+	pmuctl_side_switch_in(next, prev);
+}
+
 static void probe_sched_switch(void *data, bool preempt,
 			       struct task_struct *prev,
 			       struct task_struct *next,
 			       unsigned int prev_state)
 {
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_SWITCH))
-		pmuctl_side_switch_out(prev, next, preempt ||
-				       task_is_running(prev));
-	pmuctl_context_switch(next);
-	if (pmuctl_side_is_wanted(PMUCTL_SIDE_SWITCH))
-		pmuctl_side_switch_in(next, prev);
+		switch_and_tell(preempt, prev, next);
+	else
+		pmuctl_context_switch(next);
 }
 
 static void probe_task_rename(void *data, struct task_struct *task,

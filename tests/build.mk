@@ -82,6 +82,19 @@ $(VM_SCRIPTS): $(O)/tests/%: tests/%
 	@mkdir -p $(@D)
 	@install -m 755 -- $< $@
 
+# Where threads race, under ThreadSanitizer, which goes with no other. A plain program:
+# the unit test that it belongs to starts it.
+RACES		:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/prog/*.c))
+
+$(O)/tests/unit/ring_threads: | $(O)/tests/unit/prog/ring_race
+
+$(RACES): $(O)/tests/%: tests/%.c $(wildcard module/ringbuf/*.[ch] tests/unit/ring*.h) \
+		module/compat/pure.h
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O1 -fsanitize=thread $(TEST_INCLUDES) \
+		-o $@ $< module/ringbuf/ring.c -lpthread
+
 .PRECIOUS: $(O)/sanitized/%.o $(O)/guest/%.o
 -include $(shell find $(O)/sanitized $(O)/guest $(O)/tests -name '*.d' 2>/dev/null)
 

@@ -17,6 +17,9 @@
 
 #define INDENT 2
 
+/* Trees of callers begin below the name of the row. */
+#define ROW_INDENT 12
+
 struct column {
 	const char *heading;
 	size_t width;
@@ -110,8 +113,8 @@ static void print_row(const struct report *report, const struct report_event *ev
 	const struct report_options *options = report->options;
 
 	if (options->children)
-		printf("%8.2f%%", percent(row->total, event->period));
-	printf("%*s%8.2f%%", options->children, "", percent(row->period, event->period));
+		printf("%9.2f%%", percent(row->total, event->period));
+	printf("%9.2f%%", percent(row->period, event->period));
 	if (options->counts)
 		printf("%10" PRIu64, row->samples);
 	for (size_t i = 0; i < options->key_count; i++) {
@@ -178,7 +181,7 @@ static void print_event(const struct report *report, const struct report_event *
 		print_row(report, event, row, columns);
 		if (!row->callers || !row->callers->child)
 			continue;
-		print_tree(row->callers, event->period, 9 + INDENT, 0);
+		print_tree(row->callers, event->period, ROW_INDENT, 0);
 		putchar('\n');
 	}
 	if (!event->root || !event->root->child)

@@ -27,6 +27,7 @@
 
 #include <errno.h>
 #include <linux/types.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,7 +64,7 @@ static inline unsigned int hweight64(u64 word)
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define ____cacheline_aligned	__attribute__((aligned(64)))
-#define cpu_relax()		PURE_SCHEDULE()
+#define cpu_relax()		sched_yield()
 #define might_sleep()		do { } while (0)
 
 #ifndef PURE_SCHEDULE

@@ -28,11 +28,20 @@ static u64 turn(const struct ring *ring, u64 head)
 	return ring->flags & RING_BACKWARD ? -head : head;
 }
 
-/* Signed: a reader that is ahead of a position that has just become old has room. */
+/* What must not be overwritten begins here: what the reader has not read, or if nobody
+ * waits for it, what is not published, which somebody may be writing.
+ */
+static u64 oldest(const struct ring *ring)
+{
+	if (ring->flags & RING_OVERWRITE)
+		return READ_ONCE(ring->head);
+	return turn(ring, smp_load_acquire(&ring->user->data_tail)); /* (F) */
+}
+
+/* Signed: what is ahead of a position that has just become old leaves room. */
 static bool has_room(const struct ring *ring, u64 state, u64 size)
 {
-	u64 tail = smp_load_acquire(&ring->user->data_tail); /* (F) */
-	u64 used = (state & ~(RING_OPEN | RING_PAUSED)) - (turn(ring, tail) << RING_SHIFT);
+	u64 used = (state & ~(RING_OPEN | RING_PAUSED)) - (oldest(ring) << RING_SHIFT);
 
 	return (s64)(used + (size << RING_SHIFT)) < (s64)(ring->size << RING_SHIFT);
 }
@@ -59,8 +68,7 @@ bool ring_reserve(struct ring_handle *h, struct ring *ring, u32 size)
 		state = atomic64_read_acquire(&ring->state); /* (G) */
 		if (unlikely(state & RING_PAUSED))
 			return false;
-		if (!(ring->flags & RING_OVERWRITE) &&
-		    unlikely(!has_room(ring, state, size))) {
+		if (unlikely(!has_room(ring, state, size))) {
 			h->wake = should_wake(ring, state);
 			return false;
 		}
@@ -92,7 +100,7 @@ static bool publish(struct ring *ring, u64 state)
 	u64 head = ring->head;
 
 	head += (state - (head << RING_SHIFT)) >> RING_SHIFT & ~7ULL;
-	ring->head = head;
+	WRITE_ONCE(ring->head, head);
 	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
 	if (head - ring->woken < ring->watermark)
 		return false;

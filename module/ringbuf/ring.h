@@ -48,7 +48,9 @@
  * to write: whatever it says, the writers stay within the data; at worst the reader's own
  * records are overwritten or refused.
  *
- * With RING_OVERWRITE there is no tail and no refusal. A reader pauses the ring first.
+ * With RING_OVERWRITE there is no tail: what is published may be overwritten. What is not
+ * may not: a writer is refused that would catch up with one that has been open for a whole
+ * ring, as it may be where the CPUs are virtual. A reader pauses the ring first.
  *
  * With RING_BACKWARD positions are the same, and addresses and heads are their negatives:
  * the head is where the newest record starts, and they follow from new to old.
@@ -58,17 +60,17 @@
  *	(A) commit: record, then state		(B) commit, pause: state, then publish
  *	(C) publish: data_head			(D) reader: data_head, then records
  *	(E) reader: records, then data_tail	(F) reserve: data_tail, then record
- *	(G) reserve: state, then data_tail
+ *	(G) reserve: state, then data_tail or the last head
  *
  * (A) pairs with (B): whoever is the last open one sees all records of the others; also
- * the next publisher sees all that the one before it wrote.
+ * the next publisher sees all that the one before it wrote. (A) pairs with (G) for the
+ * last head.
  * (C) pairs with (D), in user space smp_rmb() or a load-acquire: a reader that sees a
  * head sees the records below it. (C) also orders what (B) saw.
  * (E), in user space smp_mb() or a store-release, pairs with (F): a record is not
  * overwritten before it was read.
- * (G) does without a partner: the tail is not older than the position it is compared
- * with, else a ring with room could look full. Is the position the older one, the
- * exchange fails.
+ * (G) also keeps a ring with room from looking full: the tail is not older than the
+ * position that it is compared with. If the position is the older one, the exchange fails.
  */
 #ifndef PMUCTL_RINGBUF_RING_H
 #define PMUCTL_RINGBUF_RING_H
@@ -106,7 +108,7 @@ struct page;
  * @full_at: the state with which a reader was last woken because the ring is full.
  * @lost: records refused that the reader has not been told of.
  *
- * The only open writer:
+ * The only open writer; the first is read by others:
  * @head: the last head that was published, as a position.
  * @woken: @head when ring_commit() last said true.
  */

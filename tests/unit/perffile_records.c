@@ -282,6 +282,43 @@ Test(perffile_records, belong_to_the_event_with_their_number)
 	build_free(&build);
 }
 
+/* Where number and time are depends on all fields before them, and behind them. */
+Test(perffile_records, number_and_time_are_found_among_all_fields)
+{
+	static const uint64_t others[] = {
+		PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_ADDR, PERF_SAMPLE_STREAM_ID,
+		PERF_SAMPLE_CPU, PERF_SAMPLE_IDENTIFIER,
+	};
+
+	for (unsigned int set = 0; set < 64; set++) {
+		struct perf_event_attr attrs[2];
+		struct build_trailer early = { .time = 1, .id = build_id(1, 1) };
+		struct perffile_record record;
+		struct build_sample sample;
+		struct perffile *file;
+		struct build build;
+		uint64_t seed = 3, type = PERF_SAMPLE_ID | PERF_SAMPLE_TIME;
+
+		for (int i = 0; i < 6; i++)
+			type |= set >> i & 1 ? others[i] : 0;
+		attrs[0] = attr_of(type);
+		attrs[1] = attr_of(type);
+		build_begin(&build, attrs, 2);
+		build_sample_random(&sample, 1, &seed);
+		sample.time = 2;
+		build_sample(&build, 1, 0, &sample, &seed);
+		build_comm(&build, 1, 1, "x", 0, &early);
+		file = finish(&build);
+		next(file, &record);
+		cr_assert_eq(record.type, PERF_RECORD_COMM, "%#lx", type);
+		cr_assert_eq(record.event, &file->events[1], "%#lx", type);
+		next(file, &record);
+		cr_assert_eq(record.event, &file->events[1], "%#lx", type);
+		end(file);
+		build_free(&build);
+	}
+}
+
 Test(perffile_records, mappings_with_and_without_a_build_id)
 {
 	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TIME);

@@ -136,6 +136,30 @@ Test(ring, overwrites_without_end)
 	}
 }
 
+/* An open writer would write into the others' records otherwise. */
+Test(ring, overwrites_nothing_that_is_not_complete)
+{
+	struct ring_handle slow, h;
+	unsigned int flags, n;
+	struct space sp;
+
+	for (flags = RING_OVERWRITE; flags <= (RING_OVERWRITE | RING_BACKWARD);
+	     flags += RING_BACKWARD) {
+		space_make(&sp, SIZE, flags, 0);
+		for (n = 0; n < 100; n++)
+			write_record(&sp.ring, 64, 1);
+		cr_assert(ring_reserve(&slow, &sp.ring, 64));
+		for (n = 64; n + 64 < SIZE; n += 64)
+			write_record(&sp.ring, 64, 1);
+		cr_assert(!ring_reserve(&h, &sp.ring, 64));
+		cr_assert(!h.wake, "the reader cannot help");
+		ring_commit(&slow);
+		for (n = 0; n < 100; n++)
+			write_record(&sp.ring, 64, 1);
+		space_free(&sp);
+	}
+}
+
 /* Whatever the tail says: all bytes go into the data, and a sane tail repairs all. */
 Test(ring, survives_a_garbage_tail)
 {

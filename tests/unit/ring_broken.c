@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* libs: -lpthread */
 /*
  * The tests of the sample ring must find a ring that is broken: here the head is published
- * at each commit, also while another writer is still writing below it. That test by
- * threads and signals is ring_threads.c.
+ * at each commit, also while another writer is still writing below it.
  */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
@@ -11,6 +11,7 @@ static void model_schedule(void);
 #define PURE_SCHEDULE()		model_schedule()
 
 #include "unit/ring_model.h"
+#include "unit/ring_stress.h"
 
 #define RING_BREAK_PUBLISH
 #include "ringbuf/ring.c"
@@ -40,5 +41,19 @@ Test(ring_broken, the_model_finds_it)
 	model_two_cpus_and_nmi(&model, &sp);
 	cr_assert(!model_run(&model), "it was not found in %llu orders", model.orders);
 	cr_log_info("after %llu orders: %s", model.orders, model.observer.finding);
+	space_free(&sp);
+}
+
+Test(ring_broken, a_reader_beside_threads_and_signals_finds_it)
+{
+	static struct stress stress;
+	struct space sp;
+
+	space_make(&sp, 16 * 4096, 0, 0);
+	stress.sp = &sp;
+	stress.signals = true;
+	stress.records = ~0ULL; /* until it is found: the writers wait for the reader's look */
+	cr_assert(!stress_run(&stress, stress_look));
+	cr_log_info("%s", stress.reader.finding);
 	space_free(&sp);
 }

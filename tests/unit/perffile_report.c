@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl report" and "pmuctl script" on recordings that are built here: what they
+ * print, and that they tell what was lost.
+ */
+/* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
+/* sources: tools/perffile_sample.c tools/symbols.c tools/symbols_names.c */
+/* sources: tools/symbols_tasks.c tools/symbols_elf.c tools/symbols_kernel.c */
+/* sources: tools/samples.c tools/say.c tools/report.c tools/report_hist.c */
+/* sources: tools/report_json.c tools/report_text.c tools/report_tree.c tools/flame.c */
+/* sources: tools/flame_svg.c tools/script.c tools/script_json.c tools/script_names.c */
+/* sources: tools/script_text.c lib/src/explain.c lib/src/names.c */
+/* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "../../tools/command.h"
+#include "fuzz/perffile_build.h"
+
+#define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IDENTIFIER)
+
+static char directory[] = "/tmp/perffile-XXXXXX";
+
+static void leave(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf -- %s", directory);
+	cr_assert_eq(system(command), 0);
+}
+
+static void write_file(const char *name, const void *data, size_t size)
+{
+	FILE *file = fopen(name, "w");
+
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(data, 1, size, file), size);
+	cr_assert_eq(fclose(file), 0);
+}
+
+/* outer() calls work(), which calls leaf(), all in the kernel: they need no file. */
+static const char kallsyms[] =
+	"ffffffff81000000 T _text\nffffffff81001000 T leaf\nffffffff81002000 T work\n"
+	"ffffffff81003000 T outer;<&>\nffffffff81004000 T end\n";
+
+static void add_sample(struct build *build, size_t event, uint64_t time, uint64_t period,
+		       const uint64_t *chain, size_t count)
+{
+	struct build_sample sample = {
+		.id = build_id(event, 0), .ip = chain[0], .time = time, .period = period,
+		.pid = 70, .tid = 71, .cpu = 3, .chain = count + 1,
+	};
+	uint64_t seed = 1;
+
+	sample.chain_at[0] = (uint64_t)PERF_CONTEXT_KERNEL;
+	memcpy(sample.chain_at + 1, chain, count * sizeof(*chain));
+	build_sample(build, event, PERF_RECORD_MISC_KERNEL, &sample, &seed);
+}
+
+/* 60 % leaf, 30 % work, 10 % outer; of the second event one sample, in leaf. */
+static void enter(void)
+{
+	static const uint64_t chain[] = {
+		0xffffffff81001010, 0xffffffff81002020, 0xffffffff81003030,
+	};
+	static const unsigned int features[] = { 12 };
+	static const char *const names[] = { "events", "others" };
+	struct perf_event_attr attrs[2] = {
+		{ .size = sizeof(attrs[0]), .sample_type = TYPE, .sample_id_all = 1 },
+	};
+	struct build_trailer early = { .pid = 70, .tid = 71, .time = 1 };
+	struct build build;
+	size_t at;
+
+	cr_assert_not_null(mkdtemp(directory));
+	cr_assert_eq(chdir(directory), 0);
+	attrs[1] = attrs[0];
+	build_begin(&build, attrs, 2);
+	add_sample(&build, 0, 4000000004, 300, chain + 1, 2);
+	add_sample(&build, 0, 3000000003, 600, chain, 3);
+	add_sample(&build, 0, 5000000005, 100, chain + 2, 1);
+	add_sample(&build, 1, 6000000006, 7, chain, 1);
+	build_comm(&build, 70, 71, "the \033command", 0, &early);
+	at = build_record(&build, PERF_RECORD_LOST, 0);
+	build_word(&build, build_id(0, 0));
+	build_word(&build, 42);
+	build_trailer(&build, TYPE, &early);
+	build_record_end(&build, at);
+	build_features(&build, features, 1);
+	build_feature_names(&build, 0, names);
+	write_file("perf.data", build.data, build.size);
+	write_file("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	write_file("empty", "", 0);
+	write_file("cut", build.data, build.size - 1);
+	build_free(&build);
+}
+
+TestSuite(perffile_report, .init = enter, .fini = leave);
+
+/* A command line; what it prints goes to "out" and "err". */
+static int run(const struct command *command, const char *line)
+{
+	char words[256], *argv[16], *rest = words;
+	int argc = 0, status, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+
+	snprintf(words, sizeof(words), "%s %s", command->name, line);
+	while ((argv[argc] = strtok_r(rest, " ", &rest)))
+		argc++;
+	fflush(stdout);
+	cr_assert_not_null(freopen("out", "w", stdout));
+	cr_assert_not_null(freopen("err", "w", stderr));
+	status = command->run(argc, argv);
+	fflush(stdout);
+	fflush(stderr);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	close(out);
+	close(err);
+	return status;
+}
+
+static const char *text_of(const char *name)
+{
+	static char text[65536];
+	FILE *file = fopen(name, "r");
+	size_t size;
+
+	cr_assert_not_null(file);
+	size = fread(text, 1, sizeof(text) - 1, file);
+	text[size] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void has(const char *name, const char *words)
+{
+	const char *text = text_of(name);
+
+	cr_assert_not_null(strstr(text, words), "%s lacks '%s':\n%s", name, words, text);
+}
+
+static void lacks(const char *name, const char *words)
+{
+	const char *text = text_of(name);
+
+	cr_assert_null(strstr(text, words), "%s has '%s':\n%s", name, words, text);
+}
+
+Test(perffile_report, rows_by_period)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -g none -n"), 0);
+	has("out", "# events: 3 samples, 1000 events\n");
+	has("out", "\n    60.00%         1  the ?command  [kernel.kallsyms]  [k] leaf\n"
+		   "    30.00%         1  the ?command  [kernel.kallsyms]  [k] work\n"
+		   "    10.00%         1  the ?command  [kernel.kallsyms]  [k] outer;<&>\n");
+	has("out", "# others: 1 samples, 7 events\n");
+	has("out", "\n   100.00%         1  the ?command  [kernel.kallsyms]  [k] leaf\n");
+}
+
+Test(perffile_report, losses_are_told)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms"), 0);
+	has("out", "# lost records: 42\n");
+	has("err", "42 records were lost");
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms"), 0);
+	has("err", "42 records were lost");
+}
+
+Test(perffile_report, callers_below_their_row)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events -s sym"), 0);
+	has("out", "    60.00%  [k] leaf\n"
+		   "              60.00%  work\n"
+		   "                      outer;<&>\n"
+		   "\n"
+		   "    30.00%  [k] work\n"
+		   "              30.00%  outer;<&>\n"
+		   "\n"
+		   "    10.00%  [k] outer;<&>\n");
+	lacks("out", "others");
+}
+
+Test(perffile_report, tree_from_the_outermost_caller)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events -g caller"), 0);
+	has("out", "\n# Calls, from the outermost caller on\n#\n"
+		   " 100.00%  the ?command\n"
+		   "          outer;<&>\n"
+		   "  90.00%  work\n"
+		   "  60.00%  leaf\n");
+}
+
+Test(perffile_report, children_have_what_they_called)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events --children -g none -s sym"), 0);
+	has("out", "# Children      Self  Symbol\n#\n"
+		   "   100.00%    10.00%  [k] outer;<&>\n"
+		   "    90.00%    30.00%  [k] work\n"
+		   "    60.00%    60.00%  [k] leaf\n");
+}
+
+Test(perffile_report, rows_below_the_limit_are_left_out)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -g none --percent-limit 30"), 0);
+	has("out", "work");
+	lacks("out", "outer");
+}
+
+Test(perffile_report, other_keys)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events -g none -s pid,tid,cpu,dso"), 0);
+	has("out", "   100.00%  70   71   3    [kernel.kallsyms]\n");
+}
+
+Test(perffile_report, folded_stacks)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --folded"), 0);
+	cr_assert_str_eq(text_of("out"), "the ?command;outer:<&> 100\n"
+			 "the ?command;outer:<&>;work 300\n"
+			 "the ?command;outer:<&>;work;leaf 600\n");
+	has("err", "this is of events; there are 1 more events");
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --folded -e others"), 0);
+	cr_assert_str_eq(text_of("out"), "the ?command;leaf 7\n");
+}
+
+Test(perffile_report, flame_graph)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events --svg x.svg"), 0);
+	cr_assert_str_eq(text_of("out"), "");
+	has("x.svg", "<?xml version=\"1.0\" encoding=\"UTF-8\"");
+	has("x.svg", "<title>all (1000 events, 100.00 %, 3 samples)</title>");
+	has("x.svg", "<title>outer;&lt;&amp;&gt; (1000 events, 100.00 %, 3 samples)</title>");
+	has("x.svg", "<title>leaf (600 events, 60.00 %, 1 samples)</title><rect x=\"0.00\"");
+	has("x.svg", "width=\"720.00\"");
+	has("x.svg", "</svg>\n");
+	lacks("x.svg", "href");
+	lacks("x.svg", "<&>");
+}
+
+Test(perffile_report, json)
+{
+	json_t *all, *event, *row, *callers;
+	json_error_t error;
+
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --json"), 0);
+	all = json_loads(text_of("out"), 0, &error);
+	cr_assert_not_null(all, "%s", error.text);
+	cr_assert_eq(json_integer_value(json_object_get(all, "lost_records")), 42);
+	cr_assert_eq(json_array_size(json_object_get(all, "events")), 2);
+	event = json_array_get(json_object_get(all, "events"), 0);
+	cr_assert_eq(json_integer_value(json_object_get(event, "period")), 1000);
+	row = json_array_get(json_object_get(event, "rows"), 0);
+	cr_assert_float_eq(json_real_value(json_object_get(row, "percent")), 60, 1e-9);
+	cr_assert_str_eq(json_string_value(json_object_get(row, "symbol")), "leaf");
+	cr_assert_str_eq(json_string_value(json_object_get(row, "level")), "kernel");
+	callers = json_object_get(row, "callers");
+	cr_assert_str_eq(json_string_value(json_object_get(json_array_get(callers, 0), "name")),
+			 "work");
+	json_decref(all);
+}
+
+Test(perffile_report, samples_in_the_order_of_time)
+{
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms -e events -G"), 0);
+	cr_assert_str_eq(text_of("out"),
+		"the ?command         71 [003]     3.000000003:        600 events: ffffffff81001010 leaf+0x10 ([kernel.kallsyms])\n"
+		"the ?command         71 [003]     4.000000004:        300 events: ffffffff81002020 work+0x20 ([kernel.kallsyms])\n"
+		"the ?command         71 [003]     5.000000005:        100 events: ffffffff81003030 outer;<&>+0x30 ([kernel.kallsyms])\n");
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms -F time,sym"), 0);
+	has("out", "    3.000000003: \n\t leaf\n\t work\n\t outer;<&>\n\n");
+}
+
+Test(perffile_report, samples_as_json)
+{
+	json_error_t error;
+	json_t *object;
+	char *line;
+
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms --json --records"), 0);
+	line = (char *)text_of("out");
+	cr_assert_not_null(strstr(line, "{\"type\":\"lost\",\"comm\":\"the ?command\",\"tid\":71"));
+	cr_assert_not_null(strstr(line, "\"lost\":42}\n"));
+	line = strstr(line, "{\"type\":\"sample\"");
+	cr_assert_not_null(line);
+	object = json_loads(line, JSON_DISABLE_EOF_CHECK, &error);
+	cr_assert_not_null(object, "%s", error.text);
+	cr_assert_eq(json_integer_value(json_object_get(object, "time_ns")), 3000000003);
+	cr_assert_str_eq(json_string_value(json_object_get(object, "ip")), "0xffffffff81001010");
+	cr_assert_eq(json_array_size(json_object_get(object, "callers")), 2);
+	json_decref(object);
+}
+
+Test(perffile_report, files_that_are_none)
+{
+	const struct command *const commands[] = { &command_report, &command_script };
+
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(run(commands[i], "-i empty"), 1);
+		has("err", "pmuctl: cannot read 'empty': the file is empty");
+		cr_assert_eq(run(commands[i], "-i cut"), 1);
+		has("err", "pmuctl: cannot read 'cut': the file is truncated");
+		cr_assert_eq(run(commands[i], "-i kallsyms"), 1);
+		has("err", "it is not a perf.data file");
+		cr_assert_eq(run(commands[i], "-i none"), 1);
+		has("err", "No such file or directory");
+		cr_assert_eq(run(commands[i], "-e no-such-event"), 1);
+		has("err", "has no event 'no-such-event'");
+		cr_assert_str_eq(text_of("out"), "");
+	}
+}
+
+Test(perffile_report, wrong_use)
+{
+	static const char *const lines[] = {
+		"-s nothing", "-s comm,comm", "-s comm,", "-g up", "--percent-limit 101",
+		"--percent-limit x", "--json --folded", "file", "--nothing", "-i",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		cr_assert_eq(run(&command_report, lines[i]), 2, "%s", lines[i]);
+		has("err", "Try 'pmuctl report --help'.");
+	}
+	cr_assert_eq(run(&command_script, "-F comm,nothing"), 2);
+	has("err", "'nothing' is no field");
+}
+
+Test(perffile_report, a_full_disk_is_told)
+{
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --svg /dev/full"), 1);
+	has("err", "cannot write '/dev/full': No space left on device");
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Symbols of files, debug files and kernels. The file is this program itself, or parts of
+ * it that objcopy makes.
+ */
+/* sources: tools/symbols.c tools/symbols_names.c */
+/* sources: tools/symbols_elf.c tools/symbols_kernel.c */
+/* libs: -ldw -lelf -lstdc++ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <link.h>
+
+#include "../../tools/symbols.h"
+
+static const struct perffile_info no_info;
+
+int perffile_symbols_witness(int n);
+
+/* What is looked for */
+__attribute__((noinline)) int perffile_symbols_witness(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n + 1;
+}
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...)
+{
+	char command[4096];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	cr_assert_eq(system(command), 0, "%s", command);
+}
+
+static char root[] = "/tmp/perffile-XXXXXX";
+
+static void make_root(void)
+{
+	cr_assert_not_null(mkdtemp(root));
+	run("mkdir -p %s/bin %s/usr/lib/debug/.build-id", root, root);
+}
+
+static void remove_root(void)
+{
+	run("rm -rf -- %s", root);
+}
+
+/* Of the main program: where it is, and its build id. */
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct binary *self = arg;
+
+	(void)size;
+	self->bias = info->dlpi_addr;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const uint8_t *note = (const uint8_t *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		const uint8_t *end = note + info->dlpi_phdr[i].p_memsz;
+
+		if (info->dlpi_phdr[i].p_type != PT_NOTE)
+			continue;
+		while (end - note > (ptrdiff_t)sizeof(Elf64_Nhdr)) {
+			const Elf64_Nhdr *header = (const Elf64_Nhdr *)note;
+
+			if (header->n_type == NT_GNU_BUILD_ID && header->n_descsz == 20) {
+				memcpy(self->build_id, note + sizeof(*header) + 4, 20);
+				self->build_id_size = 20;
+			}
+			note += sizeof(*header) + ((header->n_namesz + 3) & ~3U) +
+				((header->n_descsz + 3) & ~3U);
+		}
+	}
+	return 1;
+}
+
+/* The address of the witness in the file's own terms, and this program's build id */
+static uint64_t witness_address(uint8_t *id)
+{
+	struct binary self = { 0 };
+
+	dl_iterate_phdr(look, &self);
+	cr_assert_eq(self.build_id_size, 20, "this program has no build id");
+	memcpy(id, self.build_id, 20);
+	return (uint64_t)(uintptr_t)perffile_symbols_witness - self.bias;
+}
+
+static void finds_witness(struct symbols *symbols, struct binary *binary, uint64_t address)
+{
+	struct symbol *symbol = symbols_find(symbols, binary, address);
+
+	cr_assert_not_null(symbol, "%s", binary->problem ? binary->problem : "no problem");
+	cr_assert_str_eq(symbol_name(symbols, symbol), "perffile_symbols_witness");
+	cr_assert_eq(symbol->start, address);
+}
+
+Test(perffile_symbols, of_a_file, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = symbols_new(&no_info, root, NULL);
+	struct binary *binary;
+	struct place place;
+	const char *line;
+	uint8_t id[20];
+	uint64_t address = witness_address(id);
+
+	run("cp /proc/%d/exe %s/bin/self", getpid(), root);
+	binary = symbols_binary(symbols, BINARY_FILE, "/bin/self", id, 20);
+	finds_witness(symbols, binary, address);
+	cr_assert_null(binary->problem);
+	/* Code is loaded from its place in the file. */
+	for (size_t i = 0; i < binary->segment_count; i++) {
+		struct binary_segment *segment = &binary->segments[i];
+
+		if (segment->address <= address && address - segment->address < segment->size)
+			cr_assert_eq(binary_address(binary, address - segment->address +
+						    segment->offset), address);
+	}
+	place = (struct place){ .binary = binary, .address = address + 4 };
+	line = symbols_source_line(symbols, &place);
+	cr_assert_not_null(line);
+	cr_assert_not_null(strstr(line, "perffile_symbols.c:"), "%s", line);
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, of_a_debug_file_with_the_same_build_id, .init = make_root,
+     .fini = remove_root)
+{
+	struct symbols *symbols = symbols_new(&no_info, root, NULL);
+	struct binary *binary;
+	uint8_t id[20];
+	uint64_t address = witness_address(id);
+
+	run("strip -o %s/bin/self /proc/%d/exe", root, getpid());
+	binary = symbols_binary(symbols, BINARY_FILE, "/bin/self", id, 20);
+	cr_assert_null(symbols_find(symbols, binary, address));
+	cr_assert_not_null(strstr(binary->problem, "no symbols"), "%s", binary->problem);
+	symbols_free(symbols);
+
+	run("d=%s/usr/lib/debug/.build-id/%02x; mkdir $d && objcopy --only-keep-debug /proc/%d/exe $d/%s.debug",
+	    root, id[0], getpid(), "rest");
+	run("cd %s/usr/lib/debug/.build-id/%02x && mv rest.debug $(printf '%%s' %02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x%02x).debug",
+	    root, id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7], id[8], id[9], id[10],
+	    id[11], id[12], id[13], id[14], id[15], id[16], id[17], id[18], id[19]);
+	symbols = symbols_new(&no_info, root, NULL);
+	binary = symbols_binary(symbols, BINARY_FILE, "/bin/self", id, 20);
+	finds_witness(symbols, binary, address);
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, not_of_another_file, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = symbols_new(&no_info, root, NULL);
+	struct binary *binary;
+	uint8_t id[20];
+	uint64_t address = witness_address(id);
+
+	run("cp /proc/%d/exe %s/bin/self", getpid(), root);
+	id[3] ^= 1;
+	binary = symbols_binary(symbols, BINARY_FILE, "/bin/self", id, 20);
+	cr_assert_null(symbols_find(symbols, binary, address));
+	cr_assert_not_null(strstr(binary->problem, "build ids differ"), "%s", binary->problem);
+	/* Where none was recorded, the file is believed. */
+	binary = symbols_binary(symbols, BINARY_FILE, "/bin/../bin/self", NULL, 0);
+	finds_witness(symbols, binary, address);
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, not_of_what_is_no_file, .init = make_root, .fini = remove_root,
+     .timeout = 20)
+{
+	static const char *const paths[] = { "/bin", "/bin/pipe", "/bin/text", "/bin/none" };
+	struct symbols *symbols = symbols_new(&no_info, root, NULL);
+
+	run("mkfifo %s/bin/pipe; echo text >%s/bin/text", root, root);
+	for (size_t i = 0; i < 4; i++) {
+		struct binary *binary = symbols_binary(symbols, BINARY_FILE, paths[i], NULL, 0);
+
+		cr_assert_null(symbols_find(symbols, binary, 0x1000));
+		cr_assert_not_null(binary->problem);
+	}
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, of_the_vdso)
+{
+	struct symbols *symbols = symbols_new(&no_info, "", NULL);
+	struct binary *binary = symbols_binary(symbols, BINARY_VDSO, "[vdso]", NULL, 0);
+	bool found = false;
+
+	symbols_find(symbols, binary, 0);
+	cr_assert_null(binary->problem, "%s", binary->problem);
+	for (size_t i = 0; i < binary->table.count; i++)
+		found = found || strstr(binary->table.list[i].raw, "clock_gettime");
+	cr_assert(found);
+	symbols_free(symbols);
+}
+
+static struct symbols *with_kallsyms(const char *text)
+{
+	static char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/kallsyms", root);
+	file = fopen(path, "w");
+	cr_assert_not_null(file);
+	fputs(text, file);
+	fclose(file);
+	return symbols_new(&no_info, "", path);
+}
+
+static const char *kernel_name(struct symbols *symbols, struct binary *binary, uint64_t address)
+{
+	struct symbol *symbol = symbols_find(symbols, binary, address);
+
+	return symbol ? symbol_name(symbols, symbol) : NULL;
+}
+
+Test(perffile_symbols, of_the_kernel_and_modules, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = with_kallsyms(
+		"ffffffff81000000 T _text\nffffffff81000000 T startup\n"
+		"ffffffff81000100 t local\nffffffff81000200 D data\n"
+		"not a line\n\nffffffff81000300 T last\n"
+		"ffffffffc0000000 t open\t[one]\nffffffffc0001000 t open\t[two]");
+	struct binary *one = symbols_binary(symbols, BINARY_MODULE, "[one]", NULL, 0);
+	struct binary *kernel = symbols->kernel;
+
+	symbols->reference = "_text";
+	symbols->reference_address = 0xffffffff91000000;
+	cr_assert_str_eq(kernel_name(symbols, kernel, 0xffffffff91000000), "startup");
+	cr_assert_str_eq(kernel_name(symbols, kernel, 0xffffffff910001ff), "local");
+	cr_assert_str_eq(kernel_name(symbols, kernel, 0xffffffff91000205), "local");
+	cr_assert_str_eq(kernel_name(symbols, kernel, 0xffffffff91000301), "last");
+	cr_assert_null(kernel_name(symbols, kernel, 0xffffffff90ffffff));
+	cr_assert_str_eq(kernel_name(symbols, one, 0xffffffffc0000fff), "open");
+	cr_assert_null(kernel_name(symbols, one, 0xffffffffc0001001), "it is the other module's");
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, of_a_kernel_that_hides_them, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = with_kallsyms("0000000000000000 T _text\n0000000000000000 T x\n");
+
+	cr_assert_null(kernel_name(symbols, symbols->kernel, 0xffffffff81000000));
+	cr_assert_not_null(strstr(symbols->kernel->problem, "kptr_restrict"));
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, not_of_another_kernel)
+{
+	struct perffile_info info = { .osrelease = "2.6.32-some" };
+	struct symbols *symbols = symbols_new(&info, "", NULL);
+
+	cr_assert_null(kernel_name(symbols, symbols->kernel, 0xffffffff81000000));
+	cr_assert_not_null(strstr(symbols->kernel->problem, "--kallsyms"));
+	symbols_free(symbols);
+}
+
+static const char *best(struct symbol_table *table, uint64_t address)
+{
+	struct symbol *symbol = symbol_table_find(table, address);
+
+	return symbol ? symbol->raw : "";
+}
+
+Test(perffile_symbols, the_best_of_several_names)
+{
+	static const struct symbol list[] = {
+		{ .start = 0x10, .end = 0x20, .raw = "local", .rank = 0 },
+		{ .start = 0x10, .end = 0x20, .raw = "global", .rank = 2 },
+		{ .start = 0x10, .end = 0x10, .raw = "label_without_size", .rank = 2 },
+		{ .start = 0x20, .end = 0x30, .raw = "__hidden_one", .rank = 2 },
+		{ .start = 0x20, .end = 0x30, .raw = "plain", .rank = 2 },
+		{ .start = 0x40, .end = 0x80, .raw = "outer", .rank = 0 },
+		{ .start = 0x50, .end = 0x60, .raw = "inner", .rank = 0 },
+		{ .start = 0x90, .end = 0x90, .raw = "endless", .rank = 0 },
+		{ .start = 0xa0, .end = 0xa1, .raw = "last", .rank = 0 },
+	};
+	struct symbol_table table = { 0 };
+
+	for (size_t i = 9; i > 0; i--)
+		cr_assert_eq(symbol_table_add(&table, &list[i - 1]), 0);
+	symbol_table_finish(&table);
+	cr_assert_str_eq(best(&table, 0x0f), "");
+	cr_assert_str_eq(best(&table, 0x1f), "global");
+	cr_assert_str_eq(best(&table, 0x20), "plain");
+	cr_assert_str_eq(best(&table, 0x30), "");
+	cr_assert_str_eq(best(&table, 0x4f), "outer");
+	cr_assert_str_eq(best(&table, 0x55), "inner");
+	cr_assert_str_eq(best(&table, 0x60), "outer");
+	cr_assert_str_eq(best(&table, 0x80), "");
+	cr_assert_str_eq(best(&table, 0x9f), "endless");
+	cr_assert_str_eq(best(&table, 0xa1), "");
+	free(table.list);
+}
+
+Test(perffile_symbols, names_of_cpp)
+{
+	struct symbol symbol = { .raw = "_ZN5outer5innerEi" }, odd = { .raw = "_Zodd" };
+	struct symbols *symbols = symbols_new(&no_info, "", NULL);
+
+	cr_assert_str_eq(symbol_name(symbols, &symbol), "outer::inner(int)");
+	cr_assert_str_eq(symbol_name(symbols, &odd), "_Zodd");
+	symbols_free(symbols);
+}
