@@ -81,7 +81,6 @@ static const struct {
 	u8 bit;
 	const char *field;
 } unsupported_flags[] = {
-	{ 1, "attr.inherit" },
 	{ 11, "attr.inherit_stat" },
 	{ 19, "attr.exclude_host" },
 	{ 20, "attr.exclude_guest" },
@@ -92,7 +91,6 @@ static const struct {
 	{ 32, "attr.cgroup" },
 	{ 33, "attr.text_poke" },
 	{ 34, "attr.build_id" },
-	{ 35, "attr.inherit_thread" },
 	{ 36, "attr.remove_on_exec" },
 	{ 37, "attr.sigtrap" },
 };
@@ -103,7 +101,7 @@ static const struct {
  * write_backward, and precise_ip, which has a sentence of its own.
  */
 #define SUPPORTED_FLAGS							\
-	(BIT_ULL(0) | GENMASK_ULL(10, 2) | GENMASK_ULL(14, 12) |	\
+	(GENMASK_ULL(10, 0) | BIT_ULL(35) | GENMASK_ULL(14, 12) |	\
 	 GENMASK_ULL(18, 17) | GENMASK_ULL(27, 21))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))

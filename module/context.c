@@ -230,27 +230,81 @@ static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
 	INIT_HLIST_NODE(&ctx->hash);
 }
 
+static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
+{
+	if (event->leader == event)
+		list_add_tail(&event->node, &ctx->groups[event->class]);
+	else
+		list_add_tail(&event->node, &event->leader->siblings);
+	ctx->nr_exclude_idle += event->exclude_idle;
+	ctx->nr_inherit += !!event->heritage.root;
+}
+
+/* One that is in use, with a reference */
+static struct pmuctl_context *get_existing(const struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+
+	rcu_read_lock();
+	ctx = pmuctl_context_find(task);
+	if (ctx && !refcount_inc_not_zero(&ctx->refs))
+		ctx = NULL; /* about to leave the table */
+	rcu_read_unlock();
+	return ctx;
+}
+
+/* The one that the task has, or this, which is new: whoever comes first. */
+static struct pmuctl_context *hash_new(struct pmuctl_context *new,
+				       struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	ctx = get_existing(task);
+	if (!ctx) {
+		context_setup(new, get_task_struct(task), -1);
+		hlist_add_head_rcu(&new->hash, hash_head(task));
+	}
+	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+	if (!ctx)
+		return new;
+	kfree(new);
+	return ctx;
+}
+
 struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 					       struct pmuctl_explanation *why)
 {
 	struct pmuctl_context *ctx;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	ctx = pmuctl_context_find(task);
-	if (ctx) {
-		refcount_inc(&ctx->refs);
+	ctx = get_existing(task);
+	if (ctx)
 		return ctx;
-	}
-
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-	context_setup(ctx, get_task_struct(task), -1);
+	return hash_new(ctx, task);
+}
 
-	raw_spin_lock_irq(&pmuctl_hash_lock);
-	hlist_add_head_rcu(&ctx->hash, hash_head(task));
-	raw_spin_unlock_irq(&pmuctl_hash_lock);
-	return ctx;
+struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child)
+{
+	struct pmuctl_context *ctx;
+
+	ctx = kzalloc(sizeof(*ctx), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	return ctx ? hash_new(ctx, child) : NULL;
+}
+
+void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
+			  struct pmuctl_event *leader)
+{
+	lockdep_assert_held(&ctx->lock);
+	refcount_inc(&ctx->refs);
+	child->context = ctx;
+	if (leader)
+		child->leader = leader;
+	list_event(ctx, child);
 }
 
 /* Whoever comes first takes it out of the table: the task's end, or the last event's. */
@@ -306,11 +360,7 @@ static bool add_event(struct pmuctl_cpu *pc, void *arg)
 
 	if (ctx->gone)
 		return false;
-	if (event->leader == event)
-		list_add_tail(&event->node, &ctx->groups[event->class]);
-	else
-		list_add_tail(&event->node, &event->leader->siblings);
-	ctx->nr_exclude_idle += event->exclude_idle;
+	list_event(ctx, event);
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));
 }
 
@@ -356,6 +406,9 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 	struct pmuctl_event *leader, *event = arg;
 	bool others;
 
+	if (event->ended)
+		return false;
+	event->ended = true;
 	leader = event->leader;
 	if (pc)
 		pmuctl_sched_stop_group(pc, leader);
@@ -363,6 +416,7 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 	list_del(&event->node);
 	event->context->nr_exclude_idle -= event->exclude_idle;
 	event->context->nr_user_pages -= !!event->counter.user;
+	event->context->nr_inherit -= !!event->heritage.root;
 	if (!pc)
 		return false;
 	if (leader != event)
@@ -495,6 +549,7 @@ void pmuctl_context_task_gone(bool ended)
 		local_irq_save(flags);
 		unload_here(ctx);
 		local_irq_restore(flags);
+		pmuctl_inherit_end(ctx);
 	}
 	/* After its last sample, and before those who wait for its end are woken */
 	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))

@@ -34,6 +34,7 @@
 
 #include "attr.h"
 #include "explain.h"
+#include "inherit.h"
 #include "pmu/hwpmu.h"
 
 struct pmuctl_output;
@@ -68,6 +69,7 @@ enum pmuctl_class {
  * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
+ * @nr_inherit: events that children of its task get.
  *
  * Others:
  * @lock: see above.
@@ -89,6 +91,7 @@ struct pmuctl_context {
 	u64 turn_start;
 	u64 turn_used;
 	unsigned int nr_user_pages;
+	unsigned int nr_inherit;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -118,7 +121,10 @@ struct pmuctl_context {
  * @output: what its records look like; NULL if it writes none. Of one that does not sample
  *	it is made when it gets a buffer; then it does not change any more.
  *
- * Protected by @context->lock, changed with pmuctl_mutex held too:
+ * @heritage: all zero if it is not inherited. See inherit.h.
+ * @rcu: delays the end of one that is a child.
+ *
+ * Protected by @context->lock; of those with descriptors changed with pmuctl_mutex held too:
  * @leader: of its group; itself if it is alone.
  * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
  * @siblings: of a leader; their order never changes.
@@ -132,6 +138,7 @@ struct pmuctl_context {
  * @counter: its hardware counter.
  * @eligible: its context is loaded on a CPU where it may count, it is enabled, and so
  *	is its leader.
+ * @ended: it was taken out of its context, for ever; its count stays.
  * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
  * @time_enabled: ns during which it was eligible.
  * @time_running: ns during which it was on the PMU.
@@ -161,11 +168,15 @@ struct pmuctl_event {
 	bool error;
 
 	bool eligible;
+	bool ended;
 	struct hwpmu_counter counter;
 	u64 stamp;
 	u64 time_enabled;
 	u64 time_running;
 	u64 base;
+
+	struct pmuctl_heritage heritage;
+	struct rcu_head rcu;
 };
 
 /* Walk the members of a group: its leader first. */
@@ -292,6 +303,18 @@ static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 	return event->on_cpu || !event->context->task;
 }
 
+/* For inherit.c: a copy of an event for a child of its task, disabled; the context's lock
+ * is held. Returns NULL without memory.
+ */
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from);
+
+/* Any context; nobody knows it any more. */
+void pmuctl_event_free_child(struct pmuctl_event *child);
+
+/* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */
+void pmuctl_event_switch_child(struct pmuctl_event *child, bool group,
+			       bool enabled);
+
 /* Number of hardware events that are open. Any context. */
 unsigned int pmuctl_event_number(void);
 
@@ -336,6 +359,15 @@ struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
  */
 struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 					       struct pmuctl_explanation *why);
+
+/* The same for a task that has not run, in a hook, under RCU; NULL: no memory. */
+struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child);
+
+/* Attach a child event to a context that is not loaded and whose lock is held; it takes a
+ * reference. @leader: of its group, or NULL.
+ */
+void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
+			  struct pmuctl_event *leader);
 
 /* Drop a reference. A task's context without events is taken out of use before. */
 void pmuctl_context_put(struct pmuctl_context *ctx);

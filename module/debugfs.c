@@ -131,8 +131,10 @@ static int cpus_show(struct seq_file *m, void *unused)
 
 	/* Nothing is closed meanwhile, so what is on a counter stays alive. */
 	mutex_lock(&pmuctl_mutex);
+	rcu_read_lock(); /* events that are inherited end with their tasks */
 	for_each_possible_cpu(cpu)
 		show_cpu(m, cpu, snapshot);
+	rcu_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
 	kfree(snapshot);
 	return 0;

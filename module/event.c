@@ -224,6 +224,7 @@ static void dealloc_event(struct pmuctl_event *event)
 				dealloc_one(event->on_cpu[cpu]);
 		kfree(event->on_cpu);
 	}
+	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
 	dealloc_one(event);
@@ -306,6 +307,8 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	event->enabled = enable;
 	if (writes_records(attr))
 		err = make_output(event, attr, why);
+	if (!err && task)
+		err = pmuctl_inherit_alloc(event, leader, attr, why);
 	if (!err && !task && cpu < 0)
 		err = alloc_parts(event, attr, why);
 	if (!err)
@@ -326,6 +329,8 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	atomic_dec(&nr_events);
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
+	if (event->heritage.root)
+		pmuctl_inherit_close(event);
 	if (event->on_cpu)
 		detach_first_parts(event, -1);
 	else
@@ -337,6 +342,41 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	mutex_unlock(&pmuctl_mutex);
 
 	dealloc_event(event);
+}
+
+/* ---- Children; hooks, where nothing may sleep ---- */
+
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
+{
+	struct pmuctl_event *child;
+
+	child = kmem_cache_zalloc(event_cache,
+				  GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	if (!child)
+		return NULL;
+	child->output = from->output;
+	child->id = from->id;
+	child->stream_id = atomic64_inc_return(&last_id);
+	child->cpu = from->cpu;
+	child->read_format = from->read_format;
+	child->side = from->side;
+	child->exclude_idle = from->exclude_idle;
+	child->exclusive = from->exclusive;
+	child->class = from->class;
+	child->leader = child;
+	INIT_LIST_HEAD(&child->siblings);
+	child->enable_on_exec = from->enable_on_exec;
+	hwpmu_counter_copy(&child->counter, &from->counter);
+	if (!pmuctl_sampling_copy(child, from)) {
+		kmem_cache_free(event_cache, child);
+		return NULL;
+	}
+	return child;
+}
+
+void pmuctl_event_free_child(struct pmuctl_event *child)
+{
+	dealloc_one(child);
 }
 
 /* Walk the event alone, or all of its group; ctx->lock is held. */
@@ -362,12 +402,15 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 	struct pmuctl_event *each;
 	bool changed = false;
 
+	if (want->event->ended)
+		return false;
 	for_each_meant(each, want->event, want->group) {
 		changed |= each->enabled != want->enabled || each->error;
 		if (each->sampling)
 			changed |= pmuctl_sampling_refresh(each);
 		each->enabled = want->enabled;
 		each->error = false;
+		pmuctl_inherit_follows(each);
 	}
 	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
@@ -381,10 +424,23 @@ static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
 	pmuctl_context_change(event->context, switch_events, &want);
 }
 
+void pmuctl_event_switch_child(struct pmuctl_event *child, bool group,
+			       bool enabled)
+{
+	set_enabled(child, group, enabled);
+}
+
 static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
 {
 	int cpu;
 
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		set_enabled(event, group, enabled);
+		pmuctl_inherit_set_enabled(event, group, enabled);
+		pmuctl_inherit_unlock(event);
+		return;
+	}
 	if (!event->on_cpu) {
 		set_enabled(event, group, enabled);
 		return;
@@ -440,6 +496,13 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 	struct event_call call = { .event = event, .group = group };
 	int cpu;
 
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, reset_events, &call);
+		pmuctl_inherit_reset(event, group);
+		pmuctl_inherit_unlock(event);
+		return;
+	}
 	if (!event->on_cpu) {
 		pmuctl_context_call(event->context, reset_events, &call);
 		return;
@@ -525,6 +588,14 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 	};
 	int cpu;
 
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, read_events, &call);
+		if (call.n <= max)
+			pmuctl_inherit_add(event, call.group, counts, call.n);
+		pmuctl_inherit_unlock(event);
+		return call.n;
+	}
 	if (!event->on_cpu) {
 		if (!call.group && read_here(event, format, counts))
 			return 1;

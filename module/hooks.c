@@ -69,6 +69,7 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 static void probe_task_newtask(void *data, struct task_struct *task,
 			       unsigned long clone_flags)
 {
+	pmuctl_inherit_fork(task, clone_flags);
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_fork(task);
 }

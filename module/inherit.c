@@ -414,7 +414,7 @@ static void reset_live(struct pmuctl_context *ctx, void *child)
 		event->base = hwpmu_read(&event->counter);
 }
 
-static void reset_child(struct pmuctl_event *child, void *unused)
+static void reset_child(struct pmuctl_event *child)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct shard *shard = per_cpu_ptr(h->family->shards, h->shard);
@@ -429,12 +429,16 @@ static void reset_child(struct pmuctl_event *child, void *unused)
 	raw_spin_unlock_irq(&shard->lock);
 }
 
-void pmuctl_inherit_reset(struct pmuctl_event *event)
+/* The events of its group, or it alone; the family is locked. */
+#define for_each_root(h, event, group)						\
+	list_for_each_entry(h, &(event)->heritage.family->roots, sibling)	\
+		if ((group) ? event_of(h)->leader == (event)->leader :		\
+			      event_of(h) == (event))
+
+static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
 {
-	struct pmuctl_family *family = event->heritage.family;
 	int cpu;
 
-	lockdep_assert_held(&family->mutex);
 	for_each_possible_cpu(cpu) {
 		struct shard *shard = per_cpu_ptr(family->shards, cpu);
 		struct pmuctl_heritage *h;
@@ -445,25 +449,86 @@ void pmuctl_inherit_reset(struct pmuctl_event *event)
 		raw_spin_unlock_irq(&shard->lock);
 		for_each_child(h, shard)
 			if (h->root == event)
-				reset_child(event_of(h), NULL);
+				reset_child(event_of(h));
 		walk_end(shard);
 	}
 }
 
-/* ---- Enabling ---- */
-
-static void follow(struct pmuctl_event *child, void *unused)
+void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
 {
-	pmuctl_event_switch_one(child, child->heritage.root->heritage.enabled);
+	struct pmuctl_family *family = event->heritage.family;
+	struct pmuctl_heritage *h;
+
+	lockdep_assert_held(&family->mutex);
+	for_each_root(h, event, group)
+		reset_root(family, event_of(h));
 }
 
-void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool enabled)
+/* ---- Changes for all ---- */
+
+void pmuctl_inherit_follows(struct pmuctl_event *event)
+{
+	const struct pmuctl_event *root = event->heritage.root;
+
+	if (root)
+		event->heritage.changes = READ_ONCE(root->heritage.changes);
+}
+
+struct change {
+	bool group;
+	u64 value;
+};
+
+static void follow_switch(struct pmuctl_event *child, void *arg)
+{
+	const struct change *change = arg;
+
+	pmuctl_event_switch_child(child, change->group, change->value);
+}
+
+void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
+				bool enabled)
+{
+	struct change change = { .group = group, .value = enabled };
+	struct pmuctl_heritage *h;
+
+	for_each_root(h, event, group) {
+		h->switched = true;
+		h->enabled = enabled;
+		WRITE_ONCE(h->changes, h->changes + 1);
+	}
+	pmuctl_inherit_walk(event, follow_switch, &change);
+}
+
+struct child_period {
+	struct pmuctl_event *child;
+	u64 period;
+};
+
+static void set_period_here(struct pmuctl_context *ctx, void *arg)
+{
+	const struct child_period *p = arg;
+
+	if (p->child->ended)
+		return;
+	pmuctl_sampling_set_period(p->child, p->period);
+	pmuctl_inherit_follows(p->child);
+}
+
+static void follow_period(struct pmuctl_event *child, void *arg)
+{
+	struct child_period p = { .child = child, .period = *(u64 *)arg };
+
+	pmuctl_context_call(child->context, set_period_here, &p);
+}
+
+void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period)
 {
 	struct pmuctl_heritage *h = &event->heritage;
 
-	h->enabled = enabled;
+	h->period = period;
 	WRITE_ONCE(h->changes, h->changes + 1);
-	pmuctl_inherit_walk(event, follow, NULL);
+	pmuctl_inherit_walk(event, follow_period, &period);
 }
 
 /* ---- The beginning of a child ---- */
@@ -486,9 +551,13 @@ static bool list_child(struct pmuctl_event *child,
 
 	raw_spin_lock(&shard->lock);
 	child->enabled = from->enabled;
-	if (READ_ONCE(root->changes) != from->heritage.changes)
-		child->enabled = root->enabled;
-	h->changes = root->changes;
+	h->changes = READ_ONCE(root->changes);
+	if (h->changes != from->heritage.changes) {
+		if (root->switched)
+			child->enabled = root->enabled;
+		if (root->period)
+			pmuctl_sampling_set_period(child, root->period);
+	}
 	if (!root->closing)
 		list_add_tail_rcu(&h->kin, &shard->children);
 	raw_spin_unlock(&shard->lock);
@@ -500,10 +569,9 @@ static void count_missing(void)
 	atomic_long_inc(&missing);
 }
 
-static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
-				       const struct pmuctl_event *from)
+static struct pmuctl_event *make_child(const struct pmuctl_event *from)
 {
-	struct pmuctl_event *child = pmuctl_event_copy(from, ctx);
+	struct pmuctl_event *child = pmuctl_event_copy(from);
 
 	if (!child) {
 		count_missing();
@@ -531,7 +599,7 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	for_each_group_member(from, leader) {
 		if (!is_inherited(from, clone_flags))
 			continue;
-		child = make_child(ctx, from);
+		child = make_child(from);
 		if (!child)
 			continue;
 		pmuctl_context_adopt(ctx, child, first);

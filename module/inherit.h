@@ -53,7 +53,9 @@ struct pmuctl_past {
  * @past: for each shard.
  * @sibling: in @family->roots; its mutex.
  * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
- * @changes: how often all were enabled or disabled, and the last time @enabled. Likewise.
+ * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
+ *	the last time; if their period was changed, it became @period. Likewise; of a child:
+ *	the last change that it has followed.
  * @thread_only: only threads of the same process inherit it; constant.
  *
  * Of a child:
@@ -68,7 +70,9 @@ struct pmuctl_heritage {
 	struct pmuctl_past __percpu *past;
 	struct list_head sibling;
 	bool closing;
+	bool switched;
 	bool enabled;
+	u64 period;
 	u64 changes;
 	bool thread_only;
 
@@ -112,8 +116,12 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 			 void (*func)(struct pmuctl_event *child, void *arg),
 			 void *arg);
 
-/* All children are to be enabled or not, those that are being made now too; as above. */
-void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool enabled);
+/* All children, or all of the group, are to be enabled or not, or to have another period,
+ * those that are being made now too; as above.
+ */
+void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
+				bool enabled);
+void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period);
 
 /**
  * pmuctl_inherit_add() - add what the children of roots have counted
@@ -130,7 +138,10 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 			struct pmuctl_counts *counts, unsigned int n);
 
 /* Forget what has been counted by children until now. As above. */
-void pmuctl_inherit_reset(struct pmuctl_event *event);
+void pmuctl_inherit_reset(struct pmuctl_event *event, bool group);
+
+/* It has followed the last change for all. Its context's lock is held. */
+void pmuctl_inherit_follows(struct pmuctl_event *event);
 
 /* What the hooks tell. The current task makes another, which has not run; RCU. */
 void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);

@@ -281,11 +281,22 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 			  const struct perf_event_attr *attr,
 			  struct pmuctl_explanation *why);
 
+/* A child is sampled as the event it is a copy of. Any context. Returns false without
+ * memory.
+ */
+bool pmuctl_sampling_copy(struct pmuctl_event *child,
+			  const struct pmuctl_event *from);
+
 /* The event is off the PMU for ever: wait for what its last overflow wants. As next. */
 void pmuctl_sampling_sync(struct pmuctl_event *event);
 
 /* And free it. Process, may sleep. */
 void pmuctl_sampling_free(struct pmuctl_event *event);
+
+/* Change its period, or its frequency if it has one. Its context is locked, and loaded here
+ * or nowhere.
+ */
+void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value);
 
 /* Its counter is about to start. Owner CPU, context locked, IRQs off. */
 void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event);

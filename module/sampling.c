@@ -297,6 +297,23 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	return 0;
 }
 
+bool pmuctl_sampling_copy(struct pmuctl_event *child,
+			  const struct pmuctl_event *from)
+{
+	struct pmuctl_sampling *s;
+
+	if (!from->sampling)
+		return true;
+	s = kzalloc(sizeof(*s), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	if (!s)
+		return false;
+	s->event = child;
+	s->freq = from->sampling->freq;
+	init_irq_work(&s->work, sampling_work);
+	child->sampling = s;
+	return true;
+}
+
 void pmuctl_sampling_sync(struct pmuctl_event *event)
 {
 	if (event->sampling)
@@ -309,6 +326,14 @@ void pmuctl_sampling_free(struct pmuctl_event *event)
 	event->sampling = NULL;
 }
 
+void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
+{
+	if (event->sampling->freq)
+		event->sampling->freq = value;
+	else
+		hwpmu_set_period(&event->counter, value);
+}
+
 struct period_change {
 	struct pmuctl_event *event;
 	u64 value;
@@ -317,12 +342,8 @@ struct period_change {
 static void change_period(struct pmuctl_context *ctx, void *arg)
 {
 	const struct period_change *change = arg;
-	struct pmuctl_event *event = change->event;
 
-	if (event->sampling->freq)
-		event->sampling->freq = change->value;
-	else
-		hwpmu_set_period(&event->counter, change->value);
+	pmuctl_sampling_set_period(change->event, change->value);
 }
 
 int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
@@ -339,6 +360,13 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 	if (!value || value >> 63)
 		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
 
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, change_period, &change);
+		pmuctl_inherit_set_period(event, value);
+		pmuctl_inherit_unlock(event);
+		return 0;
+	}
 	if (!event->on_cpu) {
 		pmuctl_context_call(event->context, change_period, &change);
 		return 0;
@@ -356,7 +384,7 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 {
 	if (!event->sampling)
 		return pmuctl_refuse(why, NOT_SAMPLED, "");
-	if (event->on_cpu)
+	if (event->on_cpu || event->heritage.root)
 		return pmuctl_refuse(why, REFRESH_MANY, "");
 	atomic_add(overflows, &event->output->limit);
 	pmuctl_event_enable(event, false);

@@ -96,6 +96,8 @@
 	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
 #define PMUCTL_SAY_SIBLING_FLAG EINVAL, \
 	"only a group's leader can be %s, for the whole group: set it there"
+#define PMUCTL_SAY_SIBLING_INHERIT EINVAL, \
+	"a group is inherited as a whole or not at all: set attr.inherit as its leader has it"
 #define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
 	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
 
@@ -167,7 +169,7 @@
 #define PMUCTL_SAY_PERIOD_RANGE EINVAL, \
 	"%llu is not a period: it is from 1 to 2^63 - 1"
 #define PMUCTL_SAY_REFRESH_MANY EINVAL, \
-	"an event of all CPUs overflows on each: open one for each CPU to have it end after a number of overflows"
+	"an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows"
 #define PMUCTL_SAY_OUTPUT_FD EBADF, \
 	"%d is not an event of pmuctl: pass the descriptor of one that has a buffer, or -1"
 #define PMUCTL_SAY_OUTPUT_ITSELF EINVAL, \

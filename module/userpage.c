@@ -143,7 +143,8 @@ static struct page *get_other(struct pmuctl_event *event)
 
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 {
-	return event->context && event->context->task == current;
+	return event->context && event->context->task == current &&
+	       !event->heritage.root;
 }
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)

@@ -130,6 +130,17 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 	return err;
 }
 
+void hwpmu_counter_copy(struct hwpmu_counter *counter,
+			const struct hwpmu_counter *from)
+{
+	memset(counter, 0, sizeof(*counter));
+	counter->config = from->config;
+	counter->usable = from->usable;
+	counter->index = -1;
+	counter->period = from->period;
+	counter->left = from->period;
+}
+
 void hwpmu_fold(struct hwpmu_counter *c)
 {
 	u64 raw = intel_read_counter(c->index);

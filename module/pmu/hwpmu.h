@@ -172,6 +172,10 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why);
 
+/* The same event once more, with a count of its own. Any context. */
+void hwpmu_counter_copy(struct hwpmu_counter *counter,
+			const struct hwpmu_counter *from);
+
 /**
  * hwpmu_start() - put counters on the PMU of this CPU
  * @counters: not running; their values go on from where they were.

@@ -123,6 +123,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_GROUP_OTHER_CPU	= 42,	/* EINVAL */
 	PMUCTL_WHY_GROUP_TOO_BIG	= 43,	/* EINVAL */
 	PMUCTL_WHY_SIBLING_FLAG		= 44,	/* EINVAL: pinned, exclusive */
+	PMUCTL_WHY_SIBLING_INHERIT	= 47,	/* EINVAL */
 	PMUCTL_WHY_CLOCK		= 45,	/* EINVAL: attr.clockid */
 	PMUCTL_WHY_CLOCK_UNUSED		= 46,	/* EINVAL: it has no effect */
 
