@@ -116,10 +116,10 @@ static inline void atomic64_or(s64 bits, atomic64_t *a)
 	__atomic_fetch_or(&a->counter, bits, __ATOMIC_RELAXED);
 }
 
-static inline void atomic64_andnot(s64 bits, atomic64_t *a)
+static inline s64 atomic64_fetch_andnot_release(s64 bits, atomic64_t *a)
 {
 	PURE_SCHEDULE();
-	__atomic_fetch_and(&a->counter, ~bits, __ATOMIC_RELAXED);
+	return __atomic_fetch_and(&a->counter, ~bits, __ATOMIC_RELEASE);
 }
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new_value)

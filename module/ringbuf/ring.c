@@ -34,7 +34,7 @@ static u64 turn(const struct ring *ring, u64 head)
 static u64 oldest(const struct ring *ring)
 {
 	if (ring->flags & RING_OVERWRITE)
-		return READ_ONCE(ring->head);
+		return smp_load_acquire(&ring->head); /* (F) */
 	return turn(ring, smp_load_acquire(&ring->user->data_tail)); /* (F) */
 }
 
@@ -100,7 +100,7 @@ static bool publish(struct ring *ring, u64 state)
 	u64 head = ring->head;
 
 	head += (state - (head << RING_SHIFT)) >> RING_SHIFT & ~7ULL;
-	WRITE_ONCE(ring->head, head);
+	smp_store_release(&ring->head, head); /* (C) */
 	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
 	if (head - ring->woken < ring->watermark)
 		return false;
@@ -126,7 +126,7 @@ void ring_pause(struct ring *ring, bool pause)
 {
 	might_sleep();
 	if (!pause) {
-		atomic64_andnot(RING_PAUSED, &ring->state);
+		atomic64_fetch_andnot_release(RING_PAUSED, &ring->state); /* (H) */
 		return;
 	}
 	atomic64_or(RING_PAUSED, &ring->state);

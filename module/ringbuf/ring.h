@@ -57,20 +57,25 @@
  *
  * Barriers
  * --------
- *	(A) commit: record, then state		(B) commit, pause: state, then publish
- *	(C) publish: data_head			(D) reader: data_head, then records
- *	(E) reader: records, then data_tail	(F) reserve: data_tail, then record
+ *	(A) commit: record, then state
+ *	(B) commit, pause: state, then records and the last head
+ *	(C) publish: records, then data_head and the last head
+ *	(D) reader: data_head, then records
+ *	(E) reader: records, then data_tail
+ *	(F) reserve: data_tail or the last head, then the record
  *	(G) reserve: state, then data_tail or the last head
+ *	(H) end of a pause: the reader's reading, then state
  *
- * (A) pairs with (B): whoever is the last open one sees all records of the others; also
- * the next publisher sees all that the one before it wrote. (A) pairs with (G) for the
- * last head.
- * (C) pairs with (D), in user space smp_rmb() or a load-acquire: a reader that sees a
- * head sees the records below it. (C) also orders what (B) saw.
+ * (A) pairs with (B): the last open one sees all records of the others; the next publisher
+ * sees what the one before it wrote.
+ * (C) pairs with (D), in user space smp_rmb() or a load-acquire: a reader that sees a head
+ * sees the records below it.
  * (E), in user space smp_mb() or a store-release, pairs with (F): a record is not
- * overwritten before it was read.
- * (G) also keeps a ring with room from looking full: the tail is not older than the
- * position that it is compared with. If the position is the older one, the exchange fails.
+ * overwritten before it was read. With RING_OVERWRITE (C) pairs with (F): it is not
+ * overwritten before it was written.
+ * (G) pairs with (A) and (H). It also keeps a ring with room from looking full: the tail
+ * is not older than the position that it is compared with. If the position is the older
+ * one, the exchange fails.
  */
 #ifndef PMUCTL_RINGBUF_RING_H
 #define PMUCTL_RINGBUF_RING_H

@@ -10,27 +10,39 @@
 
 #include "unit/ring_stress.h"
 
-static bool try(u64 size, stress_read look, u64 records)
-{
-	static struct stress stress;
-	struct space sp;
-	bool good;
+static struct stress stress;
 
+static void begin(struct space *sp, u64 size, unsigned int flags, u64 records)
+{
 	memset(&stress, 0, sizeof(stress));
-	space_make(&sp, size, 0, 0);
-	stress.sp = &sp;
+	space_make(sp, size, flags, 0);
+	stress.sp = sp;
 	stress.records = records;
-	good = stress_run(&stress, look) && stress_account(&stress);
+}
+
+static bool end(struct space *sp, bool good)
+{
 	if (!good)
 		fprintf(stderr, "ring_race: %s\n", stress.reader.finding);
-	space_free(&sp);
+	space_free(sp);
 	return good;
 }
 
 int main(void)
 {
-	bool good = try(16 * 4096, stress_look, 3000);
+	struct space sp;
+	bool good;
 
-	good &= try(4096, stress_look_late, 3000);
-	return !good;
+	begin(&sp, 16 * 4096, 0, 3000);
+	good = stress_run(&stress, stress_look) && stress_account(&stress);
+	good = end(&sp, good);
+
+	begin(&sp, 4096, 0, 3000);
+	good &= stress_run(&stress, stress_look_late) && stress_account(&stress);
+	good = end(&sp, good);
+
+	begin(&sp, 2 * 4096, RING_OVERWRITE | RING_BACKWARD, ~0ULL);
+	stress.pauses = true;
+	good &= stress_run(&stress, stress_look_paused);
+	return !end(&sp, good);
 }
