@@ -20,29 +20,7 @@
 #include "cpu_state.h"
 #include "sideband.h"
 
-#define HASH_BITS	10
-
-static struct hlist_head context_hash[1 << HASH_BITS];
-static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
-
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
-
-static struct hlist_head *hash_head(const struct task_struct *task)
-{
-	return &context_hash[hash_ptr(task, HASH_BITS)];
-}
-
-/* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
-struct pmuctl_context *pmuctl_context_find(const struct task_struct *task)
-{
-	struct pmuctl_context *ctx;
-
-	hlist_for_each_entry_rcu(ctx, hash_head(task), hash,
-				 lockdep_is_held(&pmuctl_mutex))
-		if (ctx->task == task)
-			return ctx;
-	return NULL;
-}
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
@@ -240,36 +218,18 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	ctx->nr_inherit += !!event->heritage.root;
 }
 
-/* One that is in use, with a reference */
-static struct pmuctl_context *get_existing(const struct task_struct *task)
+/* Make it the task's, unless that has got another meanwhile; with a reference */
+static struct pmuctl_context *use_new(struct pmuctl_context *new,
+				      struct task_struct *task)
 {
 	struct pmuctl_context *ctx;
 
-	rcu_read_lock();
-	ctx = pmuctl_context_find(task);
-	if (ctx && !refcount_inc_not_zero(&ctx->refs))
-		ctx = NULL; /* about to leave the table */
-	rcu_read_unlock();
-	return ctx;
-}
-
-/* The one that the task has, or this, which is new: whoever comes first. */
-static struct pmuctl_context *hash_new(struct pmuctl_context *new,
-				       struct task_struct *task)
-{
-	struct pmuctl_context *ctx;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
-	ctx = get_existing(task);
-	if (!ctx) {
-		context_setup(new, get_task_struct(task), -1);
-		hlist_add_head_rcu(&new->hash, hash_head(task));
+	context_setup(new, get_task_struct(task), -1);
+	ctx = pmuctl_context_hash(new);
+	if (ctx != new) {
+		put_task_struct(task);
+		kfree(new);
 	}
-	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
-	if (!ctx)
-		return new;
-	kfree(new);
 	return ctx;
 }
 
@@ -279,13 +239,13 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 	struct pmuctl_context *ctx;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	ctx = get_existing(task);
+	ctx = pmuctl_context_get_existing(task);
 	if (ctx)
 		return ctx;
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-	return hash_new(ctx, task);
+	return use_new(ctx, task);
 }
 
 struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child)
@@ -293,7 +253,7 @@ struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child)
 	struct pmuctl_context *ctx;
 
 	ctx = kzalloc(sizeof(*ctx), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
-	return ctx ? hash_new(ctx, child) : NULL;
+	return ctx ? use_new(ctx, child) : NULL;
 }
 
 void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
@@ -305,17 +265,6 @@ void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child
 	if (leader)
 		child->leader = leader;
 	list_event(ctx, child);
-}
-
-/* Whoever comes first takes it out of the table: the task's end, or the last event's. */
-static void unhash(struct pmuctl_context *ctx)
-{
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
-	if (!hlist_unhashed(&ctx->hash))
-		hlist_del_init_rcu(&ctx->hash);
-	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
 }
 
 static void free_context_rcu(struct rcu_head *rcu)
@@ -335,7 +284,7 @@ static void retire(struct pmuctl_context *ctx)
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	ctx->gone = true;
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	unhash(ctx);
+	pmuctl_context_unhash(ctx);
 }
 
 void pmuctl_context_put(struct pmuctl_context *ctx)
@@ -428,25 +377,6 @@ void pmuctl_context_del(struct pmuctl_event *event)
 {
 	lockdep_assert_held(&pmuctl_mutex);
 	pmuctl_context_change(event->context, del_event, event);
-}
-
-bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
-{
-	struct pmuctl_context *ctx;
-	bool go_on = true;
-	unsigned int i;
-
-	lockdep_assert_held(&pmuctl_mutex);
-	rcu_read_lock();
-	for (i = 0; go_on && i < ARRAY_SIZE(context_hash); i++) {
-		hlist_for_each_entry_rcu(ctx, &context_hash[i], hash) {
-			go_on = func(ctx, arg);
-			if (!go_on)
-				break;
-		}
-	}
-	rcu_read_unlock();
-	return go_on;
 }
 
 /* ---- What the hooks tell ---- */

@@ -194,6 +194,11 @@ static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
 		list_entry(next, struct pmuctl_event, node);
 }
 
+/* Walk the event alone, or all of its group; ctx->lock is held. */
+#define for_each_meant(each, event, group)				\
+	for ((each) = (group) ? (event)->leader : (event); (each);	\
+	     (each) = (group) ? pmuctl_group_next(each) : NULL)
+
 /* Walk the groups of a context, pinned ones first, by their leaders. */
 #define for_each_group(leading, class, ctx)				\
 	for ((class) = 0; (class) < PMUCTL_CLASSES; (class)++)		\
@@ -321,7 +326,7 @@ unsigned int pmuctl_event_number(void);
 int pmuctl_event_init(void);
 void pmuctl_event_exit(void);
 
-/* ---- context.c: contexts, and loading them ---- */
+/* ---- context.c: contexts, and loading them; context_table.c: whose they are ---- */
 
 struct pmuctl_cpu;
 typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
@@ -345,6 +350,18 @@ void pmuctl_hotplug_exit(void);
 
 /* The context of a task, or NULL. Under RCU, or with pmuctl_mutex. */
 struct pmuctl_context *pmuctl_context_find(const struct task_struct *task);
+
+/* The same with a reference, or NULL if it has none that will stay. Any context. */
+struct pmuctl_context *
+pmuctl_context_get_existing(const struct task_struct *task);
+
+/* Make a context, that is set up, its task's, unless that has one. Returns the one that it
+ * has then, with a reference. Any context.
+ */
+struct pmuctl_context *pmuctl_context_hash(struct pmuctl_context *ctx);
+
+/* Take it out of the table; whoever comes second does nothing. Any context. */
+void pmuctl_context_unhash(struct pmuctl_context *ctx);
 
 /* The context of a CPU. It always exists. */
 struct pmuctl_context *pmuctl_context_of_cpu(int cpu);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inheritance; inherit.h says how it works. Tasks begin and end in hooks, where nothing may
- * sleep, so what children need is allocated atomically; without memory a child is not
- * counted, and that is told.
+ * Families of events that are inherited, and walks over their children; inherit.h says how
+ * it works. Children begin and end in inherit_task.c, and are counted in inherit_count.c.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -15,44 +14,17 @@
 #include "inherit.h"
 #include "output.h"
 
-/**
- * struct shard - children that were made on one CPU
- * @lock: raw, IRQs off; inside of the locks of contexts.
- * @children: by heritage->kin, the events of a group together, its leader first.
- * @walked: somebody is walking @children: who ends stays there.
- */
-struct shard {
-	raw_spinlock_t lock;
-	struct list_head children;
-	bool walked;
-};
-
-/**
- * struct pmuctl_family - what the events of an inherited group share
- * @mutex: one walk at a time; inside of pmuctl_mutex.
- * @roots: the events with descriptors; @mutex.
- * @walk: number of the last walk; @mutex.
- * @shards: one for each CPU.
- * @refs: one for each root.
- */
-struct pmuctl_family {
-	struct mutex mutex;
-	struct list_head roots;
-	u64 walk;
-	struct shard __percpu *shards;
-	refcount_t refs;
-};
-
-static atomic_long_t missing;
-
-unsigned long pmuctl_inherit_missing(void)
-{
-	return atomic_long_read(&missing);
-}
-
-static struct pmuctl_event *event_of(struct pmuctl_heritage *h)
+struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h)
 {
 	return container_of(h, struct pmuctl_event, heritage);
+}
+
+bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+		     bool group)
+{
+	const struct pmuctl_event *each = pmuctl_heir(root);
+
+	return each == event || (group && each->leader == event->leader);
 }
 
 /* ---- Families ---- */
@@ -65,13 +37,13 @@ static struct pmuctl_family *make_family(void)
 	family = kzalloc(sizeof(*family), GFP_KERNEL_ACCOUNT);
 	if (!family)
 		return NULL;
-	family->shards = alloc_percpu_gfp(struct shard, GFP_KERNEL_ACCOUNT);
+	family->shards = alloc_percpu_gfp(struct pmuctl_shard, GFP_KERNEL_ACCOUNT);
 	if (!family->shards) {
 		kfree(family);
 		return NULL;
 	}
 	for_each_possible_cpu(cpu) {
-		struct shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
 
 		raw_spin_lock_init(&shard->lock);
 		INIT_LIST_HEAD(&shard->children);
@@ -145,7 +117,7 @@ void pmuctl_inherit_unlock(struct pmuctl_event *event)
 	mutex_unlock(&event->heritage.family->mutex);
 }
 
-/* ---- The end of a child ---- */
+/* ---- Walks ---- */
 
 static void free_child_rcu(struct rcu_head *rcu)
 {
@@ -162,79 +134,22 @@ static void release_child(struct pmuctl_event *child)
 	call_rcu(&child->rcu, free_child_rcu);
 }
 
-static void release_children(struct list_head *list)
+void pmuctl_inherit_release(struct list_head *list)
 {
 	struct pmuctl_heritage *h, *next;
 
 	list_for_each_entry_safe(h, next, list, kin)
-		release_child(event_of(h));
+		release_child(pmuctl_heir(h));
 }
 
-/* Its context is locked; it is in none of the lists of that any more. */
-static void end_child(struct pmuctl_event *child, struct list_head *done)
-{
-	struct pmuctl_heritage *h = &child->heritage;
-	struct shard *shard = per_cpu_ptr(h->family->shards, h->shard);
-	struct pmuctl_past *past = per_cpu_ptr(h->root->heritage.past, h->shard);
-
-	raw_spin_lock(&shard->lock);
-	past->value += child->counter.count - child->base;
-	past->time_enabled += child->time_enabled;
-	past->time_running += child->time_running;
-	child->ended = true;
-	if (!shard->walked)
-		list_move_tail(&h->kin, done);
-	raw_spin_unlock(&shard->lock);
-}
-
-static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
-		      struct list_head *done)
-{
-	struct pmuctl_event *event, *next;
-
-	list_del(&leader->node);
-	list_for_each_entry_safe(event, next, &leader->siblings, node) {
-		list_del(&event->node);
-		end_child(event, done);
-		ctx->nr_inherit--;
-	}
-	end_child(leader, done);
-	ctx->nr_inherit--;
-}
-
-static bool is_child(const struct pmuctl_event *event)
-{
-	return event->heritage.root && event->heritage.root != event;
-}
-
-void pmuctl_inherit_end(struct pmuctl_context *ctx)
-{
-	struct pmuctl_event *leader, *next;
-	enum pmuctl_class class;
-	unsigned long flags;
-	LIST_HEAD(done);
-
-	if (!READ_ONCE(ctx->nr_inherit))
-		return;
-	raw_spin_lock_irqsave(&ctx->lock, flags);
-	for (class = 0; class < PMUCTL_CLASSES; class++)
-		list_for_each_entry_safe(leader, next, &ctx->groups[class], node)
-			if (is_child(leader))
-				end_group(ctx, leader, &done);
-	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	release_children(&done);
-}
-
-/* ---- Walks ---- */
-
-static void walk_begin(struct shard *shard)
+static void walk_begin(struct pmuctl_shard *shard)
 {
 	raw_spin_lock_irq(&shard->lock);
 	shard->walked = true;
 	raw_spin_unlock_irq(&shard->lock);
 }
 
-static void walk_end(struct shard *shard)
+void pmuctl_shard_leave(struct pmuctl_shard *shard)
 {
 	struct pmuctl_heritage *h, *next;
 	LIST_HEAD(done);
@@ -242,15 +157,11 @@ static void walk_end(struct shard *shard)
 	raw_spin_lock_irq(&shard->lock);
 	shard->walked = false;
 	list_for_each_entry_safe(h, next, &shard->children, kin)
-		if (event_of(h)->ended)
+		if (pmuctl_heir(h)->ended)
 			list_move_tail(&h->kin, &done);
 	raw_spin_unlock_irq(&shard->lock);
-	release_children(&done);
+	pmuctl_inherit_release(&done);
 }
-
-/* Nobody leaves while it is walked, and who comes does so at its end. */
-#define for_each_child(h, shard)						\
-	list_for_each_entry_rcu(h, &(shard)->children, kin, (shard)->walked)
 
 void pmuctl_inherit_walk(struct pmuctl_event *event,
 			 void (*func)(struct pmuctl_event *child, void *arg),
@@ -262,15 +173,15 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 
 	lockdep_assert_held(&family->mutex);
 	for_each_possible_cpu(cpu) {
-		struct shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
 
 		if (list_empty_careful(&shard->children))
 			continue;
 		walk_begin(shard);
 		for_each_child(h, shard)
 			if (h->root == event)
-				func(event_of(h), arg);
-		walk_end(shard);
+				func(pmuctl_heir(h), arg);
+		pmuctl_shard_leave(shard);
 	}
 }
 
@@ -288,180 +199,13 @@ void pmuctl_inherit_close(struct pmuctl_event *event)
 	event->heritage.closing = true;
 	/* Who is making a child has listed it when we have had the lock. */
 	for_each_possible_cpu(cpu) {
-		struct shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
 
 		raw_spin_lock_irq(&shard->lock);
 		raw_spin_unlock_irq(&shard->lock);
 	}
 	pmuctl_inherit_walk(event, del_child, NULL);
 	mutex_unlock(&family->mutex);
-}
-
-/* ---- What was counted ---- */
-
-/**
- * struct sum - what a walk adds to
- * @family: whose walk it is.
- * @counts: and @n: of pmuctl_inherit_add().
- * @group: all of a group are wanted.
- * @child: of which an instant is read.
- */
-struct sum {
-	struct pmuctl_family *family;
-	struct pmuctl_counts *counts;
-	unsigned int n;
-	bool group;
-	struct pmuctl_event *child;
-};
-
-static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
-{
-	unsigned int i;
-
-	for (i = 0; i < sum->n; i++)
-		if (sum->counts[i].id == id)
-			return &sum->counts[i];
-	return NULL;
-}
-
-static void add_child(const struct sum *sum, struct pmuctl_event *child)
-{
-	struct pmuctl_counts *counts = counts_of(sum, child->id);
-
-	child->heritage.seen = sum->family->walk;
-	if (!counts)
-		return;
-	counts->value += hwpmu_read(&child->counter) - child->base;
-	counts->time_enabled += child->time_enabled;
-	counts->time_running += child->time_running;
-}
-
-/* At one instant; the context is locked, and loaded here or nowhere. */
-static void add_live(struct pmuctl_context *ctx, void *arg)
-{
-	const struct sum *sum = arg;
-	struct pmuctl_event *event;
-	bool freeze;
-
-	if (sum->child->ended)
-		return; /* it stays listed */
-	pmuctl_sched_account(sum->child->leader);
-	if (!sum->group) {
-		add_child(sum, sum->child);
-		return;
-	}
-	freeze = sum->child->leader->counter.running;
-	if (freeze)
-		hwpmu_freeze();
-	for_each_group_member(event, sum->child->leader)
-		add_child(sum, event);
-	if (freeze)
-		hwpmu_thaw();
-}
-
-static void add_shard(struct sum *sum, struct shard *shard, int cpu)
-{
-	struct pmuctl_heritage *h;
-	struct pmuctl_past *past;
-
-	raw_spin_lock_irq(&shard->lock);
-	shard->walked = true;
-	list_for_each_entry(h, &sum->family->roots, sibling) {
-		struct pmuctl_counts *counts = counts_of(sum, event_of(h)->id);
-
-		if (!counts)
-			continue;
-		past = per_cpu_ptr(h->past, cpu);
-		counts->value += past->value;
-		counts->time_enabled += past->time_enabled;
-		counts->time_running += past->time_running;
-	}
-	raw_spin_unlock_irq(&shard->lock);
-
-	for_each_child(h, shard) {
-		sum->child = event_of(h);
-		if (h->seen == sum->family->walk ||
-		    !counts_of(sum, sum->child->id))
-			continue;
-		pmuctl_context_call(sum->child->context, add_live, sum);
-		/* It had ended, or has meanwhile, but after we came here. */
-		if (h->seen != sum->family->walk)
-			add_child(sum, sum->child);
-	}
-	walk_end(shard);
-}
-
-void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
-			struct pmuctl_counts *counts, unsigned int n)
-{
-	struct pmuctl_family *family = event->heritage.family;
-	struct sum sum = {
-		.family = family, .counts = counts, .n = n, .group = group,
-	};
-	int cpu;
-
-	lockdep_assert_held(&family->mutex);
-	family->walk++;
-	for_each_possible_cpu(cpu)
-		add_shard(&sum, per_cpu_ptr(family->shards, cpu), cpu);
-}
-
-static void reset_live(struct pmuctl_context *ctx, void *child)
-{
-	struct pmuctl_event *event = child;
-
-	if (!event->ended)
-		event->base = hwpmu_read(&event->counter);
-}
-
-static void reset_child(struct pmuctl_event *child)
-{
-	struct pmuctl_heritage *h = &child->heritage;
-	struct shard *shard = per_cpu_ptr(h->family->shards, h->shard);
-	u64 before = child->base;
-
-	pmuctl_context_call(child->context, reset_live, child);
-	raw_spin_lock_irq(&shard->lock);
-	/* Has it ended without being reset? Then what it counted is in the past. */
-	if (child->ended && child->base == before)
-		per_cpu_ptr(h->root->heritage.past, h->shard)->value -=
-			child->counter.count - before;
-	raw_spin_unlock_irq(&shard->lock);
-}
-
-/* The events of its group, or it alone; the family is locked. */
-#define for_each_root(h, event, group)						\
-	list_for_each_entry(h, &(event)->heritage.family->roots, sibling)	\
-		if ((group) ? event_of(h)->leader == (event)->leader :		\
-			      event_of(h) == (event))
-
-static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct shard *shard = per_cpu_ptr(family->shards, cpu);
-		struct pmuctl_heritage *h;
-
-		raw_spin_lock_irq(&shard->lock);
-		shard->walked = true;
-		per_cpu_ptr(event->heritage.past, cpu)->value = 0;
-		raw_spin_unlock_irq(&shard->lock);
-		for_each_child(h, shard)
-			if (h->root == event)
-				reset_child(event_of(h));
-		walk_end(shard);
-	}
-}
-
-void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
-{
-	struct pmuctl_family *family = event->heritage.family;
-	struct pmuctl_heritage *h;
-
-	lockdep_assert_held(&family->mutex);
-	for_each_root(h, event, group)
-		reset_root(family, event_of(h));
 }
 
 /* ---- Changes for all ---- */
@@ -492,7 +236,9 @@ void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 	struct change change = { .group = group, .value = enabled };
 	struct pmuctl_heritage *h;
 
-	for_each_root(h, event, group) {
+	list_for_each_entry(h, &event->heritage.family->roots, sibling) {
+		if (!pmuctl_is_meant(h, event, group))
+			continue;
 		h->switched = true;
 		h->enabled = enabled;
 		WRITE_ONCE(h->changes, h->changes + 1);
@@ -529,114 +275,6 @@ void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period)
 	h->period = period;
 	WRITE_ONCE(h->changes, h->changes + 1);
 	pmuctl_inherit_walk(event, follow_period, &period);
-}
-
-/* ---- The beginning of a child ---- */
-
-/*
- * It has all of @from, the same event of the parent, and follows the last change for all
- * that @from may not have seen yet. Returns false if the root gets no more children.
- */
-static bool list_child(struct pmuctl_event *child,
-		       const struct pmuctl_event *from)
-{
-	struct pmuctl_heritage *h = &child->heritage;
-	struct pmuctl_heritage *root = &from->heritage.root->heritage;
-	struct shard *shard;
-
-	h->family = root->family;
-	h->root = from->heritage.root;
-	h->shard = smp_processor_id();
-	shard = per_cpu_ptr(h->family->shards, h->shard);
-
-	raw_spin_lock(&shard->lock);
-	child->enabled = from->enabled;
-	h->changes = READ_ONCE(root->changes);
-	if (h->changes != from->heritage.changes) {
-		if (root->switched)
-			child->enabled = root->enabled;
-		if (root->period)
-			pmuctl_sampling_set_period(child, root->period);
-	}
-	if (!root->closing)
-		list_add_tail_rcu(&h->kin, &shard->children);
-	raw_spin_unlock(&shard->lock);
-	return !root->closing;
-}
-
-static void count_missing(void)
-{
-	atomic_long_inc(&missing);
-}
-
-static struct pmuctl_event *make_child(const struct pmuctl_event *from)
-{
-	struct pmuctl_event *child = pmuctl_event_copy(from);
-
-	if (!child) {
-		count_missing();
-		return NULL;
-	}
-	if (!list_child(child, from)) {
-		pmuctl_event_free_child(child);
-		return NULL;
-	}
-	return child;
-}
-
-static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
-{
-	const struct pmuctl_event *root = event->heritage.root;
-
-	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
-}
-
-static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
-		       u64 clone_flags)
-{
-	struct pmuctl_event *from, *child, *first = NULL;
-
-	for_each_group_member(from, leader) {
-		if (!is_inherited(from, clone_flags))
-			continue;
-		child = make_child(from);
-		if (!child)
-			continue;
-		pmuctl_context_adopt(ctx, child, first);
-		if (!first)
-			first = child;
-	}
-}
-
-/* Both contexts are its own: the parent's is loaded here, the child has not run. */
-static void copy_groups(struct pmuctl_context *parent, struct pmuctl_context *ctx,
-			u64 clone_flags)
-{
-	struct pmuctl_event *leader;
-	enum pmuctl_class class;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&parent->lock, flags);
-	raw_spin_lock_nested(&ctx->lock, SINGLE_DEPTH_NESTING);
-	for_each_group(leader, class, parent)
-		copy_group(ctx, leader, clone_flags);
-	raw_spin_unlock(&ctx->lock);
-	raw_spin_unlock_irqrestore(&parent->lock, flags);
-}
-
-void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
-{
-	struct pmuctl_context *parent = pmuctl_context_find(current), *ctx;
-
-	if (!parent || !READ_ONCE(parent->nr_inherit))
-		return;
-	ctx = pmuctl_context_get_child(child);
-	if (!ctx) {
-		count_missing();
-		return;
-	}
-	copy_groups(parent, ctx, clone_flags);
-	pmuctl_context_put(ctx);
 }
 
 void pmuctl_inherit_exit(void)

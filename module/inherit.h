@@ -21,6 +21,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -78,6 +79,34 @@ struct pmuctl_heritage {
 
 	struct list_head kin;
 	u64 seen;
+};
+
+/**
+ * struct pmuctl_shard - children that were made on one CPU
+ * @lock: raw, IRQs off; inside of the locks of contexts.
+ * @children: by heritage->kin, the events of a group together, its leader first.
+ * @walked: somebody is walking @children: who ends stays there.
+ */
+struct pmuctl_shard {
+	raw_spinlock_t lock;
+	struct list_head children;
+	bool walked;
+};
+
+/**
+ * struct pmuctl_family - what the events of an inherited group share
+ * @mutex: one walk at a time; inside of pmuctl_mutex.
+ * @roots: the events with descriptors; @mutex.
+ * @walk: number of the last walk; @mutex.
+ * @shards: one for each CPU.
+ * @refs: one for each root.
+ */
+struct pmuctl_family {
+	struct mutex mutex; /* @roots, @walk, walks */
+	struct list_head roots;
+	u64 walk;
+	struct pmuctl_shard __percpu *shards;
+	refcount_t refs;
 };
 
 /**
@@ -153,5 +182,24 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx);
 unsigned long pmuctl_inherit_missing(void);
 
 void pmuctl_inherit_exit(void);
+
+/* ---- For the files of inheritance alone ---- */
+
+/* Nobody leaves while it is walked, and who comes does so at its end. */
+#define for_each_child(h, shard)						\
+	list_for_each_entry_rcu(h, &(shard)->children, kin, (shard)->walked)
+
+/* Is this root @event, or of its group? The family is locked. */
+bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+		     bool group);
+
+/* The event that has this heritage */
+struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h);
+
+/* The end of the walk of a shard: those that have ended leave it. Process. */
+void pmuctl_shard_leave(struct pmuctl_shard *shard);
+
+/* Free children that are on this list by their kin, and nowhere else. Any context. */
+void pmuctl_inherit_release(struct list_head *list);
 
 #endif /* PMUCTL_INHERIT_H */

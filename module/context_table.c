@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which task has which context: a hash table by the task's address, in which a switch to a
+ * task without events costs one load and a branch.
+ */
+#include <linux/hash.h>
+#include <linux/rculist.h>
+
+#include "core.h"
+
+#define HASH_BITS	10
+
+static struct hlist_head context_hash[1 << HASH_BITS];
+static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
+
+static struct hlist_head *hash_head(const struct task_struct *task)
+{
+	return &context_hash[hash_ptr(task, HASH_BITS)];
+}
+
+/* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
+struct pmuctl_context *pmuctl_context_find(const struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, hash_head(task), hash,
+				 lockdep_is_held(&pmuctl_mutex))
+		if (ctx->task == task)
+			return ctx;
+	return NULL;
+}
+
+struct pmuctl_context *pmuctl_context_get_existing(const struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+
+	rcu_read_lock();
+	ctx = pmuctl_context_find(task);
+	if (ctx && !refcount_inc_not_zero(&ctx->refs))
+		ctx = NULL; /* about to leave the table */
+	rcu_read_unlock();
+	return ctx;
+}
+
+struct pmuctl_context *pmuctl_context_hash(struct pmuctl_context *new)
+{
+	struct pmuctl_context *ctx;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	ctx = pmuctl_context_get_existing(new->task);
+	if (!ctx) {
+		ctx = new;
+		hlist_add_head_rcu(&new->hash, hash_head(new->task));
+	}
+	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+	return ctx;
+}
+
+/* Whoever comes first takes it out of the table: the task's end, or the last event's. */
+void pmuctl_context_unhash(struct pmuctl_context *ctx)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	if (!hlist_unhashed(&ctx->hash))
+		hlist_del_init_rcu(&ctx->hash);
+	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+}
+
+bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
+{
+	struct pmuctl_context *ctx;
+	bool go_on = true;
+	unsigned int i;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	rcu_read_lock();
+	for (i = 0; go_on && i < ARRAY_SIZE(context_hash); i++) {
+		hlist_for_each_entry_rcu(ctx, &context_hash[i], hash) {
+			go_on = func(ctx, arg);
+			if (!go_on)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return go_on;
+}

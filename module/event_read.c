@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading events, and letting their values start from 0.
+ */
+#include <linux/sched/clock.h>
+
+#include "core.h"
+
+/**
+ * struct event_call - what reset and read are called with
+ * @event: which event.
+ * @group: all of its group are meant.
+ * @counts: where to put what is read.
+ * @max: how many of them there are.
+ * @n: how many were read.
+ * @sum: add to what is there.
+ * @format: PERF_FORMAT_*: whether times must be right.
+ */
+struct event_call {
+	struct pmuctl_event *event;
+	bool group;
+	struct pmuctl_counts *counts;
+	unsigned int max;
+	unsigned int n;
+	bool sum;
+	u64 format;
+};
+
+static void reset_events(struct pmuctl_context *ctx, void *arg)
+{
+	struct event_call *call = arg;
+	struct pmuctl_event *each;
+
+	for_each_meant(each, call->event, call->group) {
+		each->base = hwpmu_read(&each->counter);
+		if (each->counter.user)
+			pmuctl_userpage_reset(each);
+	}
+}
+
+void pmuctl_event_reset(struct pmuctl_event *event, bool group)
+{
+	struct event_call call = { .event = event, .group = group };
+	int cpu;
+
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, reset_events, &call);
+		pmuctl_inherit_reset(event, group);
+		pmuctl_inherit_unlock(event);
+		return;
+	}
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, reset_events, &call);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, reset_events, &call);
+	}
+}
+
+#define FORMAT_TIMES \
+	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+static void read_one(const struct pmuctl_event *event,
+		     struct pmuctl_counts *counts, bool sum)
+{
+	if (!sum)
+		memset(counts, 0, sizeof(*counts));
+	counts->id = event->id;
+	counts->lost = pmuctl_event_lost(event);
+	counts->value += hwpmu_read(&event->counter) - event->base;
+	counts->time_enabled += event->time_enabled;
+	counts->time_running += event->time_running;
+}
+
+/* @n stays 0 if the group is in error. */
+static void read_events(struct pmuctl_context *ctx, void *arg)
+{
+	struct event_call *call = arg;
+	bool freeze = call->group && call->event->leader->counter.running;
+	struct pmuctl_event *each;
+
+	call->n = 0;
+	if (call->event->leader->error)
+		return;
+	if (call->format & FORMAT_TIMES)
+		pmuctl_sched_account(call->event->leader);
+	if (freeze)
+		hwpmu_freeze();
+	for_each_meant(each, call->event, call->group) {
+		if (call->n < call->max)
+			read_one(each, &call->counts[call->n], call->sum);
+		call->n++;
+	}
+	if (freeze)
+		hwpmu_thaw();
+}
+
+/*
+ * The common case: a single event that is on the PMU of this CPU. With IRQs off nobody
+ * else changes anything of it then, so no lock is needed and nothing is written. Times
+ * are right only if the format has them.
+ */
+static bool read_here(const struct pmuctl_event *event, u64 format,
+		      struct pmuctl_counts *counts)
+{
+	bool on = false;
+	unsigned long flags;
+	u64 time = 0;
+
+	local_irq_save(flags);
+	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
+	    event->counter.running) {
+		on = true;
+		counts->id = event->id;
+		counts->lost = pmuctl_event_lost(event);
+		counts->value = hwpmu_read(&event->counter) - event->base;
+		if (format & FORMAT_TIMES)
+			time = sched_clock() - event->stamp;
+		counts->time_enabled = event->time_enabled + time;
+		counts->time_running = event->time_running + time;
+	}
+	local_irq_restore(flags);
+	return on;
+}
+
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
+			       struct pmuctl_counts *counts, unsigned int max)
+{
+	struct event_call call = {
+		.event = event, .group = format & PERF_FORMAT_GROUP,
+		.counts = counts, .max = max, .format = format,
+	};
+	int cpu;
+
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, read_events, &call);
+		if (call.n <= max)
+			pmuctl_inherit_add(event, call.group, counts, call.n);
+		pmuctl_inherit_unlock(event);
+		return call.n;
+	}
+	if (!event->on_cpu) {
+		if (!call.group && read_here(event, format, counts))
+			return 1;
+		pmuctl_context_call(event->context, read_events, &call);
+		return call.n;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, read_events, &call);
+		if (!call.n)
+			return 0;
+		call.sum = true;
+	}
+	return call.n;
+}
+
+bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
+			   struct pmuctl_counts *counts)
+{
+	if (event->on_cpu)
+		event = event->on_cpu[cpu];
+	else if (event->context->task || event->cpu != cpu)
+		return false;
+	return pmuctl_event_read(event, FORMAT_TIMES, counts, 1);
+}
