@@ -48,7 +48,9 @@ int flame_add(struct report *report, struct report_event *event,
 	struct samples *samples = report->samples;
 	struct tree_node *node;
 
-	if (!event->root)
+	if (!event->calls)
+		event->calls = tree_new();
+	if (!event->root && event->calls)
 		event->root = tree_root(event->calls);
 	node = event->root;
 	if (!node)
