@@ -167,7 +167,7 @@ static int add_callers(struct report *report, struct report_event *event,
 
 		if (i)
 			node = tree_child(event->trees, node,
-					  samples_place_name(samples, place), place->level);
+					  samples_frame_name(samples, place), place->level);
 		if (!node)
 			return -ENOMEM;
 		node->period += period;

@@ -271,6 +271,25 @@ static void warn_of_binaries(const struct symbols *symbols)
 }
 
 /**
+ * samples_frame_name() - the function of a place, where its binary is not shown too
+ * @samples: the recording.
+ * @place: the place.
+ *
+ * Return: as samples_place_name(), but without a symbol the name of the binary in
+ * brackets, which tells more.
+ */
+const char *samples_frame_name(struct samples *samples, const struct place *place)
+{
+	const char *name = place->binary->name;
+	char text[256];
+
+	if (place->symbol || *name == '[')
+		return place->symbol ? samples_place_name(samples, place) : name;
+	snprintf(text, sizeof(text), "[%s]", name);
+	return names_intern(samples->symbols->names, text);
+}
+
+/**
  * samples_warn() - say on stderr what makes the result less than the whole truth
  * @samples: the recording, read to its end.
  */
