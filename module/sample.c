@@ -7,6 +7,7 @@
  */
 #include <linux/err.h>
 #include <linux/percpu.h>
+#include <linux/pid_namespace.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -84,7 +85,7 @@ static struct scratch *this_scratch(void)
 
 /*
  * Of a task that has told its end nothing more is told as its own: the memory of user tasks
- * goes right before that.
+ * goes before that. An event of a task counts no more then.
  */
 static bool has_ended(const struct task_struct *task)
 {
@@ -92,10 +93,14 @@ static bool has_ended(const struct task_struct *task)
 		!task->mm;
 }
 
-static u64 ids_of_current(const struct pmuctl_output *output)
+static u64 ids_of_current(const struct pmuctl_event *event)
 {
-	if (unlikely(has_ended(current)))
+	const struct pmuctl_output *output = event->output;
+
+	if (unlikely(has_ended(current)) && !event->context->task)
 		return -1ULL;
+	if (likely(output->namespace == &init_pid_ns))
+		return current->tgid | (u64)current->pid << 32;
 	return pmuctl_output_pid(output, current) |
 	       (u64)pmuctl_output_tid(output, current) << 32;
 }
@@ -142,7 +147,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_IP)
 		*out++ = regs ? regs->ip : 0;
 	if (type & PERF_SAMPLE_TID)
-		*out++ = ids_of_current(output);
+		*out++ = ids_of_current(event);
 	if (type & PERF_SAMPLE_TIME)
 		*out++ = output->clock();
 	if (type & PERF_SAMPLE_ADDR)
@@ -298,7 +303,13 @@ static bool begin(struct pmuctl_event *event, struct ring_handle *h, u64 *words,
 	header->size = size;
 	if (!pmuctl_output_reserve(event, h, size))
 		return false;
-	ring_write(h, words, before);
+	if (before > FIXED_WORDS * sizeof(*words)) {
+		ring_write(h, words, before);
+		return true;
+	}
+	/* Cheaper than a call for so little */
+	for (; before; before -= sizeof(*words))
+		ring_write_u64(h, *words++);
 	return true;
 }
 

@@ -21,18 +21,6 @@ static struct tree_node *step(struct tree *tree, struct tree_node *node,
 	return node;
 }
 
-/* Where there is no symbol, the binary tells more than "unknown". */
-static const char *frame_label(struct samples *samples, const struct place *place)
-{
-	char text[256];
-
-	if (place->symbol || place->binary == samples->symbols->unknown)
-		return samples_place_name(samples, place);
-	snprintf(text, sizeof(text), "[%s]", place->binary->name);
-	return names_intern(samples->symbols->names,
-			    place->binary->name[0] == '[' ? place->binary->name : text);
-}
-
 /**
  * flame_add() - add a sample
  * @report: of which the frames were resolved.
@@ -48,7 +36,9 @@ int flame_add(struct report *report, struct report_event *event,
 	struct samples *samples = report->samples;
 	struct tree_node *node;
 
-	if (!event->root)
+	if (!event->calls)
+		event->calls = tree_new();
+	if (!event->root && event->calls)
 		event->root = tree_root(event->calls);
 	node = event->root;
 	if (!node)
@@ -59,7 +49,7 @@ int flame_add(struct report *report, struct report_event *event,
 	for (size_t i = samples->frame_count; node && i > 0; i--) {
 		const struct place *place = &samples->frames[i - 1];
 
-		node = step(event->calls, node, frame_label(samples, place),
+		node = step(event->calls, node, samples_frame_name(samples, place),
 			    place->level, period);
 	}
 	return node ? 0 : -ENOMEM;

@@ -78,7 +78,6 @@ int recording_open(struct pmuctl_device *dev, const struct record_options *optio
 void recording_close(struct recording *recording);
 int recording_enable(struct recording *recording);
 void recording_disable(struct recording *recording);
-size_t recording_fds(const struct recording *recording, int *fds);
 uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
@@ -148,6 +147,7 @@ void reader_start(struct reader *reader, unsigned int delay,
 void reader_fail(struct reader *reader, int error);
 int reader_stop(struct reader *reader);
 void reader_free(struct reader *reader);
+int reader_alive_fd(const struct reader *reader);
 bool reader_has_failed(const struct reader *reader);
 const struct record_totals *reader_totals(const struct reader *reader);
 uint64_t reader_samples(const struct reader *reader);

@@ -428,26 +428,6 @@ void recording_disable(struct recording *r)
 }
 
 /**
- * recording_fds() - descriptors that hang up when a target is gone
- * @r: the recording.
- * @fds: filled; room for as many as there are targets.
- *
- * Return: how many.
- */
-size_t recording_fds(const struct recording *r, int *fds)
-{
-	size_t count = 0;
-
-	for (size_t target = 0; target < r->targets.count; target++) {
-		struct pmuctl_event *handle = *handle_of(r, 0, target);
-
-		if (handle)
-			fds[count++] = pmuctl_event_fd(handle);
-	}
-	return count;
-}
-
-/**
  * recording_lost() - how many samples were lost
  * @r: the recording, disabled.
  *

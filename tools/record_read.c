@@ -3,9 +3,14 @@
  * The thread that copies records from the rings to the file, and what it learns of them
  * on the way. Each time the kernel wakes it up it reads all rings once; what is in a ring
  * goes to the file as it is, in at most two writes.
+ *
+ * Nobody else may poll the events: a poll takes the news that there is something to read,
+ * and who comes second learns nothing. So it is this thread that tells when all targets
+ * are gone.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,6 +39,7 @@ enum {
  * @samples: the same as in @totals, for other threads.
  * @error: what stopped it, an errno; for other threads too.
  * @stop: an eventfd that ends it.
+ * @alive: a pipe: its write end is closed when the last target is gone.
  * @polls: a ring each, then @stop.
  * @thread: itself.
  * @is_running: it was started.
@@ -49,6 +55,7 @@ struct reader {
 	uint64_t samples;
 	int error;
 	int stop;
+	int alive[2];
 	struct pollfd *polls;
 	pthread_t thread;
 	bool is_running;
@@ -75,6 +82,12 @@ bool reader_has_failed(const struct reader *reader)
 uint64_t reader_samples(const struct reader *reader)
 {
 	return __atomic_load_n(&reader->samples, __ATOMIC_RELAXED);
+}
+
+/* A descriptor that hangs up when all targets are gone */
+int reader_alive_fd(const struct reader *reader)
+{
+	return reader->alive[0];
 }
 
 const struct record_totals *reader_totals(const struct reader *reader)
@@ -197,25 +210,38 @@ static bool round_read(struct reader *reader)
 
 /* ----------------------------------------------------------------- thread */
 
-/* Waits; returns whether to go on. */
-static bool wait_for_more(struct reader *reader)
+/* Of targets that are gone, what is left is read; they must not wake us again. */
+static void note_gone(struct reader *reader)
 {
-	size_t rings = reader->recording->targets.count;
+	size_t rings = reader->recording->targets.count, alive = 0;
 
-	if (poll(reader->polls, rings + 1, -1) < 0)
-		return errno == EINTR;
-	reader->totals.wakeups++;
-	/* Of a thread that is gone, the rest is read, and it must not wake us again. */
-	for (size_t i = 0; i < rings; i++)
+	for (size_t i = 0; i < rings; i++) {
 		if (reader->polls[i].revents & ~POLLIN)
 			reader->polls[i].fd = -1;
-	return !reader->polls[rings].revents;
+		alive += reader->polls[i].fd >= 0;
+	}
+	if (alive || reader->alive[1] < 0)
+		return;
+	close(reader->alive[1]);
+	reader->alive[1] = -1;
+}
+
+/* Waits for so many milliseconds, -1 for ever; returns whether to go on. */
+static bool wait_for_more(struct reader *reader, int timeout)
+{
+	size_t rings = reader->recording->targets.count;
+	int ret = poll(reader->polls, rings + 1, timeout);
+
+	if (ret < 0)
+		return errno == EINTR;
+	if (ret)
+		note_gone(reader);
+	return !ret || !reader->polls[rings].revents;
 }
 
 /* Returns whether it is time to begin; not if we are stopped before. */
 static bool wait_for_begin(struct reader *reader)
 {
-	struct pollfd stop = { .fd = reader->stop, .events = POLLIN };
 	struct timespec now, end;
 
 	clock_gettime(CLOCK_MONOTONIC, &end);
@@ -223,15 +249,13 @@ static bool wait_for_begin(struct reader *reader)
 	end.tv_nsec += reader->delay % 1000 * 1000000L;
 	for (;;) {
 		long left;
-		int ret;
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		left = (end.tv_sec - now.tv_sec) * 1000 +
 		       (end.tv_nsec - now.tv_nsec + 999999) / 1000000;
 		if (left <= 0)
 			return true;
-		ret = poll(&stop, 1, (int)left);
-		if (ret > 0 || (ret < 0 && errno != EINTR))
+		if (!wait_for_more(reader, (int)left))
 			return false;
 	}
 }
@@ -251,8 +275,10 @@ static void *reader_main(void *arg)
 			return NULL;
 		}
 	}
-	while (wait_for_more(reader) && !reader_has_failed(reader))
+	while (wait_for_more(reader, -1) && !reader_has_failed(reader)) {
+		reader->totals.wakeups++;
 		round_read(reader);
+	}
 	return NULL;
 }
 
@@ -274,12 +300,13 @@ int reader_new(struct recording *recording, struct perfdata *file,
 
 	if (!new)
 		return -ENOMEM;
+	new->alive[0] = -1;
+	new->alive[1] = -1;
 	new->polls = calloc(rings + 1, sizeof(*new->polls));
 	new->stop = eventfd(0, EFD_CLOEXEC);
-	if (!new->polls || new->stop < 0) {
+	if (!new->polls || new->stop < 0 || pipe2(new->alive, O_CLOEXEC) < 0) {
 		ret = new->polls ? -errno : -ENOMEM;
-		free(new->polls);
-		free(new);
+		reader_free(new);
 		return ret;
 	}
 	for (size_t i = 0; i < rings; i++) {
@@ -343,7 +370,11 @@ void reader_free(struct reader *reader)
 {
 	if (!reader)
 		return;
-	close(reader->stop);
+	for (size_t i = 0; i < ARRAY_LEN(reader->alive); i++)
+		if (reader->alive[i] >= 0)
+			close(reader->alive[i]);
+	if (reader->stop >= 0)
+		close(reader->stop);
 	free(reader->polls);
 	free(reader);
 }

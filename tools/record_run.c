@@ -208,17 +208,12 @@ static int tick(void *arg)
 static int wait_for_end(struct session *s, struct run_end *end)
 {
 	const struct run_tick ticks = { 1000, tick, s };
-	int *fds = calloc(s->recording->targets.count, sizeof(*fds));
-	int ret;
+	int alive = reader_alive_fd(s->reader), ret;
 
-	if (!fds)
-		return -ENOMEM;
 	if (!s->options->quiet && !s->child.pid)
 		progress_init(&s->progress, stderr, false);
-	ret = run_wait(s->signals, s->child.pid, fds,
-		       recording_fds(s->recording, fds), &ticks, end);
+	ret = run_wait(s->signals, s->child.pid, &alive, 1, &ticks, end);
 	progress_clear(&s->progress);
-	free(fds);
 	return ret;
 }
 

@@ -188,8 +188,6 @@ static int select_events(struct report *report)
 			continue;
 		event->name = name;
 		found = true;
-		if (hist_init(event) < 0)
-			return -ENOMEM;
 	}
 	if (found)
 		return 0;

@@ -132,8 +132,8 @@ struct report_row {
  * @room: for so many.
  * @buckets: rows by their keys.
  * @bucket_count: how many.
- * @trees: of the rows' callers.
- * @calls: the tree of all calls, if that is needed.
+ * @trees: of the rows' callers, NULL if there are none.
+ * @calls: the tree of all calls, NULL if it is not needed.
  * @root: its root; the nodes below are the commands, then come the outermost callers.
  */
 struct report_event {
@@ -168,7 +168,6 @@ struct report {
 
 /* report_hist.c */
 extern const char *const report_key_names[KEY_COUNT];
-int hist_init(struct report_event *event);
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
 void hist_sort(struct report_event *event, bool children);

@@ -157,7 +157,9 @@ static int add_callers(struct report *report, struct report_event *event,
 	struct samples *samples = report->samples;
 	struct tree_node *node;
 
-	if (!row->callers)
+	if (!event->trees)
+		event->trees = tree_new();
+	if (!row->callers && event->trees)
 		row->callers = tree_root(event->trees);
 	node = row->callers;
 	for (size_t i = 0; node && i < samples->frame_count; i++) {
@@ -165,7 +167,7 @@ static int add_callers(struct report *report, struct report_event *event,
 
 		if (i)
 			node = tree_child(event->trees, node,
-					  samples_place_name(samples, place), place->level);
+					  samples_frame_name(samples, place), place->level);
 		if (!node)
 			return -ENOMEM;
 		node->period += period;
@@ -271,19 +273,6 @@ void hist_sort(struct report_event *event, bool children)
 	for (size_t i = 0; i < event->row_count; i++)
 		if (event->rows[i]->callers)
 			tree_sort(event->rows[i]->callers, false);
-}
-
-/**
- * hist_init() - no rows yet
- * @event: filled; to be freed with hist_free(), also after an error.
- *
- * Return: 0, -ENOMEM.
- */
-int hist_init(struct report_event *event)
-{
-	event->trees = tree_new();
-	event->calls = tree_new();
-	return event->trees && event->calls ? 0 : -ENOMEM;
 }
 
 /**

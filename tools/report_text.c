@@ -131,9 +131,15 @@ static void print_row(const struct report *report, const struct report_event *ev
 	putchar('\n');
 }
 
+/* All samples of @parent are also @node's: then it needs no number of its own. */
+static bool is_plain(const struct tree_node *parent, const struct tree_node *node)
+{
+	return parent->child == node && !node->sibling && node->period == parent->period;
+}
+
 /*
- * Children below their parent. An only child that has all of its parent's samples is
- * written under it without a number, so that a plain stack stays a plain column.
+ * Children below their parent, further to the right. An only child that has all of its
+ * parent's samples is right under it, so that a plain stack stays a plain column.
  */
 static void print_tree(const struct tree_node *parent, uint64_t total, size_t indent,
 		       unsigned int depth)
@@ -141,7 +147,8 @@ static void print_tree(const struct tree_node *parent, uint64_t total, size_t in
 	uint64_t hidden = 0;
 
 	for (const struct tree_node *node = parent->child; node; node = node->sibling) {
-		bool plain = !node->sibling && node->period == parent->period && depth;
+		bool plain = depth && is_plain(parent, node);
+		bool column = node->child && is_plain(node, node->child);
 
 		if (percent(node->period, total) < TREE_PERCENT_MIN) {
 			hidden += node->period;
@@ -154,8 +161,7 @@ static void print_tree(const struct tree_node *parent, uint64_t total, size_t in
 			       percent(node->period, total), node->label);
 		if (depth + 1 == TREE_DEPTH_MAX)
 			continue;
-		print_tree(node, total, indent + (node->child && node->child->sibling ? INDENT : 0),
-			   depth + 1);
+		print_tree(node, total, indent + (column ? 0 : INDENT), depth + 1);
 	}
 	if (percent(hidden, total) >= TREE_PERCENT_MIN)
 		printf("%*s%7.2f%%  [others, each less than %.1f%%]\n", (int)indent, "",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -17,11 +18,11 @@
 /* Messages about binaries without symbols */
 #define PROBLEMS_MAX 8
 
-/* The file is mapped: if it becomes shorter, reading it ends here. */
+/* Files are mapped: if one becomes shorter, reading it ends here. */
 static void file_became_shorter(int signal)
 {
 	static const char text[] =
-		"pmuctl: the recording became shorter while it was read: is it still being written?\n";
+		"pmuctl: the recording, or a program in it, became shorter while it was read: try again\n";
 
 	(void)signal;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
@@ -40,6 +41,17 @@ static void drop_capabilities(void)
 	cap_free(none);
 }
 
+/* Each program with samples stays open, and a large machine has many. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /**
  * samples_open() - open a recording; says what is wrong
  * @samples: set; to be closed with samples_close().
@@ -55,6 +67,7 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	int ret = -ENOMEM;
 
 	drop_capabilities();
+	allow_files();
 	sigaction(SIGBUS, &action, NULL);
 	if (new) {
 		new->path = options->path;
@@ -255,6 +268,25 @@ static void warn_of_binaries(const struct symbols *symbols)
 	}
 	if (problems > PROBLEMS_MAX)
 		say_error("no symbols of %u more", problems - PROBLEMS_MAX);
+}
+
+/**
+ * samples_frame_name() - the function of a place, where its binary is not shown too
+ * @samples: the recording.
+ * @place: the place.
+ *
+ * Return: as samples_place_name(), but without a symbol the name of the binary in
+ * brackets, which tells more.
+ */
+const char *samples_frame_name(struct samples *samples, const struct place *place)
+{
+	const char *name = place->binary->name;
+	char text[256];
+
+	if (place->symbol || *name == '[')
+		return place->symbol ? samples_place_name(samples, place) : name;
+	snprintf(text, sizeof(text), "[%s]", name);
+	return names_intern(samples->symbols->names, text);
 }
 
 /**

@@ -57,6 +57,7 @@ struct thread *samples_resolve(struct samples *samples,
 const char *samples_event_name(struct samples *samples,
 			       const struct perffile_event *event);
 const char *samples_place_name(struct samples *samples, const struct place *place);
+const char *samples_frame_name(struct samples *samples, const struct place *place);
 void samples_warn(const struct samples *samples);
 void samples_close(struct samples *samples);
 

@@ -140,6 +140,9 @@ void pmuctl_ring_consume(struct pmuctl_ring *ring);
  * @ring: the ring.
  * @timeout: milliseconds, -1 for ever.
  *
+ * There must be one who waits, or who calls poll() on the event, not several: each wakeup
+ * is told once.
+ *
  * Worth it is as many events as attr.wakeup_events or bytes as attr.wakeup_watermark
  * says, or a quarter of the ring. Less may be there when the time is over.
  *

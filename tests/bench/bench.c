@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 			bench_calls();
 			bench_user_read();
 			bench_rotation();
+			bench_samples();
 		}
 		for (i = 0; i < nr_rows; i++)
 			printf("%s %lld\n", rows[i].name,

@@ -192,8 +192,8 @@ Test(perffile_report, tree_from_the_outermost_caller)
 	has("out", "\n# Calls, from the outermost caller on\n#\n"
 		   " 100.00%  the ?command\n"
 		   "          outer;<&>\n"
-		   "  90.00%  work\n"
-		   "  60.00%  leaf\n");
+		   "    90.00%  work\n"
+		   "      60.00%  leaf\n");
 }
 
 Test(perffile_report, children_have_what_they_called)

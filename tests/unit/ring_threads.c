@@ -30,10 +30,10 @@ Test(ring_threads, every_byte_arrives)
 {
 	struct space sp;
 
-	start(&sp, 16 * SIZE, 0, 8000);
+	start(&sp, 16 * SIZE, 0, 4000);
 	cr_assert(stress_run(&stress, stress_look), "%s", stress.reader.finding);
 	cr_assert(stress_account(&stress), "%s", stress.reader.finding);
-	cr_assert_gt(stress_interrupted(&stress), 1000);
+	cr_assert_gt(stress_interrupted(&stress), 500);
 	space_free(&sp);
 }
 
@@ -58,7 +58,7 @@ Test(ring_threads, what_is_lost_is_counted_exactly)
 {
 	struct space sp;
 
-	start(&sp, SIZE, 0, 8000);
+	start(&sp, SIZE, 0, 3000);
 	cr_assert(stress_run(&stress, stress_look_late), "%s", stress.reader.finding);
 	cr_assert(stress_account(&stress), "%s", stress.reader.finding);
 	cr_assert_gt(stress.reader.lost, 0);
@@ -84,7 +84,7 @@ Test(ring_threads, a_mad_reader_harms_only_itself)
 	struct ring_handle h;
 	struct space sp;
 
-	start(&sp, SIZE, 0, 8000);
+	start(&sp, SIZE, 0, 3000);
 	cr_assert(stress_run(&stress, stress_look_mad), "%s", stress.reader.finding);
 	cr_assert_eq(space_open(&sp), 0);
 	/* It comes to its senses. */

@@ -101,17 +101,41 @@ Test(abi_compat, refusals_are_explained)
 
 Test(abi_compat, numbers_without_a_pointer_stay_what_they_are)
 {
-	static const uint32_t numbers[] = { PERF_EVENT_IOC_REFRESH,
-		PERF_EVENT_IOC_PAUSE_OUTPUT, PERF_EVENT_IOC_SET_BPF,
-		PERF_EVENT_IOC_PERIOD, NUMBER_32(PERF_EVENT_IOC_QUERY_BPF),
-		NUMBER_32(PERF_EVENT_IOC_MODIFY_ATTRIBUTES) };
+	static const struct {
+		uint32_t number;
+		int error;
+	} ioctls[] = {
+		{ PERF_EVENT_IOC_REFRESH, EINVAL }, /* it only counts */
+		{ PERF_EVENT_IOC_PAUSE_OUTPUT, EINVAL }, /* it has no buffer */
+		{ PERF_EVENT_IOC_PERIOD, EFAULT },
+		{ PERF_EVENT_IOC_SET_OUTPUT, EBADF }, /* standard input is no event */
+		{ PERF_EVENT_IOC_SET_BPF, EOPNOTSUPP },
+		{ NUMBER_32(PERF_EVENT_IOC_QUERY_BPF), EOPNOTSUPP },
+		{ NUMBER_32(PERF_EVENT_IOC_MODIFY_ATTRIBUTES), EOPNOTSUPP },
+		{ _IO('$', 100), ENOTTY },
+	};
 	struct low *low = low_memory();
 	int fd = ioctl32(raw_device(), PMUCTL_IOC_OPEN, address(&low->open));
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
-		cr_assert_eq(ioctl32(fd, numbers[i], 0), -EOPNOTSUPP,
-			     "number 0x%x", numbers[i]);
-	cr_assert_eq(ioctl32(fd, _IO('$', 100), 0), -ENOTTY);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(ioctls); i++)
+		cr_assert_eq(ioctl32(fd, ioctls[i].number, 0), -ioctls[i].error,
+			     "number 0x%x", ioctls[i].number);
+}
+
+Test(abi_compat, ioctls_of_sampled_events)
+{
+	struct low *low = low_memory();
+	int fd;
+
+	low->attr.attr.sample_period = 1000000;
+	fd = ioctl32(raw_device(), PMUCTL_IOC_OPEN, address(&low->open));
+	cr_assert_geq(fd, 0, "%s", low->why.sentence);
+	low->id = 5000000000;
+	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_PERIOD, address(&low->id)), 0);
+	low->id = 1ULL << 63; /* all of it is looked at */
+	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_PERIOD, address(&low->id)), -EINVAL);
+	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_REFRESH, 1), 0);
+	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_SET_OUTPUT, -1), 0);
 }
 
 Test(abi_compat, bad_pointers_are_faults)

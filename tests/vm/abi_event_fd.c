@@ -197,15 +197,9 @@ Test(abi_event_fd, ioctls_of_perf_that_are_missing_are_refused_by_name)
 		unsigned int number;
 		const char *name;
 	} missing[] = {
-		{ PERF_EVENT_IOC_REFRESH, "PERF_EVENT_IOC_REFRESH" },
-		{ PERF_EVENT_IOC_PERIOD, "PERF_EVENT_IOC_PERIOD" },
-		{ PERF_EVENT_IOC_SET_OUTPUT, "PERF_EVENT_IOC_SET_OUTPUT" },
 		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
 		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
-		{ PERF_EVENT_IOC_PAUSE_OUTPUT, "PERF_EVENT_IOC_PAUSE_OUTPUT" },
 		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
-		{ PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-		  "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" },
 	};
 	struct pmuctl_explanation why;
 	int fd = open_with_format(0);
@@ -219,6 +213,20 @@ Test(abi_event_fd, ioctls_of_perf_that_are_missing_are_refused_by_name)
 			      "%s is not supported by this version of pmuctl",
 			      missing[i].name);
 	}
+}
+
+/* As with perf: breakpoints are the only ones that can. */
+Test(abi_event_fd, an_open_event_is_not_modified)
+{
+	struct pmuctl_explanation why;
+	union raw_attr a = raw_instructions();
+	int fd = open_with_format(0);
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), -1);
+	cr_assert_eq(errno, EOPNOTSUPP);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_NOT_MODIFIED, "",
+		      "only a breakpoint can be modified while it is open: change a period with PERF_EVENT_IOC_PERIOD, or open another event");
 }
 
 /* ---- poll ---- */

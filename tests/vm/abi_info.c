@@ -86,7 +86,8 @@ Test(abi_info, pmu_is_what_cpuid_says)
 	cr_assert_eq(info.features, PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
 		     PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
 		     PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING |
-		     PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ);
+		     PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ |
+		     PMUCTL_FEATURE_SAMPLING);
 	cr_assert_eq(info.pmu_kind, PMUCTL_PMU_INTEL);
 	cr_assert_eq(info.pmu_version, leaf.eax & 0xff);
 	cr_assert_eq(info.nr_counters, leaf.eax >> 8 & 0xff);

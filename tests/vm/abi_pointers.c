@@ -230,14 +230,14 @@ Test(abi_pointers, each_descriptor_has_its_own_last_refusal)
 	raw_open(&a, -2, -1, 0, NULL);
 	check_last(raw_device(), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
 		   "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
-	check_last(fd, EOPNOTSUPP, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
-		   "PERF_EVENT_IOC_REFRESH is not supported by this version of pmuctl");
+	check_last(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
+		   "this event only counts: open it with attr.sample_period or attr.sample_freq");
 	cr_assert_eq(raw_explain(device, &why), 0);
 	cr_assert_eq(why.code, PMUCTL_WHY_NOTHING);
 	/* What is told once is told again, and success does not change it. */
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	check_last(fd, EOPNOTSUPP, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
-		   "PERF_EVENT_IOC_REFRESH is not supported by this version of pmuctl");
+	check_last(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
+		   "this event only counts: open it with attr.sample_period or attr.sample_freq");
 }
 
 Test(abi_pointers, a_refused_explain_is_explained)

@@ -3,9 +3,10 @@
  * Refusals that come from around the call: no file descriptor, no file, a fatal signal,
  * somebody else's PMU.
  *
- * Two explanations cannot be had by a program at will: PMUCTL_WHY_NO_MEMORY (the kernel
- * kills somebody before such small allocations fail) and PMUCTL_WHY_NO_HOOK (every kernel
- * that the module can be built for has those tracepoints). Nor can "that counter's event",
+ * Some explanations cannot be had by a program at will: PMUCTL_WHY_NO_MEMORY (the kernel
+ * kills somebody before such small allocations fail), PMUCTL_WHY_NO_HOOK and
+ * PMUCTL_WHY_NO_MMAP_HOOK (every kernel that the module can be built for has those
+ * tracepoints, and the function that the probe is set on). Nor can "that counter's event",
  * a PMU without the third fixed counter, be emulated.
  */
 #include "raw_check.h"

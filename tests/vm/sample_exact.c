@@ -3,82 +3,11 @@
  * Samples come where they should: the k-th after exactly k * period events, at the very
  * instruction, whatever happens to the task in between.
  */
-#include "records.h"
+#include "positions.h"
 
 #include <sys/resource.h>
 
 TestSuite(sample_exact, .init = sampling_init, .fini = sampling_fini);
-
-/* Perf does not go below 2, which it does not say in the sample. */
-static uint64_t true_period(uint64_t period)
-{
-	return is_witness() && period == 1 ? 2 : period;
-}
-
-/**
- * struct positions - checks the samples of an event that counts blocks only
- * @attr: the event's.
- * @rounds: of each block.
- * @n: samples so far.
- * @cpu: of the last one.
- * @moves: how often a sample was on another CPU than the one before.
- */
-struct positions {
-	struct perf_event_attr attr;
-	uint64_t rounds;
-	uint64_t n;
-	uint32_t cpu;
-	uint64_t moves;
-};
-
-/* Perf has two ways of its own. A period of which one event is left ends an event late.
- * And what overflows with a system call is sampled in the kernel, though only user mode
- * is counted: that tells everybody the kernel's addresses.
- */
-static void check_place(struct positions *p, const struct sample *s, uint64_t at)
-{
-	uint64_t length = BLOCK_LENGTH(p->rounds);
-
-	if (is_witness() && at % length == 0)
-		return;
-	if (is_witness() && at % length == 1 && at > 1)
-		at++;
-	cr_assert_eq(s->read.each[0].value, at, "sample %lu: after %lu, not %lu", p->n,
-		     s->read.each[0].value, at);
-	cr_assert_eq(s->ip, block_ip(at, p->rounds),
-		     "sample %lu, after %lu: at the first instruction + %ld", p->n, at,
-		     (long)(s->ip - (uintptr_t)sampled_first));
-	cr_assert_eq(s->misc, PERF_RECORD_MISC_USER);
-}
-
-static void check_sample(struct positions *p, const struct sample *s)
-{
-	check_place(p, s, ++p->n * true_period(p->attr.sample_period));
-	cr_assert_eq(s->period, p->attr.sample_period);
-	cr_assert_eq(s->cpu_reserved, 0);
-	p->moves += p->n > 1 && s->cpu != p->cpu;
-	p->cpu = s->cpu;
-}
-
-static void check_samples(struct positions *p, struct ring *r)
-{
-	struct perf_event_header *header;
-	struct sample s;
-
-	while ((header = ring_next(r))) {
-		take_sample(&p->attr, header, &s);
-		check_sample(p, &s);
-	}
-}
-
-/* After @blocks blocks: no sample is missing, and the event has counted all. */
-static void check_end(const struct positions *p, int fd, uint64_t blocks)
-{
-	uint64_t all = blocks * BLOCK_LENGTH(p->rounds);
-
-	cr_assert_eq(sampling_value(fd), all);
-	cr_assert_eq(p->n, all / true_period(p->attr.sample_period));
-}
 
 static void check_period(uint64_t period, uint64_t rounds)
 {

@@ -213,13 +213,25 @@ static inline struct perf_event_header *ring_next(struct ring *r)
 	return header;
 }
 
+/* The same, but only of what was there before @end: who reads while others write would
+ * else perhaps never come to an end.
+ */
+static inline struct perf_event_header *ring_next_before(struct ring *r, uint64_t end)
+{
+	struct perf_event_header *header = r->tail < end ? ring_next(r) : NULL;
+
+	if (!header)
+		__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	return header;
+}
+
 /* Read what is there and forget it; returns how many records of @type there were. */
 static inline uint64_t ring_drain(struct ring *r, uint32_t type)
 {
 	struct perf_event_header *header;
-	uint64_t n = 0;
+	uint64_t n = 0, end = ring_head(r);
 
-	while ((header = ring_next(r)))
+	while ((header = ring_next_before(r, end)))
 		n += header->type == type;
 	return n;
 }

@@ -414,16 +414,29 @@ static void refused(int fd, size_t size, int flags, off_t offset, unsigned int c
 	cr_expect(counter_faults());
 }
 
+/* Sizes of buffers are in refuse_mmap.c. */
 Test(user_rights, other_mappings_are_refused)
 {
 	int fd = open_own();
 
-	refused(fd, 2 * PAGE_BYTES, MAP_SHARED, 0, PMUCTL_WHY_MMAP_SIZE,
-		"8192 bytes cannot be mapped: only the first page can, 4096 bytes, to read a counter without a system call");
-	refused(fd, 9 * PAGE_BYTES, MAP_SHARED, 0, PMUCTL_WHY_MMAP_SIZE,
-		"36864 bytes cannot be mapped: only the first page can, 4096 bytes, to read a counter without a system call");
+	refused(fd, 4 * PAGE_BYTES, MAP_SHARED, 0, PMUCTL_WHY_MMAP_SIZE,
+		"16384 bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer");
 	refused(fd, PAGE_BYTES, MAP_SHARED, PAGE_BYTES, PMUCTL_WHY_MMAP_OFFSET,
 		"an event is mapped from its beginning: the offset is 4096 and must be 0");
 	refused(fd, PAGE_BYTES, MAP_PRIVATE, 0, PMUCTL_WHY_MMAP_PRIVATE,
-		"a private copy of the page would never change: map it with MAP_SHARED");
+		"a private copy of an event's pages would never change: map them with MAP_SHARED");
+}
+
+/* Who wants to read a counter maps one page. */
+Test(user_rights, a_buffer_gives_no_right)
+{
+	int fd = open_own();
+	user_page *page = mmap(NULL, 2 * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       fd, 0);
+
+	cr_assert(page != MAP_FAILED, "mmap: %m");
+	cr_expect_eq(page->cap_user_rdpmc, 0);
+	cr_expect_eq(page->index, 0);
+	cr_expect(counter_faults());
+	cr_assert_eq(munmap(page, 2 * PAGE_BYTES), 0);
 }

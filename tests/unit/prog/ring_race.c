@@ -33,11 +33,11 @@ int main(void)
 	struct space sp;
 	bool good;
 
-	begin(&sp, 16 * 4096, 0, 3000);
+	begin(&sp, 16 * 4096, 0, 1500);
 	good = stress_run(&stress, stress_look) && stress_account(&stress);
 	good = end(&sp, good);
 
-	begin(&sp, 4096, 0, 3000);
+	begin(&sp, 4096, 0, 1500);
 	good &= stress_run(&stress, stress_look_late) && stress_account(&stress);
 	good = end(&sp, good);
 
