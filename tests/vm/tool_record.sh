@@ -38,28 +38,24 @@ samples()
 	wc -l <script
 }
 
-# shares FILE OPTIONS...: "SHARE SYMBOL" a line, in percent, as perf reports it
+# shares FILE: "SHARE SYMBOL" a line in FILE.shares, in percent, as perf reports it
 shares()
 {
-	file=$1
-	shift
-	perf report -i "$file" --stdio --percent-limit 0 -F overhead,sym "$@" \
-		2>report.err >report || return 1
-	awk '/^ *[0-9.]+%/ { sub("%", "", $1); print $1, $3 }' report
+	perf report -i "$1" --stdio --percent-limit 0 -F overhead,sym 2>report.err >report ||
+		return 1
+	awk '/^ *[0-9.]+%/ { sub("%", "", $1); print $1, $3 }' report >"$1.shares"
 }
 
-# is_share FILE SYMBOL PERCENT OPTIONS...: within 1 % of the whole
+# is_share FILE SYMBOL PERCENT [MARGIN]: within 1 % of the whole, or MARGIN
 is_share()
 {
-	file=$1 symbol=$2 truth=$3
-	shift 3
-	shares "$file" "$@" |
-		awk -v symbol="$symbol" -v truth="$truth" '
-			$2 == symbol { share = $1 }
-			END {
-				print symbol, share "%, expected", truth
-				exit !(share > truth - 1 && share < truth + 1)
-			}'
+	[ -e "$1.shares" ] || shares "$1" || return 1
+	awk -v symbol="$2" -v truth="$3" -v margin="${4:-1}" '
+		$2 == symbol { share = $1 }
+		END {
+			print symbol, share "%, expected", truth
+			exit !(share > truth - margin && share < truth + margin)
+		}' "$1.shares"
 }
 
 # begin COMMAND...: in the background, as process $pid
@@ -182,6 +178,18 @@ header_tells_of_the_run()
 		grep -Eq "^[0-9a-f]{40} $PROGRAM$" out || return 1
 	record 3 -q -B -c 1000003 -o header.data "$PROGRAM" &&
 		perf report --header-only -i header.data | grep -q 'missing features:.* BUILD_ID '
+}
+
+shares_are_those_of_perf()
+{
+	record 3 -q -e instructions:u -c 5077 -o ours.data "$PROGRAM" || return 1
+	perf record -q -e instructions:u -c 5077 -o theirs.data "$PROGRAM" >out 2>err
+	shares theirs.data || return 1
+	while read -r share symbol; do
+		is_share ours.data "$symbol" "$share" 0.1 || return 1
+	done <theirs.data.shares
+	# It was there, and all of it was there.
+	is_share theirs.data hot 70 && is_share theirs.data cold 10
 }
 
 # ------------------------------------------------------------------------ targets
