@@ -445,6 +445,9 @@ void pmuctl_context_resched_here(struct pmuctl_context *ctx);
  */
 void pmuctl_sched_account(struct pmuctl_event *leader);
 
+/* The PMU of this CPU was given up: all that was on it counts no more. Hard IRQ. */
+void pmuctl_sched_stopped(void);
+
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
 void pmuctl_context_exec_begin(void);

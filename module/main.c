@@ -11,7 +11,10 @@
 
 static int __init pmuctl_init(void)
 {
-	static const struct hwpmu_ops ops = { .overflow = pmuctl_overflow };
+	static const struct hwpmu_ops ops = {
+		.overflow = pmuctl_overflow,
+		.stopped = pmuctl_sched_stopped,
+	};
 	int err;
 
 	err = hwpmu_init(&ops);

@@ -191,6 +191,7 @@ static void unthrottle(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 
 	s->throttled = false;
+	s->in_window = 0; /* this jiffy may be the one in which it was throttled */
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)

@@ -347,6 +347,31 @@ void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 	choose(pc, task, CHANGE);
 }
 
+static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	for_each_group(leader, class, ctx) {
+		pmuctl_sched_account(leader);
+		n = add_running(pc, n, leader);
+	}
+	hwpmu_stop(pc->batch, n);
+}
+
+void pmuctl_sched_stopped(void)
+{
+	struct pmuctl_cpu *pc = pmuctl_cpu_of(smp_processor_id());
+
+	pmuctl_cpu_lock(pc);
+	stop_all(pc, &pc->context);
+	if (pc->task_context)
+		stop_all(pc, pc->task_context);
+	choose(pc, current, CHANGE);
+	pmuctl_cpu_unlock(pc);
+}
+
 void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
 	if (pc->task_context)

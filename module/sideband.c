@@ -11,7 +11,6 @@
  * an event, or ends its context, does so before or after, and the task's EXIT is the last.
  */
 #include <linux/err.h>
-#include <linux/hugetlb_inline.h>
 #include <linux/kdev_t.h>
 #include <linux/kprobes.h>
 #include <linux/mman.h>
@@ -345,7 +344,7 @@ static u32 flags_of(struct vm_area_struct *vma)
 {
 	return (vma->vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) |
 	       (vma->vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
-	       (is_vm_hugetlb_page(vma) ? MAP_HUGETLB : 0);
+	       (vma->vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
 }
 
 static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)

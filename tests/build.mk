@@ -5,6 +5,7 @@
 #   tests/unit/NAME.c      run on this machine, with sanitizers; Criterion
 #   tests/vm/NAME.c        run in a guest, linked with libpmuctl.a; Criterion
 #   tests/vm/NAME.sh       run in a guest by busybox' sh
+#   tests/vm/kmod/NAME.c   kernel modules for them to load, see build.mk there
 #   tests/vm/lib/*.sh      what those have in common
 #   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
 #                          without a C library if its libs are -nostdlib
@@ -94,6 +95,8 @@ $(RACES): $(O)/tests/%: tests/%.c $(wildcard module/ringbuf/*.[ch] tests/unit/ri
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O1 -fsanitize=thread $(TEST_INCLUDES) \
 		-o $@ $< module/ringbuf/ring.c -lpthread
+
+include tests/vm/kmod/build.mk
 
 .PRECIOUS: $(O)/sanitized/%.o $(O)/guest/%.o
 -include $(shell find $(O)/sanitized $(O)/guest $(O)/tests -name '*.d' 2>/dev/null)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -318,9 +319,22 @@ static int open_ring(struct recording *r, size_t target)
 	return 0;
 }
 
+/* Many threads or CPUs take many descriptors. The command has its own limit already. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int open_all(struct recording *r)
 {
 	int ret = 0;
+
+	allow_descriptors();
 
 	r->handles = calloc(r->nr_events * r->targets.count, sizeof(*r->handles));
 	r->ids = calloc(r->nr_events * r->targets.count, sizeof(*r->ids));

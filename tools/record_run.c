@@ -243,7 +243,8 @@ static void say_totals(const struct session *s)
 
 	if (lost < totals->lost)
 		lost = totals->lost;
-	if (lost)
+	/* Who cannot write does not read any more: that has been told. */
+	if (lost && !reader_has_failed(s->reader))
 		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
 			  (unsigned long long)lost);
 	if (totals->throttled)

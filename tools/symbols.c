@@ -8,11 +8,13 @@
 
 #include "symbols.h"
 
+#define PAGE 4096
+
 /* How far back a function that has others within may begin, in symbols */
 #define NESTED_MAX 16
 
 /* A symbol without a length, behind which none comes, has a page. */
-#define LAST_SIZE 4096
+#define LAST_SIZE PAGE
 
 /* Of the library that libstdc++ brings with it. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
@@ -245,6 +247,22 @@ struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t addr
 	return NULL;
 }
 
+/* It may have been loaded again since, to another place: code begins a page there. */
+static void find_module(const struct symbols *symbols, struct binary *module)
+{
+	const struct symbol_table *table = &symbols->kernel->table;
+	uint64_t page = ~(uint64_t)(PAGE - 1);
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct symbol *symbol = &table->list[i];
+
+		if (!symbol->owner || strcmp(symbol->owner, module->name))
+			continue;
+		module->bias = (symbol->start & page) - (module->start & page);
+		return;
+	}
+}
+
 static void load(struct symbols *symbols, struct binary *binary)
 {
 	binary->loaded = true;
@@ -257,6 +275,10 @@ static void load(struct symbols *symbols, struct binary *binary)
 		symbols_load_kernel(symbols);
 		break;
 	case BINARY_MODULE:
+		if (!symbols->kernel->loaded)
+			load(symbols, symbols->kernel);
+		find_module(symbols, binary);
+		break;
 	case BINARY_NONE:
 		break;
 	}
@@ -266,10 +288,11 @@ static void load(struct symbols *symbols, struct binary *binary)
 static struct symbol *find_in_kernel(struct symbols *symbols, const struct binary *binary,
 				     uint64_t address)
 {
-	uint64_t shift = binary->kind == BINARY_KERNEL ? symbols->kernel_shift : 0;
-	struct symbol *symbol = symbol_table_find(&symbols->kernel->table, address - shift);
+	bool is_kernel = binary->kind == BINARY_KERNEL;
+	uint64_t shift = is_kernel ? -symbols->kernel_shift : binary->bias;
+	struct symbol *symbol = symbol_table_find(&symbols->kernel->table, address + shift);
 
-	if (!symbol || binary->kind == BINARY_KERNEL)
+	if (!symbol || is_kernel)
 		return symbol;
 	return symbol->owner && !strcmp(symbol->owner, binary->name) ? symbol : NULL;
 }

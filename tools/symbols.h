@@ -74,7 +74,9 @@ struct binary_segment {
  * @segments: of a file.
  * @segment_count: how many.
  * @dwfl: keeps the file open: raw names are in it.
- * @bias: how much elfutils has moved the file.
+ * @bias: how much elfutils has moved the file; of a module, how much higher it is in the
+ *	table of the kernel's symbols than it was when it was recorded.
+ * @start: of a module, where it was then.
  * @problem: why there are no symbols, or NULL.
  */
 struct binary {
@@ -92,6 +94,7 @@ struct binary {
 	size_t segment_count;
 	void *dwfl;
 	uint64_t bias;
+	uint64_t start;
 	const char *problem;
 };
 

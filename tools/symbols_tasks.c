@@ -318,17 +318,22 @@ static struct binary *module_binary(struct tasks *tasks, const struct perffile_m
 {
 	const char *slash = strrchr(map->name, '/'), *name = slash ? slash + 1 : map->name;
 	const char *dot = strstr(name, ".ko");
+	struct binary *module;
 	char text[128];
 
-	if (*name == '[' || !dot)
-		return symbols_binary(tasks->symbols, BINARY_MODULE, name,
-				      map->build_id, map->build_id_size);
-	snprintf(text, sizeof(text), "[%.*s]", (int)(dot - name < 100 ? dot - name : 100), name);
-	for (char *at = text; *at; at++)
-		if (*at == '-')
-			*at = '_';
-	return symbols_binary(tasks->symbols, BINARY_MODULE, text, map->build_id,
-			      map->build_id_size);
+	if (*name != '[' && dot) {
+		snprintf(text, sizeof(text), "[%.*s]", (int)(dot - name < 100 ? dot - name : 100),
+			 name);
+		for (char *at = text; *at; at++)
+			if (*at == '-')
+				*at = '_';
+		name = text;
+	}
+	module = symbols_binary(tasks->symbols, BINARY_MODULE, name, map->build_id,
+				map->build_id_size);
+	if (!module->start)
+		module->start = map->start;
+	return module;
 }
 
 static struct binary *kernel_binary(struct tasks *tasks, const struct perffile_mmap *map)
@@ -454,8 +459,8 @@ void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode
 		map = space_find(tasks->kernel, look);
 		place->binary = map ? map->binary : symbols->kernel;
 		place->symbol = symbols_find(symbols, place->binary, look);
-		if (place->binary->kind == BINARY_KERNEL)
-			place->address = ip - symbols->kernel_shift;
+		place->address = place->binary->kind == BINARY_KERNEL ?
+				 ip - symbols->kernel_shift : ip + place->binary->bias;
 		return;
 	}
 	if (place->level == '.' && thread)

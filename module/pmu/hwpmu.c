@@ -242,8 +242,6 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 {
 	WRITE_ONCE(cpu->enabled, cpu->enabled & ~mask);
 	barrier(); /* the NMI leaves all of them alone from here on */
-	if (!cpu->enabled)
-		WRITE_ONCE(cpu->stuck, false);
 	if (cpu->held & mask)
 		this_cpu_and(hwpmu_cpu.held, ~mask);
 	apply_enabled(cpu);

@@ -63,9 +63,12 @@ struct pt_regs;
  *	or more. @regs is what was interrupted. It may change the period. Returns true
  *	if it is to go on; false to hold it until hwpmu_unhold(), or until it is stopped.
  *	NMI; all counters of this CPU stand still.
+ * @stopped: the PMU of this CPU was given up, until it is taken anew: nothing that is
+ *	started counts any more, and nothing can be started. Hard IRQ.
  */
 struct hwpmu_ops {
 	bool (*overflow)(struct hwpmu_counter *counter, struct pt_regs *regs);
+	void (*stopped)(void);
 };
 
 /**

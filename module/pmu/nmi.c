@@ -26,12 +26,12 @@
 
 static void report_stuck(struct irq_work *work)
 {
-	pr_warn("CPU %d: counters overflow without end and are stopped: close the events that count there\n",
+	pr_warn("CPU %d: counters overflow without end and are stopped: close all hardware events before you open any again\n",
 		smp_processor_id());
+	hwpmu_core_ops->stopped();
 }
 
-static DEFINE_PER_CPU(struct irq_work, stuck_work) =
-	IRQ_WORK_INIT(report_stuck);
+static DEFINE_PER_CPU(struct irq_work, stuck_work);
 
 void hwpmu_lvtpc_set_nmi(void)
 {
@@ -76,6 +76,8 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (!cpu->owned)
 		return NMI_DONE;
 	cpu->stats.nmis_seen++;
+	if (READ_ONCE(cpu->stuck))
+		return NMI_DONE; /* nothing counts, but the status may say otherwise */
 	status = intel_read_status() & hwpmu_the_caps.counters;
 	if (!status)
 		return NMI_DONE;
@@ -103,6 +105,11 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 
 int __init hwpmu_nmi_init(void)
 {
+	int cpu;
+
+	/* Not by an initializer: in a module's per-CPU data older kernels leave pointers 0. */
+	for_each_possible_cpu(cpu)
+		init_irq_work(per_cpu_ptr(&stuck_work, cpu), report_stuck);
 	return register_nmi_handler(NMI_LOCAL, hwpmu_nmi, NMI_FLAG_FIRST,
 				    NMI_NAME);
 }

@@ -20,7 +20,8 @@
  * @used: counters that may hold something else than 0.
  * @unsettled: see hwpmu_user_unsettled().
  * @owned: the PMU is ours on this CPU.
- * @stuck: the NMI could not make the counters stop overflowing and has disabled them.
+ * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
+ *	the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
  * @written: what IA32_PERF_GLOBAL_CTRL was last written to, or is about to be.
  * @stats: what has happened.
@@ -66,10 +67,13 @@ static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 /* Bring IA32_PERF_GLOBAL_CTRL to what is wanted. Own CPU, IRQs off, or its NMI. */
 static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
 {
-	u64 counters = hwpmu_wanted(cpu);
+	u64 counters;
 
-	WRITE_ONCE(cpu->written, counters);
-	intel_enable_only(counters);
+	do { /* again, if an NMI holds one meanwhile */
+		counters = hwpmu_wanted(cpu);
+		WRITE_ONCE(cpu->written, counters);
+		intel_enable_only(counters);
+	} while (unlikely(counters != hwpmu_wanted(cpu)));
 }
 
 /* How many bits counter @index has */

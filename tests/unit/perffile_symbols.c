@@ -234,6 +234,7 @@ Test(perffile_symbols, of_the_kernel_and_modules, .init = make_root, .fini = rem
 	struct binary *one = symbols_binary(symbols, BINARY_MODULE, "[one]", NULL, 0);
 	struct binary *kernel = symbols->kernel;
 
+	one->start = 0xffffffffc0000000;
 	symbols->reference = "_text";
 	symbols->reference_address = 0xffffffff91000000;
 	cr_assert_str_eq(kernel_name(symbols, kernel, 0xffffffff91000000), "startup");
@@ -243,6 +244,20 @@ Test(perffile_symbols, of_the_kernel_and_modules, .init = make_root, .fini = rem
 	cr_assert_null(kernel_name(symbols, kernel, 0xffffffff90ffffff));
 	cr_assert_str_eq(kernel_name(symbols, one, 0xffffffffc0000fff), "open");
 	cr_assert_null(kernel_name(symbols, one, 0xffffffffc0001001), "it is the other module's");
+	symbols_free(symbols);
+}
+
+Test(perffile_symbols, of_a_module_that_was_loaded_again, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = with_kallsyms(
+		"ffffffffc0000010 t first\t[one]\nffffffffc0000200 t second\t[one]\n"
+		"ffffffffc0005010 t first\t[two]\nffffffffc0005080 t second\t[two]\n");
+	struct binary *two = symbols_binary(symbols, BINARY_MODULE, "[two]", NULL, 0);
+
+	/* It was where the other one is now. */
+	two->start = 0xffffffffc0000000;
+	cr_assert_str_eq(kernel_name(symbols, two, 0xffffffffc000007f), "first");
+	cr_assert_str_eq(kernel_name(symbols, two, 0xffffffffc0000080), "second");
 	symbols_free(symbols);
 }
 

@@ -17,6 +17,23 @@ static inline void set_paranoid(long level)
 	cr_assert_eq(raw_write_number(path, level), 0, "%s", path);
 }
 
+/* As long as a user has a process the kernel remembers what he has locked: what is not
+ * given back shows.
+ */
+static inline pid_t user_stays(void)
+{
+	pid_t child = fork_child();
+
+	if (!child) {
+		if (raw_become(RAW_USER))
+			_exit(1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* becoming has cleared it */
+		for (;;)
+			pause();
+	}
+	return child;
+}
+
 /* Become @uid, and map rings until it is refused: how many pages, negative on failure */
 #define TAKE_PAGES	(1 + 8)
 #define RINGS_MAX	4000

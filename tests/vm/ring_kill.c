@@ -7,14 +7,18 @@
 #include "memory.h"
 #include "module.h"
 
+static pid_t keeper;
+
 static void allow_users(void)
 {
 	sampling_init();
 	set_paranoid(1);
+	keeper = user_stays();
 }
 
 static void forbid_users(void)
 {
+	raw_reap(keeper);
 	set_paranoid(is_witness() ? 3 : 2);
 	sampling_fini();
 }

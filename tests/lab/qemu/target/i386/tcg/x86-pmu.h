@@ -46,6 +46,8 @@ typedef struct X86PMUState {
     uint64_t debugctl;
     /* A counter has overflowed, the local APIC has not been told yet. */
     bool pmi_pending;
+    /* Acknowledgements still to be lost, see pmu_msr.c */
+    uint64_t lost_acks;
 
     /* gshare branch predictor, only used while X86_PMU_BRM is counted */
     uint32_t branch_history;

@@ -75,6 +75,13 @@
  * Last level cache references and misses (Intel): every 256 and 4096
  * instructions, just not to be zero.
  *
+ * What can be broken
+ * ==================
+ *
+ * With x-tcg-pmu-breakable=on, an Intel PMU has a register of its own in which the
+ * guest asks it to lose acknowledgements of overflows, see pmu_msr.c.  That is
+ * for tests of handlers that have to survive this.
+ *
  * What is missing
  * ===============
  *

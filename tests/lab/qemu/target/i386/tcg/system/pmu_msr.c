@@ -16,6 +16,17 @@
 #define MSR_IA32_PERF_GLOBAL_INUSE      0x392
 #define MSR_IA32_A_PMC0                 0x4c1
 
+/*
+ * Of x-tcg-pmu-breakable=on only, and of no processor: how many acknowledgements
+ * of overflows this CPU is to lose from now on.  The SDM reserves the range for
+ * such use, Vol. 4 "Architectural MSRs".
+ *
+ * A lost one leaves the counters' bits of IA32_PERF_GLOBAL_STATUS as they are:
+ * to a handler that looks until there are none, the counters seem to overflow
+ * without end.
+ */
+#define MSR_PMU_LOSE_ACKS               0x400000f0
+
 /* APM Vol. 2 "Core Performance Event-Select/Counter Registers" */
 #define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
 #define MSR_AMD_LEGACY_PERF_CTR0        0xc0010004
@@ -142,6 +153,18 @@ static uint64_t pmu_status_bits(X86PMUState *pmu)
     return bits;
 }
 
+/* The bits of the status that an acknowledgement of BITS does clear */
+static uint64_t pmu_acknowledge(CPUX86State *env, uint64_t bits)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    if (pmu->lost_acks && (env->msr_global_status & bits & GLOBAL_CTR_MASK)) {
+        pmu->lost_acks--;
+        return bits & ~GLOBAL_CTR_MASK;
+    }
+    return bits;
+}
+
 /* A write that passed all checks: REG, if any, and the status change. */
 static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
                        uint64_t status_clear, uint64_t status_set)
@@ -151,7 +174,7 @@ static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
     if (reg) {
         *reg = val;
     }
-    env->msr_global_status &= ~status_clear;
+    env->msr_global_status &= ~pmu_acknowledge(env, status_clear);
     env->msr_global_status |= status_set;
     pmu_rearm(env);
 }
@@ -191,6 +214,12 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
         break;
     case MSR_IA32_DEBUGCTL:
         pmu->debugctl = val;
+        return true;
+    case MSR_PMU_LOSE_ACKS:
+        if (!env_archcpu(env)->tcg_pmu_breakable) {
+            return false;
+        }
+        pmu->lost_acks = val;
         return true;
     case MSR_IA32_PERF_GLOBAL_INUSE:
         if (pmu->version < 4) {
@@ -258,6 +287,9 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
     case MSR_IA32_DEBUGCTL:
         *val = pmu->debugctl;
         return true;
+    case MSR_PMU_LOSE_ACKS:
+        *val = pmu->lost_acks;
+        return env_archcpu(env)->tcg_pmu_breakable;
     case MSR_IA32_PERF_CAPABILITIES:
         *val = env->features[FEAT_PERF_CAPABILITIES];
         return true;

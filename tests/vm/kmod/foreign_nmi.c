@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For tests only: sends NMIs that nobody owns, and counts what NMIs each CPU gets.
+ *
+ *	parameters/send		written a CPU's number: it gets an NMI; returns when that
+ *				has arrived
+ *	parameters/counts	a line for each CPU: its number, all NMIs, those with a
+ *				counter overflown, those without, those nobody wanted
+ *
+ * Nothing of an NMI tells who sent it, so one of these may be taken for a counter's if both
+ * are there at once: the processor makes one NMI of them.
+ *
+ * What nobody wanted is taken here, at last, before the kernel complains about it. The
+ * counts are written by NMIs of their CPU only, which do not nest.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/nmi.h>
+#include <linux/percpu.h>
+
+#include <asm/apic.h>
+#include <asm/irq_vectors.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+
+#define NAME		"foreign_nmi"
+/* An NMI that has not come in this time will not come. */
+#define PATIENCE	(60 * HZ)
+/* Bits of IA32_PERF_GLOBAL_STATUS that are counters, SDM Vol. 4 */
+#define COUNTERS	0x0000ffffffffffffULL
+
+struct counts {
+	unsigned long all;
+	unsigned long overflown;
+	unsigned long alone;
+	unsigned long unknown;
+};
+
+static DEFINE_PER_CPU(struct counts, counts);
+
+static int see_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct counts *c = this_cpu_ptr(&counts);
+	u64 status;
+
+	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
+	if (status & COUNTERS)
+		WRITE_ONCE(c->overflown, c->overflown + 1);
+	else
+		WRITE_ONCE(c->alone, c->alone + 1);
+	WRITE_ONCE(c->all, c->all + 1);
+	return NMI_DONE;
+}
+
+static int take_unknown(unsigned int type, struct pt_regs *regs)
+{
+	struct counts *c = this_cpu_ptr(&counts);
+
+	WRITE_ONCE(c->unknown, c->unknown + 1);
+	return NMI_HANDLED;
+}
+
+/*
+ * It has come when one was unknown, which is the end of it. Or it became one with a counter's:
+ * with one that had not been seen when it was sent, or with the next.
+ */
+static bool has_come(const struct counts *c, const struct counts *before)
+{
+	return READ_ONCE(c->unknown) != before->unknown ||
+		READ_ONCE(c->overflown) - before->overflown > 3;
+}
+
+static int send_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned long end = jiffies + PATIENCE;
+	const struct counts *c;
+	struct counts before;
+	unsigned int cpu;
+	int err;
+
+	err = kstrtouint(text, 0, &cpu);
+	if (err)
+		return err;
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
+		return -ENODEV;
+	c = per_cpu_ptr(&counts, cpu);
+	before = *c;
+	apic->send_IPI(cpu, NMI_VECTOR);
+	while (!has_come(c, &before)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		cond_resched();
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops send_ops = { .set = send_set };
+module_param_cb(send, &send_ops, NULL, 0200);
+
+static int counts_get(char *buffer, const struct kernel_param *kp)
+{
+	const struct counts *c;
+	int cpu, n = 0;
+
+	for_each_online_cpu(cpu) {
+		c = per_cpu_ptr(&counts, cpu);
+		n += scnprintf(buffer + n, PAGE_SIZE - n, "%d %lu %lu %lu %lu\n", cpu,
+			       READ_ONCE(c->all), READ_ONCE(c->overflown),
+			       READ_ONCE(c->alone), READ_ONCE(c->unknown));
+	}
+	return n;
+}
+
+static const struct kernel_param_ops counts_ops = { .get = counts_get };
+module_param_cb(counts, &counts_ops, NULL, 0400);
+
+/* First of all, as the product does, which is loaded by then: so before it */
+static int __init foreign_nmi_init(void)
+{
+	u64 status;
+	int err;
+
+	if (rdmsrl_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
+		return -ENODEV;
+	err = register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, NAME);
+	if (err)
+		return err;
+	err = register_nmi_handler(NMI_UNKNOWN, take_unknown, 0, NAME);
+	if (err)
+		unregister_nmi_handler(NMI_LOCAL, NAME);
+	return err;
+}
+
+static void __exit foreign_nmi_exit(void)
+{
+	unregister_nmi_handler(NMI_UNKNOWN, NAME);
+	unregister_nmi_handler(NMI_LOCAL, NAME);
+}
+
+module_init(foreign_nmi_init);
+module_exit(foreign_nmi_exit);
+
+MODULE_DESCRIPTION("NMIs that nobody owns, for tests of pmuctl");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,85 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# For the scripts that test the tool, which source this: every function of such a script
+# is a check, but for those that it names as helpers when it runs them all. They work in a
+# directory of their own, empty for each; what the tool said is in the files out and err.
+# shellcheck disable=SC2034 # what is set here is for them
+
+passed=0 failed=0
+TOOL=pmuctl	# what run() runs
+SAYS=err	# what says() looks at
+WORK=$(mktemp -d)
+cd "$WORK" || exit 1
+at_exit=:
+trap '$at_exit; cd /; rm -rf "$WORK"' EXIT
+
+# check WORDS COMMAND...: COMMAND must succeed
+check()
+{
+	name=$1
+	shift
+	if "$@" >check.log 2>&1; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAIL $name"
+		sed 's/^/     | /' check.log out err 2>/dev/null
+	fi
+}
+
+# run_checks [HELPER]...: all checks of the script, in order, and what came of them
+run_checks()
+{
+	helpers=" $* "
+	# shellcheck disable=SC2013 # names are words
+	for function in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
+		case $helpers in
+		*" $function "*) continue ;;
+		esac
+		rm -rf ./*
+		check "$function" "$function"
+	done
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
+}
+
+# run STATUS ARGS...: the tool with ARGS must end with STATUS
+run()
+{
+	expected=$1 status=0
+	shift
+	$TOOL "$@" >out 2>err </dev/null || status=$?
+	[ "$status" -eq "$expected" ] || {
+		echo "$TOOL $*: status $status, expected $expected"
+		return 1
+	}
+}
+
+# says PATTERN...: there is a line for each of these extended patterns
+says()
+{
+	for pattern in "$@"; do
+		grep -Eq -e "$pattern" "$SAYS" || { echo "$SAYS lacks: $pattern"; return 1; }
+	done
+}
+
+lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
+
+# listens PID: wait until that pmuctl takes its signals
+listens()
+{
+	# shellcheck disable=SC2010 # where the links lead is what matters
+	until ls -l "/proc/$1/fd" | grep -q signalfd; do
+		[ -e "/proc/$1/exe" ] || return 1
+		usleep 20000
+	done
+}
+
+# appears FILE, appears TEXT FILE: wait until it is there
+appears()
+{
+	until if [ $# -eq 1 ]; then [ -e "$1" ]; else grep -q -e "$1" "$2"; fi; do
+		usleep 20000
+	done
+}
