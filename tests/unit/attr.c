@@ -38,10 +38,10 @@ static void set_bit(union pmuctl_attr *a, unsigned int offset, unsigned int bit)
 /* ---- The model ---- */
 
 static const uint64_t unsupported_flags =
-	1ULL << 1 |		/* inherit */
 	1ULL << 11 |		/* inherit_stat */
 	3ULL << 19 |		/* exclude_host, exclude_guest */
-	0x3ffULL << 28;		/* namespaces to sigtrap */
+	0x7fULL << 28 |		/* namespaces to build_id */
+	3ULL << 36;		/* remove_on_exec, sigtrap */
 static const uint64_t known_flags = (1ULL << 38) - 1;
 static const uint64_t precise_flags = 3ULL << 15;
 #define FLAG_FREQ	(1ULL << 10)
@@ -199,6 +199,8 @@ Test(attr, what_is_supported_is_accepted)
 		a.attr.exclude_hv = 1;
 		a.attr.exclude_idle = 1;
 		a.attr.enable_on_exec = 1;
+		a.attr.inherit = 1;
+		a.attr.inherit_thread = 1;
 		cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
 		cr_assert_eq(pmuctl_attr_check(&a, NULL), 0);
 	}
@@ -218,7 +220,7 @@ Test(attr, every_bit_on_its_own)
 	 * by itself; read_format; flags; wakeup_events; registers and stack, which nobody
 	 * asked for; a depth of 1 to 64.
 	 */
-	cr_assert_eq(accepted, 1 + 32 + 64 + 63 + 13 + 5 + 22 + 32 + 2 * 64 + 32 + 7,
+	cr_assert_eq(accepted, 1 + 32 + 64 + 63 + 13 + 5 + 24 + 32 + 2 * 64 + 32 + 7,
 		     "%u", accepted);
 }
 
@@ -236,7 +238,6 @@ Test(attr, flags_are_named_as_in_c)
 	cr_assert_str_eq(why.sentence, "attr." #name				\
 			 " is not supported by this version of pmuctl: leave it 0"); \
 } while (0)
-	FLAG(inherit);
 	FLAG(inherit_stat);
 	FLAG(exclude_host);
 	FLAG(exclude_guest);
@@ -247,7 +248,6 @@ Test(attr, flags_are_named_as_in_c)
 	FLAG(cgroup);
 	FLAG(text_poke);
 	FLAG(build_id);
-	FLAG(inherit_thread);
 	FLAG(remove_on_exec);
 	FLAG(sigtrap);
 #undef FLAG

@@ -13,7 +13,7 @@ static const struct {
 	const char *field;
 	bool supported;
 } flags[FIRST_UNKNOWN] = {
-	{ "attr.disabled", true }, { "attr.inherit", false }, { "attr.pinned", true },
+	{ "attr.disabled", true }, { "attr.inherit", true }, { "attr.pinned", true },
 	{ "attr.exclusive", true }, { "attr.exclude_user", true },
 	{ "attr.exclude_kernel", true }, { "attr.exclude_hv", true },
 	{ "attr.exclude_idle", true }, { "attr.mmap", true }, { "attr.comm", true },
@@ -29,7 +29,7 @@ static const struct {
 	{ "attr.namespaces", false }, { "attr.ksymbol", false },
 	{ "attr.bpf_event", false }, { "attr.aux_output", false },
 	{ "attr.cgroup", false }, { "attr.text_poke", false },
-	{ "attr.build_id", false }, { "attr.inherit_thread", false },
+	{ "attr.build_id", false }, { "attr.inherit_thread", true },
 	{ "attr.remove_on_exec", false }, { "attr.sigtrap", false },
 };
 
@@ -251,6 +251,45 @@ Test(refuse_attr, generic_events_that_this_cpu_lacks)
 	cr_assert_geq(refused, 2);
 }
 
+/* Returns a descriptor, or -errno. */
+static int join(const union raw_attr *a, int group_fd, struct pmuctl_explanation *why)
+{
+	struct pmuctl_open request = raw_request(a, 0, -1, 0, why);
+	int fd;
+
+	request.group_fd = group_fd;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What of inherit_thread differs does not matter. */
+Test(refuse_attr, siblings_that_are_inherited_otherwise_than_their_leader)
+{
+	for (unsigned int bits = 0; bits < 16; bits++) {
+		union raw_attr a = raw_instructions();
+		struct pmuctl_explanation why = { .size = 0 };
+		bool differs = (bits ^ bits >> 1) & 1;
+		int leader, sibling;
+
+		a.attr.inherit = bits & 1;
+		a.attr.inherit_thread = bits >> 2 & 1;
+		leader = raw_check_opened(&a, 0, -1, 0);
+		a.attr.inherit = bits >> 1 & 1;
+		a.attr.inherit_thread = bits >> 3 & 1;
+		sibling = join(&a, leader, &why);
+		if (differs) {
+			cr_assert_eq(sibling, -EINVAL, "%u: %d", bits, sibling);
+			raw_check_why(&why, EINVAL, PMUCTL_WHY_SIBLING_INHERIT,
+				      "attr.inherit",
+				      "a group is inherited as a whole or not at all: set attr.inherit as its leader has it");
+		} else {
+			cr_assert_geq(sibling, 0, "%u: %s", bits, why.sentence);
+			close(sibling);
+		}
+		close(leader);
+	}
+}
+
 /* What comes first when much is wrong: what nobody knows, the type, what we lack, what
  * contradicts itself, the target.
  */
@@ -259,7 +298,7 @@ Test(refuse_attr, order_of_refusals)
 	union raw_attr a = raw_attr(99, 0);
 	struct pmuctl_explanation why;
 
-	a.attr.inherit = 1;
+	a.attr.inherit_stat = 1;
 	a.attr.config1 = 1;
 	a.attr.sample_period = ~0ULL;
 	a.attr.read_format = 1 << 20;
@@ -271,8 +310,8 @@ Test(refuse_attr, order_of_refusals)
 	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
 	a.attr.type = PERF_TYPE_RAW;
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
-	cr_assert_str_eq(why.field, "attr.inherit");
-	a.attr.inherit = 0;
+	cr_assert_str_eq(why.field, "attr.inherit_stat");
+	a.attr.inherit_stat = 0;
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
 	cr_assert_str_eq(why.field, "attr.config1");
 	a.attr.config1 = 0;

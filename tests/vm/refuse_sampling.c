@@ -206,6 +206,33 @@ Test(refuse_sampling, what_is_not_asked_for_does_not_matter)
 	close(raw_check_opened(&a, 0, -1, 0));
 }
 
+/* ---- How many ---- */
+
+static void refresh(bool inherit, int error)
+{
+	union raw_attr a = sampled(PERF_SAMPLE_IP);
+	struct pmuctl_explanation why;
+	int fd;
+
+	a.attr.inherit = inherit;
+	fd = raw_check_opened(&a, 0, -1, 0);
+	errno = 0;
+	ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
+	cr_assert_eq(errno, error, "%m");
+	if (error) {
+		cr_assert_eq(raw_explain(fd, &why), 0);
+		raw_check_why(&why, error, PMUCTL_WHY_REFRESH_MANY, "",
+			      "an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows");
+	}
+	close(fd);
+}
+
+Test(refuse_sampling, a_number_of_overflows_in_many_tasks)
+{
+	refresh(true, EINVAL);
+	refresh(false, 0);
+}
+
 /* ---- Its time ---- */
 
 Test(refuse_sampling, clocks_that_an_nmi_cannot_read)
