@@ -95,10 +95,11 @@ static const struct {
 	{ 37, "attr.sigtrap" },
 };
 
-/* All of them: every known flag but disabled, pinned, exclusive, exclude_user, _kernel,
- * _hv, _idle, mmap, comm, freq, enable_on_exec, task, watermark, mmap_data, sample_id_all,
- * exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid, context_switch,
- * write_backward, and precise_ip, which has a sentence of its own.
+/* All of them: every known flag but disabled, inherit, pinned, exclusive, exclude_user,
+ * _kernel, _hv, _idle, mmap, comm, freq, enable_on_exec, task, watermark, mmap_data,
+ * sample_id_all, exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid,
+ * context_switch, write_backward, inherit_thread, and precise_ip, which has a sentence of
+ * its own.
  */
 #define SUPPORTED_FLAGS							\
 	(GENMASK_ULL(10, 0) | BIT_ULL(35) | GENMASK_ULL(14, 12) |	\

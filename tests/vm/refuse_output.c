@@ -143,7 +143,7 @@ Test(refuse_output, refresh_of_all_cpus)
 	int fd = raw_check_opened(&a, -1, -1, 0);
 
 	check_refused(fd, PERF_EVENT_IOC_REFRESH, 1, EINVAL, PMUCTL_WHY_REFRESH_MANY,
-		      "an event of all CPUs overflows on each: open one for each CPU to have it end after a number of overflows");
+		      "an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows");
 	close(fd);
 	/* What the sentence says helps. */
 	fd = raw_check_opened(&a, -1, 0, 0);
