@@ -9,6 +9,9 @@
  *
  *	files_mutex		the front's: which descriptors there are
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
+ *	(mmap_lock)		mapping and unmapping
+ *	buffer_mutex		which output writes to which buffer
+ *	user_mutex		which processes may read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
  *	(rq->lock)		the scheduler's, held when sched_switch calls us
  *	context->lock		raw, IRQs off: state of the events of a context

@@ -24,14 +24,17 @@
 /* Of a rate: periods after which the weight of one has fallen to about a third */
 #define MEMORY		8
 
+/* No CPU gets further than this, and computing with it does not overflow. */
+#define RATE_MAX	10000000U
+
 static unsigned int max_sample_rate = 100000;
 module_param(max_sample_rate, uint, 0644);
 MODULE_PARM_DESC(max_sample_rate,
-		 "Samples a second and event above which it is throttled, and highest frequency (default 100000)");
+		 "Samples a second and event above which it is throttled, and highest frequency (default 100000, at most 10000000)");
 
 unsigned int pmuctl_max_sample_rate(void)
 {
-	return max(READ_ONCE(max_sample_rate), 1U);
+	return clamp(READ_ONCE(max_sample_rate), 1U, RATE_MAX);
 }
 
 static unsigned int samples_per_tick(void)
@@ -50,8 +53,13 @@ static u64 ran_until_now(const struct pmuctl_event *event)
 /* The period with which @events in @ns would have been right */
 static u64 right_period(u64 freq, u64 events, u64 ns)
 {
+	u64 samples;
+
 	ns = clamp_t(u64, ns, MEASURE_NS_MIN, MEASURE_NS_MAX);
-	return clamp_t(u64, mul_u64_u64_div_u64(events, NSEC_PER_SEC, freq * ns),
+	samples = freq * ns; /* times 10^-9 */
+	if (events >> 33 >= samples)
+		return PERIOD_MAX; /* nothing is as fast; the quotient must fit */
+	return clamp_t(u64, mul_u64_u64_div_u64(events, NSEC_PER_SEC, samples),
 		       1, PERIOD_MAX);
 }
 

@@ -79,7 +79,8 @@ run()
 for suite in "$@"; do
 	case $suite in
 	*.sh)	run "$suite" timeout "$limit" sh "/pmuctl/tests/$suite" ;;
-	*)	run "$suite" timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" ;;
+	*)	run "$suite" env LD_LIBRARY_PATH=/pmuctl/tests/lib/without-libgit2 \
+			timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" ;;
 	esac
 done
 [ ! -e "$leaks" ] || run leaks check_leaks

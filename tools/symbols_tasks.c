@@ -114,7 +114,8 @@ static int space_replace(struct tasks *tasks, struct space *space, size_t at, si
 	size_t total = space->count - gone + count;
 
 	if (total > space->room) {
-		size_t room = total * 2;
+		/* A copy is seldom added to; one that grows will do so again. */
+		size_t room = total + (space->count ? total : 16);
 		struct mapping *list = reallocarray(space->list, room, sizeof(*list));
 
 		if (!list)

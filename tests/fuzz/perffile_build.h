@@ -26,6 +26,7 @@
 struct build {
 	uint8_t *data;
 	size_t size;
+	size_t room;
 	struct perf_event_attr attrs[BUILD_EVENTS];
 	size_t events;
 	size_t records;		/* where they begin */
@@ -34,7 +35,10 @@ struct build {
 
 static inline void build_bytes(struct build *build, const void *bytes, size_t size)
 {
-	build->data = realloc(build->data, build->size + size + 1);
+	if (build->size + size >= build->room) {
+		build->room = (build->size + size) * 2 + 1024;
+		build->data = realloc(build->data, build->room);
+	}
 	if (!build->data)
 		abort();
 	if (size)

@@ -60,7 +60,7 @@ static void add_chains(struct build *build, uint64_t *seed)
 
 	for (int i = 0; i < 6; i++) {
 		sample.id = build_id(i % build->events, 0);
-		sample.ip = i & 1 ? 0x400010 + 0x400 * i : 0xffffffff81000010;
+		sample.ip = i & 1 ? 0x400010 + 0x400 * (uint64_t)i : 0xffffffff81000010;
 		sample.chain = 0;
 		if (!(i & 1)) {
 			sample.chain_at[sample.chain++] = (uint64_t)PERF_CONTEXT_KERNEL;

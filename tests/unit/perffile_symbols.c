@@ -174,8 +174,7 @@ Test(perffile_symbols, not_of_another_file, .init = make_root, .fini = remove_ro
 	symbols_free(symbols);
 }
 
-Test(perffile_symbols, not_of_what_is_no_file, .init = make_root, .fini = remove_root,
-     .timeout = 20)
+Test(perffile_symbols, not_of_what_is_no_file, .init = make_root, .fini = remove_root)
 {
 	static const char *const paths[] = { "/bin", "/bin/pipe", "/bin/text", "/bin/none" };
 	struct symbols *symbols = symbols_new(&no_info, root, NULL);

@@ -39,25 +39,7 @@ static inline struct perf_event_attr raw_u(uint64_t config)
 static inline int group_try(struct perf_event_attr attr, pid_t pid, int cpu,
 			    int group_fd, unsigned int flags)
 {
-	struct pmuctl_open open_args = {
-		.size = sizeof(open_args),
-		.flags = PERF_FLAG_FD_CLOEXEC | flags,
-		.attr = (uintptr_t)&attr,
-		.pid = pid,
-		.cpu = cpu,
-		.group_fd = group_fd,
-		.explanation_size = sizeof(event_why),
-		.explanation = (uintptr_t)&event_why,
-	};
-	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
-	int fd, err;
-
-	cr_assert_geq(device, 0);
-	memset(&event_why, 0, sizeof(event_why));
-	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_args);
-	err = errno;
-	close(device);
-	return fd < 0 ? -err : fd;
+	return event_try_in_group(&attr, pid, cpu, group_fd, flags);
 }
 
 /* An event of this task, in the group of @group_fd or in one of its own (-1) */

@@ -122,19 +122,20 @@ static inline struct perf_event_attr branches_u(void)
 	return user_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 }
 
-/* The refusal of the last event_try() of this thread */
+/* The refusal of the last open of this thread */
 static __thread struct pmuctl_explanation event_why;
 
-/* Returns a descriptor, or -errno. */
-static inline int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+/* Returns a descriptor, or -errno. The device is not left open. */
+static inline int event_try_in_group(const struct perf_event_attr *attr, pid_t pid,
+				     int cpu, int group_fd, unsigned int flags)
 {
 	struct pmuctl_open open_args = {
 		.size = sizeof(open_args),
-		.flags = PERF_FLAG_FD_CLOEXEC,
+		.flags = PERF_FLAG_FD_CLOEXEC | flags,
 		.attr = (uintptr_t)attr,
 		.pid = pid,
 		.cpu = cpu,
-		.group_fd = -1,
+		.group_fd = group_fd,
 		.explanation_size = sizeof(event_why),
 		.explanation = (uintptr_t)&event_why,
 	};
@@ -148,6 +149,11 @@ static inline int event_try(const struct perf_event_attr *attr, pid_t pid, int c
 	err = errno;
 	close(device);
 	return fd < 0 ? -err : fd;
+}
+
+static inline int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return event_try_in_group(attr, pid, cpu, -1, 0);
 }
 
 static inline int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)

@@ -177,11 +177,14 @@ Test(sample_exact, events_take_turns)
 			struct perf_event_header *header;
 			struct counts c;
 			struct sample s;
+			uint64_t at;
 
 			while ((header = ring_next(&each[i].r))) {
 				take_sample(&attr, header, &s);
-				cr_assert_eq(s.read.each[0].value,
-					     ++each[i].n * attr.sample_period);
+				at = ++each[i].n * attr.sample_period;
+				if (is_witness() && s.read.each[0].value == at + 1)
+					at++; /* see check_place() */
+				cr_assert_eq(s.read.each[0].value, at);
 			}
 			c = event_read(each[i].fd);
 			few += each[i].n < 100 || c.running == c.enabled;

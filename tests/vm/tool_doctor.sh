@@ -5,47 +5,14 @@
 # perf counting, users, no device, no module. Runs in busybox' sh as root.
 # shellcheck disable=SC2317,SC2013 # the checks are called by name, in order
 
-passed=0 failed=0
-WORK=$(mktemp -d)
-cd "$WORK" || exit 1
+# shellcheck source=tests/vm/lib/checks.sh
+. "$(dirname -- "$0")/lib/checks.sh"
+SAYS=out
 WATCHDOG=/proc/sys/kernel/nmi_watchdog
 before=$(cat $WATCHDOG)
-trap 'echo "$before" >$WATCHDOG; cd /; rm -rf "$WORK"' EXIT
+restore_watchdog() { echo "$before" >$WATCHDOG; }
+at_exit=restore_watchdog
 echo 0 >$WATCHDOG
-
-# check WORDS COMMAND...: COMMAND must succeed
-check()
-{
-	name=$1
-	shift
-	if "$@" >check.log 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL $name"
-		sed 's/^/     | /' check.log out err 2>/dev/null
-	fi
-}
-
-# run STATUS ARGS...: pmuctl ARGS; its output goes to the files out and err
-run()
-{
-	expected=$1 status=0
-	shift
-	pmuctl "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$expected" ] || {
-		echo "pmuctl $*: status $status, expected $expected"
-		return 1
-	}
-}
-
-# says PATTERN...: out has a line for each of these extended patterns
-says()
-{
-	for pattern in "$@"; do
-		grep -Eq -e "$pattern" out || { echo "out lacks: $pattern"; return 1; }
-	done
-}
 
 healthy()
 {
@@ -65,20 +32,12 @@ watchdog_is_found()
 		run 0 doctor
 }
 
-# started: wait for the file of that name, which a command that is counted makes
-started()
-{
-	until [ -e started ]; do
-		usleep 20000
-	done
-}
-
 perf_is_found()
 {
 	# it waits for its command, whatever signal it gets
 	perf stat -e instructions -a sh -c 'touch started; until [ -e stop ]; do usleep 50000; done' >/dev/null 2>&1 &
 	holder=$!
-	started || return 1
+	appears started
 	run 1 doctor
 	result=$?
 	touch stop
@@ -90,7 +49,7 @@ our_own_events_are_told()
 {
 	pmuctl stat -e instructions:u sh -c 'touch started; exec sleep 100000' 2>/dev/null &
 	holder=$!
-	started || return 1
+	appears started
 	run 0 doctor
 	result=$?
 	kill -TERM $holder
@@ -151,12 +110,4 @@ without_the_module()
 		grep -q "modprobe pmuctl" err && run 0 doctor
 }
 
-for name in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
-	case $name in
-	check|run|says|started) continue ;;
-	esac
-	rm -f out err started stop
-	check "$name" "$name"
-done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_checks restore_watchdog

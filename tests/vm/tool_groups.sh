@@ -5,67 +5,12 @@
 # single CPUs, intervals and repeats. Runs in busybox' sh as root, on two CPUs.
 # shellcheck disable=SC2317,SC2013,SC2016 # checks are called by name; $ is for awk and sh
 
-passed=0 failed=0
-WORK=$(mktemp -d)
-cd "$WORK" || exit 1
-trap 'cd /; rm -rf "$WORK"' EXIT
-
-# check WORDS COMMAND...: COMMAND must succeed
-check()
-{
-	name=$1
-	shift
-	if "$@" >check.log 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL $name"
-		sed 's/^/     | /' check.log out err 2>/dev/null
-	fi
-}
-
-# run STATUS ARGS...: pmuctl stat ARGS; its output goes to the files out and err
-run()
-{
-	expected=$1 status=0
-	shift
-	pmuctl stat "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$expected" ] || {
-		echo "pmuctl stat $*: status $status, expected $expected"
-		return 1
-	}
-}
-
-# says PATTERN...: err has a line for each of these extended patterns
-says()
-{
-	for pattern in "$@"; do
-		grep -Eq -e "$pattern" err || { echo "err lacks: $pattern"; return 1; }
-	done
-}
-
-lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
+# shellcheck source=tests/vm/lib/checks.sh
+. "$(dirname -- "$0")/lib/checks.sh"
+TOOL='pmuctl stat'
 
 # holds PROGRAM: awk, on the columns of err, ends with status 0
 holds() { awk -F , "$1" err || { echo "not so: $1"; return 1; }; }
-
-# listens PID: wait until that pmuctl takes its signals
-listens()
-{
-	# shellcheck disable=SC2010 # where the links lead is what matters
-	until ls -l "/proc/$1/fd" | grep -q signalfd; do
-		[ -e "/proc/$1/exe" ] || return 1
-		usleep 20000
-	done
-}
-
-# appears FILE, appears TEXT FILE: wait until it is there
-appears()
-{
-	until if [ $# -eq 1 ]; then [ -e "$1" ]; else grep -q -e "$1" "$2"; fi; do
-		usleep 20000
-	done
-}
 
 # busy ROUNDS: what to run for a while: about 300 instructions a round
 busy() { echo "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done"; }
@@ -292,12 +237,4 @@ numbers_that_are_none()
 	done
 }
 
-for name in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
-	case $name in
-	check|run|says|lines|holds|listens|appears|busy|until_lines|at_last|turns_of_three_groups) continue ;;
-	esac
-	rm -f ran go out err file n
-	check "$name" "$name"
-done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_checks holds busy until_lines at_last turns_of_three_groups

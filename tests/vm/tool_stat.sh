@@ -5,56 +5,8 @@
 # refusals, what the command inherits. Runs in busybox' sh as root.
 # shellcheck disable=SC2317,SC2013 # the checks are called by name, in order
 
-passed=0 failed=0
-WORK=$(mktemp -d)
-cd "$WORK" || exit 1
-trap 'cd /; rm -rf "$WORK"' EXIT
-
-# check WORDS COMMAND...: COMMAND must succeed
-check()
-{
-	name=$1
-	shift
-	if "$@" >check.log 2>&1; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		echo "FAIL $name"
-		sed 's/^/     | /' check.log out err 2>/dev/null
-	fi
-}
-
-# run STATUS ARGS...: pmuctl ARGS; its output goes to the files out and err
-run()
-{
-	expected=$1 status=0
-	shift
-	pmuctl "$@" >out 2>err </dev/null || status=$?
-	[ "$status" -eq "$expected" ] || {
-		echo "pmuctl $*: status $status, expected $expected"
-		return 1
-	}
-}
-
-# says PATTERN...: err has a line for each of these extended patterns
-says()
-{
-	for pattern in "$@"; do
-		grep -Eq -e "$pattern" err || { echo "err lacks: $pattern"; return 1; }
-	done
-}
-
-lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
-
-# listens PID: wait until that pmuctl takes its signals
-listens()
-{
-	# shellcheck disable=SC2010 # where the links lead is what matters
-	until ls -l "/proc/$1/fd" | grep -q signalfd; do
-		[ -e "/proc/$1/exe" ] || return 1
-		usleep 20000
-	done
-}
+# shellcheck source=tests/vm/lib/checks.sh
+. "$(dirname -- "$0")/lib/checks.sh"
 
 # ---- the command's exit status
 
@@ -197,12 +149,4 @@ no_descriptor_is_handed_on()
 	run 0 stat -e cycles:u ls -l /proc/self/fd && lines out 5
 }
 
-for name in $(sed -n 's/^\([a-z_]*\)()\( {.*\)\{0,1\}$/\1/p' "$0"); do
-	case $name in
-	check|run|says|lines|listens) continue ;;
-	esac
-	rm -f ran go out err
-	check "$name" "$name"
-done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+run_checks
