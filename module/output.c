@@ -100,15 +100,15 @@ void pmuctl_output_free(struct pmuctl_output *output)
 /* ---- Ids ---- */
 
 /*
- * A task that tells of its own end, or later, has no id any more that would be its own:
- * after the EXIT record nothing is told of it. The idle task's id is 0 everywhere.
+ * 0 is the idle task, and whoever is in no namespace that the opener sees. Who has given up
+ * its ids, at the very end, has none.
  */
 static u32 id_in(const struct pmuctl_output *output, struct task_struct *task,
 		 enum pid_type type)
 {
 	u32 id = __task_pid_nr_ns(task, type, output->namespace);
 
-	if (!id && !is_idle_task(task))
+	if (!id && !pid_alive(task))
 		return -1;
 	return id;
 }
