@@ -158,6 +158,8 @@ static int contexts_show(struct seq_file *m, void *unused)
 {
 	mutex_lock(&pmuctl_mutex);
 	pmuctl_context_visit_tasks(show_task, m);
+	seq_printf(m, "children not counted, for want of memory: %lu\n",
+		   pmuctl_inherit_missing());
 	mutex_unlock(&pmuctl_mutex);
 	return 0;
 }

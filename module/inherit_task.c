@@ -58,7 +58,8 @@ static void count_missing(void)
 	atomic_long_inc(&missing);
 }
 
-static struct pmuctl_event *make_child(const struct pmuctl_event *from)
+static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
+				       const struct pmuctl_event *from)
 {
 	struct pmuctl_event *child = pmuctl_event_copy(from);
 
@@ -66,6 +67,7 @@ static struct pmuctl_event *make_child(const struct pmuctl_event *from)
 		count_missing();
 		return NULL;
 	}
+	child->context = ctx; /* a walk that finds it there waits for the lock of that */
 	if (!list_child(child, from)) {
 		pmuctl_event_free_child(child);
 		return NULL;
@@ -88,7 +90,7 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	for_each_group_member(from, leader) {
 		if (!is_inherited(from, clone_flags))
 			continue;
-		child = make_child(from);
+		child = make_child(ctx, from);
 		if (!child)
 			continue;
 		pmuctl_context_adopt(ctx, child, first);
