@@ -43,8 +43,11 @@ static inline void pair_close(const struct pair *p)
 	close(p->own);
 }
 
-/* Only differences of what this gives mean something. */
-static inline uint64_t of_children(const struct pair *p)
+/*
+ * Only differences of what this gives mean something. What is between the two reads must be
+ * the same code each time.
+ */
+static __attribute__((noinline, unused)) uint64_t of_children(const struct pair *p)
 {
 	uint64_t all = event_value(p->all);
 
@@ -117,7 +120,7 @@ static inline void by_vfork_and_exec(uint64_t rounds)
 }
 
 /* What @n children count, and something that is the same for any number of them */
-static inline uint64_t cost(const struct pair *p, void (*make)(uint64_t), unsigned int n,
+static __attribute__((noinline, unused)) uint64_t cost(const struct pair *p, void (*make)(uint64_t), unsigned int n,
 		     uint64_t rounds)
 {
 	uint64_t before = of_children(p);
