@@ -12,7 +12,8 @@
 /**
  * struct sum - what a walk adds to
  * @family: whose walk it is.
- * @counts: and @n: of pmuctl_inherit_add().
+ * @counts: of pmuctl_inherit_add(), as
+ * @n: is.
  * @group: all of a group are wanted.
  * @child: of which an instant is read.
  */

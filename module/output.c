@@ -43,6 +43,7 @@ static void set_format(struct pmuctl_output *output,
 		       const struct perf_event_attr *attr)
 {
 	output->sample_type = attr->sample_type;
+	output->sample_size = pmuctl_sample_size(attr->sample_type);
 	output->read_format = attr->read_format;
 	if (attr->sample_id_all)
 		output->trailer = attr->sample_type & TRAILER_FIELDS;

@@ -74,6 +74,7 @@ struct pmuctl_buffer {
  * Constant:
  * @id: of the event, as PERF_EVENT_IOC_ID says.
  * @sample_type: PERF_SAMPLE_*.
+ * @sample_size: bytes of each of its samples; 0: they differ.
  * @read_format: PERF_FORMAT_*.
  * @trailer: those of PERF_SAMPLE_* that records other than samples end with.
  * @trailer_size: bytes of that.
@@ -105,6 +106,7 @@ struct pmuctl_buffer {
 struct pmuctl_output {
 	u64 id;
 	u64 sample_type;
+	u32 sample_size;
 	u64 read_format;
 	u64 trailer;
 	u16 trailer_size;
@@ -138,7 +140,7 @@ struct pmuctl_output {
  * struct pmuctl_sampling - how often an event is sampled
  * @event: whose; constant.
  * @freq: samples a second that are wanted; 0: the period is fixed. Changed as the period.
- * @window: the jiffy of the last overflow, in which there were @in_window.
+ * @window: the jiffy of the last overflow, in which there were @in_window of @allowed.
  * @throttled: its counter is held until the next tick.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
@@ -153,6 +155,7 @@ struct pmuctl_sampling {
 	u64 freq;
 	unsigned long window;
 	unsigned int in_window;
+	unsigned int allowed;
 	bool throttled;
 	bool expired;
 	u64 ran;
@@ -261,6 +264,9 @@ u32 pmuctl_output_tid(const struct pmuctl_output *output,
 /* Get the memory that samples need; once is enough. Process. Returns 0 or -ENOMEM. */
 int pmuctl_sample_get(void);
 void pmuctl_sample_exit(void);
+
+/* Bytes of every sample that has these fields; 0 if they differ. Any context. */
+u32 pmuctl_sample_size(u64 sample_type);
 
 /* Write a sample. NMI-safe; preemption off. */
 void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,

@@ -70,10 +70,11 @@ void pmuctl_sample_exit(void)
 	free_percpu(scratches);
 }
 
-/* All but those of put_ids() */
-#define LARGE_FIELDS							\
-	(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |	\
-	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+/* Those of put_ids() */
+#define SMALL_FIELDS							\
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |	\
+	 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |		\
+	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
 static struct scratch *this_scratch(void)
 {
@@ -112,12 +113,15 @@ static u64 ids_of_current(const struct pmuctl_event *event)
  * have changed the stack, where the program goes on is in RCX (SDM Vol. 2B, "SYSCALL").
  */
 static struct pt_regs *allowed_regs(const struct pmuctl_output *output,
-				    struct pt_regs *regs, struct pt_regs *entry)
+				    struct pt_regs *regs)
 {
+	struct pt_regs *entry;
+
 	if (!output->user_only || user_mode(regs))
 		return regs;
 	if (regs->sp >= TASK_SIZE_MAX)
 		return pmuctl_regs_user(regs);
+	entry = &this_scratch()->entry;
 	*entry = *regs;
 	entry->ip = regs->cx;
 	entry->flags = regs->r11;
@@ -277,8 +281,6 @@ static u64 *put_fields(u64 *out, struct pmuctl_event *event,
 	const u64 type = output->sample_type;
 
 	out = put_ids(out, event, regs, period);
-	if (!(type & LARGE_FIELDS))
-		return out;
 	if (type & PERF_SAMPLE_READ)
 		out = put_read(out, event);
 	if (type & PERF_SAMPLE_CALLCHAIN)
@@ -292,32 +294,36 @@ static u64 *put_fields(u64 *out, struct pmuctl_event *event,
 	return out;
 }
 
+static void fill_header(struct perf_event_header *header, u32 size,
+			const struct pt_regs *regs)
+{
+	header->type = PERF_RECORD_SAMPLE;
+	header->misc = misc_of(regs);
+	header->size = size;
+}
+
+static void finish(struct pmuctl_output *output, struct ring_handle *h)
+{
+	this_cpu_inc(pmuctl_output_stats.samples);
+	if (ring_commit(h) | is_time_to_wake(output))
+		pmuctl_output_wake(output);
+}
+
 /* Room for all of it, and what comes before the stack */
 static bool begin(struct pmuctl_event *event, struct ring_handle *h, u64 *words,
 		  u32 before, u32 size, const struct pt_regs *regs)
 {
-	struct perf_event_header *header = (void *)words;
-
-	header->type = PERF_RECORD_SAMPLE;
-	header->misc = misc_of(regs);
-	header->size = size;
+	fill_header((void *)words, size, regs);
 	if (!pmuctl_output_reserve(event, h, size))
 		return false;
-	if (before > FIXED_WORDS * sizeof(*words)) {
-		ring_write(h, words, before);
-		return true;
-	}
-	/* Cheaper than a call for so little */
-	for (; before; before -= sizeof(*words))
-		ring_write_u64(h, *words++);
+	ring_write(h, words, before);
 	return true;
 }
 
-void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
-		       u64 period)
+static void put_any(struct pmuctl_event *event, struct pt_regs *regs, u64 period)
 {
-	struct scratch *scratch = this_scratch();
 	struct pmuctl_output *output = event->output;
+	struct scratch *scratch = this_scratch();
 	const u64 type = output->sample_type;
 	u64 *const words = scratch->words;
 	u32 before, after, stack = 0;
@@ -325,7 +331,6 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 	struct ring_handle h;
 	u64 *out, *end;
 
-	regs = allowed_regs(output, regs, &scratch->entry);
 	out = put_fields(words + 1, event, regs, period, &user);
 	end = out;
 	if (type & PERF_SAMPLE_REGS_INTR)
@@ -345,7 +350,36 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 	}
 	if (after)
 		ring_write(&h, out, after);
-	this_cpu_inc(pmuctl_output_stats.samples);
-	if (ring_commit(&h) | is_time_to_wake(output))
-		pmuctl_output_wake(output);
+	finish(output, &h);
+}
+
+/* Of fields whose size is known the sample is put together right in the ring. */
+static void put_small(struct pmuctl_event *event, const struct pt_regs *regs,
+		      u64 period)
+{
+	struct pmuctl_output *output = event->output;
+	struct ring_handle h;
+
+	if (!pmuctl_output_reserve(event, &h, output->sample_size))
+		return;
+	fill_header(h.to, output->sample_size, regs);
+	put_ids((u64 *)h.to + 1, event, regs, period);
+	finish(output, &h);
+}
+
+u32 pmuctl_sample_size(u64 type)
+{
+	if (type & ~SMALL_FIELDS)
+		return 0;
+	return sizeof(struct perf_event_header) + sizeof(u64) * hweight64(type);
+}
+
+void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
+		       u64 period)
+{
+	regs = allowed_regs(event->output, regs);
+	if (event->output->sample_size)
+		put_small(event, regs, period);
+	else
+		put_any(event, regs, period);
 }

@@ -139,8 +139,9 @@ static bool is_too_often(struct pmuctl_sampling *s)
 	if (s->window != now) {
 		s->window = now;
 		s->in_window = 0;
+		s->allowed = samples_per_tick();
 	}
-	return ++s->in_window > samples_per_tick();
+	return ++s->in_window > s->allowed;
 }
 
 /* The last one that REFRESH allowed? */
