@@ -22,6 +22,9 @@ static union raw_attr sampled(uint64_t type)
 
 /* ---- How often ---- */
 
+/* Whatever the parameter says */
+#define RATE_MAX	10000000u
+
 static void usual_rate(void)
 {
 	raw_write_number(MAX_RATE, USUAL_RATE);
@@ -44,7 +47,7 @@ static void check_frequency(uint64_t freq, unsigned int limit)
 
 Test(refuse_sampling, frequencies_above_the_limit, .fini = usual_rate)
 {
-	static const unsigned int limits[] = { USUAL_RATE, 1, 1000, 4294967295 };
+	static const unsigned int limits[] = { USUAL_RATE, 1, 1000, RATE_MAX };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(limits); i++) {
 		cr_assert_eq(raw_write_number(MAX_RATE, limits[i]), 0);
@@ -54,6 +57,17 @@ Test(refuse_sampling, frequencies_above_the_limit, .fini = usual_rate)
 		check_frequency(limits[i] + 1ul, limits[i]);
 		check_frequency(1ul << 63, limits[i]);
 		check_frequency(~0ul, limits[i]);
+	}
+}
+
+Test(refuse_sampling, a_limit_beyond_all_is_ten_million, .fini = usual_rate)
+{
+	static const unsigned int limits[] = { RATE_MAX + 1, 4294967046, 4294967295 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(limits); i++) {
+		cr_assert_eq(raw_write_number(MAX_RATE, limits[i]), 0);
+		check_frequency(RATE_MAX, RATE_MAX);
+		check_frequency(RATE_MAX + 1ul, RATE_MAX);
 	}
 }
 

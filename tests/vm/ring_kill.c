@@ -128,6 +128,18 @@ static bool has_grown(const struct memory *before, const struct memory *after)
 		before->free - after->free >= FREE_KB_MAX;
 }
 
+/* What is freed with a delay has come back when this returns, if it ever does. */
+static struct memory measure_later(const struct memory *before)
+{
+	struct memory after = measure();
+
+	for (int i = 0; i < 100 && has_grown(before, &after); i++) {
+		sleep_ms(100);
+		after = measure();
+	}
+	return after;
+}
+
 Test(ring_kill, nothing_is_left_of_killed_readers)
 {
 	int times = is_stress() ? 1000 : 50;
@@ -137,13 +149,14 @@ Test(ring_kill, nothing_is_left_of_killed_readers)
 	for (int i = 0; i < 10; i++) /* what is allocated once */
 		kill_one(&seed);
 	sleep_ms(500);
-	before = measure();
-	for (int i = 0; i < times; i++)
-		kill_one(&seed);
-	after = measure();
-	for (int i = 0; i < 100 && has_grown(&before, &after); i++) {
-		sleep_ms(100); /* for what is freed with a delay */
-		after = measure();
+	/* The kernel keeps pages for itself now and then; a leak shows each time. */
+	for (int tries = 0; tries < 5; tries++) {
+		before = measure();
+		for (int i = 0; i < times; i++)
+			kill_one(&seed);
+		after = measure_later(&before);
+		if (!has_grown(&before, &after))
+			break;
 	}
 	cr_expect_lt(after.slab - before.slab, SLAB_KB_MAX, "slabs %+ld KiB",
 		     after.slab - before.slab);
