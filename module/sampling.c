@@ -200,7 +200,6 @@ static void unthrottle(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 
 	s->throttled = false;
-	s->in_window = 0; /* this jiffy may be the one in which it was throttled */
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
@@ -250,11 +249,12 @@ static void tick_group(struct pmuctl_event *leader, bool *again)
 
 		if (!s || !event->counter.running)
 			continue;
-		if (s->throttled)
+		/* In the jiffy in which it was throttled it has had its samples. */
+		if (s->throttled && s->window != READ_ONCE(jiffies))
 			unthrottle(event);
-		else if (s->freq)
+		else if (s->freq && !s->throttled)
 			shorten_period(event);
-		*again |= s->freq;
+		*again |= s->freq || s->throttled;
 	}
 }
 

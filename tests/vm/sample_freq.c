@@ -268,8 +268,11 @@ Test(sample_freq, throttled_until_the_next_tick)
 	branch_loop(10, 100 * TICK_NS);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	take_throttling(&t, &attr, &r, sampling_id(fd));
-	/* A hundred ticks; a switch of tasks in a new tick may let it go a little before. */
-	cr_assert(t.times >= 50 && t.times <= 110, "%lu times", t.times);
+	/*
+	 * A hundred ticks; a switch of tasks in a new tick may let it go a little before. If the
+	 * module's ticks are late in the kernel's, every other one finds it throttled in the same.
+	 */
+	cr_assert(t.times >= 45 && t.times <= 110, "%lu times", t.times);
 	cr_assert_leq(t.samples, 4400, "%lu samples where 4000 are allowed", t.samples);
 	/* If others had the CPU at a tick, what came before does not count any more. */
 	cr_assert(t.most >= 35 && t.most <= 84, "%lu samples", t.most);
