@@ -118,14 +118,16 @@ Test(sample_nmi, back_to_back_overflows_of_all_counters)
 		while ((header = ring_next(&r[i]))) {
 			take_sample(&attr[i], header, &s);
 			got++;
-			if (!is_witness() || got * events[i].period <
-					     BLOCK_ROUND * rounds)
+			if (!is_witness())
 				cr_assert_eq(s.read.each[0].value,
 					     got * events[i].period, "event %u", i);
 		}
 		expected = sampling_value(fds[i]) / events[i].period;
-		cr_assert_eq(got, expected, "event %u: %lu samples of %lu", i, got,
-			     expected);
+		/* The kernel's own perf loses one now and then. */
+		cr_assert_leq(got, expected + is_witness(), "event %u: %lu samples of %lu",
+			      i, got, expected);
+		cr_assert_geq(got, expected - (is_witness() ? expected / 50 : 0),
+			      "event %u: %lu samples of %lu", i, got, expected);
 		cr_assert_gt(got, 500);
 		close(fds[i]);
 	}
