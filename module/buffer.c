@@ -16,7 +16,6 @@
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/user.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -46,9 +45,8 @@ static int charge(struct pmuctl_buffer *buffer, unsigned long pages,
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	unsigned long free = allowance(), used, pinned;
-	struct user_struct *user = current_user();
 
-	used = atomic_long_read(&user->locked_vm);
+	used = atomic_long_read(&current_user()->locked_vm);
 	free = used < free ? free - used : 0;
 	buffer->locked = min(pages, free);
 	buffer->pinned = pages - buffer->locked;
@@ -58,20 +56,21 @@ static int charge(struct pmuctl_buffer *buffer, unsigned long pages,
 				     free << PAGE_SHIFT >> 10,
 				     limit << PAGE_SHIFT >> 10);
 
-	buffer->user = get_uid(user);
+	/* They hold the user. Not all kernels export what drops that alone. */
+	buffer->cred = get_current_cred();
 	buffer->mm = current->mm;
 	mmgrab(buffer->mm);
-	atomic_long_add(buffer->locked, &buffer->user->locked_vm);
+	atomic_long_add(buffer->locked, &buffer->cred->user->locked_vm);
 	atomic64_add(buffer->pinned, &buffer->mm->pinned_vm);
 	return 0;
 }
 
 static void uncharge(struct pmuctl_buffer *buffer)
 {
-	atomic_long_sub(buffer->locked, &buffer->user->locked_vm);
+	atomic_long_sub(buffer->locked, &buffer->cred->user->locked_vm);
 	atomic64_sub(buffer->pinned, &buffer->mm->pinned_vm);
 	mmdrop(buffer->mm);
-	free_uid(buffer->user);
+	put_cred(buffer->cred);
 }
 
 /* ---- Their making and end ---- */

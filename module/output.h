@@ -24,6 +24,7 @@
 
 #include "ringbuf/ring.h"
 
+struct cred;
 struct fasync_struct;
 struct mm_struct;
 struct pid_namespace;
@@ -32,7 +33,6 @@ struct pmuctl_cpu;
 struct pmuctl_event;
 struct pmuctl_explanation;
 struct pt_regs;
-struct user_struct;
 struct vm_area_struct;
 
 /**
@@ -41,7 +41,7 @@ struct vm_area_struct;
  * Constant:
  * @ring: the ring.
  * @nr_pages: of its data.
- * @user: whose allowance of locked memory it takes @locked pages of. Referenced.
+ * @cred: of the user whose allowance of locked memory it takes @locked pages of. Referenced.
  * @mm: whose RLIMIT_MEMLOCK it takes @pinned pages of. Referenced, but may have exited.
  * @flags: RING_*
  *
@@ -55,7 +55,7 @@ struct vm_area_struct;
 struct pmuctl_buffer {
 	struct ring *ring;
 	unsigned long nr_pages;
-	struct user_struct *user;
+	const struct cred *cred;
 	struct mm_struct *mm;
 	unsigned long locked;
 	unsigned long pinned;
