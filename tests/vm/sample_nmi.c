@@ -1,88 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NMIs that are not ours while every CPU samples: they reach their owner, and no sample is
- * missing. And overflows of all counters, so close to each other that one's NMI comes while
- * another's is handled.
+ * Overflows of all counters, so close to each other that one's NMI comes while another's is
+ * handled. NMIs of others are in nmi_foreign.c, which can tell whose each was.
  */
 #include "positions.h"
 
-#include <sys/klog.h>
-
 TestSuite(sample_nmi, .init = sampling_init, .fini = sampling_fini);
-
-#define CPUS	2
-
-struct sampled {
-	pthread_t thread;
-	int cpu;
-	struct positions p;
-	struct ring r;
-	uint64_t blocks;
-	bool stop;
-};
-
-static void *sampled_thread(void *arg)
-{
-	struct sampled *s = arg;
-	int fd;
-
-	pin_here(s->cpu);
-	fd = sampling_open(&s->p.attr);
-	ring_map(&s->r, fd, 256);
-	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
-		block_run(fd, s->p.rounds);
-		s->blocks++;
-		check_samples(&s->p, &s->r);
-	}
-	check_end(&s->p, fd, s->blocks);
-	close(fd);
-	return NULL;
-}
-
-/* How often the kernel has told the stack of a CPU, of all that its log still has */
-static int backtraces(void)
-{
-	static char text[1 << 20];
-	int n = klogctl(3, text, sizeof(text) - 1), found = 0; /* read all */
-
-	cr_assert_geq(n, 0, "%m");
-	text[n] = '\0';
-	for (char *at = text; (at = strstr(at, "NMI backtrace for cpu")); at++)
-		found++;
-	return found;
-}
-
-static void forget_log(void)
-{
-	klogctl(5, NULL, 0); /* clear: what comes later is ours */
-}
-
-Test(sample_nmi, foreign_ones_reach_their_owner)
-{
-	struct sampled s[CPUS] = { 0 };
-	int times = is_stress() ? 200 : 5, found;
-
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		s[cpu].cpu = cpu;
-		s[cpu].p.attr = sampling_attr(1009);
-		s[cpu].p.rounds = 2000;
-		cr_assert_eq(pthread_create(&s[cpu].thread, NULL, sampled_thread,
-					    &s[cpu]), 0);
-	}
-	for (int i = 0; i < times; i++) {
-		forget_log();
-		/* It returns when every CPU has told, or after 10 s without. */
-		cr_assert_eq(raw_write_file("/proc/sysrq-trigger", "l"), 0);
-		found = backtraces();
-		cr_assert_geq(found, CPUS, "%d CPUs told their stacks", found);
-		usleep(20000);
-	}
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		__atomic_store_n(&s[cpu].stop, true, __ATOMIC_RELAXED);
-		pthread_join(s[cpu].thread, NULL);
-		cr_assert_gt(s[cpu].p.n, 0);
-	}
-}
 
 /* Seven counters; the periods are so that any two of them soon overflow with any distance
  * from 0 to some dozens of instructions. Branches come one in ten.
