@@ -325,7 +325,8 @@ Test(overflow, cpu_event_beside_a_task_event)
 /*
  * The kernel's own: a backtrace of every CPU is asked for with an NMI, which the
  * asker waits for. One that were claimed by us would never be answered, and one that
- * is left over would be in the kernel log, which the laboratory reads.
+ * is left over would be in the kernel log, which the laboratory reads. Among overflows:
+ * nmi_foreign.c.
  */
 static void foreign_nmis(unsigned int times)
 {
@@ -349,18 +350,6 @@ Test(overflow, foreign_nmis_with_events_that_do_not_overflow)
 
 	foreign_nmis(3);
 	cr_expect_gt(event_value(fd), 0);
-}
-
-Test(overflow, foreign_nmis_among_our_own)
-{
-	struct busy b;
-
-	set_headroom(300);
-	pin_here(0);
-	busy_start(&b, 100 * N, 1);
-	b.go = true;
-	foreign_nmis(5);
-	busy_check(&b);
 }
 
 /* Software events of perf go on while our NMIs come. */
