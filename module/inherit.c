@@ -3,11 +3,8 @@
  * Families of events that are inherited, and walks over their children; inherit.h says how
  * it works. Children begin and end in inherit_task.c, and are counted in inherit_count.c.
  */
-#include <linux/atomic.h>
-#include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -142,6 +139,10 @@ void pmuctl_inherit_release(struct list_head *list)
 		release_child(pmuctl_heir(h));
 }
 
+/*
+ * Whoever was making a child here has listed it when we have the lock; whoever does so later
+ * sees what was changed before. So the lock is taken for an empty list too.
+ */
 static void walk_begin(struct pmuctl_shard *shard)
 {
 	raw_spin_lock_irq(&shard->lock);
@@ -175,8 +176,6 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 	for_each_possible_cpu(cpu) {
 		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
 
-		if (list_empty_careful(&shard->children))
-			continue;
 		walk_begin(shard);
 		for_each_child(h, shard)
 			if (h->root == event)
@@ -193,17 +192,9 @@ static void del_child(struct pmuctl_event *child, void *unused)
 void pmuctl_inherit_close(struct pmuctl_event *event)
 {
 	struct pmuctl_family *family = event->heritage.family;
-	int cpu;
 
 	mutex_lock(&family->mutex);
 	event->heritage.closing = true;
-	/* Who is making a child has listed it when we have had the lock. */
-	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
-
-		raw_spin_lock_irq(&shard->lock);
-		raw_spin_unlock_irq(&shard->lock);
-	}
 	pmuctl_inherit_walk(event, del_child, NULL);
 	mutex_unlock(&family->mutex);
 }
