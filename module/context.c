@@ -313,7 +313,8 @@ static bool add_event(struct pmuctl_cpu *pc, void *arg)
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));
 }
 
-bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
+bool pmuctl_context_join(struct pmuctl_context *ctx,
+			 pmuctl_context_change_func join, void *arg)
 {
 	lockdep_assert_held(&pmuctl_mutex);
 
@@ -325,14 +326,17 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
 		return false;
 
-	INIT_LIST_HEAD(&event->node);
-	pmuctl_context_change(ctx, add_event, event);
-	if (list_empty(&event->node))
-		return false;
-
+	pmuctl_context_change(ctx, join, arg);
 	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)
 		call_cpu(task_cpu(ctx->task), load_if_current, ctx);
 	return true;
+}
+
+bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
+{
+	INIT_LIST_HEAD(&event->node);
+	return pmuctl_context_join(ctx, add_event, event) &&
+		!list_empty(&event->node);
 }
 
 /* The siblings of a leader that goes become single events. */

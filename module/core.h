@@ -311,10 +311,11 @@ static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 	return event->on_cpu || !event->context->task;
 }
 
-/* For inherit.c: a copy of an event for a child of its task, disabled; the context's lock
- * is held. Returns NULL without memory.
+/* For inheritance: a copy of an event for a child of its task, disabled. Its context's lock
+ * is held, or it is a root that stays as it is. Returns NULL without memory.
  */
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from);
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
+				       gfp_t gfp);
 
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);
@@ -383,8 +384,8 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 /* The same for a task that has not run, in a hook, under RCU; NULL: no memory. */
 struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child);
 
-/* Attach a child event to a context that is not loaded and whose lock is held; it takes a
- * reference. @leader: of its group, or NULL.
+/* Attach a child event to a context whose lock is held; it takes a reference. @leader: of its
+ * group, or NULL. If the context is loaded the caller has the PMU brought in line.
  */
 void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
 			  struct pmuctl_event *leader);
@@ -401,6 +402,18 @@ void pmuctl_context_put(struct pmuctl_context *ctx);
  * Return: true; false if the context is gone: the task is exiting.
  */
 bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
+
+/**
+ * pmuctl_context_join() - the same for an event that @join attaches, if it may
+ * @ctx: referenced by the caller.
+ * @join: as that of pmuctl_context_change(); the context may be gone.
+ * @arg: its second argument.
+ *
+ * Context: as pmuctl_context_add()
+ * Return: false if the task is exiting, and @join was not called.
+ */
+bool pmuctl_context_join(struct pmuctl_context *ctx,
+			 pmuctl_context_change_func join, void *arg);
 
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);

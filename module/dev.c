@@ -157,7 +157,8 @@ static int check_flags(const struct pmuctl_open *open,
 		       struct pmuctl_explanation *why)
 {
 	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
-			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC |
+			  PMUCTL_OPEN_PROCESS;
 
 	if (open->flags & ~known)
 		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", open->flags,

@@ -344,14 +344,15 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	dealloc_event(event);
 }
 
-/* ---- Children; hooks, where nothing may sleep ---- */
+/* ---- Children; mostly in hooks, where nothing may sleep ---- */
 
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
+				       gfp_t gfp)
 {
 	struct pmuctl_event *child;
 
-	child = kmem_cache_zalloc(event_cache,
-				  GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
+	child = kmem_cache_zalloc(event_cache, gfp);
 	if (!child)
 		return NULL;
 	child->output = from->output;
@@ -367,7 +368,7 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
 	INIT_LIST_HEAD(&child->siblings);
 	child->enable_on_exec = from->enable_on_exec;
 	hwpmu_counter_copy(&child->counter, &from->counter);
-	if (!pmuctl_sampling_copy(child, from)) {
+	if (!pmuctl_sampling_copy(child, from, gfp)) {
 		kmem_cache_free(event_cache, child);
 		return NULL;
 	}

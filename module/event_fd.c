@@ -10,11 +10,13 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "event_fd.h"
+#include "threads.h"
 
 /* All of them; the mutex is outside of every lock of the core. */
 static DEFINE_MUTEX(files_mutex);
@@ -151,6 +153,19 @@ static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 	return read_any(ef, buf, size);
 }
 
+/* The kernel tells those who wait for a process by its pid. */
+static bool has_exited(struct pid *process)
+{
+	struct task_struct *task;
+	bool exited;
+
+	rcu_read_lock();
+	task = pid_task(process, PIDTYPE_PID);
+	exited = !task || (READ_ONCE(task->exit_state) && thread_group_empty(task));
+	rcu_read_unlock();
+	return exited;
+}
+
 static __poll_t event_poll(struct file *file, poll_table *wait)
 {
 	struct event_file *ef = file->private_data;
@@ -158,7 +173,11 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	struct pmuctl_output *output = READ_ONCE(ef->event->output);
 	__poll_t ready = 0;
 
-	if (ctx) { /* else of all CPUs: they never end */
+	if (ef->process) {
+		poll_wait(file, &ef->process->wait_pidfd, wait);
+		if (has_exited(ef->process))
+			ready |= EPOLLHUP;
+	} else if (ctx) { /* else of all CPUs: they never end */
 		poll_wait(file, &ctx->gone_wait, wait);
 		if (READ_ONCE(ctx->gone))
 			ready |= EPOLLHUP;
@@ -201,6 +220,7 @@ static int event_release(struct inode *inode, struct file *file)
 	mutex_unlock(&files_mutex);
 	pmuctl_event_free(ef->event);
 	put_pid(ef->opener);
+	put_pid(ef->process);
 	kfree(ef);
 	return 0;
 }
@@ -233,10 +253,16 @@ static const struct file_operations event_fops = {
 	.compat_ioctl = pmuctl_event_fd_compat_ioctl,
 };
 
-/* Find out whom an event counts: a task with a reference, or NULL for all of @cpu. */
-static int find_target(int pid, int cpu, struct task_struct **task,
+static bool is_of_process(const struct pmuctl_open *open)
+{
+	return open->flags & PMUCTL_OPEN_PROCESS;
+}
+
+/* Find out whom an event counts: a task with a reference, or NULL for all of its CPU. */
+static int find_target(const struct pmuctl_open *open, struct task_struct **task,
 		       struct pmuctl_explanation *why)
 {
+	int pid = open->pid, cpu = open->cpu;
 	struct pid *id;
 
 	*task = NULL;
@@ -246,6 +272,8 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 				     nr_cpu_ids - 1);
 	if (pid < -1)
 		return pmuctl_refuse(why, PID_INVALID, "pid", pid);
+	if (pid == -1 && is_of_process(open))
+		return pmuctl_refuse(why, PROCESS_PID, "pid", pid);
 	if (pid == -1)
 		return 0;
 	if (!pid) {
@@ -260,6 +288,50 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 	return 0;
 }
 
+/* May the caller open it, for each thread if it is of a process? These can differ. */
+static int may_open(const struct perf_event_attr *attr, struct task_struct *task,
+		    const struct pmuctl_open *open,
+		    struct pmuctl_explanation *why)
+{
+	struct pmuctl_threads *threads;
+	unsigned int i;
+	int err;
+
+	err = pmuctl_may_open(attr, task, open->pid, why);
+	if (err || !is_of_process(open) || perfmon_capable())
+		return err;
+	threads = pmuctl_threads_get(task);
+	if (!threads)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	for (i = 0; i < threads->n && !err; i++) {
+		err = pmuctl_may_open(attr, threads->task[i], open->pid, why);
+		if (err == -ESRCH)
+			err = 0; /* it has ended meanwhile */
+	}
+	pmuctl_threads_put(threads);
+	return err;
+}
+
+/* An event that counts all that it is to, or an error pointer */
+static struct pmuctl_event *
+create(const struct perf_event_attr *attr, struct task_struct *task,
+       const struct pmuctl_open *open, bool enable, struct pmuctl_event *leader,
+       struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err;
+
+	event = pmuctl_event_create(task, open->cpu, attr, enable, leader, why);
+	if (IS_ERR(event) || !event->heritage.root)
+		return event;
+	err = pmuctl_inherit_spread(event, is_of_process(open), why);
+	if (err) {
+		pmuctl_event_free(event);
+		return ERR_PTR(err);
+	}
+	return event;
+}
+
 /* An open event that is allowed, or an error pointer */
 static struct pmuctl_event *
 create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
@@ -270,16 +342,15 @@ create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
 	struct pmuctl_event *event;
 	int err;
 
-	err = pmuctl_may_open(attr, task, open->pid, why);
+	err = may_open(attr, task, open, why);
 	if (err)
 		return ERR_PTR(err);
-	event = pmuctl_event_create(task, open->cpu, attr,
-				    !attr->disabled && !foreign, leader, why);
+	event = create(attr, task, open, !attr->disabled && !foreign, leader, why);
 	if (IS_ERR(event) || !foreign)
 		return event;
 
 	/* An exec may have come between; from now on it would end the event. */
-	err = pmuctl_may_open(attr, task, open->pid, why);
+	err = may_open(attr, task, open, why);
 	if (err) {
 		pmuctl_event_free(event);
 		return ERR_PTR(err);
@@ -319,6 +390,15 @@ create_in_group(const struct perf_event_attr *attr, struct task_struct *task,
 	}
 	fput(file);
 	return event;
+}
+
+/* Of a process any thread that lives is as good as the one that was named. */
+static struct task_struct *choose_thread(struct task_struct *task)
+{
+	struct task_struct *alive = pmuctl_thread_get_alive(task);
+
+	put_task_struct(task);
+	return alive;
 }
 
 static int refuse_file(int err, struct pmuctl_explanation *why)
@@ -363,6 +443,8 @@ static int install(struct pmuctl_event *event, bool cloexec,
 
 	/* Nothing can fail any more. */
 	ef->opener = get_pid(task_pid(current));
+	if (event->heritage.process)
+		ef->process = get_task_pid(event->context->task, PIDTYPE_TGID);
 	mutex_lock(&files_mutex);
 	list_add_tail(&ef->node, &event_files);
 	mutex_unlock(&files_mutex);
@@ -386,9 +468,13 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 	struct task_struct *task;
 	int err;
 
-	err = find_target(open->pid, open->cpu, &task, why);
+	if (is_of_process(open) && !attr->inherit)
+		return pmuctl_refuse(why, PROCESS_INHERIT, "attr.inherit");
+	err = find_target(open, &task, why);
 	if (err)
 		return err;
+	if (is_of_process(open))
+		task = choose_thread(task);
 	event = create_in_group(attr, task, open, why);
 	if (task)
 		put_task_struct(task);

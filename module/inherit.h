@@ -12,6 +12,9 @@
  * wants something of all children walks the list, one walk of a family at a time: until it
  * has left the shard those that end stay listed, so it misses none and sees none twice.
  *
+ * An event of a process has children from the start, for the threads that were there:
+ * inherit_spread.c.
+ *
  *	fork:	context locks of parent and child > shard
  *	end:	context lock > shard
  *	walk:	family mutex, in it for each child its context lock, or for a shard its lock
@@ -58,6 +61,7 @@ struct pmuctl_past {
  *	the last time; if their period was changed, it became @period. Likewise; of a child:
  *	the last change that it has followed.
  * @thread_only: only threads of the same process inherit it; constant.
+ * @process: it is of all threads that its process had; constant once it has a descriptor.
  *
  * Of a child:
  * @kin: in its shard; that one's lock.
@@ -76,6 +80,7 @@ struct pmuctl_heritage {
 	u64 period;
 	u64 changes;
 	bool thread_only;
+	bool process;
 
 	struct list_head kin;
 	u64 seen;
@@ -122,6 +127,21 @@ struct pmuctl_family {
 int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
 			 const struct perf_event_attr *attr,
 			 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_inherit_spread() - give a root the children that it must have from the start
+ * @event: a root, attached; nobody else knows it yet.
+ * @process: for each other thread of its task's process there is to be one. One that
+ *	joins a group gets one wherever its leader has one, as its leader is one of
+ *	a process, or is not.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if its leader differs in @process; -ENOMEM; -EINTR; -EBUSY as
+ * pmuctl_admit().
+ */
+int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+			  struct pmuctl_explanation *why);
 
 /* It is closed: its children end. Process, may sleep; pmuctl_mutex held. */
 void pmuctl_inherit_close(struct pmuctl_event *event);
@@ -195,6 +215,17 @@ bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *ev
 
 /* The event that has this heritage */
 struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h);
+
+/* The child of this root that a context has, or NULL. Its lock is held. */
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root);
+
+/* List a new child of the root of @from, of which it is a copy, in the shard of @cpu; those
+ * of a group are in the same. It follows the last change for all, which @from may not have
+ * seen yet. Its context's lock is held. Returns false if the root gets no more children.
+ */
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu);
 
 /* The end of the walk of a shard: those that have ended leave it. Process. */
 void pmuctl_shard_leave(struct pmuctl_shard *shard);

@@ -22,12 +22,8 @@ unsigned long pmuctl_inherit_missing(void)
 
 /* ---- The beginning of a child ---- */
 
-/*
- * It has all of @from, the same event of the parent, and follows the last change for all
- * that @from may not have seen yet. Returns false if the root gets no more children.
- */
-static bool list_child(struct pmuctl_event *child,
-		       const struct pmuctl_event *from)
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_heritage *root = &from->heritage.root->heritage;
@@ -35,7 +31,7 @@ static bool list_child(struct pmuctl_event *child,
 
 	h->family = root->family;
 	h->root = from->heritage.root;
-	h->shard = smp_processor_id();
+	h->shard = cpu;
 	shard = per_cpu_ptr(h->family->shards, h->shard);
 
 	raw_spin_lock(&shard->lock);
@@ -59,16 +55,18 @@ static void count_missing(void)
 }
 
 static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
-				       const struct pmuctl_event *from)
+				       const struct pmuctl_event *from,
+				       const struct pmuctl_event *leader)
 {
-	struct pmuctl_event *child = pmuctl_event_copy(from);
+	struct pmuctl_event *child = pmuctl_event_copy(from, GFP_ATOMIC);
+	int cpu = leader ? leader->heritage.shard : smp_processor_id();
 
 	if (!child) {
 		count_missing();
 		return NULL;
 	}
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
-	if (!list_child(child, from)) {
+	if (!pmuctl_inherit_list(child, from, cpu)) {
 		pmuctl_event_free_child(child);
 		return NULL;
 	}
@@ -82,6 +80,21 @@ static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
 	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
 }
 
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root)
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+
+	if (!ctx->nr_inherit)
+		return NULL;
+	for_each_group(leader, class, ctx)
+		for_each_group_member(event, leader)
+			if (event->heritage.root == root)
+				return event;
+	return NULL;
+}
+
 static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 		       u64 clone_flags)
 {
@@ -90,10 +103,14 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	for_each_group_member(from, leader) {
 		if (!is_inherited(from, clone_flags))
 			continue;
-		child = make_child(ctx, from);
-		if (!child)
-			continue;
-		pmuctl_context_adopt(ctx, child, first);
+		/* Who counts the process may have been here before. */
+		child = pmuctl_inherit_find(ctx, from->heritage.root);
+		if (!child) {
+			child = make_child(ctx, from, first);
+			if (!child)
+				continue;
+			pmuctl_context_adopt(ctx, child, first);
+		}
 		if (!first)
 			first = child;
 	}

@@ -98,6 +98,12 @@
 	"only a group's leader can be %s, for the whole group: set it there"
 #define PMUCTL_SAY_SIBLING_INHERIT EINVAL, \
 	"a group is inherited as a whole or not at all: set attr.inherit as its leader has it"
+#define PMUCTL_SAY_PROCESS_PID EINVAL, \
+	"pid %d with PMUCTL_OPEN_PROCESS is no process: give the id of one, or 0 for the calling one"
+#define PMUCTL_SAY_PROCESS_INHERIT EINVAL, \
+	"PMUCTL_OPEN_PROCESS counts what a process starts too: set attr.inherit, and attr.inherit_thread for its threads alone"
+#define PMUCTL_SAY_SIBLING_PROCESS EINVAL, \
+	"a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader"
 #define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
 	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
 

@@ -134,6 +134,11 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_ANY		= 51,	/* EACCES: paranoid 3 */
 	PMUCTL_WHY_PERM_KTHREAD		= 52,	/* EACCES */
 
+	/* PMUCTL_OPEN_PROCESS */
+	PMUCTL_WHY_PROCESS_PID		= 56,	/* EINVAL */
+	PMUCTL_WHY_PROCESS_INHERIT	= 57,	/* EINVAL */
+	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
+
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
 	PMUCTL_WHY_PMU_BUSY		= 65,	/* EBUSY: held by somebody else */
@@ -231,11 +236,19 @@ struct pmuctl_info {
 	char		module_version[32];
 };
 
+/*
+ * pmuctl_open.flags: count the process that @pid is a thread of: all the threads that it
+ * has, and as attr.inherit, which must be set, says, all that they start from then on. A
+ * thread id of the process is enough. All events of a group have the flag, or none has.
+ * The descriptor hangs up (POLLHUP) when the process has ended.
+ */
+#define PMUCTL_OPEN_PROCESS	(1U << 16)
+
 /**
  * struct pmuctl_open - open an event
  * @size: sizeof(struct pmuctl_open).
- * @flags: PERF_FLAG_FD_CLOEXEC, and PERF_FLAG_FD_NO_GROUP, which ignores @group_fd; the
- *	other PERF_FLAG_* are known and refused.
+ * @flags: PERF_FLAG_FD_CLOEXEC, PERF_FLAG_FD_NO_GROUP, which ignores @group_fd, and
+ *	PMUCTL_OPEN_PROCESS; the other PERF_FLAG_* are known and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it.
  *	If it is longer than what is known here and has unknown bytes that are not
  *	zero, the size that is known is written to its "size" (E2BIG).
