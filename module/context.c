@@ -354,19 +354,17 @@ static bool disband(struct pmuctl_event *leader)
 	return any;
 }
 
-static bool del_event(struct pmuctl_cpu *pc, void *arg)
+bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 {
-	struct pmuctl_event *leader, *event = arg;
+	struct pmuctl_event *leader = event->leader;
 	bool others;
 
-	if (event->ended)
-		return false;
-	event->ended = true;
-	leader = event->leader;
 	if (pc)
 		pmuctl_sched_stop_group(pc, leader);
 	others = disband(event);
 	list_del(&event->node);
+	event->leader = event;
+	event->eligible = false;
 	event->context->nr_exclude_idle -= event->exclude_idle;
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
@@ -375,6 +373,16 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 	if (leader != event)
 		return !pmuctl_sched_group(pc, leader);
 	return others || pc->waiting;
+}
+
+static bool del_event(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *event = arg;
+
+	if (event->ended)
+		return false;
+	event->ended = true;
+	return pmuctl_context_take_out(pc, event);
 }
 
 void pmuctl_context_del(struct pmuctl_event *event)
@@ -443,34 +451,6 @@ void pmuctl_context_switch(struct task_struct *next)
 		pmuctl_user_switch(next);
 }
 
-static bool enable_on_exec(struct pmuctl_cpu *pc, void *arg)
-{
-	struct pmuctl_context *ctx = arg;
-	struct pmuctl_event *leader, *event;
-	enum pmuctl_class class;
-	bool any = false;
-
-	for_each_group(leader, class, ctx) {
-		for_each_group_member(event, leader) {
-			any |= event->enable_on_exec;
-			event->enabled |= event->enable_on_exec;
-			event->enable_on_exec = false;
-		}
-	}
-	return any;
-}
-
-void pmuctl_context_exec_begin(void)
-{
-	struct pmuctl_context *ctx;
-
-	rcu_read_lock();
-	ctx = pmuctl_context_find(current);
-	if (ctx)
-		pmuctl_context_change(ctx, enable_on_exec, ctx);
-	rcu_read_unlock();
-}
-
 void pmuctl_context_task_gone(bool ended)
 {
 	struct pmuctl_context *ctx;
@@ -483,13 +463,14 @@ void pmuctl_context_task_gone(bool ended)
 		local_irq_save(flags);
 		unload_here(ctx);
 		local_irq_restore(flags);
-		pmuctl_inherit_end(ctx);
 	}
 	/* After its last sample, and before those who wait for its end are woken */
 	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_exit(ctx);
-	if (ctx)
+	if (ctx) {
+		pmuctl_inherit_end(ctx);
 		wake_up_all(&ctx->gone_wait);
+	}
 	rcu_read_unlock();
 }
 

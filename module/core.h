@@ -114,6 +114,8 @@ struct pmuctl_context {
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @exclude_idle: it does not count while the CPU runs its idle task.
+ * @remove_on_exec: it ends at the next exec of its task.
+ * @inherit_stat: of its children a record tells what each has counted.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
@@ -158,6 +160,8 @@ struct pmuctl_event {
 	u64 read_format;
 	u8 side;
 	bool exclude_idle;
+	bool remove_on_exec;
+	bool inherit_stat;
 	bool exclusive;
 	enum pmuctl_class class;
 	struct pmuctl_event **on_cpu;
@@ -415,6 +419,11 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
 bool pmuctl_context_join(struct pmuctl_context *ctx,
 			 pmuctl_context_change_func join, void *arg);
 
+/* Take an event out of its context. As the function of pmuctl_context_change(); who calls it
+ * says that it has ended.
+ */
+bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event);
+
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);
 
@@ -466,7 +475,7 @@ void pmuctl_sched_stopped(void);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
-void pmuctl_context_exec_begin(void);
+void pmuctl_context_exec_begin(void); /* exec.c */
 /* @ended: it will never run again; else only nobody may look into it any more. */
 void pmuctl_context_task_gone(bool ended);
 

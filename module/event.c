@@ -192,6 +192,8 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->read_format = attr->read_format;
 	event->side = pmuctl_side_of(attr);
 	event->exclude_idle = attr->exclude_idle;
+	event->remove_on_exec = attr->remove_on_exec;
+	event->inherit_stat = attr->inherit_stat;
 	event->exclusive = attr->exclusive;
 	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
 	event->leader = event;
@@ -235,7 +237,8 @@ static bool writes_records(const struct perf_event_attr *attr)
 {
 	return attr->sample_period || attr->sample_type ||
 	       attr->wakeup_events || attr->use_clockid ||
-	       attr->write_backward || pmuctl_side_of(attr);
+	       attr->write_backward || attr->inherit_stat ||
+	       pmuctl_side_of(attr);
 }
 
 static int make_output(struct pmuctl_event *event,
@@ -362,6 +365,8 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
 	child->read_format = from->read_format;
 	child->side = from->side;
 	child->exclude_idle = from->exclude_idle;
+	child->remove_on_exec = from->remove_on_exec;
+	child->inherit_stat = from->inherit_stat;
 	child->exclusive = from->exclusive;
 	child->class = from->class;
 	child->leader = child;

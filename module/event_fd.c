@@ -179,7 +179,7 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 			ready |= EPOLLHUP;
 	} else if (ctx) { /* else of all CPUs: they never end */
 		poll_wait(file, &ctx->gone_wait, wait);
-		if (READ_ONCE(ctx->gone))
+		if (READ_ONCE(ctx->gone) || READ_ONCE(ef->event->ended))
 			ready |= EPOLLHUP;
 	}
 	if (output) {

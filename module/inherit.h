@@ -195,6 +195,19 @@ void pmuctl_inherit_follows(struct pmuctl_event *event);
 /* What the hooks tell. The current task makes another, which has not run; RCU. */
 void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
 
+/* Does it descend from another? Any context. */
+bool pmuctl_is_child(const struct pmuctl_event *event);
+
+/* A child ends: its counts are kept. Its context is locked, and it is in none of the lists of
+ * that any more. @done: gets it, for pmuctl_inherit_release(), unless it is walked.
+ */
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done);
+
+/* Tell what a child of the current task has counted, if that is wanted. Its context is locked,
+ * and it is not on the PMU.
+ */
+void pmuctl_inherit_tell(struct pmuctl_event *child);
+
 /* The context of a task that has ended, or may not be looked into any more; not loaded. */
 void pmuctl_inherit_end(struct pmuctl_context *ctx);
 
@@ -202,6 +215,9 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx);
 unsigned long pmuctl_inherit_missing(void);
 
 void pmuctl_inherit_exit(void);
+
+/* Free children that are on this list by their kin, and nowhere else. Any context. */
+void pmuctl_inherit_release(struct list_head *list);
 
 /* ---- For the files of inheritance alone ---- */
 
@@ -229,8 +245,5 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 
 /* The end of the walk of a shard: those that have ended leave it. Process. */
 void pmuctl_shard_leave(struct pmuctl_shard *shard);
-
-/* Free children that are on this list by their kin, and nowhere else. Any context. */
-void pmuctl_inherit_release(struct list_head *list);
 
 #endif /* PMUCTL_INHERIT_H */

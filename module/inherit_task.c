@@ -149,8 +149,7 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 
 /* ---- The end of a child ---- */
 
-/* Its context is locked; it is in none of the lists of that any more. */
-static void end_child(struct pmuctl_event *child, struct list_head *done)
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
@@ -171,19 +170,16 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 {
 	struct pmuctl_event *event, *next;
 
+	for_each_group_member(event, leader)
+		pmuctl_inherit_tell(event);
 	list_del(&leader->node);
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		list_del(&event->node);
-		end_child(event, done);
+		pmuctl_inherit_end_child(event, done);
 		ctx->nr_inherit--;
 	}
-	end_child(leader, done);
+	pmuctl_inherit_end_child(leader, done);
 	ctx->nr_inherit--;
-}
-
-static bool is_child(const struct pmuctl_event *event)
-{
-	return event->heritage.root && event->heritage.root != event;
 }
 
 void pmuctl_inherit_end(struct pmuctl_context *ctx)
@@ -198,7 +194,7 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx)
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		list_for_each_entry_safe(leader, next, &ctx->groups[class], node)
-			if (is_child(leader))
+			if (pmuctl_is_child(leader))
 				end_group(ctx, leader, &done);
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	pmuctl_inherit_release(&done);

@@ -70,6 +70,8 @@
 
 #define PMUCTL_SAY_CLOCK_UNUSED EINVAL, \
 	"attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0"
+#define PMUCTL_SAY_EXEC_BOTH EINVAL, \
+	"an exec cannot both enable an event and remove it: clear attr.enable_on_exec or attr.remove_on_exec"
 
 /* The target */
 #define PMUCTL_SAY_PID_INVALID EINVAL, \

@@ -138,6 +138,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_PROCESS_PID		= 56,	/* EINVAL */
 	PMUCTL_WHY_PROCESS_INHERIT	= 57,	/* EINVAL */
 	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
+	PMUCTL_WHY_EXEC_BOTH		= 59,	/* EINVAL: enabled and removed by an exec */
 
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
