@@ -216,6 +216,7 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 		list_add_tail(&event->node, &event->leader->siblings);
 	ctx->nr_exclude_idle += event->exclude_idle;
 	ctx->nr_inherit += !!event->heritage.root;
+	ctx->kin = 0;
 }
 
 /* Make it the task's, unless that has got another meanwhile; with a reference */
@@ -368,6 +369,7 @@ bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	event->context->nr_exclude_idle -= event->exclude_idle;
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
+	event->context->kin = 0;
 	if (!pc)
 		return false;
 	if (leader != event)
@@ -434,13 +436,16 @@ void pmuctl_context_switch(struct task_struct *next)
 		unload_for_switch(pc);
 		return;
 	}
+	ctx = pmuctl_context_find(next);
 	if (pc->task_context) {
+		if (ctx && READ_ONCE(ctx->nr_inherit) &&
+		    pmuctl_inherit_switch(pc, ctx))
+			return;
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
 	if (READ_ONCE(pc->context.nr_exclude_idle))
 		changed |= is_idle_task(current) || is_idle_task(next);
-	ctx = pmuctl_context_find(next);
 	if (ctx) {
 		load_task(pc, ctx);
 		changed = true;

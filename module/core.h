@@ -73,6 +73,9 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
+ * @kin: those with the same number can be exchanged in a switch: see inherit_switch.c.
+ *	Whoever changes which events there are, their order, or which are enabled, sets
+ *	it to 0.
  *
  * Others:
  * @lock: see above.
@@ -95,6 +98,7 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
+	u64 kin;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;

@@ -413,6 +413,7 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 		each->error = false;
 		pmuctl_inherit_follows(each);
 	}
+	want->event->context->kin = 0;
 	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
 

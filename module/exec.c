@@ -32,6 +32,7 @@ static bool enable_all(struct pmuctl_context *ctx)
 			event->enable_on_exec = false;
 		}
 	}
+	ctx->kin = 0;
 	return any;
 }
 

@@ -207,6 +207,20 @@ void hwpmu_commit(void);
 void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
 
 /**
+ * hwpmu_hand_over() - let another counter go on where one is
+ * @from: running on this CPU; it is stopped.
+ * @to: not running, of the same event; it runs.
+ *
+ * What is counted until now is @from's, what comes is @to's. Neither has a period or a user.
+ *
+ * Context: Owner CPU, IRQs off.
+ */
+void hwpmu_hand_over(struct hwpmu_counter *from, struct hwpmu_counter *to);
+
+/* Does it count in the kernel? Any context. */
+bool hwpmu_counts_kernel(const struct hwpmu_counter *counter);
+
+/**
  * hwpmu_read() - value of a counter
  * @counter: running on this CPU, or not running at all.
  *
