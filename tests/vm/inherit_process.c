@@ -121,12 +121,13 @@ static struct target *target_start(void (*rest)(struct target *t))
 				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	static struct start start[THREADS];
 	pthread_t thread;
+	pid_t pid;
 
 	cr_assert(t != MAP_FAILED);
 	for (int i = 0; i < THREADS; i++)
 		cr_assert_eq(pipe2(t->orders[i], O_CLOEXEC), 0);
-	t->pid = fork_child();
-	if (!t->pid) {
+	pid = fork_child();
+	if (!pid) {
 		for (int i = 0; i < THREADS; i++) {
 			start[i] = (struct start){ t, i };
 			if (pthread_create(&thread, NULL, tell_and_work, &start[i]))
@@ -135,6 +136,7 @@ static struct target *target_start(void (*rest)(struct target *t))
 		rest(t);
 		_exit(0);
 	}
+	t->pid = pid;
 	while (__atomic_load_n(&t->n, __ATOMIC_ACQUIRE) < THREADS)
 		usleep(1000);
 	return t;
