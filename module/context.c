@@ -19,6 +19,7 @@
 
 #include "cpu_state.h"
 #include "sideband.h"
+#include "threads.h"
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
 
@@ -439,8 +440,11 @@ void pmuctl_context_switch(struct task_struct *next)
 	ctx = pmuctl_context_find(next);
 	if (pc->task_context) {
 		if (ctx && READ_ONCE(ctx->nr_inherit) &&
-		    pmuctl_inherit_switch(pc, ctx))
+		    pmuctl_inherit_switch(pc, ctx)) {
+			if (unlikely(user))
+				pmuctl_user_switch(next);
 			return;
+		}
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
@@ -476,6 +480,8 @@ void pmuctl_context_task_gone(bool ended)
 		pmuctl_inherit_end(ctx);
 		wake_up_all(&ctx->gone_wait);
 	}
+	if (ended)
+		pmuctl_process_task_ends();
 	rcu_read_unlock();
 }
 

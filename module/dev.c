@@ -78,6 +78,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	mutex_unlock(&pmuctl_mutex);
 
 	info->hw_events = pmuctl_event_number();
+	info->not_inherited = min_t(u64, pmuctl_inherit_missing(), U32_MAX);
 	if (hwpmu_reason()) {
 		strscpy(info->pmu_reason, hwpmu_reason(),
 			sizeof(info->pmu_reason));

@@ -10,7 +10,6 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
-#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -153,19 +152,6 @@ static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 	return read_any(ef, buf, size);
 }
 
-/* The kernel tells those who wait for a process by its pid. */
-static bool has_exited(struct pid *process)
-{
-	struct task_struct *task;
-	bool exited;
-
-	rcu_read_lock();
-	task = pid_task(process, PIDTYPE_PID);
-	exited = !task || (READ_ONCE(task->exit_state) && thread_group_empty(task));
-	rcu_read_unlock();
-	return exited;
-}
-
 static __poll_t event_poll(struct file *file, poll_table *wait)
 {
 	struct event_file *ef = file->private_data;
@@ -174,8 +160,8 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	__poll_t ready = 0;
 
 	if (ef->process) {
-		poll_wait(file, &ef->process->wait_pidfd, wait);
-		if (has_exited(ef->process))
+		poll_wait(file, &pmuctl_process_wait, wait);
+		if (pmuctl_process_has_ended(ef->process))
 			ready |= EPOLLHUP;
 	} else if (ctx) { /* else of all CPUs: they never end */
 		poll_wait(file, &ctx->gone_wait, wait);

@@ -5,6 +5,7 @@
  * without memory a child is not counted, and that is told.
  */
 #include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -54,6 +55,7 @@ static void count_missing(void)
 	atomic_long_inc(&missing);
 }
 
+/* NULL: the root gets no more; or ERR_PTR(-ENOMEM) */
 static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
 				       const struct pmuctl_event *from,
 				       const struct pmuctl_event *leader)
@@ -63,7 +65,7 @@ static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
 
 	if (!child) {
 		count_missing();
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
 	if (!pmuctl_inherit_list(child, from, cpu)) {
@@ -107,7 +109,9 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 		child = pmuctl_inherit_find(ctx, from->heritage.root);
 		if (!child) {
 			child = make_child(ctx, from, first);
-			if (!child)
+			if (IS_ERR(child) && from == leader)
+				return; /* its siblings must not count without it */
+			if (IS_ERR_OR_NULL(child))
 				continue;
 			pmuctl_context_adopt(ctx, child, first);
 		}

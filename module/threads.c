@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The threads of a process: collected under RCU, and kept by references, so that who goes
- * through them may sleep.
+ * through them may sleep. And who waits for the end of one.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
@@ -79,4 +80,27 @@ struct task_struct *pmuctl_thread_get_alive(struct task_struct *task)
 	get_task_struct(alive);
 	rcu_read_unlock();
 	return alive;
+}
+
+/* ---- The end of processes ---- */
+
+DECLARE_WAIT_QUEUE_HEAD(pmuctl_process_wait);
+
+bool pmuctl_process_has_ended(struct pid *process)
+{
+	struct task_struct *task;
+	bool ended;
+
+	rcu_read_lock();
+	task = pid_task(process, PIDTYPE_TGID);
+	ended = !task || !atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return ended;
+}
+
+void pmuctl_process_task_ends(void)
+{
+	if (!atomic_read(&current->signal->live) &&
+	    wq_has_sleeper(&pmuctl_process_wait))
+		wake_up_all(&pmuctl_process_wait);
 }

@@ -5,6 +5,10 @@
 #ifndef PMUCTL_THREADS_H
 #define PMUCTL_THREADS_H
 
+#include <linux/types.h>
+#include <linux/wait.h>
+
+struct pid;
 struct task_struct;
 
 /**
@@ -33,5 +37,14 @@ void pmuctl_threads_put(struct pmuctl_threads *threads);
  * With a reference. Context: Any.
  */
 struct task_struct *pmuctl_thread_get_alive(struct task_struct *task);
+
+/* Has every thread of this process at least begun to exit? Any context. */
+bool pmuctl_process_has_ended(struct pid *process);
+
+/* Woken whenever a process has, while the hooks are there; one for all of them. */
+extern wait_queue_head_t pmuctl_process_wait;
+
+/* The current task is exiting. */
+void pmuctl_process_task_ends(void);
 
 #endif /* PMUCTL_THREADS_H */

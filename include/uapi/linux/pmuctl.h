@@ -209,7 +209,9 @@ enum pmuctl_why {
  * @hw_events: hardware events that are open now, of all users.
  * @generic_events: bit n is set if PERF_COUNT_HW_n can be counted.
  * @paranoid: the level of the permission checks, -1 to 3.
- * @reserved: zero.
+ * @not_inherited: how often, since the module was loaded, a new task did not get an event
+ *	that it inherits, as there was no memory: then the task and what it starts are not
+ *	counted.
  * @pmu_name: for people, "Intel architectural PMU version 2"; empty if none.
  * @pmu_reason: if there is no usable PMU, a sentence that says why not, and what
  *	to do; else empty.
@@ -231,7 +233,7 @@ struct pmuctl_info {
 	__u32		hw_events;
 	__aligned_u64	generic_events;
 	__s32		paranoid;
-	__u32		reserved;
+	__u32		not_inherited;
 	char		pmu_name[48];
 	char		pmu_reason[208];
 	char		module_version[32];
