@@ -192,8 +192,10 @@ void hwpmu_arm(struct hwpmu_counter *c)
 /* An NMI may come in between, and write the same. */
 static void apply_enabled(struct hwpmu_cpu *cpu)
 {
-	if (cpu->owned && hwpmu_wanted(cpu) != READ_ONCE(cpu->written))
-		hwpmu_write_enabled(cpu);
+	u64 counters = hwpmu_wanted(cpu);
+
+	if (counters != READ_ONCE(cpu->written) && cpu->owned)
+		hwpmu_write_enabled(cpu, counters);
 }
 
 /* Program the event of a counter whose index is chosen and not enabled. */
