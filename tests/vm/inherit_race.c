@@ -88,7 +88,7 @@ static void forkers_end(struct forker *f)
 
 /* ---- Enable, disable, reset ---- */
 
-#define ROUNDS		40
+#define ROUNDS		(is_stress() ? 200 : 8)
 
 static void check_round(const int *fd, const struct forker *f, bool group)
 {
@@ -210,7 +210,7 @@ Test(inherit_race, the_opener_is_killed)
 	volatile uint64_t *shared = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct forker f = { .made = shared };
 		pid_t opener = fork_child();
 
@@ -223,7 +223,7 @@ Test(inherit_race, the_opener_is_killed)
 			for (;;)
 				pause();
 		}
-		while (*shared < 10u + i)
+		while (*shared < 5u + i)
 			usleep(500);
 		raw_reap(opener);
 		wait_none_open();

@@ -12,8 +12,11 @@
 #include <sys/stat.h>
 
 #define N	1000ull
-#define TURNS	400ull
+#define TURNS	200ull
 #define EVENTS	4
+/* Where the players have their ends of pipes */
+#define PLAYER_IN	100
+#define PLAYER_OUT	101
 
 TestSuite(inherit_switch, .init = sampling_init, .fini = sampling_fini);
 
@@ -58,8 +61,12 @@ static void players_start(struct player *p, const int *cpu, uint64_t turns, int 
 		p[i].pid = fork_child();
 		if (!p[i].pid) {
 			pin_here(cpu[i]);
-			play(i ? back[0] : go[0], i ? go[1] : back[1], (i + 1) * N, turns,
-			     shared + i);
+			/* An event lives while anybody has a descriptor. */
+			dup2(i ? back[0] : go[0], PLAYER_IN);
+			dup2(i ? go[1] : back[1], PLAYER_OUT);
+			close_range(3, PLAYER_IN - 1, 0);
+			close_range(PLAYER_OUT + 1, ~0u, 0);
+			play(PLAYER_IN, PLAYER_OUT, (i + 1) * N, turns, shared + i);
 		}
 	}
 	close(back[0]);
@@ -160,6 +167,7 @@ static int pid_after(const char *line, const char *name)
 static struct trace trace_end(const struct player *p)
 {
 	struct trace t = { 0 };
+	bool is_first = true; /* what is before the first switch may be of another one */
 	uint64_t before = 0;
 	char line[512];
 	FILE *f;
@@ -184,9 +192,10 @@ static struct trace trace_end(const struct player *p)
 		if ((prev == p[0].pid && next == p[1].pid) ||
 		    (prev == p[1].pid && next == p[0].pid)) {
 			t.switches++;
-			t.disturbed += t.writes != before;
+			t.disturbed += t.writes != before && !is_first;
 		}
 		before = t.writes;
+		is_first = false;
 	}
 	fclose(f);
 	return t;
@@ -223,7 +232,7 @@ Test(inherit_switch, nothing_is_written_to_the_pmu)
 	struct trace t = trace_of_a_game(false, true);
 
 	cr_expect_geq(t.switches, TURNS);
-	cr_expect_eq(t.disturbed, t.switches, "%lu of %lu", t.disturbed, t.switches);
+	cr_expect_geq(t.disturbed, t.switches - 1, "%lu of %lu", t.disturbed, t.switches);
 	for (int group = 0; group < 2; group++) {
 		t = trace_of_a_game(group, false);
 		cr_expect_geq(t.switches, TURNS);
@@ -315,7 +324,7 @@ Test(inherit_switch, each_has_its_own_values_of_a_group)
 
 /* ---- Changes from another CPU meanwhile ---- */
 
-#define CHANGES		40
+#define CHANGES		(is_stress() ? 200 : 10)
 #define TURN_MAX	(N * LOOP_INSTRUCTIONS + 400)
 
 /* @own counts this task alone, which is taken off. */
