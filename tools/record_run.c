@@ -269,7 +269,7 @@ static int finish(struct session *s)
 
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
-		dsos_put(s->dsos, perfdata_feature(s->file, PERFDATA_BUILD_ID));
+		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
 	if (ret == 0)
 		ret = perfdata_finish(s->file);
 	if (ret < 0 && !stopped)
