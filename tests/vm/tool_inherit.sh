@@ -141,8 +141,8 @@ their_beginnings_and_ends_are_told()
 	run 0 record -e instructions:u -c 100003 -o data sh -c "$FAMILY" || return 1
 	perf script -i data --show-task-events --show-mmap-events -F comm,pid,time,event,ip 2>/dev/null >script
 	for kind in COMM MMAP2 EXIT; do
-		grep "^hot-warm-cold .* PERF_RECORD_$kind" script | awk '{ print $2 }' | sort -u >pids
-		lines pids 3 || { cat script; return 1; }
+		grep "hot-warm-cold .* PERF_RECORD_$kind" script | awk '{ print $2 }' | sort -u >pids
+		lines pids 3 || { grep PERF_RECORD script; return 1; }
 	done
 	awk '/PERF_RECORD_FORK/' script >forks
 	[ "$(wc -l <forks)" -ge 3 ]
