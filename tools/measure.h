@@ -7,6 +7,7 @@
 #ifndef PMUCTL_TOOL_MEASURE_H
 #define PMUCTL_TOOL_MEASURE_H
 
+#include <getopt.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -60,17 +61,16 @@ struct measure {
 };
 
 /* measure_options.c */
-#define MEASURE_OPTIONS	"e:p:t:C:aih"	/* for getopt_long() */
-#define MEASURE_LONG_OPTIONS					\
-	{ "event",	required_argument, NULL, 'e' },		\
-	{ "pid",	required_argument, NULL, 'p' },		\
-	{ "tid",	required_argument, NULL, 't' },		\
-	{ "cpu",	required_argument, NULL, 'C' },		\
-	{ "all-cpus",	no_argument, NULL, 'a' },		\
-	{ "no-inherit",	no_argument, NULL, 'i' },		\
-	{ "help",	no_argument, NULL, 'h' }
 
-int measure_option(struct measure *measure, int option, int argc, char **argv);
+/* Returned for an option that is none of the command's own */
+#define MEASURE_OPTION_COMMON (-2)
+
+/* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
+typedef int (*measure_apply)(void *arg, int option);
+
+int measure_parse(struct measure *measure, int argc, char **argv,
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg);
 int measure_number(const struct measure *measure, char option, const char *text,
 		   uint64_t max, uint64_t *number);
 bool measure_is_of_cpus(const struct measure *measure);

@@ -3,9 +3,9 @@
  * The options that "pmuctl stat" and "pmuctl record" have in common.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "measure.h"
 
@@ -28,16 +28,8 @@ static int target_option(struct measure *measure, enum target_kind kind,
 			 text, position + 1);
 }
 
-/**
- * measure_option() - one of the common options, or a wrong one
- * @measure: what is measured.
- * @option: from getopt_long(), which was given MEASURE_OPTIONS.
- * @argc: number of arguments.
- * @argv: the arguments.
- *
- * Return: 0, or an exit status, or -1 to end well.
- */
-int measure_option(struct measure *measure, int option, int argc, char **argv)
+/* One of the common options, or a wrong one; returns as a measure_apply does. */
+static int common_option(struct measure *measure, int option, int argc, char **argv)
 {
 	switch (option) {
 	case 'e':
@@ -63,6 +55,57 @@ int measure_option(struct measure *measure, int option, int argc, char **argv)
 	default:
 		return say_bad_option(measure->command, argc, argv);
 	}
+}
+
+static const struct option common_options[] = {
+	{ "event",	required_argument, NULL, 'e' },
+	{ "pid",	required_argument, NULL, 'p' },
+	{ "tid",	required_argument, NULL, 't' },
+	{ "cpu",	required_argument, NULL, 'C' },
+	{ "all-cpus",	no_argument, NULL, 'a' },
+	{ "no-inherit",	no_argument, NULL, 'i' },
+	{ "help",	no_argument, NULL, 'h' },
+};
+
+/* No command has more of its own. */
+#define OPTIONS_MAX	32
+#define LETTERS_MAX	64
+
+/**
+ * measure_parse() - understand the options of a command
+ * @measure: what is measured: the common options and the command to start are set.
+ * @argc: number of arguments.
+ * @argv: the arguments.
+ * @letters: the command's own options, as getopt() wants them.
+ * @options: the same, by long names; ends with zeroes.
+ * @apply: called for each of them.
+ * @arg: for @apply.
+ *
+ * Return: 0, or an exit status, or -1 to end well.
+ */
+int measure_parse(struct measure *measure, int argc, char **argv,
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg)
+{
+	struct option all[ARRAY_LEN(common_options) + OPTIONS_MAX] = { { 0 } };
+	char all_letters[LETTERS_MAX];
+	size_t count = ARRAY_LEN(common_options);
+	int option, ret = 0;
+
+	memcpy(all, common_options, sizeof(common_options));
+	while (options->name && count + 1 < ARRAY_LEN(all))
+		all[count++] = *options++;
+	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aih%s", letters);
+	opterr = 0;
+	optind = 1;
+	while (ret == 0 &&
+	       (option = getopt_long(argc, argv, all_letters, all, NULL)) != -1) {
+		ret = apply(arg, option);
+		if (ret == MEASURE_OPTION_COMMON)
+			ret = common_option(measure, option, argc, argv);
+	}
+	measure->argv = optind < argc ? argv + optind : NULL;
+	return ret;
 }
 
 /**

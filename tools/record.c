@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +52,6 @@ enum {
 #define PAGES_MAX		(1u << 30)
 
 static const struct option long_options[] = {
-	MEASURE_LONG_OPTIONS,
 	{ "freq",		required_argument, NULL, 'F' },
 	{ "count",		required_argument, NULL, 'c' },
 	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
@@ -102,9 +100,11 @@ static int delay_option(struct record_options *options, const char *text)
 	return ret;
 }
 
-/* One option; returns 0, or an exit status, or -1 to end well. */
-static int option_apply(struct record_options *options, int option, int argc, char **argv)
+/* A measure_apply */
+static int option_apply(void *arg, int option)
 {
+	struct record_options *options = arg;
+
 	switch (option) {
 	case 'F':
 		return measure_number(&options->measure, 'F', optarg, UINT32_MAX,
@@ -131,7 +131,7 @@ static int option_apply(struct record_options *options, int option, int argc, ch
 		options->quiet = true;
 		return 0;
 	default:
-		return measure_option(&options->measure, option, argc, argv);
+		return MEASURE_OPTION_COMMON;
 	}
 }
 
@@ -155,17 +155,10 @@ static int options_check(struct record_options *options)
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int option, ret = 0;
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:o:Bq",
+				long_options, option_apply, options);
 
-	opterr = 0;
-	optind = 1;
-	while (ret == 0 && (option = getopt_long(argc, argv, "+:" MEASURE_OPTIONS "F:c:gD:m:o:Bq",
-						 long_options, NULL)) != -1)
-		ret = option_apply(options, option, argc, argv);
-	if (ret)
-		return ret;
-	options->measure.argv = optind < argc ? argv + optind : NULL;
-	return options_check(options);
+	return ret ? ret : options_check(options);
 }
 
 static int record_main(int argc, char **argv)

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +65,6 @@ enum {
 #define REPEAT_MAX	1000000u
 
 static const struct option long_options[] = {
-	MEASURE_LONG_OPTIONS,
 	{ "per-cpu",		no_argument, NULL, 'A' },
 	{ "no-aggr",		no_argument, NULL, 'A' },
 	{ "interval-print",	required_argument, NULL, 'I' },
@@ -90,9 +88,11 @@ static int number_option(const struct stat_options *options, char option,
 	return ret;
 }
 
-/* One option; returns 0, or an exit status, or -1 to end well. */
-static int option_apply(struct stat_options *options, int option, int argc, char **argv)
+/* A measure_apply */
+static int option_apply(void *arg, int option)
 {
+	struct stat_options *options = arg;
+
 	switch (option) {
 	case 'A':
 		options->per_cpu = true;
@@ -118,7 +118,7 @@ static int option_apply(struct stat_options *options, int option, int argc, char
 		options->append = true;
 		return 0;
 	default:
-		return measure_option(&options->measure, option, argc, argv);
+		return MEASURE_OPTION_COMMON;
 	}
 }
 
@@ -147,16 +147,11 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 {
 	struct measure *measure = &options->measure;
 	const char *wrong;
-	int option, ret = 0;
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:", long_options,
+				option_apply, options);
 
-	opterr = 0;
-	optind = 1;
-	while (ret == 0 && (option = getopt_long(argc, argv, "+:" MEASURE_OPTIONS "AI:r:x:jo:",
-						 long_options, NULL)) != -1)
-		ret = option_apply(options, option, argc, argv);
 	if (ret)
 		return ret;
-	measure->argv = optind < argc ? argv + optind : NULL;
 	wrong = options_wrong(options);
 	if (wrong)
 		return say_usage(measure->command, "%s", wrong);
