@@ -20,7 +20,7 @@ count()
 	tool=$1
 	shift
 	"$tool" stat -x , -e instructions:u -o counts -- /pmuctl/tests/prog/clean-env "$@" \
-		>log 2>&1 || { cat log >&2; return 1; }
+		>log 2>&1 || { echo "$tool: status $?"; cat log; } >&2
 	sed -n 's/^\([0-9]*\),.*instructions:u.*/\1/p' counts
 }
 
@@ -89,7 +89,7 @@ project()
 }
 make_with_four_jobs()
 {
-	project && alike make -j4 again || return 1
+	project && alike /usr/bin/make -j4 again || return 1
 	status=0
 	./program || status=$?
 	[ $status -eq 5 ]
@@ -104,7 +104,7 @@ shell_with_jobs()
 			wait
 		done
 	END
-	alike sh script
+	alike /bin/sh script
 }
 
 run_checks count alike project
