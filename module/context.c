@@ -497,7 +497,7 @@ void pmuctl_context_task_gone(bool ended)
 		unload_here(ctx);
 		local_irq_restore(flags);
 	}
-	/* After its last sample, and before those who wait for its end are woken */
+	/* After its last sample, while all its events are there, and before others know */
 	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_exit(ctx);
 	if (ctx) {
