@@ -19,6 +19,7 @@
 
 #include "cpu_state.h"
 #include "sideband.h"
+#include "soft.h"
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
 
@@ -43,6 +44,8 @@ static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
 	pmuctl_sched_out(pc, ctx);
+	if (ctx->nr_at_switch && ctx->task)
+		pmuctl_soft_leave(ctx);
 	WRITE_ONCE(ctx->loaded_cpu, -1);
 	raw_spin_unlock(&ctx->lock);
 	if (pc->task_context == ctx)
@@ -208,13 +211,26 @@ static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
 	INIT_HLIST_NODE(&ctx->hash);
 }
 
+/* Does a switch concern it, beside loading and unloading its context? */
+static bool is_at_switch(const struct pmuctl_context *ctx,
+			 const struct pmuctl_event *event)
+{
+	if (ctx->task)
+		return event->soft == &pmuctl_soft_migration_ops;
+	return event->exclude_idle || (event->soft && event->soft->at_switch);
+}
+
 static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 {
+	bool at_switch = is_at_switch(ctx, event);
+
+	if (at_switch && ctx->task && !ctx->nr_at_switch && ctx->loaded_cpu < 0)
+		pmuctl_soft_leave(ctx);
+	ctx->nr_at_switch += at_switch;
 	if (event->leader == event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
-	ctx->nr_exclude_idle += event->exclude_idle;
 	ctx->nr_inherit += !!event->heritage.root;
 }
 
@@ -363,7 +379,7 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 		pmuctl_sched_stop_group(pc, leader);
 	others = disband(event);
 	list_del(&event->node);
-	event->context->nr_exclude_idle -= event->exclude_idle;
+	event->context->nr_at_switch -= is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
 	if (!pc)
@@ -407,6 +423,8 @@ static void reload(struct irq_work *work)
 	if (ctx && !pc->task_context)
 		load_task(pc, ctx);
 	resched(pc, current);
+	if (ctx && unlikely(ctx->nr_at_switch))
+		pmuctl_soft_arrive(ctx);
 	pmuctl_user_switch(current);
 	local_irq_restore(flags);
 }
@@ -416,6 +434,7 @@ void pmuctl_context_switch(struct task_struct *next)
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	bool user = READ_ONCE(pmuctl_user_mms);
 	struct pmuctl_context *ctx;
+	bool at_switch = false;
 	bool changed = false;
 
 	if (unlikely(user) && pmuctl_user_switch_disturbs(next)) {
@@ -426,8 +445,10 @@ void pmuctl_context_switch(struct task_struct *next)
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
-	if (READ_ONCE(pc->context.nr_exclude_idle))
+	if (READ_ONCE(pc->context.nr_at_switch)) {
 		changed |= is_idle_task(current) || is_idle_task(next);
+		at_switch = true;
+	}
 	ctx = pmuctl_context_find(next);
 	if (ctx) {
 		load_task(pc, ctx);
@@ -435,6 +456,10 @@ void pmuctl_context_switch(struct task_struct *next)
 	}
 	if (changed)
 		sched_in(pc, next);
+	if (unlikely(at_switch))
+		pmuctl_soft_switch(next);
+	if (ctx && unlikely(ctx->nr_at_switch))
+		pmuctl_soft_arrive(ctx);
 	if (unlikely(user))
 		pmuctl_user_switch(next);
 }

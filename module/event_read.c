@@ -4,7 +4,7 @@
  */
 #include <linux/sched/clock.h>
 
-#include "core.h"
+#include "soft.h"
 
 /**
  * struct event_call - what reset and read are called with
@@ -32,7 +32,7 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 	struct pmuctl_event *each;
 
 	for_each_meant(each, call->event, call->group) {
-		each->base = hwpmu_read(&each->counter);
+		each->base = pmuctl_count(each);
 		if (each->counter.user)
 			pmuctl_userpage_reset(each);
 	}
@@ -70,7 +70,7 @@ static void read_one(const struct pmuctl_event *event,
 		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->lost = pmuctl_event_lost(event);
-	counts->value += hwpmu_read(&event->counter) - event->base;
+	counts->value += pmuctl_count(event) - event->base;
 	counts->time_enabled += event->time_enabled;
 	counts->time_running += event->time_running;
 }
@@ -116,7 +116,7 @@ static bool read_here(const struct pmuctl_event *event, u64 format,
 		on = true;
 		counts->id = event->id;
 		counts->lost = pmuctl_event_lost(event);
-		counts->value = hwpmu_read(&event->counter) - event->base;
+		counts->value = pmuctl_count(event) - event->base;
 		if (format & FORMAT_TIMES)
 			time = sched_clock() - event->stamp;
 		counts->time_enabled = event->time_enabled + time;

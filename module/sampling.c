@@ -15,6 +15,7 @@
 
 #include "cpu_state.h"
 #include "output.h"
+#include "soft.h"
 
 /* Far from where computing with it overflows, and what no counter reaches in an hour */
 #define PERIOD_MAX	BIT_ULL(47)
@@ -40,6 +41,29 @@ unsigned int pmuctl_max_sample_rate(void)
 static unsigned int samples_per_tick(void)
 {
 	return DIV_ROUND_UP(pmuctl_max_sample_rate(), HZ);
+}
+
+/* ---- Counters of either kind ---- */
+
+static void set_period(struct pmuctl_event *event, u64 period)
+{
+	if (event->soft)
+		pmuctl_soft_set_period(event, period);
+	else
+		hwpmu_set_period(&event->counter, period);
+}
+
+static void unhold(struct pmuctl_event *event)
+{
+	if (event->soft)
+		pmuctl_soft_unhold(event);
+	else
+		hwpmu_unhold(&event->counter);
+}
+
+static s64 left_of(const struct pmuctl_event *event)
+{
+	return event->soft ? event->counter.left : hwpmu_left(&event->counter);
 }
 
 /* ---- Frequency ---- */
@@ -96,7 +120,7 @@ static void shorten_period(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
-	s64 left = hwpmu_left(c), events = c->period - left;
+	s64 left = left_of(event), events = c->period - left;
 	u64 period;
 
 	if (left == s->left)
@@ -107,7 +131,7 @@ static void shorten_period(struct pmuctl_event *event)
 		return;
 	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
 	if (period < c->period / 2) {
-		hwpmu_set_period(c, period);
+		set_period(event, period);
 		s->ran = now;
 	}
 }
@@ -203,7 +227,7 @@ static void unthrottle(struct pmuctl_event *event)
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 }
 
 void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
@@ -213,7 +237,7 @@ void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	if (s->throttled && s->window != READ_ONCE(jiffies))
 		unthrottle(event);
 	else if (event->counter.held && !s->throttled && !s->expired)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;
 }
@@ -236,7 +260,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event)
 		return false;
 	s->expired = false;
 	if (!s->throttled)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 	return true;
 }
 
@@ -300,10 +324,16 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
 	s->event = event;
-	s->freq = attr->freq ? attr->sample_freq : 0;
 	init_irq_work(&s->work, sampling_work);
 	event->sampling = s;
-	hwpmu_set_period(&event->counter, s->freq ? 1 : attr->sample_period);
+	if (event->soft && pmuctl_soft_is_clock(event)) {
+		pmuctl_soft_clock_init(event);
+		set_period(event, attr->freq ? NSEC_PER_SEC / attr->sample_freq :
+					       attr->sample_period);
+		return 0;
+	}
+	s->freq = attr->freq ? attr->sample_freq : 0;
+	set_period(event, s->freq ? 1 : attr->sample_period);
 	return 0;
 }
 
@@ -321,6 +351,8 @@ bool pmuctl_sampling_copy(struct pmuctl_event *child,
 	s->freq = from->sampling->freq;
 	init_irq_work(&s->work, sampling_work);
 	child->sampling = s;
+	if (child->soft && pmuctl_soft_is_clock(child))
+		pmuctl_soft_clock_init(child);
 	return true;
 }
 
@@ -341,7 +373,7 @@ void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
 	if (event->sampling->freq)
 		event->sampling->freq = value;
 	else
-		hwpmu_set_period(&event->counter, value);
+		set_period(event, value);
 }
 
 struct period_change {

@@ -17,6 +17,7 @@
 
 #include "cpu_state.h"
 #include "output.h"
+#include "soft.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
@@ -103,17 +104,24 @@ static void clear_eligible(struct pmuctl_event *leader)
 		event->eligible = false;
 }
 
+/* Add a group's counters to the batch that is to be stopped; software events stop now. */
 static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 				struct pmuctl_event *leader)
 {
+	unsigned int before = n;
 	struct pmuctl_event *event;
 
 	if (!leader->counter.running)
 		return n;
-	for_each_group_member(event, leader)
-		if (event->counter.running)
+	for_each_group_member(event, leader) {
+		if (!event->counter.running)
+			continue;
+		if (event->soft)
+			pmuctl_soft_stop(event);
+		else
 			pc->batch[n++] = &event->counter;
-	if (!--pc->nr_groups)
+	}
+	if (n != before && !--pc->nr_groups)
 		pc->exclusive = false;
 	return n;
 }
@@ -124,17 +132,38 @@ void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
 }
 
+/* Those of a group, whose others have just been started */
+static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		if (!event->soft || !event->eligible)
+			continue;
+		if (event->sampling)
+			pmuctl_sampling_start(pc, event);
+		pmuctl_soft_start(event);
+	}
+}
+
+/* A group of nothing but software events always can. */
 static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context);
 	struct pmuctl_event *event;
 	unsigned int n = 0;
+	bool soft = false;
 
-	if (pc->exclusive || (leader->exclusive && pc->nr_groups))
+	if ((pc->exclusive || (leader->exclusive && pc->nr_groups)) &&
+	    !pmuctl_group_is_soft(leader))
 		return false;
 	for_each_group_member(event, leader) {
 		if (!event->eligible)
 			continue;
+		if (event->soft) {
+			soft = true;
+			continue;
+		}
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
 		event->counter.usable = event->counter.config.allowed & usable;
@@ -147,11 +176,15 @@ static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	if (!hwpmu_start(pc->batch, n)) {
 		/* All counters that it could get by moving others are taken. */
 		if (n == 1)
-			pc->full |= leader->counter.usable;
+			pc->full |= pc->batch[0]->usable;
 		return false;
 	}
-	pc->nr_groups++;
-	pc->exclusive = leader->exclusive;
+	if (soft)
+		start_soft(pc, leader);
+	if (n) {
+		pc->nr_groups++;
+		pc->exclusive = leader->exclusive;
+	}
 	return true;
 }
 
@@ -179,7 +212,8 @@ static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
-		n = add_running(pc, n, leader);
+		if (!pmuctl_group_is_soft(leader))
+			n = add_running(pc, n, leader);
 	hwpmu_stop(pc->batch, n);
 }
 

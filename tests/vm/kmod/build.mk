@@ -4,10 +4,11 @@
 # the guests get them as tests/kmod/RELEASE/NAME.ko.
 
 KMOD_SOURCES	:= $(wildcard tests/vm/kmod/*.c) tests/vm/kmod/Kbuild
-KMOD_BUILT	:= $(KERNELS:%=$(O)/kmod/%/foreign_nmi.ko)
+KMOD_NAMES	:= foreign_nmi traced
+KMOD_BUILT	:= $(KERNELS:%=$(O)/kmod/%/.built)
 VM_TESTS	+= $(KMOD_BUILT)
 
-$(KMOD_BUILT): $(O)/kmod/%/foreign_nmi.ko: $(KMOD_SOURCES) tests/vm/kmod/build.mk $(CACHE)/kernels/%/release
+$(KMOD_BUILT): $(O)/kmod/%/.built: $(KMOD_SOURCES) tests/vm/kmod/build.mk $(CACHE)/kernels/%/release
 	$(call say,KMOD,$@)
 	$(Q)rm -rf -- '$(@D)'
 	$(Q)mkdir -p '$(@D)'
@@ -18,5 +19,7 @@ $(KMOD_BUILT): $(O)/kmod/%/foreign_nmi.ko: $(KMOD_SOURCES) tests/vm/kmod/build.m
 		>'$(@D)/log' 2>&1 || { cat -- '$(@D)/log' >&2; exit 1; }
 	$(Q)dir="$(O)/tests/vm/kmod/$$(cat '$(CACHE)/kernels/$*/release')"; \
 		mkdir -p "$$dir"; \
-		strip --strip-debug -o "$$dir/foreign_nmi.ko" '$@'
+		for name in $(KMOD_NAMES); do \
+			strip --strip-debug -o "$$dir/$$name.ko" "$(@D)/$$name.ko"; \
+		done
 	$(Q)touch -- '$@'
