@@ -20,7 +20,7 @@ static const char record_help[] =
 "COMMAND ends, they end, or Ctrl-C.\n"
 "\n"
 "  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
-"                            cycles if it is not given\n"
+"                            cycles, or cpu-clock without a PMU, if it is not given\n"
 "  -F, --freq N              N samples in a second, 4000 if it is not given\n"
 "  -c, --count N             a sample at each Nth event\n"
 "  -g                        who called, too: call chains by frame pointers\n"
@@ -214,8 +214,21 @@ static int options_check(struct record_options *options, struct record_words *wo
 	if (!*options->output)
 		return say_usage(&command_record, "the name of the file is empty");
 	options->default_events = !words->events;
-	return events_text_parse(words->events ? words->events : "cycles",
-				 &options->events);
+	return words->events ?
+		events_text_parse(words->events, &options->events) : 0;
+}
+
+/* What every machine can do */
+static int default_event_choose(struct pmuctl_device *dev,
+				struct record_options *options)
+{
+	struct pmuctl_info info;
+	const char *text = "cycles";
+
+	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0 &&
+	    info.pmu_kind == PMUCTL_PMU_NONE)
+		text = "cpu-clock";
+	return events_text_parse(text, &options->events);
 }
 
 /* Returns 0, an exit status, or -1 to end well. */
@@ -256,7 +269,10 @@ static int record_main(int argc, char **argv)
 		status = STATUS_FAILED;
 		goto out;
 	}
-	status = record_run(dev, &options);
+	if (options.default_events)
+		status = default_event_choose(dev, &options);
+	if (!status)
+		status = record_run(dev, &options);
 out:
 	pmuctl_device_close(dev);
 	pmuctl_events_free(options.events);
