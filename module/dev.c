@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat/uninitialized.h"
 #include "front.h"
 #include "tracepoint.h"
 
@@ -42,9 +43,11 @@ static int copy_back(void __user *dst, u32 size, const void *src, size_t known,
 	return 0;
 }
 
-void pmuctl_last_set(struct pmuctl_last *last,
-		     const struct pmuctl_explanation *why)
+void pmuctl_last_set(struct pmuctl_last *last, int error,
+		     struct pmuctl_explanation *why)
 {
+	if (why->error != error) /* nobody has filled it */
+		memset(why, 0, sizeof(*why));
 	spin_lock(&last->lock);
 	last->explanation = *why;
 	spin_unlock(&last->lock);
@@ -196,8 +199,8 @@ static int copy_name(char *name, const struct perf_event_attr *attr,
 static long do_open(const struct pmuctl_open *open,
 		    struct pmuctl_explanation *why)
 {
-	char name[PMUCTL_TRACEPOINT_NAME_MAX];
-	union pmuctl_attr attr;
+	char name[PMUCTL_TRACEPOINT_NAME_MAX] pmuctl_uninitialized;
+	union pmuctl_attr attr pmuctl_uninitialized;
 	int err;
 
 	err = check_flags(open, why);
@@ -235,7 +238,7 @@ static int tell(const struct pmuctl_open *open,
 static long ioctl_open(struct pmuctl_last *last, void __user *arg,
 		       struct pmuctl_explanation *why)
 {
-	struct pmuctl_open open;
+	struct pmuctl_open open pmuctl_uninitialized;
 	u32 size;
 	long ret;
 
@@ -296,12 +299,13 @@ static long dev_ioctl(struct file *file, unsigned int number,
 		      unsigned long arg)
 {
 	struct pmuctl_last *last = file->private_data;
-	struct pmuctl_explanation why;
+	struct pmuctl_explanation why pmuctl_uninitialized;
 	long ret;
 
+	why.error = 0;
 	ret = do_ioctl(last, number, arg, &why);
 	if (ret < 0)
-		pmuctl_last_set(last, &why);
+		pmuctl_last_set(last, -ret, &why);
 	return ret;
 }
 

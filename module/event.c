@@ -216,6 +216,8 @@ static int init_counter(struct pmuctl_event *event,
 {
 	if (pmuctl_soft_is(attr))
 		return pmuctl_soft_init(event, attr, why);
+	if (!trace && attr->type == PERF_TYPE_TRACEPOINT)
+		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
 	if (!trace)
 		return hwpmu_counter_init(&event->counter, attr, why);
 	pmuctl_soft_init_trace(event, trace);

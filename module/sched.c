@@ -49,18 +49,22 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
 	raw_spin_unlock(&pc->context.lock);
 }
 
+static void account(struct pmuctl_event *event, u64 now)
+{
+	if (event->eligible) {
+		event->time_enabled += now - event->stamp;
+		if (event->counter.running)
+			event->time_running += now - event->stamp;
+	}
+	event->stamp = now;
+}
+
 static void account_group(struct pmuctl_event *leader, u64 now)
 {
 	struct pmuctl_event *event;
 
-	for_each_group_member(event, leader) {
-		if (event->eligible) {
-			event->time_enabled += now - event->stamp;
-			if (event->counter.running)
-				event->time_running += now - event->stamp;
-		}
-		event->stamp = now;
-	}
+	for_each_group_member(event, leader)
+		account(event, now);
 }
 
 void pmuctl_sched_account(struct pmuctl_event *leader)
@@ -76,20 +80,32 @@ static bool may_count(const struct pmuctl_event *event, bool idle)
 		(event->cpu < 0 || event->cpu == smp_processor_id());
 }
 
-/* Returns true if what is on the PMU is what should be, if the group is on at all. */
-static bool update_eligible(struct pmuctl_event *leader, bool idle)
+/* May it count, as far as it is concerned itself? */
+static bool is_eligible(struct pmuctl_event *event, bool idle)
+{
+	if (event->sampling)
+		pmuctl_sampling_expire(event);
+	return may_count(event, idle);
+}
+
+/*
+ * Bring times up to date, and who may count. Returns true if what is on the PMU is what
+ * should be, if the group is on at all.
+ */
+static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 {
 	bool on = leader->counter.running;
-	bool right = true;
 	struct pmuctl_event *event;
+	bool may, right;
 
-	if (leader->sampling)
-		pmuctl_sampling_expire(leader);
-	leader->eligible = may_count(leader, idle) && !leader->error;
-	for_each_group_member(event, leader) {
-		if (event->sampling)
-			pmuctl_sampling_expire(event);
-		event->eligible = leader->eligible && may_count(event, idle);
+	may = is_eligible(leader, idle) && !leader->error;
+	account(leader, now);
+	leader->eligible = may;
+	right = may || !on;
+	for (event = pmuctl_group_next(leader); event;
+	     event = pmuctl_group_next(event)) {
+		account(event, now);
+		event->eligible = is_eligible(event, idle) && may;
 		if (event->counter.running != (on && event->eligible))
 			right = false;
 	}
@@ -104,41 +120,60 @@ static void clear_eligible(struct pmuctl_event *leader)
 		event->eligible = false;
 }
 
+static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (!leader->on_pmu)
+		return;
+	leader->on_pmu = false;
+	if (!--pc->nr_groups)
+		pc->exclusive = false;
+}
+
+static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
+			    struct pmuctl_event *event)
+{
+	if (!event->counter.running)
+		return n;
+	if (event->soft)
+		pmuctl_soft_stop(event);
+	else
+		pc->batch[n++] = &event->counter;
+	return n;
+}
+
 /* Add a group's counters to the batch that is to be stopped; software events stop now. */
 static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 				struct pmuctl_event *leader)
 {
-	unsigned int before = n;
 	struct pmuctl_event *event;
 
 	if (!leader->counter.running)
 		return n;
-	for_each_group_member(event, leader) {
-		if (!event->counter.running)
-			continue;
-		if (event->soft)
-			pmuctl_soft_stop(event);
-		else
-			pc->batch[n++] = &event->counter;
-	}
-	if (n != before && !--pc->nr_groups)
-		pc->exclusive = false;
+	for_each_group_member(event, leader)
+		n = add_one(pc, n, event);
+	leave_pmu(pc, leader);
 	return n;
 }
 
-void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 {
-	pmuctl_sched_account(leader);
-	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	unsigned int n = 1;
+
+	pmuctl_sched_account(event->leader);
+	if (event->leader == event)
+		n = add_running(pc, 0, event);
+	else
+		n = add_one(pc, 0, event);
+	hwpmu_stop(pc->batch, n);
 }
 
-/* Those of a group, whose others have just been started */
+/* Those of a group, whose others are on the PMU */
 static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		if (!event->soft || !event->eligible)
+		if (!event->soft || !event->eligible || event->counter.running)
 			continue;
 		if (event->sampling)
 			pmuctl_sampling_start(pc, event);
@@ -146,19 +181,27 @@ static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *lead
 	}
 }
 
-/* A group of nothing but software events always can. */
-static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+/* From its first counter on a group is one of those that are on the PMU. */
+static bool may_use_pmu(const struct pmuctl_cpu *pc,
+			const struct pmuctl_event *leader)
+{
+	return leader->on_pmu ||
+	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
+}
+
+/*
+ * Put on the PMU those of a group that may count and are not there: all, or none of them.
+ * A group of nothing but software events always can.
+ */
+static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context);
 	struct pmuctl_event *event;
 	unsigned int n = 0;
 	bool soft = false;
 
-	if ((pc->exclusive || (leader->exclusive && pc->nr_groups)) &&
-	    !pmuctl_group_is_soft(leader))
-		return false;
 	for_each_group_member(event, leader) {
-		if (!event->eligible)
+		if (!event->eligible || event->counter.running)
 			continue;
 		if (event->soft) {
 			soft = true;
@@ -173,19 +216,22 @@ static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			pmuctl_sampling_start(pc, event);
 		pc->batch[n++] = &event->counter;
 	}
-	if (!hwpmu_start(pc->batch, n)) {
-		/* All counters that it could get by moving others are taken. */
-		if (n == 1)
-			pc->full |= pc->batch[0]->usable;
+	if (n && !may_use_pmu(pc, leader))
 		return false;
+	if (hwpmu_start(pc->batch, n)) {
+		if (n && !leader->on_pmu) {
+			leader->on_pmu = true;
+			pc->nr_groups++;
+			pc->exclusive = leader->exclusive;
+		}
+		if (soft)
+			start_soft(pc, leader);
+		return true;
 	}
-	if (soft)
-		start_soft(pc, leader);
-	if (n) {
-		pc->nr_groups++;
-		pc->exclusive = leader->exclusive;
-	}
-	return true;
+	/* All counters that it could get by moving others are taken. */
+	if (n == 1)
+		pc->full |= pc->batch[0]->usable;
+	return false;
 }
 
 /* ---- All groups of a CPU ---- */
@@ -198,11 +244,9 @@ static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 	enum pmuctl_class class;
 	unsigned int n = 0;
 
-	for_each_group(leader, class, ctx) {
-		account_group(leader, now);
-		if (!update_eligible(leader, idle))
+	for_each_group(leader, class, ctx)
+		if (!update_group(leader, idle, now))
 			n = add_running(pc, n, leader);
-	}
 	hwpmu_stop(pc->batch, n);
 }
 
@@ -236,11 +280,11 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
 		if (!leader->eligible || leader->counter.running ||
-		    start_group(pc, leader))
+		    start_members(pc, leader))
 			continue;
 		stop_all_flexible(pc);
 		pc->full = 0;
-		if (!start_group(pc, leader))
+		if (!start_members(pc, leader))
 			set_error(leader);
 	}
 }
@@ -254,7 +298,7 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->eligible && !leader->counter.running &&
-		    !start_group(pc, leader))
+		    !start_members(pc, leader))
 			waiting = true;
 	if (waiting && !ctx->waiting)
 		ctx->turn_start = now;
@@ -414,26 +458,59 @@ void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 	choose(pc, task, pc->task_context ? LOAD : CHANGE);
 }
 
+/*
+ * Of a group that is on take off, and put on, those members that are not as they should be;
+ * the others go on. Returns false if one finds no counter: then the group is off.
+ */
+static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+	unsigned int n = 0;
+
+	for_each_group_member(event, leader)
+		if (!event->eligible)
+			n = add_one(pc, n, event);
+	hwpmu_stop(pc->batch, n);
+	if (start_members(pc, leader))
+		return true;
+	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	return false;
+}
+
 bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	if (pc->waiting || pc->context.loaded_cpu < 0)
 		return false;
 
-	pmuctl_sched_account(leader);
-	if (!update_eligible(leader, is_idle_task(current)))
+	pc->full = 0;
+	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
+	    !(leader->eligible && mend_group(pc, leader)))
 		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
-	if (leader->eligible && !leader->counter.running) {
-		pc->full = 0;
-		if (!start_group(pc, leader)) {
-			clear_eligible(leader); /* its time begins when it is chosen */
-			return false;
-		}
+	if (leader->eligible && !leader->counter.running &&
+	    !start_members(pc, leader)) {
+		clear_eligible(leader); /* its time begins when it is chosen */
+		return false;
 	}
 	hwpmu_commit();
 	write_pages(pc);
 	if (pc->ticking && !hrtimer_active(&pc->tick))
 		pmuctl_sched_start_ticking(pc);
 	return true;
+}
+
+/* As add_running(), and nothing of it may count; one pass, as switches need it. */
+static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
+				 struct pmuctl_event *leader, u64 now)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		account(event, now);
+		event->eligible = false;
+		n = add_one(pc, n, event);
+	}
+	leave_pmu(pc, leader);
+	return n;
 }
 
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -450,11 +527,8 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		pc->rotations++;
 	}
 	ctx->turn_used = now - ctx->turn_start;
-	for_each_group(leader, class, ctx) {
-		account_group(leader, now);
-		n = add_running(pc, n, leader);
-		clear_eligible(leader);
-	}
+	for_each_group(leader, class, ctx)
+		n = unload_group(pc, n, leader, now);
 	hwpmu_stop(pc->batch, n);
 	if (ctx->nr_user_pages)
 		pmuctl_userpage_write_all(ctx);

@@ -39,6 +39,11 @@ struct pmuctl_soft {
 	bool at_switch;
 };
 
+/* How events with hits count */
+extern const struct pmuctl_soft pmuctl_soft_hit_ops;
+/* The same, of tasks that come from another CPU */
+extern const struct pmuctl_soft pmuctl_soft_migration_ops;
+
 /**
  * struct pmuctl_hits - a source of hits
  * @name: for people.
@@ -144,6 +149,15 @@ static inline bool pmuctl_group_is_soft(struct pmuctl_event *leader)
 /* Events of this CPU that count what tasks do: @next comes instead of the current one. */
 void pmuctl_soft_switch(struct task_struct *next);
 
+/* Does a switch concern an event of this context, beside loading and unloading that? */
+static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
+				       const struct pmuctl_event *event)
+{
+	if (ctx->task)
+		return event->soft == &pmuctl_soft_migration_ops;
+	return event->exclude_idle || (event->soft && event->soft->at_switch);
+}
+
 /* Have those tasks counted that have come to this CPU. */
 void pmuctl_soft_count_arrivals(void);
 
@@ -152,11 +166,6 @@ void pmuctl_soft_leave(struct pmuctl_context *ctx);
 void pmuctl_soft_arrive(struct pmuctl_context *ctx);
 
 /* ---- soft_hits.c ---- */
-
-/* How events with hits count */
-extern const struct pmuctl_soft pmuctl_soft_hit_ops;
-/* The same, of tasks that come from another CPU */
-extern const struct pmuctl_soft pmuctl_soft_migration_ops;
 
 /**
  * pmuctl_soft_hit() - something has happened on this CPU, once

@@ -99,7 +99,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		irq_work_queue(this_cpu_ptr(&stuck_work));
 	}
 	hwpmu_lvtpc_set_nmi();
-	hwpmu_write_enabled(cpu);
+	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled;
 }
 

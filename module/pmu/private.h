@@ -23,6 +23,7 @@
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
  *	the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
+ * @still: one of these two; else 0.
  * @written: what IA32_PERF_GLOBAL_CTRL was last written to, or is about to be.
  * @stats: what has happened.
  * @evtsel: what the event-select registers hold.
@@ -36,8 +37,13 @@ struct hwpmu_cpu {
 	u64 held;
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
-	bool stuck;
-	bool frozen;
+	union {
+		struct {
+			bool stuck;
+			bool frozen;
+		};
+		u16 still;
+	};
 	bool unsettled;
 	u64 used;
 	u64 written;
@@ -59,21 +65,24 @@ extern unsigned int hwpmu_headroom;
 /* What IA32_PERF_GLOBAL_CTRL is to be now. As the next. */
 static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 {
-	if (READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen))
+	if (READ_ONCE(cpu->still))
 		return 0;
 	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->held);
 }
 
-/* Bring IA32_PERF_GLOBAL_CTRL to what is wanted. Own CPU, IRQs off, or its NMI. */
-static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
+/* Write @counters, that were wanted a moment ago, to IA32_PERF_GLOBAL_CTRL; and again, if an
+ * NMI holds one meanwhile. Own CPU, IRQs off, or its NMI.
+ */
+static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu, u64 counters)
 {
-	u64 counters;
+	u64 before;
 
-	do { /* again, if an NMI holds one meanwhile */
-		counters = hwpmu_wanted(cpu);
+	do {
 		WRITE_ONCE(cpu->written, counters);
 		intel_enable_only(counters);
-	} while (unlikely(counters != hwpmu_wanted(cpu)));
+		before = counters;
+		counters = hwpmu_wanted(cpu);
+	} while (unlikely(counters != before));
 }
 
 /* How many bits counter @index has */
