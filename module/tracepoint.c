@@ -14,6 +14,7 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 #include "output.h"
@@ -125,21 +126,40 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 	preempt_enable_notrace();
 }
 
-/* What is not given is whatever is on the stack of who calls. */
-static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5,
-		       u64 a6, u64 a7, u64 a8, u64 a9, u64 a10, u64 a11)
+/*
+ * The arguments beyond those, on the stack of who calls, where they lie above our frame:
+ * what is not given is whatever is there, or nothing if the stack ends before. x86-64 psABI,
+ * "Parameter Passing".
+ */
+static void take_from_stack(u64 *args, unsigned int n, const u64 *frame)
+{
+	const u64 *stack = frame + 2;	/* the caller's frame, where to return to */
+	unsigned int i;
+
+	pagefault_disable();
+	for (i = 0; i < n; i++)
+		__get_kernel_nofault(&args[i], &stack[i], u64, err_end);
+	pagefault_enable();
+	return;
+
+err_end:
+	pagefault_enable();
+	memset(&args[i], 0, (n - i) * sizeof(*args));
+}
+
+static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 {
 	struct pmuctl_tracepoint *t = data;
 
 	preempt_disable_notrace();
 	if (is_wanted(t)) {
-		const u64 args[FILTER_ARGS_MAX] = {
-			a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11
-		};
+		u64 args[FILTER_ARGS_MAX] = { a0, a1, a2, a3, a4 };
 		const struct place place = {
 			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
+		take_from_stack(args + 5, FILTER_ARGS_MAX - 5,
+				__builtin_frame_address(0));
 		hit(t, args, &place);
 	}
 	preempt_enable_notrace();
