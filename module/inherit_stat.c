@@ -6,6 +6,7 @@
 #include "core.h"
 #include "inherit.h"
 #include "output.h"
+#include "soft.h"
 
 /* Words that follow a value */
 static unsigned int words_of_one(u64 format)
@@ -37,7 +38,7 @@ static void write_ids(struct pmuctl_record *rec, u64 format,
 
 static u64 value_of(const struct pmuctl_event *event)
 {
-	return hwpmu_read(&event->counter) - event->base;
+	return pmuctl_count(event) - event->base;
 }
 
 static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,

@@ -7,7 +7,8 @@
  * Two contexts are kin if event by event they have the same roots in the same order, enabled
  * alike. That is found by looking at both, once: then both get the same number, their
  * kin, which whoever changes something of a context takes away from it. All must count that
- * may, and nothing may look at the counters meanwhile: no period, no user pages.
+ * may, and nothing may look at the counters meanwhile: no period, no user
+ * pages, no software events.
  *
  * A hardware counter is read once, for both: where the one's count ends the other's begins,
  * so nothing is lost or counted twice. That is a different instant for each counter, some
@@ -29,8 +30,8 @@ static atomic64_t last_kin;
 
 static bool is_simple(const struct pmuctl_event *event)
 {
-	return event->heritage.root && !event->sampling && event->cpu < 0 &&
-		!event->error && !event->counter.user &&
+	return event->heritage.root && !event->soft && !event->sampling &&
+		event->cpu < 0 && !event->error && !event->counter.user &&
 		event->counter.running == event->eligible;
 }
 
@@ -106,6 +107,8 @@ static void hand_over_list(struct list_head *from, struct list_head *to, u64 now
 		struct pmuctl_event *a = list_entry(i, struct pmuctl_event, node);
 		struct pmuctl_event *b = list_entry(k, struct pmuctl_event, node);
 
+		b->on_pmu = a->on_pmu;
+		a->on_pmu = false;
 		do {
 			hand_over(a, b, now);
 			b = pmuctl_group_next(b);
@@ -121,7 +124,7 @@ bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
 	bool done = false;
 	u64 now;
 
-	if (pc->waiting || pc->context.loaded_cpu < 0)
+	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch)
 		return false;
 	raw_spin_lock(&from->lock);
 	if (!raw_spin_trylock(&to->lock))
