@@ -84,22 +84,31 @@ static noinline bool find_kin(struct pmuctl_context *from, struct pmuctl_context
 
 /* ---- The switch ---- */
 
-static void hand_over(struct pmuctl_event *a, struct pmuctl_event *b, u64 now)
+/* Returns how many counters are to go on for others. */
+static __always_inline unsigned int hand_over(struct pmuctl_cpu *pc, unsigned int n,
+					      struct pmuctl_event *a,
+					      struct pmuctl_event *b, u64 now)
 {
 	u64 time = now - a->stamp;
 
 	b->stamp = now;
 	b->eligible = a->eligible;
 	if (!a->eligible)
-		return;
+		return n;
 	a->eligible = false;
 	a->stamp = now;
 	a->time_enabled += time;
-	a->time_running += time; /* kin that may count do */
-	hwpmu_hand_over(&a->counter, &b->counter);
+	if (unlikely(!a->counter.running))
+		return n; /* not that there are any among kin */
+	a->time_running += time;
+	pc->batch[n] = &a->counter;
+	pc->heirs[n] = &b->counter;
+	return n + 1;
 }
 
-static void hand_over_list(struct list_head *from, struct list_head *to, u64 now)
+static unsigned int hand_over_list(struct pmuctl_cpu *pc, unsigned int n,
+				   struct list_head *from, struct list_head *to,
+				   u64 now)
 {
 	struct list_head *i, *k = to->next;
 
@@ -109,18 +118,22 @@ static void hand_over_list(struct list_head *from, struct list_head *to, u64 now
 
 		b->on_pmu = a->on_pmu;
 		a->on_pmu = false;
-		do {
-			hand_over(a, b, now);
+		n = hand_over(pc, n, a, b, now);
+		if (list_empty(&a->siblings))
+			continue;
+		while ((a = pmuctl_group_next(a))) {
 			b = pmuctl_group_next(b);
-			a = pmuctl_group_next(a);
-		} while (a);
+			n = hand_over(pc, n, a, b, now);
+		}
 	}
+	return n;
 }
 
 bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
 {
 	struct pmuctl_context *from = pc->task_context;
 	enum pmuctl_class class;
+	unsigned int n = 0;
 	bool done = false;
 	u64 now;
 
@@ -134,7 +147,9 @@ bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
 
 	now = sched_clock();
 	for (class = 0; class < PMUCTL_CLASSES; class++)
-		hand_over_list(&from->groups[class], &to->groups[class], now);
+		n = hand_over_list(pc, n, &from->groups[class],
+				   &to->groups[class], now);
+	hwpmu_hand_over(pc->batch, pc->heirs, n);
 	WRITE_ONCE(from->loaded_cpu, -1);
 	WRITE_ONCE(to->loaded_cpu, pc->context.cpu);
 	pc->task_context = to;

@@ -371,21 +371,28 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 		stop_mask(cpu, mask);
 }
 
-void hwpmu_hand_over(struct hwpmu_counter *from, struct hwpmu_counter *to)
+void hwpmu_hand_over(struct hwpmu_counter *const *from,
+		     struct hwpmu_counter *const *to, unsigned int n)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
-	s8 index = from->index;
 
 	lockdep_assert_irqs_disabled();
-	WRITE_ONCE(cpu->active[index], NULL);
-	barrier(); /* the NMI leaves both alone from here on */
-	hwpmu_fold(from);
-	from->running = false;
-	to->index = index;
-	to->prev = from->prev;
-	to->running = true;
-	barrier();
-	WRITE_ONCE(cpu->active[index], to);
+	while (n--) {
+		struct hwpmu_counter *a = from[n], *b = to[n];
+		unsigned int index = a->index;
+		u64 raw;
+
+		WRITE_ONCE(cpu->active[index], NULL);
+		barrier(); /* the NMI leaves both alone from here on */
+		raw = intel_read_counter(index);
+		a->count += (raw - a->prev) & hwpmu_width_mask(index);
+		a->running = false;
+		b->index = index;
+		b->prev = raw;
+		b->running = true;
+		barrier();
+		WRITE_ONCE(cpu->active[index], b);
+	}
 }
 
 bool hwpmu_counts_kernel(const struct hwpmu_counter *c)
