@@ -189,7 +189,7 @@ struct racer {
 /* Without a limit two CPUs could wait for each other. */
 #define SPINS_MAX	200000
 /* Long enough for the release to reach the point at which it has to wait */
-#define SPINS_AFTER	3000
+#define SPINS_AFTER	1000
 
 static bool used_after_free;
 
