@@ -281,6 +281,21 @@ static bool place_among_free(const struct hwpmu_cpu *cpu,
 	return true;
 }
 
+/* Are there as many free counters as are wanted that any of them all can use at all? */
+static bool may_move_apart(const struct hwpmu_cpu *cpu,
+			   struct hwpmu_counter *const *counters, unsigned int n)
+{
+	u64 free = hwpmu_the_caps.counters & ~cpu->enabled;
+	u64 usable = 0, left;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		usable |= counters[i]->usable;
+	for (left = cpu->enabled; left; left &= left - 1)
+		usable |= cpu->active[__ffs64(left)]->usable;
+	return hweight64(usable & free) >= n;
+}
+
 /*
  * Place all anew, moving what runs where it must be. Nothing changes if they do not
  * fit. Rare: only when the simple way fails.
@@ -295,6 +310,8 @@ static noinline bool place_all(struct hwpmu_cpu *cpu,
 	unsigned int running = 0, i;
 	u64 left;
 
+	if (!may_move_apart(cpu, counters, n))
+		return false;
 	for (left = cpu->enabled; left; left &= left - 1)
 		all[running++] = cpu->active[__ffs64(left)];
 	if (running + n > HWPMU_MAX_COUNTERS)

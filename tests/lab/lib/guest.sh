@@ -16,6 +16,7 @@ cpu_model()
 	case $1 in
 	intel) echo 'Skylake-Client,pmu=on,-erms' ;;
 	intel-v4) echo 'Skylake-Client,pmu=on,x-tcg-pmu-version=4,-erms' ;;
+	intel-pt) echo 'Skylake-Client,pmu=on,intel-pt=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
 	amd-k7) echo 'Opteron_G1,pmu=on' ;;

@@ -50,6 +50,8 @@
 #define GLOBAL_CTR_MASK         (MAKE_64BIT_MASK(0, INTEL_NUM_GP) | \
                                  MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, \
                                                  INTEL_NUM_FIXED))
+/* SDM "ToPA PMI"; of CPUs with Intel PT */
+#define GLOBAL_STATUS_TOPAPMI   (1ULL << 55)
 #define GLOBAL_STATUS_OVFBUF    (1ULL << 62)
 #define GLOBAL_STATUS_CONDCHGD  (1ULL << 63)
 /* SDM "Architectural Performance Monitoring Version 4" */
