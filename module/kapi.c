@@ -50,11 +50,12 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 		.time_enabled = event->time_enabled + time,
 		.time_running = event->time_running + time,
 	};
+	struct task_struct *outer = counter->interrupted;
 	bool go_on;
 
 	WRITE_ONCE(counter->interrupted, current);
 	go_on = counter->handler(counter, &sample, regs, counter->context);
-	WRITE_ONCE(counter->interrupted, NULL);
+	WRITE_ONCE(counter->interrupted, outer); /* of one that this one interrupts */
 	return go_on;
 }
 
