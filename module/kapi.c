@@ -3,10 +3,9 @@
  * Counters for other modules, <linux/pmuctl.h>: an event without a descriptor, which nobody
  * inherits and which writes no records. Its overflows go to a handler.
  *
- * A handler needs nothing to be waited for: who takes an event off the PMU does it on the CPU
- * that it is on, with interrupts off, so an NMI of that CPU is over or has not begun.
- *
- * Functions run in process context, handlers where overflows do: in NMIs.
+ * No handler needs to be waited for: who takes an event off the PMU does it on the CPU
+ * that it is on, with interrupts off. What a handler runs in, an NMI of that CPU or, for a
+ * software event, a piece of code with interrupts off, is over then or has not begun.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -134,6 +133,8 @@ static int check_request(const struct perf_event_attr *attr, int cpu,
 		err = pmuctl_attr_check(&whole, why);
 	if (err)
 		return err;
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return pmuctl_refuse(why, KERNEL_TRACEPOINT, "attr.type");
 	if (handler != !!attr->sample_period)
 		return pmuctl_refuse(why, KERNEL_HANDLER, "attr.sample_period",
 				     attr->sample_period);

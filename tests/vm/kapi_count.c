@@ -266,6 +266,17 @@ Test(kapi_count, refuses_what_is_no_event)
 		      "this CPU (Intel architectural PMU version 2) has no event for stalled-cycles-frontend: use a raw event of this CPU, 'pmuctl list' shows them");
 }
 
+Test(kapi_count, refuses_tracepoints)
+{
+	struct perf_event_attr attr = kapi_attr(1);
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.exclude_kernel = 0;
+	attr.exclude_hv = 0;
+	check_refused(&attr, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_KERNEL_TRACEPOINT, "attr.type",
+		      "a tracepoint is opened by its name, for which a kernel module's counter has no place: register a probe of your own, or open an event descriptor");
+}
+
 Test(kapi_count, refuses_a_handler_without_a_period_and_the_reverse)
 {
 	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_INSTRUCTIONS);

@@ -183,6 +183,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_KERNEL_ATTR		= 114,	/* EINVAL: records, groups, AUX */
 	PMUCTL_WHY_KERNEL_HANDLER	= 115,	/* EINVAL: a handler without a period */
 	PMUCTL_WHY_KERNEL_IN_HANDLER	= 116,	/* EDEADLK */
+	PMUCTL_WHY_KERNEL_TRACEPOINT	= 117,	/* EOPNOTSUPP */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
