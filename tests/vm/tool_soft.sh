@@ -28,9 +28,9 @@ groups_of_them_too() { run 0 stat -x ';' -e '{page-faults,minor-faults,major-fau
 
 a_process_counts_as_many_page_faults_as_perf_says()
 {
-	run 0 stat -x ';' -e page-faults $PROGRAM 1 &&
+	run 3 stat -x ';' -e page-faults $PROGRAM 1 &&
 		ours=$(cut -d ';' -f 1 err) &&
-		perf stat -x ';' -e page-faults $PROGRAM 1 2>perf.err >/dev/null &&
+		{ perf stat -x ';' -e page-faults $PROGRAM 1 2>perf.err >/dev/null || [ $? -eq 3 ]; } &&
 		theirs=$(grep page-faults perf.err | cut -d ';' -f 1) &&
 		echo "$ours, perf: $theirs" &&
 		[ "$ours" -le $((theirs + 10)) ] && [ "$theirs" -le $((ours + 10)) ]
@@ -45,25 +45,25 @@ tracepoints_are_counted()
 a_tracepoint_that_is_not_there_is_refused()
 {
 	run 2 stat -e sched:nothing_of_the_kind true &&
-		says "unknown event 'sched:nothing_of_the_kind'"
+		says "'sched:nothing_of_the_kind'"
 }
 
 a_clock_finds_what_is_hot()
 {
-	run 0 record -q -e cpu-clock -F 1000 -o file $PROGRAM 10 &&
+	run 3 record -q -e cpu-clock -F 1000 -o file $PROGRAM 10 &&
 		hot_is_first file
 }
 
 perf_reads_it_too()
 {
-	run 0 record -q -e cpu-clock -F 1000 -o file $PROGRAM 10 &&
+	run 3 record -q -e cpu-clock -F 1000 -o file $PROGRAM 10 &&
 		perf script -i file -F ip,sym >lines 2>/dev/null && grep -q hot lines
 }
 
 page_faults_are_recorded()
 {
-	run 0 record -q -e page-faults -c 1 -o file $PROGRAM 1 &&
-		run 0 script -i file && [ "$(wc -l <out)" -gt 20 ]
+	run 3 record -q -e page-faults -c 1 -o file $PROGRAM 1 &&
+		run 0 script -i file && grep 'page-faults: .*_start' out
 }
 
 tracepoints_are_recorded()
@@ -94,7 +94,7 @@ without_an_event_something_is_counted()
 
 without_an_event_something_is_recorded()
 {
-	run 0 record -q -o file $PROGRAM 5 && hot_is_first file
+	run 3 record -q -o file $PROGRAM 5 && hot_is_first file
 }
 
 run_checks hot_is_first

@@ -88,7 +88,7 @@ Test(trace_count, of_all_cpus_through_one_descriptor)
 		pin_here(i & 1);
 		syscall_loop(CALLS);
 	}
-	cr_expect_eq(sampling_value(fd), 6 * CALLS);
+	cr_expect_eq(sampling_value(fd), 6 * CALLS, "%lu", sampling_value(fd));
 }
 
 Test(trace_count, in_a_group_with_software_events)
@@ -119,10 +119,10 @@ Test(trace_count, children_count_too_and_share_the_filter)
 	int fd;
 
 	attr.inherit = 1;
-	attr.disabled = 0;
 	fd = trace_open("sys_enter", &attr);
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
 	cr_assert_eq(trace_filter(fd, text), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 3; i++) {
 		pid_t child = fork();
 
@@ -132,7 +132,7 @@ Test(trace_count, children_count_too_and_share_the_filter)
 		}
 		cr_assert_eq(waitpid(child, NULL, 0), child);
 	}
-	cr_expect_eq(sampling_value(fd), 3 * CALLS);
+	cr_expect_eq(sampling_value(fd), 3 * CALLS, "%lu", sampling_value(fd));
 }
 
 /* It is in our own way: each of its hits is what we do. */

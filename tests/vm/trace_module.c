@@ -135,7 +135,7 @@ Test(trace_module, it_comes_and_goes_while_somebody_opens)
 				;
 		}
 	}
-	for (int i = 0; i < 2000 && found < 20; i++) {
+	while (found < 10) {
 		int fd = trace_try(NAME, &attr, -1, -1);
 
 		found += fd >= 0;
@@ -145,5 +145,4 @@ Test(trace_module, it_comes_and_goes_while_somebody_opens)
 			cr_assert_eq(fd, -ENOENT, "%s", event_why.sentence);
 	}
 	raw_reap(child);
-	cr_expect_gt(found, 0);
 }
