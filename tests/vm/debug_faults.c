@@ -64,7 +64,7 @@ static void check_counts(int fd, unsigned int nth)
 	uint64_t before = raw_read(fd);
 
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	raw_loop(1000);
+	user_loop(1000);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	cr_assert_geq(raw_read(fd) - before, 2000, "fault %u", nth);
 }
