@@ -159,7 +159,7 @@ modules_have_symbols()
 		pmuctl stat -r 30 -o /dev/null -e instructions,branches true || return 1
 	# perf shows all kernel code as one where it can read /proc/kcore.
 	perf script -i module.data -F ip,sym >script || return 1
-	grep -q ' pmuctl_event_' script
+	grep -Eq ' (pmuctl|hwpmu)_[a-z_]+' script
 }
 
 header_tells_of_the_run()
