@@ -109,13 +109,17 @@ void pmuctl_inherit_free(struct pmuctl_event *event)
 	free_percpu(h->past);
 }
 
+atomic_t pmuctl_inherit_locked;
+
 void pmuctl_inherit_lock(struct pmuctl_event *event)
 {
+	atomic_inc(&pmuctl_inherit_locked);
 	mutex_lock(&event->heritage.family->mutex);
 }
 
 void pmuctl_inherit_unlock(struct pmuctl_event *event)
 {
+	atomic_dec(&pmuctl_inherit_locked);
 	mutex_unlock(&event->heritage.family->mutex);
 }
 

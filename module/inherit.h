@@ -22,6 +22,7 @@
 #ifndef PMUCTL_INHERIT_H
 #define PMUCTL_INHERIT_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -150,7 +151,11 @@ void pmuctl_inherit_close(struct pmuctl_event *event);
 /* Free what it has; it was closed, or never opened. */
 void pmuctl_inherit_free(struct pmuctl_event *event);
 
-/* No walk is under way between these two. Process, may sleep. */
+/*
+ * No walk is under way between these two, and each event has what its own task has counted:
+ * see inherit_switch.c. Process, may sleep.
+ */
+extern atomic_t pmuctl_inherit_locked;
 void pmuctl_inherit_lock(struct pmuctl_event *event);
 void pmuctl_inherit_unlock(struct pmuctl_event *event);
 

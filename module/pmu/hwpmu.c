@@ -372,7 +372,8 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 }
 
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
-		     struct hwpmu_counter *const *to, unsigned int n)
+		     struct hwpmu_counter *const *to, unsigned int n,
+		     bool split)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
@@ -380,15 +381,16 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 	while (n--) {
 		struct hwpmu_counter *a = from[n], *b = to[n];
 		unsigned int index = a->index;
-		u64 raw;
 
 		WRITE_ONCE(cpu->active[index], NULL);
 		barrier(); /* the NMI leaves both alone from here on */
-		raw = intel_read_counter(index);
-		a->count += (raw - a->prev) & hwpmu_width_mask(index);
+		b->prev = a->prev;
+		if (split) {
+			b->prev = intel_read_counter(index);
+			a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
+		}
 		a->running = false;
 		b->index = index;
-		b->prev = raw;
 		b->running = true;
 		barrier();
 		WRITE_ONCE(cpu->active[index], b);
