@@ -452,7 +452,7 @@ static void set_sampling(union pmuctl_attr *a)
 
 Test(attr, any_combination_is_answered_as_the_rules_say)
 {
-	unsigned int seen[128] = { 0 };
+	unsigned int seen[256] = { 0 };
 
 	for (int round = 0; round < ROUNDS; round++) {
 		union pmuctl_attr a = base();
