@@ -34,7 +34,7 @@ static double share(struct counts c)
 static void check_shares(unsigned int k, unsigned int size)
 {
 	double smallest = 1, largest = 0, s;
-	int leaders[PMU_MAX], fds[PMU_MAX];
+	int leaders[PMU_MAX] = { -1 }, fds[PMU_MAX];
 	unsigned int i, j, n = 0;
 	uint64_t rounds = 0;
 
@@ -159,7 +159,7 @@ Test(turns, scaled_values_are_right)
 	uint64_t rounds = 0;
 	struct counts c;
 	double scaled;
-	int fds[PMU_MAX], i, n = 3 * pmu_general();
+	int fds[PMU_MAX] = { -1 }, i, n = 3 * pmu_general();
 
 	raw_write_number(PARAMETERS "rotation_us", 1000);
 	for (i = 0; i < n; i++)

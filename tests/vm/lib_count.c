@@ -3,6 +3,8 @@
  * The library against the driver: open, enable, read, disable, reset, close; counts
  * of loops of known length to the instruction; who is counted and who is not.
  */
+#include "raw.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,8 +18,6 @@
 #include <criterion/criterion.h>
 
 #include <pmuctl.h>
-
-#include "raw.h"
 
 #define ROUNDS 20000
 
