@@ -93,12 +93,25 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 	return n;
 }
 
+/* If each may use as many counters as there are events, no order of them can fail. */
+static bool each_has_enough(const struct crowd *crowd)
+{
+	unsigned int i;
+
+	for (i = 0; i < crowd->n; i++)
+		if (hweight64(crowd->allowed[i] & hwpmu_caps()->counters) < crowd->n)
+			return false;
+	return true;
+}
+
 static bool crowd_fits(const struct crowd *crowd)
 {
 	s8 index[HWPMU_MAX_COUNTERS];
 
 	if (crowd->n > ARRAY_SIZE(crowd->allowed))
 		return false;
+	if (each_has_enough(crowd))
+		return true;
 	memset(index, -1, sizeof(index));
 	return hwpmu_place(crowd->allowed, crowd->n, index);
 }

@@ -123,8 +123,8 @@ static int check_unsupported_flags(const union pmuctl_attr *a,
 	return 0;
 }
 
-static int check_unsupported_fields(const union pmuctl_attr *a,
-				    struct pmuctl_explanation *why)
+static noinline int name_unsupported_field(const union pmuctl_attr *a,
+					   struct pmuctl_explanation *why)
 {
 	const struct perf_event_attr *attr = &a->attr;
 	const struct {
@@ -147,6 +147,19 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 			return pmuctl_refuse(why, ATTR_UNSUPPORTED,
 					     unsupported[i].field,
 					     unsupported[i].field);
+	return 0;
+}
+
+static int check_unsupported_fields(const union pmuctl_attr *a,
+				    struct pmuctl_explanation *why)
+{
+	const struct perf_event_attr *attr = &a->attr;
+
+	if (attr->bp_type | attr->config1 | attr->config2 |
+	    attr->branch_sample_type | attr->aux_watermark |
+	    attr->aux_sample_size | attr->sig_data |
+	    attr_u64_at(a, ATTR_CONFIG3_OFFSET))
+		return name_unsupported_field(a, why);
 	return 0;
 }
 
@@ -229,6 +242,8 @@ static int check_sample_type(const struct perf_event_attr *attr,
 	unsigned int i;
 	int err = 0;
 
+	if (!type)
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(unsupported_samples); i++)
 		if (type & unsupported_samples[i].bit)
 			return pmuctl_refuse(why, SAMPLE_UNSUPPORTED,

@@ -39,6 +39,21 @@ static void sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 	pmuctl_cpu_unlock(pc);
 }
 
+/* Load the context of a task, unless it is gone, and bring the PMU in line. */
+static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+		      const struct task_struct *task)
+{
+	raw_spin_lock(&pc->context.lock);
+	raw_spin_lock_nested(&ctx->lock, SINGLE_DEPTH_NESTING);
+	if (!ctx->gone) {
+		pc->task_context = ctx;
+		WRITE_ONCE(ctx->loaded_cpu, pc->context.cpu);
+	}
+	pmuctl_sched_in(pc, task);
+	raw_spin_unlock(&ctx->lock);
+	raw_spin_unlock(&pc->context.lock);
+}
+
 static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
@@ -47,17 +62,6 @@ static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	raw_spin_unlock(&ctx->lock);
 	if (pc->task_context == ctx)
 		pc->task_context = NULL;
-}
-
-/* The caller has the PMU brought in line. */
-static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
-{
-	raw_spin_lock(&ctx->lock);
-	if (!ctx->gone) {
-		pc->task_context = ctx;
-		WRITE_ONCE(ctx->loaded_cpu, smp_processor_id());
-	}
-	raw_spin_unlock(&ctx->lock);
 }
 
 /* ---- Calls to the CPU where a context is loaded ---- */
@@ -85,53 +89,71 @@ struct context_call {
 	bool done;
 };
 
+/* Call it if the context is loaded on this CPU. IRQs off; returns true if it was. */
+static bool call_here(struct pmuctl_context *ctx, pmuctl_context_func func,
+		      void *arg)
+{
+	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
+		return false;
+	raw_spin_lock(&ctx->lock);
+	func(ctx, arg);
+	raw_spin_unlock(&ctx->lock);
+	return true;
+}
+
+static bool change_here(struct pmuctl_context *ctx,
+			pmuctl_context_change_func change, void *arg)
+{
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+
+	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
+		return false;
+	pmuctl_cpu_lock(pc);
+	if (change(pc, arg))
+		pmuctl_sched(pc, current);
+	pmuctl_cpu_unlock(pc);
+	return true;
+}
+
 static void context_call_here(void *info)
 {
 	struct context_call *call = info;
-	struct pmuctl_context *ctx = call->ctx;
 
-	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
-		return;
-	raw_spin_lock(&ctx->lock);
-	call->func(ctx, call->arg);
-	raw_spin_unlock(&ctx->lock);
-	call->done = true;
+	call->done |= call_here(call->ctx, call->func, call->arg);
 }
 
 static void context_change_here(void *info)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct context_call *call = info;
 
-	if (READ_ONCE(call->ctx->loaded_cpu) != smp_processor_id())
-		return;
-	pmuctl_cpu_lock(pc);
-	if (call->change(pc, call->arg))
-		pmuctl_sched(pc, current);
-	pmuctl_cpu_unlock(pc);
-	call->done = true;
+	call->done |= change_here(call->ctx, call->change, call->arg);
 }
 
 /* It may be switched out and in again elsewhere while we call: try again. */
-static void call_context(struct context_call *call, smp_call_func_t here)
+static noinline void call_elsewhere(struct pmuctl_context *ctx,
+				    pmuctl_context_func func,
+				    pmuctl_context_change_func change, void *arg)
 {
-	struct pmuctl_context *ctx = call->ctx;
+	struct context_call call = {
+		.ctx = ctx, .func = func, .change = change, .arg = arg,
+	};
 	unsigned long flags;
 	int cpu;
 
-	while (!call->done) {
+	while (!call.done) {
 		cpu = READ_ONCE(ctx->loaded_cpu);
 		if (cpu >= 0) {
-			call_cpu(cpu, here, call);
+			call_cpu(cpu, func ? context_call_here :
+					     context_change_here, &call);
 			continue;
 		}
 		raw_spin_lock_irqsave(&ctx->lock, flags);
 		if (ctx->loaded_cpu < 0) {
-			if (call->func)
-				call->func(ctx, call->arg);
+			if (func)
+				func(ctx, arg);
 			else
-				call->change(NULL, call->arg);
-			call->done = true;
+				change(NULL, arg);
+			call.done = true;
 		}
 		raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	}
@@ -140,17 +162,27 @@ static void call_context(struct context_call *call, smp_call_func_t here)
 void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
 			 void *arg)
 {
-	struct context_call call = { .ctx = ctx, .func = func, .arg = arg };
+	unsigned long flags;
+	bool done;
 
-	call_context(&call, context_call_here);
+	local_irq_save(flags);
+	done = call_here(ctx, func, arg);
+	local_irq_restore(flags);
+	if (!done)
+		call_elsewhere(ctx, func, NULL, arg);
 }
 
 void pmuctl_context_change(struct pmuctl_context *ctx,
 			   pmuctl_context_change_func change, void *arg)
 {
-	struct context_call call = { .ctx = ctx, .change = change, .arg = arg };
+	unsigned long flags;
+	bool done;
 
-	call_context(&call, context_change_here);
+	local_irq_save(flags);
+	done = change_here(ctx, change, arg);
+	local_irq_restore(flags);
+	if (!done)
+		call_elsewhere(ctx, NULL, change, arg);
 }
 
 void pmuctl_context_resched_here(struct pmuctl_context *ctx)
@@ -176,10 +208,8 @@ static void load_if_current(void *info)
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info;
 
-	if (current == ctx->task && !pc->task_context) {
-		load_task(pc, ctx);
-		sched_in(pc, current);
-	}
+	if (current == ctx->task && !pc->task_context)
+		load_task(pc, ctx, current);
 }
 
 /* ---- Contexts of tasks ---- */
@@ -352,25 +382,20 @@ static bool disband(struct pmuctl_event *leader)
 
 static bool del_event(struct pmuctl_cpu *pc, void *arg)
 {
-	struct pmuctl_event *leader, *event = arg;
+	struct pmuctl_event *event = arg;
 	bool others;
 
 	if (event->ended)
 		return false;
 	event->ended = true;
-	leader = event->leader;
 	if (pc)
-		pmuctl_sched_stop_group(pc, leader);
+		pmuctl_sched_stop(pc, event);
 	others = disband(event);
 	list_del(&event->node);
 	event->context->nr_exclude_idle -= event->exclude_idle;
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
-	if (!pc)
-		return false;
-	if (leader != event)
-		return !pmuctl_sched_group(pc, leader);
-	return others || pc->waiting;
+	return pc && (others || pc->waiting);
 }
 
 void pmuctl_context_del(struct pmuctl_event *event)
@@ -405,8 +430,9 @@ static void reload(struct irq_work *work)
 	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
 	ctx = pmuctl_context_find(current);
 	if (ctx && !pc->task_context)
-		load_task(pc, ctx);
-	resched(pc, current);
+		load_task(pc, ctx, current);
+	else
+		resched(pc, current);
 	pmuctl_user_switch(current);
 	local_irq_restore(flags);
 }
@@ -429,11 +455,9 @@ void pmuctl_context_switch(struct task_struct *next)
 	if (READ_ONCE(pc->context.nr_exclude_idle))
 		changed |= is_idle_task(current) || is_idle_task(next);
 	ctx = pmuctl_context_find(next);
-	if (ctx) {
-		load_task(pc, ctx);
-		changed = true;
-	}
-	if (changed)
+	if (ctx)
+		load_task(pc, ctx, next);
+	else if (changed)
 		sched_in(pc, next);
 	if (unlikely(user))
 		pmuctl_user_switch(next);

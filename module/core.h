@@ -280,6 +280,25 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group);
 unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 			       struct pmuctl_counts *counts, unsigned int max);
 
+/* Most that one event takes of what read() gives, beside the times */
+#define PMUCTL_WORDS_EACH	3
+
+/**
+ * pmuctl_event_read_here() - read an event as read() gives it, if it is at hand
+ * @event: as above.
+ * @out: is filled according to its read_format: perf_event_open(2), "Reading results".
+ * @max: words of room, for one event at least.
+ *
+ * At hand is the common case: a single event or a group that is on the PMU of this CPU. With
+ * IRQs off nobody else changes anything of it then, so no lock is needed and nothing is
+ * written.
+ *
+ * Context: Process, IRQs on.
+ * Return: how many words; 0 if it is not so, or there is too little room.
+ */
+unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
+				    unsigned int max);
+
 /**
  * pmuctl_event_read_cpu() - read what an event of CPUs counted on one of them
  * @event: of all CPUs, or of @cpu.

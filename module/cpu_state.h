@@ -78,8 +78,10 @@ void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task);
  */
 bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
 
-/* Take a group off the PMU, if it is on. Both locks are held. */
-void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
+/* Take an event off the PMU, if it is on; with its group if it leads one. Both locks are
+ * held.
+ */
+void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event);
 
 /* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);

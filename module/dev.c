@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat/uninitialized.h"
 #include "front.h"
 
 int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
@@ -41,9 +42,11 @@ static int copy_back(void __user *dst, u32 size, const void *src, size_t known,
 	return 0;
 }
 
-void pmuctl_last_set(struct pmuctl_last *last,
-		     const struct pmuctl_explanation *why)
+void pmuctl_last_set(struct pmuctl_last *last, int error,
+		     struct pmuctl_explanation *why)
 {
+	if (why->error != error) /* nobody has filled it */
+		memset(why, 0, sizeof(*why));
 	spin_lock(&last->lock);
 	last->explanation = *why;
 	spin_unlock(&last->lock);
@@ -172,7 +175,7 @@ static int check_flags(const struct pmuctl_open *open,
 static long do_open(const struct pmuctl_open *open,
 		    struct pmuctl_explanation *why)
 {
-	union pmuctl_attr attr;
+	union pmuctl_attr attr pmuctl_uninitialized;
 	int err;
 
 	err = check_flags(open, why);
@@ -206,7 +209,7 @@ static int tell(const struct pmuctl_open *open,
 static long ioctl_open(struct pmuctl_last *last, void __user *arg,
 		       struct pmuctl_explanation *why)
 {
-	struct pmuctl_open open;
+	struct pmuctl_open open pmuctl_uninitialized;
 	u32 size;
 	long ret;
 
@@ -267,12 +270,13 @@ static long dev_ioctl(struct file *file, unsigned int number,
 		      unsigned long arg)
 {
 	struct pmuctl_last *last = file->private_data;
-	struct pmuctl_explanation why;
+	struct pmuctl_explanation why pmuctl_uninitialized;
 	long ret;
 
+	why.error = 0;
 	ret = do_ioctl(last, number, arg, &why);
 	if (ret < 0)
-		pmuctl_last_set(last, &why);
+		pmuctl_last_set(last, -ret, &why);
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat/uninitialized.h"
 #include "event_fd.h"
 
 /* All of them; the mutex is outside of every lock of the core. */
@@ -134,20 +135,38 @@ static noinline ssize_t read_any(struct event_file *ef, char __user *buf,
 	if (ret == -E2BIG)
 		ret = read_large(ef, buf, size, &why);
 	if (ret < 0)
-		pmuctl_last_set(&ef->last, &why);
+		pmuctl_last_set(&ef->last, -ret, &why);
 	return ret;
+}
+
+/* Returns true if the user has all of them. */
+static bool put_words(u64 __user *to, const u64 *words, unsigned int n)
+{
+	unsigned int i;
+
+	if (!user_write_access_begin(to, n * sizeof(*words)))
+		return false;
+	for (i = 0; i < n; i++)
+		unsafe_put_user(words[i], to + i, fault);
+	user_write_access_end();
+	return true;
+
+fault:
+	user_write_access_end();
+	return false;
 }
 
 static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 			  loff_t *pos)
 {
+	u64 words[WORDS(COUNTS_FEW)] pmuctl_uninitialized;
 	struct event_file *ef = file->private_data;
-	struct pmuctl_counts counts;
+	unsigned int n;
 
-	if (!ef->event->read_format && size >= sizeof(u64) &&
-	    pmuctl_event_read(ef->event, 0, &counts, 1) &&
-	    !put_user(counts.value, (u64 __user *)buf))
-		return sizeof(u64);
+	n = pmuctl_event_read_here(ef->event, words, ARRAY_SIZE(words));
+	if (n && n * sizeof(*words) <= size &&
+	    put_words((u64 __user *)buf, words, n))
+		return n * sizeof(*words);
 	return read_any(ef, buf, size);
 }
 
@@ -188,7 +207,7 @@ static int event_mmap(struct file *file, struct vm_area_struct *vma)
 
 	err = pmuctl_event_fd_mmap(ef->event, vma, &why);
 	if (err)
-		pmuctl_last_set(&ef->last, &why);
+		pmuctl_last_set(&ef->last, -err, &why);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 
+#include "compat/uninitialized.h"
 #include "event_fd.h"
 
 /*
@@ -192,12 +193,13 @@ long pmuctl_event_fd_ioctl(struct file *file, unsigned int number,
 			   unsigned long arg)
 {
 	struct event_file *ef = file->private_data;
-	struct pmuctl_explanation why;
+	struct pmuctl_explanation why pmuctl_uninitialized;
 	long ret;
 
+	why.error = 0;
 	ret = do_ioctl(ef, number, arg, &why);
 	if (ret < 0)
-		pmuctl_last_set(&ef->last, &why);
+		pmuctl_last_set(&ef->last, -ret, &why);
 	return ret;
 }
 

@@ -98,32 +98,96 @@ static void read_events(struct pmuctl_context *ctx, void *arg)
 		hwpmu_thaw();
 }
 
-/*
- * The common case: a single event that is on the PMU of this CPU. With IRQs off nobody
- * else changes anything of it then, so no lock is needed and nothing is written. Times
- * are right only if the format has them.
- */
-static bool read_here(const struct pmuctl_event *event, u64 format,
-		      struct pmuctl_counts *counts)
+/* What read() gives of one event beside the times; perf_event_open(2) */
+static __always_inline unsigned int put_value(const struct pmuctl_event *event,
+					      u64 format, u64 *out)
 {
-	bool on = false;
-	unsigned long flags;
-	u64 time = 0;
+	unsigned int n = 0;
 
+	out[n++] = hwpmu_read(&event->counter) - event->base;
+	if (format & PERF_FORMAT_ID)
+		out[n++] = event->id;
+	if (format & PERF_FORMAT_LOST)
+		out[n++] = pmuctl_event_lost(event);
+	return n;
+}
+
+static __always_inline unsigned int put_times(const struct pmuctl_event *event,
+					      u64 format, u64 *out)
+{
+	unsigned int n = 0;
+	u64 time;
+
+	if (!(format & FORMAT_TIMES))
+		return 0;
+	time = sched_clock() - event->stamp;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		out[n++] = event->time_enabled + time;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		out[n++] = event->time_running + time;
+	return n;
+}
+
+/* Returns 0 if there is too little room. */
+static unsigned int read_group_here(struct pmuctl_event *leader, u64 format,
+				    u64 *out, unsigned int max)
+{
+	struct pmuctl_event *event;
+	unsigned int nr = 0, n = 1;
+
+	hwpmu_freeze();
+	n += put_times(leader, format, out + n);
+	for_each_group_member(event, leader) {
+		if (n + PMUCTL_WORDS_EACH > max) {
+			n = 0;
+			break;
+		}
+		n += put_value(event, format, out + n);
+		nr++;
+	}
+	hwpmu_thaw();
+	out[0] = nr;
+	return n;
+}
+
+static unsigned int read_one_here(const struct pmuctl_event *event, u64 format,
+				  u64 *out)
+{
+	u64 value[PMUCTL_WORDS_EACH];
+	unsigned int n, i, m;
+
+	if (!(format & ~FORMAT_TIMES)) {
+		put_value(event, 0, out);
+		return 1 + put_times(event, format, out + 1);
+	}
+	/* The times come between the value and what else there is of it. */
+	m = put_value(event, format, value);
+	out[0] = value[0];
+	n = 1 + put_times(event, format, out + 1);
+	for (i = 1; i < m; i++)
+		out[n++] = value[i];
+	return n;
+}
+
+unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
+				    unsigned int max)
+{
+	u64 format = event->read_format;
+	struct pmuctl_event *first =
+		format & PERF_FORMAT_GROUP ? event->leader : event;
+	unsigned long flags;
+	unsigned int n = 0;
+
+	if (event->on_cpu || event->heritage.root)
+		return 0;
 	local_irq_save(flags);
 	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
-	    event->counter.running) {
-		on = true;
-		counts->id = event->id;
-		counts->lost = pmuctl_event_lost(event);
-		counts->value = hwpmu_read(&event->counter) - event->base;
-		if (format & FORMAT_TIMES)
-			time = sched_clock() - event->stamp;
-		counts->time_enabled = event->time_enabled + time;
-		counts->time_running = event->time_running + time;
-	}
+	    first->counter.running)
+		n = format & PERF_FORMAT_GROUP ?
+			read_group_here(first, format, out, max) :
+			read_one_here(first, format, out);
 	local_irq_restore(flags);
-	return on;
+	return n;
 }
 
 unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
@@ -144,8 +208,6 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 		return call.n;
 	}
 	if (!event->on_cpu) {
-		if (!call.group && read_here(event, format, counts))
-			return 1;
 		pmuctl_context_call(event->context, read_events, &call);
 		return call.n;
 	}

@@ -27,9 +27,9 @@ static inline void pmuctl_last_init(struct pmuctl_last *last)
 	spin_lock_init(&last->lock);
 }
 
-/* Keep an explanation for PMUCTL_IOC_EXPLAIN. Process. */
-void pmuctl_last_set(struct pmuctl_last *last,
-		     const struct pmuctl_explanation *why);
+/* Keep the explanation of an error, its number positive, for PMUCTL_IOC_EXPLAIN. Process. */
+void pmuctl_last_set(struct pmuctl_last *last, int error,
+		     struct pmuctl_explanation *why);
 
 /**
  * pmuctl_last_fetch() - PMUCTL_IOC_EXPLAIN

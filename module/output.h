@@ -29,6 +29,7 @@ struct fasync_struct;
 struct mm_struct;
 struct pid_namespace;
 struct pmuctl_context;
+struct pmuctl_counter;
 struct pmuctl_cpu;
 struct pmuctl_event;
 struct pmuctl_explanation;
@@ -139,6 +140,8 @@ struct pmuctl_output {
 /**
  * struct pmuctl_sampling - how often an event is sampled
  * @event: whose; constant.
+ * @handler: who is told of overflows instead of samples being written; NULL: nobody. Set
+ *	before it is enabled for the first time.
  * @freq: samples a second that are wanted; 0: the period is fixed. Changed as the period.
  * @window: the jiffy of the last overflow, in which there were @in_window of @allowed.
  * @throttled: its counter is held until the next tick.
@@ -152,6 +155,7 @@ struct pmuctl_output {
  */
 struct pmuctl_sampling {
 	struct pmuctl_event *event;
+	struct pmuctl_counter *handler;
 	u64 freq;
 	unsigned long window;
 	unsigned int in_window;

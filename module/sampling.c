@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "cpu_state.h"
+#include "kapi.h"
 #include "output.h"
 
 /* Far from where computing with it overflows, and what no counter reaches in an hour */
@@ -151,6 +152,16 @@ static bool is_last(struct pmuctl_output *output)
 		atomic_dec_and_test(&output->limit);
 }
 
+/* It is another module's: no sample is written, but that module is told. */
+static noinline void call_handler(struct pmuctl_sampling *s,
+				  struct pt_regs *regs, u64 period)
+{
+	if (pmuctl_counter_overflow(s->handler, regs, period))
+		return;
+	s->expired = true;
+	irq_work_queue(&s->work);
+}
+
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 {
 	struct pmuctl_event *event =
@@ -163,7 +174,10 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 		if (unlikely(!pmuctl_sched_is_ticking()))
 			irq_work_queue(&s->work);
 	}
-	pmuctl_sample_put(event, regs, period);
+	if (unlikely(s->handler))
+		call_handler(s, regs, period);
+	else
+		pmuctl_sample_put(event, regs, period);
 	if (unlikely(is_too_often(s)) && !s->throttled) {
 		s->throttled = true;
 		this_cpu_inc(pmuctl_output_stats.throttles);

@@ -48,18 +48,22 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
 	raw_spin_unlock(&pc->context.lock);
 }
 
+static void account(struct pmuctl_event *event, u64 now)
+{
+	if (event->eligible) {
+		event->time_enabled += now - event->stamp;
+		if (event->counter.running)
+			event->time_running += now - event->stamp;
+	}
+	event->stamp = now;
+}
+
 static void account_group(struct pmuctl_event *leader, u64 now)
 {
 	struct pmuctl_event *event;
 
-	for_each_group_member(event, leader) {
-		if (event->eligible) {
-			event->time_enabled += now - event->stamp;
-			if (event->counter.running)
-				event->time_running += now - event->stamp;
-		}
-		event->stamp = now;
-	}
+	for_each_group_member(event, leader)
+		account(event, now);
 }
 
 void pmuctl_sched_account(struct pmuctl_event *leader)
@@ -75,20 +79,32 @@ static bool may_count(const struct pmuctl_event *event, bool idle)
 		(event->cpu < 0 || event->cpu == smp_processor_id());
 }
 
-/* Returns true if what is on the PMU is what should be, if the group is on at all. */
-static bool update_eligible(struct pmuctl_event *leader, bool idle)
+/* May it count, as far as it is concerned itself? */
+static bool is_eligible(struct pmuctl_event *event, bool idle)
+{
+	if (event->sampling)
+		pmuctl_sampling_expire(event);
+	return may_count(event, idle);
+}
+
+/*
+ * Bring times up to date, and who may count. Returns true if what is on the PMU is what
+ * should be, if the group is on at all.
+ */
+static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 {
 	bool on = leader->counter.running;
-	bool right = true;
 	struct pmuctl_event *event;
+	bool may, right;
 
-	if (leader->sampling)
-		pmuctl_sampling_expire(leader);
-	leader->eligible = may_count(leader, idle) && !leader->error;
-	for_each_group_member(event, leader) {
-		if (event->sampling)
-			pmuctl_sampling_expire(event);
-		event->eligible = leader->eligible && may_count(event, idle);
+	may = is_eligible(leader, idle) && !leader->error;
+	account(leader, now);
+	leader->eligible = may;
+	right = may || !on;
+	for (event = pmuctl_group_next(leader); event;
+	     event = pmuctl_group_next(event)) {
+		account(event, now);
+		event->eligible = is_eligible(event, idle) && may;
 		if (event->counter.running != (on && event->eligible))
 			right = false;
 	}
@@ -118,22 +134,27 @@ static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 	return n;
 }
 
-void pmuctl_sched_stop_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 {
-	pmuctl_sched_account(leader);
-	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	unsigned int n = 1;
+
+	pmuctl_sched_account(event->leader);
+	if (event->leader == event)
+		n = add_running(pc, 0, event);
+	else
+		pc->batch[0] = &event->counter;
+	hwpmu_stop(pc->batch, n);
 }
 
-static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+/* Put on the PMU those of a group that may count and are not there: all, or none of them. */
+static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context);
 	struct pmuctl_event *event;
 	unsigned int n = 0;
 
-	if (pc->exclusive || (leader->exclusive && pc->nr_groups))
-		return false;
 	for_each_group_member(event, leader) {
-		if (!event->eligible)
+		if (!event->eligible || event->counter.running)
 			continue;
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
@@ -144,12 +165,19 @@ static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			pmuctl_sampling_start(pc, event);
 		pc->batch[n++] = &event->counter;
 	}
-	if (!hwpmu_start(pc->batch, n)) {
-		/* All counters that it could get by moving others are taken. */
-		if (n == 1)
-			pc->full |= leader->counter.usable;
+	if (hwpmu_start(pc->batch, n))
+		return true;
+	/* All counters that it could get by moving others are taken. */
+	if (n == 1)
+		pc->full |= pc->batch[0]->usable;
+	return false;
+}
+
+static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (pc->exclusive || (leader->exclusive && pc->nr_groups) ||
+	    !start_members(pc, leader))
 		return false;
-	}
 	pc->nr_groups++;
 	pc->exclusive = leader->exclusive;
 	return true;
@@ -165,11 +193,9 @@ static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 	enum pmuctl_class class;
 	unsigned int n = 0;
 
-	for_each_group(leader, class, ctx) {
-		account_group(leader, now);
-		if (!update_eligible(leader, idle))
+	for_each_group(leader, class, ctx)
+		if (!update_group(leader, idle, now))
 			n = add_running(pc, n, leader);
-	}
 	hwpmu_stop(pc->batch, n);
 }
 
@@ -380,26 +406,62 @@ void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 	choose(pc, task, pc->task_context ? LOAD : CHANGE);
 }
 
+/*
+ * Of a group that is on take off, and put on, those members that are not as they should be;
+ * the others go on. Returns false if one finds no counter: then the group is off.
+ */
+static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+	unsigned int n = 0;
+
+	for_each_group_member(event, leader)
+		if (event->counter.running && !event->eligible)
+			pc->batch[n++] = &event->counter;
+	hwpmu_stop(pc->batch, n);
+	if (start_members(pc, leader))
+		return true;
+	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	return false;
+}
+
 bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	if (pc->waiting || pc->context.loaded_cpu < 0)
 		return false;
 
-	pmuctl_sched_account(leader);
-	if (!update_eligible(leader, is_idle_task(current)))
+	pc->full = 0;
+	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
+	    !(leader->eligible && mend_group(pc, leader)))
 		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
-	if (leader->eligible && !leader->counter.running) {
-		pc->full = 0;
-		if (!start_group(pc, leader)) {
-			clear_eligible(leader); /* its time begins when it is chosen */
-			return false;
-		}
+	if (leader->eligible && !leader->counter.running &&
+	    !start_group(pc, leader)) {
+		clear_eligible(leader); /* its time begins when it is chosen */
+		return false;
 	}
 	hwpmu_commit();
 	write_pages(pc);
 	if (pc->ticking && !hrtimer_active(&pc->tick))
 		pmuctl_sched_start_ticking(pc);
 	return true;
+}
+
+/* As add_running(), and nothing of it may count; one pass, as switches need it. */
+static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
+				 struct pmuctl_event *leader, u64 now)
+{
+	bool on = leader->counter.running;
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		account(event, now);
+		event->eligible = false;
+		if (event->counter.running)
+			pc->batch[n++] = &event->counter;
+	}
+	if (on && !--pc->nr_groups)
+		pc->exclusive = false;
+	return n;
 }
 
 void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -416,11 +478,8 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		pc->rotations++;
 	}
 	ctx->turn_used = now - ctx->turn_start;
-	for_each_group(leader, class, ctx) {
-		account_group(leader, now);
-		n = add_running(pc, n, leader);
-		clear_eligible(leader);
-	}
+	for_each_group(leader, class, ctx)
+		n = unload_group(pc, n, leader, now);
 	hwpmu_stop(pc->batch, n);
 	if (ctx->nr_user_pages)
 		pmuctl_userpage_write_all(ctx);

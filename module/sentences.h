@@ -187,4 +187,16 @@
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl"
 
+/* Counters of other kernel modules */
+#define PMUCTL_SAY_KERNEL_TARGET EINVAL, \
+	"neither a task nor a CPU is given: pass a task, or create a counter for each CPU"
+#define PMUCTL_SAY_KERNEL_CPU ENODEV, \
+	"cpu %d does not exist: this machine has the CPUs 0 to %u, and -1 means any, for a task"
+#define PMUCTL_SAY_KERNEL_ATTR EINVAL, \
+	"%s is 0x%llx, but a kernel module's counter has no records, group, children or AUX data: leave it 0, or open an event descriptor"
+#define PMUCTL_SAY_KERNEL_HANDLER EINVAL, \
+	"attr.sample_period is %llu, and a handler is called when a period is over: give both or neither"
+#define PMUCTL_SAY_KERNEL_IN_HANDLER EDEADLK, \
+	"a handler cannot wait: return false to stop the counter, or leave the rest to an irq_work"
+
 #endif /* PMUCTL_SENTENCES_H */

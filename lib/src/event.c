@@ -86,6 +86,8 @@ PMUCTL_API void pmuctl_event_close(struct pmuctl_event *event)
 {
 	if (!event)
 		return;
+	if (event->watch)
+		pmuctl_event_unwatch(event);
 	close(event->fd);
 	free(event);
 }

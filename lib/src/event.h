@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inside of an event handle, for event.c and group.c.
+ * The inside of an event handle, for event.c, group.c, builder.c and watch.c.
  */
 #ifndef PMUCTL_LIB_EVENT_H
 #define PMUCTL_LIB_EVENT_H
 
 #include <stdbool.h>
 
-#include <pmuctl.h>
+#include <pmuctl_builder.h>
+
+struct pmuctl_watch;
 
 struct pmuctl_event {
 	/* constant after open */
 	int fd;
 	uint64_t read_format;
 	bool is_backward;	/* attr.write_backward */
+	struct pmuctl_watch *watch;	/* its function, or NULL */
 };
 
 /* event.c */
 int pmuctl_event_ioctl(struct pmuctl_event *event, unsigned long request,
 		       unsigned long arg);
 int pmuctl_event_words(struct pmuctl_event *event, uint64_t *words, size_t size);
+
+/* builder.c */
+int pmuctl_builder_judge(const struct pmuctl_builder *b, struct perf_event_attr *attr,
+			 struct pmuctl_explanation *why);
+
+/* watch.c */
+int pmuctl_event_watch(struct pmuctl_event *event, size_t pages, uint64_t sample_type,
+		       pmuctl_overflow_fn function, void *arg,
+		       struct pmuctl_explanation *why);
+void pmuctl_event_unwatch(struct pmuctl_event *event);
 
 /* group.c */
 int pmuctl_group_first(struct pmuctl_event *event, struct pmuctl_reading *reading);

@@ -48,6 +48,7 @@ typedef long long s64;
 #define BIT_ULL(n)		(1ULL << (n))
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
+#define noinline		__attribute__((__noinline__))
 #define scnprintf		snprintf
 #define strscpy(dst, src, n)	snprintf((dst), (n), "%s", (src))
 

@@ -194,8 +194,10 @@ void hwpmu_arm(struct hwpmu_counter *c)
 /* An NMI may come in between, and write the same. */
 static void apply_enabled(struct hwpmu_cpu *cpu)
 {
-	if (cpu->owned && hwpmu_wanted(cpu) != READ_ONCE(cpu->written))
-		hwpmu_write_enabled(cpu);
+	u64 counters = hwpmu_wanted(cpu);
+
+	if (counters != READ_ONCE(cpu->written) && cpu->owned)
+		hwpmu_write_enabled(cpu, counters);
 }
 
 /* Program the event of a counter whose index is chosen and not enabled. */
@@ -290,6 +292,21 @@ static bool place_among_free(const struct hwpmu_cpu *cpu,
 	return true;
 }
 
+/* Are there as many free counters as are wanted that any of them all can use at all? */
+static bool may_move_apart(const struct hwpmu_cpu *cpu,
+			   struct hwpmu_counter *const *counters, unsigned int n)
+{
+	u64 free = hwpmu_the_caps.counters & ~cpu->enabled;
+	u64 usable = 0, left;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		usable |= counters[i]->usable;
+	for (left = cpu->enabled; left; left &= left - 1)
+		usable |= cpu->active[__ffs64(left)]->usable;
+	return hweight64(usable & free) >= n;
+}
+
 /*
  * Place all anew, moving what runs where it must be. Nothing changes if they do not
  * fit. Rare: only when the simple way fails.
@@ -304,6 +321,8 @@ static noinline bool place_all(struct hwpmu_cpu *cpu,
 	unsigned int running = 0, i;
 	u64 left;
 
+	if (!may_move_apart(cpu, counters, n))
+		return false;
 	for (left = cpu->enabled; left; left &= left - 1)
 		all[running++] = cpu->active[__ffs64(left)];
 	if (running + n > HWPMU_MAX_COUNTERS)

@@ -146,7 +146,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (handled > 1)
 		owe_nmis(cpu, handled);
 	hwpmu_lvtpc_set_nmi();
-	hwpmu_write_enabled(cpu);
+	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled;
 }
 

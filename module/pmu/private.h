@@ -23,6 +23,7 @@
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
  *	the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
+ * @still: one of these two; else 0.
  * @written: what the global control register was last written to, or is about to be.
  * @stats: what has happened.
  * @counting: without global control: counters whose enable bit is set, or may be. As @held.
@@ -42,8 +43,13 @@ struct hwpmu_cpu {
 	u64 held;
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
-	bool stuck;
-	bool frozen;
+	union {
+		struct {
+			bool stuck;
+			bool frozen;
+		};
+		u16 still;
+	};
 	bool unsettled;
 	u64 used;
 	u64 written;
@@ -91,21 +97,24 @@ static inline void hwpmu_enable_only(struct hwpmu_cpu *cpu, u64 counters)
 /* What the global control register is to be now. As the next. */
 static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 {
-	if (READ_ONCE(cpu->stuck) || READ_ONCE(cpu->frozen))
+	if (READ_ONCE(cpu->still))
 		return 0;
 	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->held);
 }
 
-/* Bring the global control register to what is wanted. Own CPU, IRQs off, or its NMI. */
-static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu)
+/* Write @counters, that were wanted a moment ago, to the global control register; and again, if an
+ * NMI holds one meanwhile. Own CPU, IRQs off, or its NMI.
+ */
+static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu, u64 counters)
 {
-	u64 counters;
+	u64 before;
 
-	do { /* again, if an NMI holds one meanwhile */
-		counters = hwpmu_wanted(cpu);
+	do {
 		WRITE_ONCE(cpu->written, counters);
 		hwpmu_enable_only(cpu, counters);
-	} while (unlikely(counters != hwpmu_wanted(cpu)));
+		before = counters;
+		counters = hwpmu_wanted(cpu);
+	} while (unlikely(counters != before));
 }
 
 /* How many bits counter @index has */

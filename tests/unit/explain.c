@@ -161,6 +161,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "SAMPLE_UNSUPPORTED", { "PERF_SAMPLE_DATA_PAGE_SIZE" } },
 		{ "OUTPUT_OTHER", { "write_backward" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
+		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
 	};
 	const char *longest = "";
 

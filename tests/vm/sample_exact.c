@@ -6,6 +6,7 @@
 #include "positions.h"
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 TestSuite(sample_exact, .init = sampling_init, .fini = sampling_fini);
 
@@ -315,6 +316,23 @@ static bool is_kernel_address(uint64_t ip)
 	return (int64_t)ip < 0;
 }
 
+/*
+ * System calls in an order without a period: with one, samples could come at the same few
+ * of their instructions for ever.
+ */
+static void mixed_syscalls(unsigned int n)
+{
+	static uint32_t state = 1;
+
+	while (n--) {
+		state = state * 1664525 + 1013904223;
+		if (state >> 31)
+			syscall_loop(1);
+		else
+			syscall(SYS_close, -1);
+	}
+}
+
 /* Samples of system calls, of which some are in user mode, most in the kernel */
 static void check_levels(bool user, bool kernel)
 {
@@ -331,7 +349,7 @@ static void check_levels(bool user, bool kernel)
 	ring_map(&r, fd, 128);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 50; i++) {
-		syscall_loop(100);
+		mixed_syscalls(100);
 		user_loop(10000);
 	}
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);

@@ -286,12 +286,13 @@ Test(sample_freq, throttled_until_the_next_tick)
 Test(sample_freq, not_throttled_below_the_limit)
 {
 	struct perf_event_attr attr = sampling_attr(150000);
-	int fd = sampling_open(&attr);
 	struct throttling t = { 0 };
 	struct ring r;
+	int fd;
 
-	set_max_rate(10000);
 	attr.sample_id_all = 1;
+	fd = sampling_open(&attr);
+	set_max_rate(10000);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	branch_loop(10, 50 * TICK_NS);

@@ -162,6 +162,13 @@ enum pmuctl_why {
 	PMUCTL_WHY_OUTPUT_MAPPED	= 96,	/* EINVAL */
 	PMUCTL_WHY_OUTPUT_OTHER		= 97,	/* EINVAL: clockid, write_backward */
 	PMUCTL_WHY_NOT_MODIFIED		= 98,	/* EOPNOTSUPP */
+
+	/* Counters of other kernel modules */
+	PMUCTL_WHY_KERNEL_TARGET	= 112,	/* EINVAL: neither task nor CPU */
+	PMUCTL_WHY_KERNEL_CPU		= 113,	/* ENODEV: no such CPU */
+	PMUCTL_WHY_KERNEL_ATTR		= 114,	/* EINVAL: records, groups, AUX */
+	PMUCTL_WHY_KERNEL_HANDLER	= 115,	/* EINVAL: a handler without a period */
+	PMUCTL_WHY_KERNEL_IN_HANDLER	= 116,	/* EDEADLK */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */

@@ -90,17 +90,19 @@ qemu_fetch_meson()
 # qemu_prepare SRC: unpack the source to SRC and add our part to it.
 qemu_prepare()
 {
-	local src=$1 dsc file
+	local src=$1 dsc file hooks
 	dsc=$(find "$CACHE/src/qemu" -name '*.dsc')
 	run_logged "$CACHE/log/qemu-unpack.log" \
 		dpkg-source --no-check -x "$dsc" "$src" ||
 		die "the source package of QEMU could not be unpacked" \
 		    "remove $CACHE/src/qemu and run this again"
-	run_logged "$CACHE/log/qemu-patch.log" \
-		patch -d "$src" -p1 --batch --forward --fuzz=2 \
-		-i "$QEMU_DIR/hooks.patch" ||
-		die "tests/lab/qemu/hooks.patch does not apply to QEMU $(qemu_source)" \
-		    "see $CACHE/log/qemu-patch.log, and adapt the hooks it names to this version"
+	for hooks in hooks.patch hooks-pt.patch; do
+		run_logged "$CACHE/log/qemu-patch.log" \
+			patch -d "$src" -p1 --batch --forward --fuzz=2 \
+			-i "$QEMU_DIR/$hooks" ||
+			die "tests/lab/qemu/$hooks does not apply to QEMU $(qemu_source)" \
+			    "see $CACHE/log/qemu-patch.log, and adapt the hooks it names to this version"
+	done
 	while read -r file; do
 		mkdir -p "$src/$(dirname -- "$file")"
 		cp -- "$QEMU_DIR/$file" "$src/$file"

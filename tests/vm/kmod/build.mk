@@ -1,22 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How the tests' own kernel modules are built: for each kernel in $(O)/kmod/KERNEL;
-# the guests get them as tests/kmod/RELEASE/NAME.ko.
+# How the tests' own kernel modules are built, and the example for the in-kernel API: for
+# each kernel in $(O)/kmod/KERNEL; the guests get them as tests/kmod/RELEASE/NAME.ko.
 
-KMOD_SOURCES	:= $(wildcard tests/vm/kmod/*.c) tests/vm/kmod/Kbuild
-KMOD_BUILT	:= $(KERNELS:%=$(O)/kmod/%/foreign_nmi.ko)
+KMOD_NAMES	:= foreign_nmi kapi_user watchdog/pmuctl_watchdog
+KMOD_SOURCES	:= $(wildcard tests/vm/kmod/*.[ch]) tests/vm/kmod/Kbuild
+KMOD_EXAMPLE	:= examples/watchdog/pmuctl_watchdog.c examples/watchdog/Kbuild
+KMOD_BUILT	:= $(KERNELS:%=$(O)/kmod/%/.built)
 VM_TESTS	+= $(KMOD_BUILT)
 
-$(KMOD_BUILT): $(O)/kmod/%/foreign_nmi.ko: $(KMOD_SOURCES) tests/vm/kmod/build.mk $(CACHE)/kernels/%/release
-	$(call say,KMOD,$@)
-	$(Q)rm -rf -- '$(@D)'
-	$(Q)mkdir -p '$(@D)'
-	$(Q)cp -- $(KMOD_SOURCES) '$(@D)/'
-	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL \
+# $(call kmod_build,KERNEL,FOLDER): build what is in a folder, beside the product
+kmod_build	= env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL \
 		-u VERSION -u O -u KERNELS -u CFLAGS -u CPPFLAGS \
-		make -C '$(CACHE)/kernels/$*/build' M='$(abspath $(@D))' modules \
-		>'$(@D)/log' 2>&1 || { cat -- '$(@D)/log' >&2; exit 1; }
+		make -C '$(CACHE)/kernels/$(1)/build' M='$(abspath $(2))' \
+		PMUCTL='$(abspath $(O)/$(1))' modules \
+		>'$(2)/log' 2>&1 || { cat -- '$(2)/log' >&2; exit 1; }
+
+$(KMOD_BUILT): $(O)/kmod/%/.built: $(KMOD_SOURCES) $(KMOD_EXAMPLE) tests/vm/kmod/build.mk \
+		$(O)/%/module/pmuctl.ko $(CACHE)/kernels/%/release
+	$(call say,KMOD,$(@D))
+	$(Q)rm -rf -- '$(@D)'
+	$(Q)mkdir -p '$(@D)/watchdog'
+	$(Q)cp -- $(KMOD_SOURCES) '$(@D)/'
+	$(Q)cp -- $(KMOD_EXAMPLE) '$(@D)/watchdog/'
+	$(Q)$(call kmod_build,$*,$(@D))
+	$(Q)$(call kmod_build,$*,$(@D)/watchdog)
 	$(Q)dir="$(O)/tests/vm/kmod/$$(cat '$(CACHE)/kernels/$*/release')"; \
 		mkdir -p "$$dir"; \
-		strip --strip-debug -o "$$dir/foreign_nmi.ko" '$@'
+		for name in $(KMOD_NAMES); do \
+			strip --strip-debug -o "$$dir/$${name##*/}.ko" "$(@D)/$$name.ko"; \
+		done
 	$(Q)touch -- '$@'

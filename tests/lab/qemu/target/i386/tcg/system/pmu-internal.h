@@ -54,6 +54,8 @@
 
 /* IA32_PERF_GLOBAL_{CTRL,STATUS}, same place */
 #define GLOBAL_FIXED_SHIFT      32
+/* SDM "ToPA PMI"; of CPUs with Intel PT */
+#define GLOBAL_STATUS_TOPAPMI   (1ULL << 55)
 #define GLOBAL_STATUS_OVFBUF    (1ULL << 62)
 #define GLOBAL_STATUS_CONDCHGD  (1ULL << 63)
 /* SDM "Architectural Performance Monitoring Version 4" */

@@ -222,7 +222,7 @@ static bool pmu_get_counter(CPUX86State *env, int n, PMUCounter *c)
  * I/O instructions.  Here it is fine in any place, because the reason for
  * the request is the execution of an instruction.
  */
-static void pmu_request_check(CPUX86State *env)
+void x86_pmu_request_check(CPUX86State *env)
 {
     CPUState *cs = env_cpu(env);
     bool locked = bql_locked();
@@ -235,6 +235,14 @@ static void pmu_request_check(CPUX86State *env)
     if (!locked) {
         bql_unlock();
     }
+}
+
+/* An output region of Intel PT with the INT bit is full, see pt_output.c. */
+void x86_pmu_raise_topa(CPUX86State *env)
+{
+    env->msr_global_status |= GLOBAL_STATUS_TOPAPMI;
+    env->pmu.pmi_pending = true;
+    x86_pmu_request_check(env);
 }
 
 /* Bring the guest-visible counters up to date. */
@@ -281,7 +289,7 @@ void pmu_sync(CPUX86State *env)
             }
         }
         pmu->pmi_pending = true;
-        pmu_request_check(env);
+        x86_pmu_request_check(env);
     }
 }
 
@@ -368,7 +376,7 @@ uint32_t helper_pmu_expire(CPUX86State *env, uint32_t n)
     int64_t *left = &env->pmu.left[X86_PMU_INSN][pmu_cur_priv(env)];
 
     if (*left == 0) {
-        pmu_request_check(env);
+        x86_pmu_request_check(env);
         return true;
     }
 
@@ -393,7 +401,7 @@ uint32_t helper_pmu_expire(CPUX86State *env, uint32_t n)
 /* The down-counter of branches has expired, at the end of a TB. */
 void helper_pmu_event(CPUX86State *env)
 {
-    pmu_request_check(env);
+    x86_pmu_request_check(env);
 }
 
 /* A conditional branch that ends at PC retires, at the end of a TB. */
@@ -404,7 +412,7 @@ void helper_pmu_cond_branch(CPUX86State *env, target_ulong pc, uint32_t taken)
 
     if ((*ctr >= 2) != taken) {
         if (--pmu->left[X86_PMU_BRM][pmu_cur_priv(env)] <= 0) {
-            pmu_request_check(env);
+            x86_pmu_request_check(env);
         }
     }
     if (taken) {

@@ -68,6 +68,9 @@ static bool intel_has_any_thread(X86CPU *cpu)
 uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
 {
     switch (feature_word) {
+    case FEAT_7_0_EBX:
+        /* Not by default, see x86_pmu_expand_features() */
+        return pmu_is_intel(cpu) ? CPUID_7_0_EBX_INTEL_PT : 0;
     case FEAT_1_ECX:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
                CPUID_EXT_PDCM : 0;
@@ -95,6 +98,9 @@ void x86_pmu_expand_features(X86CPU *cpu)
 
     if (pmu_is_intel(cpu) || cpu->max_features) {
         for (w = 0; w < FEATURE_WORDS; w++) {
+            if (w == FEAT_7_0_EBX) {
+                continue; /* Intel PT has to be asked for */
+            }
             env->features[w] |= x86_pmu_supported_features(cpu, w) &
                                 ~env->user_features[w];
         }

@@ -149,12 +149,16 @@ static bool pmu_prepare_gp(CPUX86State *env, uint32_t msr, uint64_t *val,
 }
 
 /* The bits of IA32_PERF_GLOBAL_STATUS that software can set and clear. */
-static uint64_t pmu_status_bits(X86PMUState *pmu)
+static uint64_t pmu_status_bits(CPUX86State *env)
 {
+    X86PMUState *pmu = &env->pmu;
     uint64_t bits = pmu->ctr_mask | GLOBAL_STATUS_OVFBUF;
 
     if (pmu->version >= 4) {
         bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
+    }
+    if (env->features[FEAT_7_0_EBX] & CPUID_7_0_EBX_INTEL_PT) {
+        bits |= GLOBAL_STATUS_TOPAPMI;
     }
     return bits;
 }
@@ -258,14 +262,14 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
         break;
     case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
         /* also known as IA32_PERF_GLOBAL_STATUS_RESET in version 4 */
-        reserved = ~(pmu_status_bits(pmu) | GLOBAL_STATUS_CONDCHGD);
+        reserved = ~(pmu_status_bits(env) | GLOBAL_STATUS_CONDCHGD);
         status_clear = val;
         break;
     case MSR_IA32_PERF_GLOBAL_STATUS_SET:
         if (pmu->version < 4) {
             return false;
         }
-        reserved = ~pmu_status_bits(pmu);
+        reserved = ~pmu_status_bits(env);
         status_set = val;
         break;
     case MSR_IA32_DEBUGCTL:

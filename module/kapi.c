@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counters for other modules, <linux/pmuctl.h>: an event without a descriptor, which nobody
+ * inherits and which writes no records. Its overflows go to a handler.
+ *
+ * A handler needs nothing to be waited for: who takes an event off the PMU does it on the CPU
+ * that it is on, with interrupts off, so an NMI of that CPU is over or has not begun.
+ *
+ * Functions run in process context, handlers where overflows do: in NMIs.
+ */
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/perf_event.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+
+#include "core.h"
+#include "kapi.h"
+#include "output.h"
+
+/**
+ * struct pmuctl_counter - a counter of another module
+ *
+ * Constant:
+ * @event: what counts.
+ * @handler: called at overflows; or NULL.
+ * @context: for that.
+ *
+ * Owner CPU, NMI may interrupt; read by others:
+ * @interrupted: the task that the handler interrupted, while it runs; else NULL.
+ */
+struct pmuctl_counter {
+	struct pmuctl_event *event;
+	pmuctl_handler_t handler;
+	void *context;
+	struct task_struct *interrupted;
+};
+
+bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
+			     struct pt_regs *regs, u64 period)
+{
+	struct pmuctl_event *event = counter->event;
+	u64 now = sched_clock(), time = now - event->stamp;
+	struct pmuctl_sample sample = {
+		.value = hwpmu_read(&event->counter) - event->base,
+		.period = period,
+		.time = now,
+		.time_enabled = event->time_enabled + time,
+		.time_running = event->time_running + time,
+	};
+	bool go_on;
+
+	WRITE_ONCE(counter->interrupted, current);
+	go_on = counter->handler(counter, &sample, regs, counter->context);
+	WRITE_ONCE(counter->interrupted, NULL);
+	return go_on;
+}
+
+/* A task that a handler interrupts calls nothing before that has ended. */
+static int check_caller(const struct pmuctl_counter *counter,
+			struct pmuctl_explanation *why)
+{
+	if (in_nmi() || READ_ONCE(counter->interrupted) == current)
+		return pmuctl_refuse(why, KERNEL_IN_HANDLER, "");
+	might_sleep();
+	return 0;
+}
+
+/* ---- What may be created ---- */
+
+/* The word of single-bit flags follows read_format. */
+#define FLAGS_OFFSET \
+	(offsetof(struct perf_event_attr, read_format) + sizeof(u64))
+/* disabled, pinned, exclusive, exclude_user, _kernel, _hv, _idle, freq, enable_on_exec,
+ * precise_ip
+ */
+#define FLAGS_MEANT \
+	(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(10) | BIT_ULL(12) | \
+	 GENMASK_ULL(16, 15))
+
+static u64 flags_of(const struct perf_event_attr *attr)
+{
+	u64 flags;
+
+	memcpy(&flags, (const u8 *)attr + FLAGS_OFFSET, sizeof(flags));
+	return flags;
+}
+
+/* What is about records, groups, families and AUX data has no meaning here. */
+static int check_attr(const struct perf_event_attr *attr,
+		      struct pmuctl_explanation *why)
+{
+	const struct {
+		u64 value;
+		const char *field;
+	} unmeant[] = {
+		{ attr->inherit, "attr.inherit" },
+		{ attr->read_format, "attr.read_format" },
+		{ attr->sample_type, "attr.sample_type" },
+		{ attr->wakeup_events, "attr.wakeup_events" },
+		{ attr->branch_sample_type, "attr.branch_sample_type" },
+		{ attr->sample_regs_user, "attr.sample_regs_user" },
+		{ attr->sample_stack_user, "attr.sample_stack_user" },
+		{ attr->clockid, "attr.clockid" },
+		{ attr->sample_regs_intr, "attr.sample_regs_intr" },
+		{ attr->sample_max_stack, "attr.sample_max_stack" },
+		{ attr->aux_watermark, "attr.aux_watermark" },
+		{ attr->aux_sample_size, "attr.aux_sample_size" },
+		{ flags_of(attr) & ~FLAGS_MEANT, "attr.flags" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(unmeant); i++)
+		if (unmeant[i].value)
+			return pmuctl_refuse(why, KERNEL_ATTR, unmeant[i].field,
+					     unmeant[i].field,
+					     unmeant[i].value);
+	return 0;
+}
+
+static int check_request(const struct perf_event_attr *attr, int cpu,
+			 const struct task_struct *task, bool handler,
+			 struct pmuctl_explanation *why)
+{
+	union pmuctl_attr whole = { .attr = *attr };
+	int err;
+
+	err = check_attr(attr, why);
+	if (!err)
+		err = pmuctl_attr_check(&whole, why);
+	if (err)
+		return err;
+	if (handler != !!attr->sample_period)
+		return pmuctl_refuse(why, KERNEL_HANDLER, "attr.sample_period",
+				     attr->sample_period);
+	if (cpu == -1 && !task)
+		return pmuctl_refuse(why, KERNEL_TARGET, "cpu");
+	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
+	    (cpu >= 0 && !cpu_possible(cpu)))
+		return pmuctl_refuse(why, KERNEL_CPU, "cpu", cpu, nr_cpu_ids - 1);
+	return 0;
+}
+
+struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
+					     int cpu, struct task_struct *task,
+					     pmuctl_handler_t handler,
+					     void *context,
+					     struct pmuctl_explanation *why)
+{
+	struct pmuctl_counter *counter;
+	int err;
+
+	might_sleep();
+	err = check_request(attr, cpu, task, handler, why);
+	if (err)
+		return ERR_PTR(err);
+	counter = kzalloc(sizeof(*counter), GFP_KERNEL);
+	if (!counter)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+	counter->handler = handler;
+	counter->context = context;
+	/* It must not overflow before it has its handler. */
+	counter->event = pmuctl_event_create(task, cpu, attr, false, NULL, why);
+	if (IS_ERR(counter->event)) {
+		err = PTR_ERR(counter->event);
+		kfree(counter);
+		return ERR_PTR(err);
+	}
+	if (handler)
+		counter->event->sampling->handler = counter;
+	if (!attr->disabled)
+		pmuctl_event_enable(counter->event, false);
+	return counter;
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_create);
+
+/* ---- What is done with it ---- */
+
+int pmuctl_counter_enable(struct pmuctl_counter *counter)
+{
+	int err = check_caller(counter, NULL);
+
+	if (!err)
+		pmuctl_event_enable(counter->event, false);
+	return err;
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_enable);
+
+int pmuctl_counter_disable(struct pmuctl_counter *counter)
+{
+	int err = check_caller(counter, NULL);
+
+	if (!err)
+		pmuctl_event_disable(counter->event, false);
+	return err;
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_disable);
+
+int pmuctl_counter_read(struct pmuctl_counter *counter, u64 *value,
+			u64 *time_enabled, u64 *time_running)
+{
+	struct pmuctl_counts counts;
+	int err = check_caller(counter, NULL);
+
+	if (err)
+		return err;
+	if (!pmuctl_event_read(counter->event, PERF_FORMAT_TOTAL_TIME_ENABLED,
+			       &counts, 1))
+		return -ENODATA;
+	*value = counts.value;
+	if (time_enabled)
+		*time_enabled = counts.time_enabled;
+	if (time_running)
+		*time_running = counts.time_running;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_read);
+
+int pmuctl_counter_set_period(struct pmuctl_counter *counter, u64 period,
+			      struct pmuctl_explanation *why)
+{
+	int err = check_caller(counter, why);
+
+	return err ?: pmuctl_event_set_period(counter->event, period, why);
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_set_period);
+
+int pmuctl_counter_release(struct pmuctl_counter *counter)
+{
+	int err = check_caller(counter, NULL);
+
+	if (err)
+		return err;
+	pmuctl_event_free(counter->event);
+	kfree(counter);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(pmuctl_counter_release);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Overflow handlers of other kernel modules: when they are called and what they are told,
+ * how they stop a counter, what they may not do, and that a release waits for one that is
+ * running on another CPU.
+ */
+#include "kapi.h"
+#include "sampling.h"
+
+#define ROUNDS		2000
+#define PERIOD		997ull
+
+static void begin(void)
+{
+	kapi_load();
+	sampling_init();
+}
+
+static void end(void)
+{
+	sampling_fini();
+	kapi_unload();
+}
+
+TestSuite(kapi_handler, .init = begin, .fini = end);
+
+static struct perf_event_attr with_period(uint64_t period)
+{
+	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.sample_period = period;
+	return attr;
+}
+
+/* One for each period, at its instruction, in an NMI, in the midst of the task */
+Test(kapi_handler, is_told_what_there_is)
+{
+	struct perf_event_attr attr = with_period(PERIOD);
+	struct kapi_calls calls;
+	struct counts c;
+	uint64_t i;
+	int fd;
+
+	pin_here(1);
+	fd = kapi_create(&attr, 0, -1, KAPI_HANDLER);
+	block_run(fd, ROUNDS);
+	kapi_calls(fd, &calls);
+	c = event_read(fd);
+	cr_assert_eq(c.value, BLOCK_LENGTH(ROUNDS));
+	cr_assert_eq(calls.calls, c.value / PERIOD, "%llu", calls.calls);
+	for (i = 0; i < calls.calls && i < KAPI_SEEN_MAX; i++) {
+		const struct kapi_seen *s = &calls.seen[i], *before = s - 1;
+
+		cr_expect_eq(s->value, (i + 1) * PERIOD, "%lu: %llu", i, s->value);
+		cr_expect_eq(s->period, PERIOD);
+		cr_expect_eq(s->ip, block_ip(s->value, ROUNDS), "%lu: %#llx", i, s->ip);
+		cr_expect_eq(s->tid, (uint32_t)getpid());
+		cr_expect_eq(s->cpu, 1);
+		cr_expect_eq(s->user_mode, 1);
+		cr_expect_eq(s->nmi, 1);
+		cr_expect_eq(s->enabled, s->running);
+		cr_expect_leq(s->enabled, c.enabled);
+		if (!i)
+			continue;
+		cr_expect_gt(s->time, before->time);
+		cr_expect_gt(s->enabled, before->enabled);
+		/* Less if the task was switched out meanwhile */
+		cr_expect_leq(s->enabled - before->enabled, s->time - before->time);
+	}
+	close(fd);
+}
+
+/* From the change on, the next overflow is a whole period away. */
+Test(kapi_handler, is_called_by_another_period)
+{
+	struct perf_event_attr attr = with_period(PERIOD);
+	uint64_t period = 3001, start, i;
+	struct kapi_calls calls;
+	int fd = kapi_create(&attr, 0, -1, KAPI_HANDLER);
+
+	block_run(fd, 1000);
+	start = event_value(fd);
+	kapi_calls(fd, &calls);
+	i = calls.calls;
+	cr_assert_eq(i, start / PERIOD);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), 0, "%m");
+	block_run(fd, ROUNDS);
+	kapi_calls(fd, &calls);
+	cr_assert_eq(calls.calls, i + BLOCK_LENGTH(ROUNDS) / period);
+	for (; i < calls.calls; i++) {
+		start += period;
+		cr_expect_eq(calls.seen[i].value, start);
+		cr_expect_eq(calls.seen[i].period, period);
+	}
+	close(fd);
+}
+
+/* Of a frequency, the periods are what was counted. */
+Test(kapi_handler, is_called_by_frequency)
+{
+	struct perf_event_attr attr = with_period(0);
+	struct kapi_calls calls = { .calls = 0 };
+	uint64_t i, sum = 0;
+	int fd;
+
+	attr.freq = 1;
+	attr.sample_freq = 1000;
+	fd = kapi_create(&attr, 0, -1, KAPI_HANDLER);
+	while (calls.calls < 20) {
+		bracket(fd, 1000000);
+		kapi_calls(fd, &calls);
+	}
+	for (i = 0; i < 20; i++) {
+		sum += calls.seen[i].period;
+		/* A period that is shortened at a tick begins anew. */
+		cr_expect_leq(sum, calls.seen[i].value);
+	}
+	close(fd);
+}
+
+/* A CPU's: whoever runs there */
+Test(kapi_handler, is_called_on_its_cpu)
+{
+	struct perf_event_attr attr = with_period(100003);
+	struct kapi_calls calls = { .calls = 0 };
+	unsigned int i;
+	int fd;
+
+	pin_here(0);
+	attr.disabled = 0;
+	attr.exclude_kernel = 0;
+	fd = kapi_create(&attr, KAPI_NOBODY, 1, KAPI_HANDLER);
+	pin_here(1);
+	while (calls.calls < KAPI_SEEN_MAX) {
+		user_loop(100000);
+		kapi_calls(fd, &calls);
+	}
+	for (i = 0; i < KAPI_SEEN_MAX; i++)
+		cr_expect_eq(calls.seen[i].cpu, 1);
+	close(fd);
+}
+
+/* What it stops counts no more, from there on, until it is enabled. */
+Test(kapi_handler, stops_its_counter)
+{
+	struct perf_event_attr attr = with_period(PERIOD);
+	struct kapi_calls calls;
+	int fd = kapi_create_with(&attr, 0, -1, KAPI_HANDLER | KAPI_STOP, 3);
+
+	block_run(fd, ROUNDS);
+	kapi_calls(fd, &calls);
+	cr_expect_eq(calls.calls, 3);
+	cr_expect_eq(event_value(fd), 3 * PERIOD);
+	user_loop(100000);
+	cr_expect_eq(event_value(fd), 3 * PERIOD);
+
+	block_run(fd, ROUNDS);
+	kapi_calls(fd, &calls);
+	cr_expect_eq(event_value(fd), 3 * PERIOD + BLOCK_LENGTH(ROUNDS));
+	cr_expect_eq(calls.calls, 3 + BLOCK_LENGTH(ROUNDS) / PERIOD);
+	close(fd);
+}
+
+/* It is refused, nothing happens, and the counter goes on. */
+Test(kapi_handler, may_call_nothing)
+{
+	struct perf_event_attr attr = with_period(PERIOD);
+	struct kapi_calls calls;
+	unsigned int i;
+	int fd = kapi_create(&attr, 0, -1, KAPI_HANDLER | KAPI_MISUSE);
+
+	block_run(fd, ROUNDS);
+	kapi_calls(fd, &calls);
+	for (i = 0; i < RAW_ARRAY_SIZE(calls.misuse); i++)
+		cr_expect_eq(calls.misuse[i], -EDEADLK, "%u: %d", i, calls.misuse[i]);
+	cr_expect_eq(calls.misuse_code, PMUCTL_WHY_KERNEL_IN_HANDLER);
+	cr_expect_eq(event_value(fd), BLOCK_LENGTH(ROUNDS));
+	cr_expect_eq(calls.calls, BLOCK_LENGTH(ROUNDS) / PERIOD);
+	close(fd);
+}
+
+/* Above the highest rate a counter stands still until the next tick. */
+Test(kapi_handler, is_throttled)
+{
+	struct perf_event_attr attr = with_period(1000);
+	uint64_t counted, rounds = 0;
+	struct kapi_calls calls;
+	int fd;
+
+	set_max_rate(1);
+	fd = kapi_create(&attr, 0, -1, KAPI_HANDLER);
+	do {
+		block_run(fd, ROUNDS);
+		rounds++;
+		counted = event_value(fd);
+	} while (counted == rounds * BLOCK_LENGTH(ROUNDS));
+	kapi_calls(fd, &calls);
+	cr_expect_lt(counted, rounds * BLOCK_LENGTH(ROUNDS));
+	cr_expect_eq(calls.calls, counted / 1000);
+	close(fd);
+}
+
+/* ---- Releasing ---- */
+
+static void *run_there(void *stop)
+{
+	pin_here(1);
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_ACQUIRE))
+		user_loop(100000);
+	return NULL;
+}
+
+static void race(int pid, int cpu, uint32_t rounds)
+{
+	struct perf_event_attr attr = with_period(5000);
+	struct kapi_race r = { .pid = pid, .cpu = cpu, .rounds = rounds };
+	int fd = kapi_device();
+
+	attr.disabled = 0;
+	memcpy(r.attr, &attr, sizeof(attr) < sizeof(r.attr) ? sizeof(attr) : sizeof(r.attr));
+	cr_assert_eq(ioctl(fd, KAPI_RACE, &r), 0, "%m");
+	cr_expect_eq(r.late, 0, "%u of %u", r.late, r.tries);
+	close(fd);
+}
+
+static uint32_t race_rounds(void)
+{
+	return is_stress() ? 10000 : 45;
+}
+
+/* The handler runs on CPU 1 while CPU 0 releases: that returns when the handler has. */
+Test(kapi_handler, is_waited_for_by_a_release)
+{
+	bool stop = false;
+	pthread_t thread;
+
+	pin_here(0);
+	cr_assert_eq(pthread_create(&thread, NULL, run_there, &stop), 0);
+	race(KAPI_NOBODY, 1, race_rounds());
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+}
+
+/* The same of a task's counter */
+Test(kapi_handler, of_a_task_is_waited_for_by_a_release)
+{
+	struct worker w;
+
+	pin_here(0);
+	worker_start(&w, false);
+	pin_task(w.tid, 1);
+	worker_order(&w, UINT64_MAX / 4);
+	race(w.tid, -1, race_rounds());
+	kill(w.tid, SIGKILL);
+	waitpid(w.tid, NULL, 0);
+}
+
+/* Both CPUs have tasks that come and go, so that the counter is in the midst of a switch. */
+Test(kapi_handler, is_waited_for_among_switches)
+{
+	bool stop = false;
+	pthread_t threads[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, run_there, &stop), 0);
+	pin_here(0);
+	race(KAPI_NOBODY, 1, race_rounds() / 3);
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
