@@ -49,12 +49,21 @@ static bool probe_general(unsigned int index)
 	return good;
 }
 
+/* The kernel's reservation knows no fixed counters: who has the event selects has them. */
 static bool probe_fixed(unsigned int index)
 {
-	u64 value;
+	u32 msr = MSR_CORE_PERF_FIXED_CTR0 + index;
+	u64 ctrl, counter;
+	bool good;
 
-	return !rdmsrl_safe(MSR_CORE_PERF_FIXED_CTR_CTRL, &value) &&
-		!rdmsrl_safe(MSR_CORE_PERF_FIXED_CTR0 + index, &value);
+	if (rdmsrl_safe(MSR_CORE_PERF_FIXED_CTR_CTRL, &ctrl) ||
+	    rdmsrl_safe(msr, &counter))
+		return false;
+	if ((ctrl >> 4 * index & 0xf) || !reserve_evntsel_nmi(evtsel_msr(0)))
+		return true;
+	good = holds(msr, counter);
+	release_evntsel_nmi(evtsel_msr(0));
+	return good;
 }
 
 static bool probe_global(void)
