@@ -22,7 +22,7 @@
 			 HWPMU_EVTSEL_INV | HWPMU_EVTSEL_CMASK)
 
 static void decode_intel(const struct hwpmu_cpuid *id,
-			    struct hwpmu_caps *caps)
+			 struct hwpmu_caps *caps)
 {
 	unsigned int nr_events = (id->eax >> 24) & 0xff;
 	u64 fixed;
