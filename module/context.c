@@ -503,13 +503,14 @@ void pmuctl_context_task_gone(bool ended)
 		local_irq_save(flags);
 		unload_here(ctx);
 		local_irq_restore(flags);
-		pmuctl_inherit_end(ctx);
 	}
-	/* After its last sample, and before those who wait for its end are woken */
+	/* After its last sample, while all its events are there, and before others know */
 	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_exit(ctx);
-	if (ctx)
+	if (ctx) {
+		pmuctl_inherit_end(ctx);
 		wake_up_all(&ctx->gone_wait);
+	}
 	rcu_read_unlock();
 }
 

@@ -38,6 +38,7 @@ struct command {
 };
 
 extern const struct command command_stat;
+extern const struct command command_timec;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_script;

@@ -30,13 +30,10 @@ struct place {
 };
 
 /**
- * struct counters - events times targets
- * @dev: where they are opened.
+ * struct counters - events times targets, and what they have counted
+ * @set: events and targets.
  * @options: what was asked for.
- * @events: what to count; the results are in @rows.
- * @nr_events: how many.
- * @targets: pids, thread ids or CPUs; for all CPUs at once a single -1.
- * @handles: nr_events * targets.count, event by event; NULL where nothing is open.
+ * @is_supported: of each event: this CPU has it.
  * @nr_slots: readings of each event: one for each target, or where one target
  *	stands for all CPUs and they are asked for one by one, for each CPU.
  * @places: of the slots.
@@ -46,12 +43,9 @@ struct place {
  * @nr_cells: rows of each event: as many as slots, or one for their sum.
  */
 struct counters {
-	struct pmuctl_device *dev;
+	struct event_set set;
 	const struct stat_options *options;
-	struct stat_row *events;
-	size_t nr_events;
-	struct int_list targets;
-	struct pmuctl_event **handles;
+	bool *is_supported;
 	size_t nr_slots;
 	struct place *places;
 	struct count *now;
@@ -59,10 +53,5 @@ struct counters {
 	struct stat_row *rows;
 	size_t nr_cells;
 };
-
-struct pmuctl_event **counters_handle(const struct counters *c, size_t event,
-				      size_t target);
-void counters_say_refusal(const struct counters *c, size_t event,
-			  struct pmuctl_event *handle, const char *what, int error);
 
 #endif /* PMUCTL_TOOL_COUNTERS_H */

@@ -3,27 +3,74 @@
  * Events as they are given to -e: several lists add up, and what is wrong in them is
  * shown with a mark below it.
  */
-#define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
+
+/* The name of the generic event with the number that begins at @at, NULL if none does */
+static const char *name_of_number(const char *at, size_t *length)
+{
+	struct pmuctl_name name;
+	unsigned long number;
+	char *end;
+
+	if (!isdigit((unsigned char)*at))
+		return NULL;
+	number = strtoul(at, &end, 10);
+	if (*end && !strchr(",:}", *end))
+		return NULL;
+	*length = (size_t)(end - at);
+	for (size_t i = 0; pmuctl_name_get(i, &name) == 0; i++)
+		if (name.type == PERF_TYPE_HARDWARE && name.config == number)
+			return name.name;
+	return NULL;
+}
+
+/* Writes @list with names in place of numbers. */
+static void put_list(FILE *out, const char *list)
+{
+	bool begins = true;
+
+	while (*list) {
+		size_t length;
+		const char *name = begins ? name_of_number(list, &length) : NULL;
+
+		if (name) {
+			fputs(name, out);
+			list += length;
+		} else {
+			fputc(*list++, out);
+		}
+		begins = list[-1] == ',' || list[-1] == '{';
+	}
+}
 
 /**
  * events_text_add() - one more list of events
  * @text: all lists so far, with commas between; NULL for none; to be freed.
- * @list: the list.
+ * @list: the list. A number stands for the generic event that has it.
  *
  * Return: 0 or -ENOMEM.
  */
 int events_text_add(char **text, const char *list)
 {
-	char *joined;
+	char *joined = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&joined, &size);
 
-	if (asprintf(&joined, "%s%s%s", *text ? *text : "", *text ? "," : "",
-		     list) < 0)
+	if (!out)
 		return -ENOMEM;
+	if (*text)
+		fprintf(out, "%s,", *text);
+	put_list(out, list);
+	if (fclose(out) != 0) {
+		free(joined);
+		return -ENOMEM;
+	}
 	free(*text);
 	*text = joined;
 	return 0;

@@ -22,7 +22,7 @@
 /* Names in features are padded to a multiple of this. */
 #define NAME_ALIGN	64u
 
-/* Of an entry of PERFDATA_BUILD_ID: it tells the size of the id. */
+/* Of an entry of PERFFILE_BUILD_ID: it tells the size of the id. */
 #define MISC_BUILD_ID_SIZE (1 << 15)
 
 struct section {
@@ -120,7 +120,7 @@ void perfdata_put_string(struct perfdata_buffer *buffer, const char *text)
 }
 
 /**
- * perfdata_put_build_id() - add an entry of PERFDATA_BUILD_ID
+ * perfdata_put_build_id() - add an entry of PERFFILE_BUILD_ID
  * @buffer: of that feature.
  * @is_kernel: it is the kernel or a module.
  * @id: the build id; what does not fit is left out.
@@ -134,11 +134,11 @@ void perfdata_put_build_id(struct perfdata_buffer *buffer, bool is_kernel,
 	struct {
 		struct perf_event_header header;
 		int32_t pid;			/* -1: of this machine */
-		unsigned char id[PERFDATA_BUILD_ID_SIZE];
+		unsigned char id[PERFFILE_BUILD_ID_MAX];
 		unsigned char id_size;
 		unsigned char reserved[3];
 	} entry = {
-		.header.type = PERFDATA_RECORD_BUILD_ID,
+		.header.type = PERFFILE_BUILD_ID_ENTRY,
 		.header.misc = MISC_BUILD_ID_SIZE |
 			       (is_kernel ? PERF_RECORD_MISC_KERNEL :
 					    PERF_RECORD_MISC_USER),
@@ -235,7 +235,7 @@ int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_event
 	new->fd = fd;
 	new->events = events;
 	new->nr_events = nr_events;
-	memcpy(new->header.magic, "PERFILE2", sizeof(new->header.magic));
+	memcpy(new->header.magic, PERFFILE_MAGIC, sizeof(new->header.magic));
 	new->header.size = sizeof(new->header);
 	put_attrs(new, &buffer);
 	new->header.data.offset = sizeof(new->header) + buffer.size;
@@ -308,7 +308,7 @@ int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer)
 int perfdata_finish_round(struct perfdata *file)
 {
 	struct perf_event_header round = {
-		.type = PERFDATA_RECORD_FINISHED_ROUND,
+		.type = PERFFILE_FINISHED_ROUND,
 		.size = sizeof(round),
 	};
 	struct iovec piece = { &round, sizeof(round) };
@@ -324,7 +324,7 @@ int perfdata_finish_round(struct perfdata *file)
  * Return: where to put it.
  */
 struct perfdata_buffer *perfdata_feature(struct perfdata *file,
-					 enum perfdata_feature feature)
+					 enum perffile_feature feature)
 {
 	return &file->features[feature];
 }
@@ -342,7 +342,7 @@ uint64_t perfdata_size(const struct perfdata *file)
 
 static void put_event_desc(struct perfdata *file)
 {
-	struct perfdata_buffer *buffer = &file->features[PERFDATA_EVENT_DESC];
+	struct perfdata_buffer *buffer = &file->features[PERFFILE_EVENT_DESC];
 
 	perfdata_put_u32(buffer, (uint32_t)file->nr_events);
 	perfdata_put_u32(buffer, ATTR_SIZE);
@@ -368,7 +368,7 @@ static uint32_t members_of(const struct perfdata *file, size_t leader)
 
 static void put_group_desc(struct perfdata *file)
 {
-	struct perfdata_buffer *buffer = &file->features[PERFDATA_GROUP_DESC];
+	struct perfdata_buffer *buffer = &file->features[PERFFILE_GROUP_DESC];
 	uint32_t groups = 0;
 
 	for (size_t i = 0; i < file->nr_events; i++)

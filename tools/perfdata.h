@@ -17,32 +17,10 @@
 
 #include <linux/perf_event.h>
 
-/* Numbers of the features that are written: bits of the header. */
-enum perfdata_feature {
-	PERFDATA_BUILD_ID	= 2,
-	PERFDATA_HOSTNAME	= 3,
-	PERFDATA_OSRELEASE	= 4,
-	PERFDATA_VERSION	= 5,
-	PERFDATA_ARCH		= 6,
-	PERFDATA_NRCPUS		= 7,
-	PERFDATA_CPUDESC	= 8,
-	PERFDATA_CPUID		= 9,
-	PERFDATA_TOTAL_MEM	= 10,
-	PERFDATA_CMDLINE	= 11,
-	PERFDATA_EVENT_DESC	= 12,
-	PERFDATA_GROUP_DESC	= 17,
-	PERFDATA_SAMPLE_TIME	= 21,
-	PERFDATA_FEATURES	= 32,	/* more than all numbers above */
-};
+#include "perffile_format.h"
 
-/* Types of records that no kernel writes. */
-enum perfdata_record {
-	PERFDATA_RECORD_BUILD_ID	= 67,	/* in its feature only */
-	PERFDATA_RECORD_FINISHED_ROUND	= 68,
-};
-
-/* Bytes of a GNU build id; what is shorter is filled with zeroes. */
-#define PERFDATA_BUILD_ID_SIZE 20
+/* No feature that is written has a higher number. */
+#define PERFDATA_FEATURES 32
 
 /**
  * struct perfdata_buffer - bytes that grow
@@ -90,7 +68,7 @@ int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count)
 int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer);
 int perfdata_finish_round(struct perfdata *file);
 struct perfdata_buffer *perfdata_feature(struct perfdata *file,
-					 enum perfdata_feature feature);
+					 enum perffile_feature feature);
 uint64_t perfdata_size(const struct perfdata *file);
 int perfdata_finish(struct perfdata *file);
 void perfdata_free(struct perfdata *file);

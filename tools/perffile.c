@@ -16,7 +16,6 @@
 
 #include "perffile.h"
 
-#define MAGIC		"PERFILE2"
 #define MAGIC_SWAPPED	"2ELIFREP"
 #define MAGIC_OLD	"PERFFILE"
 
@@ -88,7 +87,7 @@ static int check_kind(const struct perffile *file, struct perffile_error *error)
 		return perffile_fail(error, "it was recorded on a machine of the other byte order: read it there");
 	if (!memcmp(file->data, MAGIC_OLD, 8))
 		return perffile_fail(error, "it has the format that perf wrote before Linux 3.6: read it with a perf of that time");
-	if (memcmp(file->data, MAGIC, 8))
+	if (memcmp(file->data, PERFFILE_MAGIC, 8))
 		return perffile_fail(error, "it is not a perf.data file");
 	size = perffile_word(file->data + 8);
 	if (size == PIPE_HEADER_SIZE)

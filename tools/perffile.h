@@ -19,26 +19,7 @@
 
 #include <linux/perf_event.h>
 
-#define PERFFILE_BUILD_ID_MAX 20
-
-/* Records of perf's own that say something to a reader; all are at least 64. */
-#define PERFFILE_USER_TYPE	64
-#define PERFFILE_AUXTRACE	71
-#define PERFFILE_COMPRESSED	81
-#define PERFFILE_COMPRESSED2	83
-
-/* Numbers of feature sections, and of the words of flags that say which are there. */
-enum {
-	PERFFILE_BUILD_ID	= 2,
-	PERFFILE_HOSTNAME	= 3,
-	PERFFILE_OSRELEASE	= 4,
-	PERFFILE_VERSION	= 5,
-	PERFFILE_ARCH		= 6,
-	PERFFILE_CPUDESC	= 8,
-	PERFFILE_CMDLINE	= 11,
-	PERFFILE_EVENT_DESC	= 12,
-	PERFFILE_FEATURES	= 256,
-};
+#include "perffile_format.h"
 
 /**
  * struct perffile_error - what is wrong with a file

@@ -9,6 +9,7 @@
 
 static const struct command *const commands[] = {
 	&command_stat,
+	&command_timec,
 	&command_record,
 	&command_report,
 	&command_script,

@@ -15,10 +15,7 @@
 
 /**
  * struct record_options - what the command line asks for
- * @events: the events, parsed.
- * @default_events: they were not chosen by the user.
- * @kind: whom to sample.
- * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
+ * @measure: which events, and whom to sample.
  * @frequency: samples in a second; 0 if @period is asked for.
  * @period: events from sample to sample.
  * @callchains: record who called.
@@ -27,14 +24,10 @@
  * @output: file to write to.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
- * @argv: the command to start, NULL if there is none.
  * @line: the whole command line, ended by NULL.
  */
 struct record_options {
-	struct pmuctl_events *events;
-	bool default_events;
-	enum target_kind kind;
-	struct int_list ids;
+	struct measure measure;
 	uint64_t frequency;
 	uint64_t period;
 	bool callchains;
@@ -43,7 +36,6 @@ struct record_options {
 	const char *output;
 	bool quiet;
 	bool no_build_ids;
-	char **argv;
 	char **line;
 };
 
@@ -51,24 +43,16 @@ struct record_options {
 
 /**
  * struct recording - events times targets, and their rings
- * @dev: where they are opened.
+ * @set: events and targets. The first event tells of new programs, tasks and maps too.
  * @options: what was asked for.
- * @events: what is sampled. The first one tells of new programs, tasks and maps too.
- * @names: of the events.
- * @nr_events: how many.
- * @targets: thread ids or CPUs.
- * @handles: nr_events * targets.count, event by event; NULL where nothing is open.
+ * @events: the same events for the file.
  * @ids: of the handles; those of an event are in a row, whatever is NULL.
  * @rings: one for each target: that of its first event; NULL where nothing is open.
  */
 struct recording {
-	struct pmuctl_device *dev;
+	struct event_set set;
 	const struct record_options *options;
 	struct perfdata_event *events;
-	char **names;
-	size_t nr_events;
-	struct int_list targets;
-	struct pmuctl_event **handles;
 	uint64_t *ids;
 	struct pmuctl_ring **rings;
 };
@@ -76,8 +60,6 @@ struct recording {
 int recording_open(struct pmuctl_device *dev, const struct record_options *options,
 		   pid_t child, struct recording **recording);
 void recording_close(struct recording *recording);
-int recording_enable(struct recording *recording);
-void recording_disable(struct recording *recording);
 uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);

@@ -27,7 +27,7 @@ struct dsos {
 };
 
 struct build_id {
-	unsigned char bytes[PERFDATA_BUILD_ID_SIZE];
+	unsigned char bytes[PERFFILE_BUILD_ID_MAX];
 	size_t size;
 };
 

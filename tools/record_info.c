@@ -37,7 +37,7 @@ static bool value_of(const char *path, const char *key, char *value, size_t size
 	return found;
 }
 
-static void put_text(struct perfdata *file, enum perfdata_feature feature,
+static void put_text(struct perfdata *file, enum perffile_feature feature,
 		     const char *text)
 {
 	perfdata_put_string(perfdata_feature(file, feature), text);
@@ -49,16 +49,16 @@ static void put_system(struct perfdata *file)
 	char version[64];
 
 	uname(&system);
-	put_text(file, PERFDATA_HOSTNAME, system.nodename);
-	put_text(file, PERFDATA_OSRELEASE, system.release);
-	put_text(file, PERFDATA_ARCH, system.machine);
+	put_text(file, PERFFILE_HOSTNAME, system.nodename);
+	put_text(file, PERFFILE_OSRELEASE, system.release);
+	put_text(file, PERFFILE_ARCH, system.machine);
 	snprintf(version, sizeof(version), "pmuctl %s", pmuctl_version());
-	put_text(file, PERFDATA_VERSION, version);
+	put_text(file, PERFFILE_VERSION, version);
 }
 
 static void put_cpu(struct perfdata *file)
 {
-	struct perfdata_buffer *counts = perfdata_feature(file, PERFDATA_NRCPUS);
+	struct perfdata_buffer *counts = perfdata_feature(file, PERFFILE_NRCPUS);
 	char words[4][64] = { "" }, text[300];
 	static const char *const keys[] = {
 		"vendor_id", "cpu family", "model", "stepping",
@@ -68,13 +68,13 @@ static void put_cpu(struct perfdata *file)
 	perfdata_put_u32(counts, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
 	perfdata_put_u32(counts, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 	if (value_of("/proc/cpuinfo", "model name", text, sizeof(text)))
-		put_text(file, PERFDATA_CPUDESC, text);
+		put_text(file, PERFFILE_CPUDESC, text);
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (!value_of("/proc/cpuinfo", keys[i], words[i], sizeof(words[i])))
 			return;
 	snprintf(text, sizeof(text), "%s,%s,%s,%s", words[0], words[1], words[2],
 		 words[3]);
-	put_text(file, PERFDATA_CPUID, text);
+	put_text(file, PERFFILE_CPUID, text);
 }
 
 static void put_memory(struct perfdata *file)
@@ -83,13 +83,13 @@ static void put_memory(struct perfdata *file)
 
 	/* In kilobytes, as the file has it */
 	if (value_of("/proc/meminfo", "MemTotal", text, sizeof(text)))
-		perfdata_put_u64(perfdata_feature(file, PERFDATA_TOTAL_MEM),
+		perfdata_put_u64(perfdata_feature(file, PERFFILE_TOTAL_MEM),
 				 strtoull(text, NULL, 10));
 }
 
 static void put_command_line(struct perfdata *file, char *const *line)
 {
-	struct perfdata_buffer *buffer = perfdata_feature(file, PERFDATA_CMDLINE);
+	struct perfdata_buffer *buffer = perfdata_feature(file, PERFFILE_CMDLINE);
 	uint32_t count = 0;
 
 	while (line[count])
@@ -117,7 +117,7 @@ void info_put(struct perfdata *file, char *const *line,
 	put_command_line(file, line);
 	if (!totals->samples)
 		return;
-	times = perfdata_feature(file, PERFDATA_SAMPLE_TIME);
+	times = perfdata_feature(file, PERFFILE_SAMPLE_TIME);
 	perfdata_put_u64(times, totals->first);
 	perfdata_put_u64(times, totals->last);
 }

@@ -30,6 +30,9 @@ enum {
 	MMAP2_NAME_AT	= 72,
 };
 
+/* Milliseconds; how often rings are read that nobody tells of any more */
+#define GONE_INTERVAL	50
+
 /**
  * struct reader - the thread, and what it works with
  * @recording: where the rings are.
@@ -41,6 +44,7 @@ enum {
  * @stop: an eventfd that ends it.
  * @alive: a pipe: its write end is closed when the last target is gone.
  * @polls: a ring each, then @stop.
+ * @interval: how long to wait for a ring, in milliseconds; -1 until it has something.
  * @thread: itself.
  * @is_running: it was started.
  * @delay: milliseconds before @begin is called.
@@ -57,6 +61,7 @@ struct reader {
 	int stop;
 	int alive[2];
 	struct pollfd *polls;
+	int interval;
 	pthread_t thread;
 	bool is_running;
 	unsigned int delay;
@@ -193,7 +198,7 @@ static bool round_read(struct reader *reader)
 	bool any = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < r->targets.count && ret == 0; i++)
+	for (size_t i = 0; i < r->set.targets.count && ret == 0; i++)
 		if (r->rings[i])
 			ret = ring_read(reader, r->rings[i], &any);
 	if (any && ret == 0)
@@ -210,14 +215,19 @@ static bool round_read(struct reader *reader)
 
 /* ----------------------------------------------------------------- thread */
 
-/* Of targets that are gone, what is left is read; they must not wake us again. */
+/*
+ * Of targets that are gone, what is left is read; they must not wake us again. What they
+ * have started may live on and write to their rings.
+ */
 static void note_gone(struct reader *reader)
 {
-	size_t rings = reader->recording->targets.count, alive = 0;
+	size_t rings = reader->recording->set.targets.count, alive = 0;
 
 	for (size_t i = 0; i < rings; i++) {
-		if (reader->polls[i].revents & ~POLLIN)
+		if (reader->polls[i].revents & ~POLLIN) {
 			reader->polls[i].fd = -1;
+			reader->interval = GONE_INTERVAL;
+		}
 		alive += reader->polls[i].fd >= 0;
 	}
 	if (alive || reader->alive[1] < 0)
@@ -229,7 +239,7 @@ static void note_gone(struct reader *reader)
 /* Waits for so many milliseconds, -1 for ever; returns whether to go on. */
 static bool wait_for_more(struct reader *reader, int timeout)
 {
-	size_t rings = reader->recording->targets.count;
+	size_t rings = reader->recording->set.targets.count;
 	int ret = poll(reader->polls, rings + 1, timeout);
 
 	if (ret < 0)
@@ -275,7 +285,7 @@ static void *reader_main(void *arg)
 			return NULL;
 		}
 	}
-	while (wait_for_more(reader, -1) && !reader_has_failed(reader)) {
+	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
 		reader->totals.wakeups++;
 		round_read(reader);
 	}
@@ -294,12 +304,13 @@ static void *reader_main(void *arg)
 int reader_new(struct recording *recording, struct perfdata *file,
 	       struct dsos *dsos, struct reader **reader)
 {
-	size_t rings = recording->targets.count;
+	size_t rings = recording->set.targets.count;
 	struct reader *new = calloc(1, sizeof(*new));
 	int ret;
 
 	if (!new)
 		return -ENOMEM;
+	new->interval = -1;
 	new->alive[0] = -1;
 	new->alive[1] = -1;
 	new->polls = calloc(rings + 1, sizeof(*new->polls));
@@ -310,7 +321,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 		return ret;
 	}
 	for (size_t i = 0; i < rings; i++) {
-		struct pmuctl_event *event = recording->handles[i];
+		struct pmuctl_event *event = recording->set.handles[i];
 
 		new->polls[i].fd = event ? pmuctl_event_fd(event) : -1;
 		new->polls[i].events = POLLIN;

@@ -79,7 +79,7 @@ static int file_open(struct session *s)
 	if (s->fd < 0)
 		return say_cannot_write(s, -errno);
 	ret = perfdata_create(s->fd, s->recording->events,
-			      s->recording->nr_events, &s->file);
+			      s->recording->set.nr_events, &s->file);
 	if (ret == -ESPIPE) {
 		say_error("cannot record to '%s': it is no file but a pipe or a terminal; give one with -o FILE",
 			  path);
@@ -92,7 +92,7 @@ static int file_open(struct session *s)
 
 static bool samples_kernel(const struct session *s)
 {
-	for (size_t i = 0; i < s->recording->nr_events; i++)
+	for (size_t i = 0; i < s->recording->set.nr_events; i++)
 		if (!s->recording->events[i].attr.exclude_kernel)
 			return true;
 	return false;
@@ -100,19 +100,23 @@ static bool samples_kernel(const struct session *s)
 
 static void describe_targets(const struct session *s, struct synth *synth)
 {
-	const struct record_options *options = s->options;
+	const struct measure *measure = &s->options->measure;
+	enum target_kind kind = measure->kind;
 
-	switch (options->kind) {
+	/* They may have started others, which are sampled too. */
+	if (s->options->delay && !measure->no_inherit)
+		kind = TARGET_ALL_CPUS;
+	switch (kind) {
 	case TARGET_COMMAND:
 		synth_process(synth, s->child.pid);
 		break;
 	case TARGET_PROCESS:
-		for (size_t i = 0; i < options->ids.count; i++)
-			synth_process(synth, options->ids.list[i]);
+		for (size_t i = 0; i < measure->ids.count; i++)
+			synth_process(synth, measure->ids.list[i]);
 		break;
 	case TARGET_THREAD:
-		for (size_t i = 0; i < options->ids.count; i++)
-			synth_thread(synth, options->ids.list[i]);
+		for (size_t i = 0; i < measure->ids.count; i++)
+			synth_thread(synth, measure->ids.list[i]);
 		break;
 	case TARGET_CPU:
 	case TARGET_ALL_CPUS:
@@ -146,7 +150,7 @@ static int describe(struct session *s, bool kernel)
 static int begin(void *arg)
 {
 	struct session *s = arg;
-	int ret = recording_enable(s->recording);
+	int ret = event_set_enable(&s->recording->set);
 
 	return ret < 0 ? ret : describe(s, false);
 }
@@ -163,7 +167,7 @@ static int command_start(struct session *s)
 	error = child_go(&s->child);
 	if (!error)
 		return 0;
-	say_error("cannot run '%s': %s", s->options->argv[0], strerror(error));
+	say_error("cannot run '%s': %s", s->options->measure.argv[0], strerror(error));
 	s->child.pid = 0;
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
@@ -171,7 +175,7 @@ static int command_start(struct session *s)
 /* Returns as command_start(). */
 static int start(struct session *s)
 {
-	bool by_exec = s->options->kind == TARGET_COMMAND && !s->options->delay;
+	bool by_exec = s->options->measure.kind == TARGET_COMMAND && !s->options->delay;
 	int ret = describe(s, true);
 
 	if (ret == 0 && !by_exec && !s->options->delay)
@@ -269,7 +273,7 @@ static int finish(struct session *s)
 
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
-		dsos_put(s->dsos, perfdata_feature(s->file, PERFDATA_BUILD_ID));
+		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
 	if (ret == 0)
 		ret = perfdata_finish(s->file);
 	if (ret < 0 && !stopped)
@@ -286,7 +290,7 @@ static int record_all(struct session *s)
 
 	if (ret == 0) {
 		ret = wait_for_end(s, &end);
-		recording_disable(s->recording);
+		event_set_disable(&s->recording->set);
 		if (finish(s) < 0)
 			ret = -EIO;
 	}
@@ -301,10 +305,10 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 	const struct record_options *options = s->options;
 	int ret;
 
-	if (options->argv) {
-		ret = child_start(&s->child, options->argv, mask);
+	if (options->measure.argv) {
+		ret = child_start(&s->child, options->measure.argv, mask);
 		if (ret < 0) {
-			say_error("cannot start '%s': %s", options->argv[0],
+			say_error("cannot start '%s': %s", options->measure.argv[0],
 				  strerror(-ret));
 			s->child.pid = 0;
 			return ret;

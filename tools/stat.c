@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl stat": the command line. What it asks for is done in stat_measure.c.
+ * "pmuctl stat", and "pmuctl timec", which is the same by an older name: the command
+ * line. What it asks for is done in stat_measure.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +14,16 @@ static const char stat_help[] =
 "usage: pmuctl stat [OPTIONS] COMMAND [ARGUMENTS]\n"
 "       pmuctl stat [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
 "\n"
-"Counts events while COMMAND runs. With -p, -t, -C or -a, counts those instead, until\n"
-"COMMAND ends, they end, or Ctrl-C.\n"
+"Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, -C\n"
+"or -a, counts those instead, until COMMAND ends, they end, or Ctrl-C.\n"
 "\n"
 "  -e, --event LIST            what to count, several -e add up; {A,B} is a group,\n"
 "                              counted all at once; see pmuctl-list(1)\n"
-"  -p, --pid LIST              the threads that these processes have now\n"
-"  -t, --tid LIST              these threads\n"
+"  -p, --pid LIST              these processes, all threads, and what they start\n"
+"  -t, --tid LIST              these threads, and what they start\n"
 "  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
 "  -a, --all-cpus              all CPUs, those that come later too\n"
+"  -i, --no-inherit            leave out the threads and processes that are started\n"
 "  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
 "  -I, --interval-print MS     what was counted in each MS milliseconds\n"
 "  -r, --repeat N              run COMMAND N times: mean and deviation\n"
@@ -37,6 +38,24 @@ static const char stat_help[] =
 "not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
 "options.\n";
 
+static const char timec_help[] =
+"usage: pmuctl timec [-e LIST] [OPTIONS] COMMAND [ARGUMENTS]\n"
+"\n"
+"Counts events of COMMAND and of all processes and threads that it starts, down to the\n"
+"last one, and prints the sums when it has ended: pmuctl stat by another name.\n"
+"\n"
+"  -e, --event LIST            what to count, several -e add up: names of events, see\n"
+"                              pmuctl-list(1), or numbers of generic ones:\n"
+"                                0 cycles            5 branch-misses\n"
+"                                1 instructions      6 bus-cycles\n"
+"                                2 cache-references  7 stalled-cycles-frontend\n"
+"                                3 cache-misses      8 stalled-cycles-backend\n"
+"                                4 branches          9 ref-cycles\n"
+"  -h, --help                  this text\n"
+"\n"
+"All other options, the events without -e, and the exit status are those of pmuctl stat:\n"
+"see 'pmuctl stat --help'.\n";
+
 enum {
 	OPTION_APPEND = 256,
 };
@@ -46,11 +65,6 @@ enum {
 #define REPEAT_MAX	1000000u
 
 static const struct option long_options[] = {
-	{ "event",		required_argument, NULL, 'e' },
-	{ "pid",		required_argument, NULL, 'p' },
-	{ "tid",		required_argument, NULL, 't' },
-	{ "cpu",		required_argument, NULL, 'C' },
-	{ "all-cpus",		no_argument, NULL, 'a' },
 	{ "per-cpu",		no_argument, NULL, 'A' },
 	{ "no-aggr",		no_argument, NULL, 'A' },
 	{ "interval-print",	required_argument, NULL, 'I' },
@@ -60,83 +74,38 @@ static const struct option long_options[] = {
 	{ "json-output",	no_argument, NULL, 'j' },
 	{ "output",		required_argument, NULL, 'o' },
 	{ "append",		no_argument, NULL, OPTION_APPEND },
-	{ "help",		no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
-/* What the command line said, before it is understood. */
-struct stat_words {
-	char *events;		/* all -e, with commas between */
-	bool has_target;
-};
-
-/* ---------------------------------------------------------------- options */
-
-static int words_add_events(struct stat_words *words, const char *list)
-{
-	char *joined;
-
-	if (asprintf(&joined, "%s%s%s", words->events ? words->events : "",
-		     words->events ? "," : "", list) < 0)
-		return -ENOMEM;
-	free(words->events);
-	words->events = joined;
-	return 0;
-}
-
-static int target_option(struct stat_options *options, struct stat_words *words,
-			 enum target_kind kind, const char *text)
-{
-	size_t position;
-
-	if (words->has_target)
-		return say_usage(&command_stat,
-				 "only one of -p, -t, -C and -a can be given");
-	words->has_target = true;
-	options->kind = kind;
-	options->ids_text = text;
-	if (kind == TARGET_ALL_CPUS)
-		return 0;
-	if (int_list_parse(text, kind == TARGET_CPU, &options->ids,
-			   &position) == 0)
-		return 0;
-	return say_usage(&command_stat,
-			 "'%s' is not a list of numbers: wrong at character %zu",
-			 text, position + 1);
-}
-
 /* The argument of -@option, a number from 1 to @max */
-static int number_option(char option, const char *text, unsigned int max,
-			 unsigned int *number)
+static int number_option(const struct stat_options *options, char option,
+			 unsigned int max, unsigned int *number)
 {
-	unsigned long value;
-	char *end;
+	uint64_t value;
+	int ret = measure_number(&options->measure, option, optarg, max, &value);
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno || !value || value > max)
-		return say_usage(&command_stat,
-				 "'%s' is not a number for -%c: it is from 1 to %u",
-				 text, option, max);
 	*number = (unsigned int)value;
-	return 0;
+	return ret;
 }
 
-/* One of the options that choose what to print; as option_apply(). */
-static int output_option_apply(struct stat_options *options, int option)
+/* A measure_apply */
+static int option_apply(void *arg, int option)
 {
+	struct stat_options *options = arg;
+
 	switch (option) {
 	case 'A':
 		options->per_cpu = true;
 		return 0;
 	case 'I':
-		return number_option('I', optarg, INTERVAL_MAX,
+		return number_option(options, 'I', INTERVAL_MAX,
 				     &options->interval);
 	case 'r':
-		return number_option('r', optarg, REPEAT_MAX, &options->repeat);
+		return number_option(options, 'r', REPEAT_MAX, &options->repeat);
 	case 'x':
 		if (!*optarg)
-			return say_usage(&command_stat, "the separator is empty");
+			return say_usage(options->measure.command,
+					 "the separator is empty");
 		options->separator = strcmp(optarg, "\\t") ? optarg : "\t";
 		return 0;
 	case 'j':
@@ -145,108 +114,49 @@ static int output_option_apply(struct stat_options *options, int option)
 	case 'o':
 		options->output = optarg;
 		return 0;
-	default:
+	case OPTION_APPEND:
 		options->append = true;
 		return 0;
-	}
-}
-
-/* One option; returns 0, or an exit status, or -1 to end well. */
-static int option_apply(struct stat_options *options, struct stat_words *words,
-			int option, int argc, char **argv)
-{
-	switch (option) {
-	case 'e':
-		return words_add_events(words, optarg) < 0 ? STATUS_FAILED : 0;
-	case 'p':
-		return target_option(options, words, TARGET_PROCESS, optarg);
-	case 't':
-		return target_option(options, words, TARGET_THREAD, optarg);
-	case 'C':
-		return target_option(options, words, TARGET_CPU, optarg);
-	case 'a':
-		return target_option(options, words, TARGET_ALL_CPUS, "");
-	case 'A':
-	case 'I':
-	case 'r':
-	case 'x':
-	case 'j':
-	case 'o':
-	case OPTION_APPEND:
-		return output_option_apply(options, option);
-	case 'h':
-		fputs(stat_help, stdout);
-		return -1;
-	case ':':
-		return say_usage(&command_stat, "the option '%s' needs an argument",
-				 argv[optind - 1]);
 	default:
-		return say_bad_option(&command_stat, argc, argv);
+		return MEASURE_OPTION_COMMON;
 	}
 }
 
-/* Says where a list of events is wrong, with a mark below it. */
-static void say_parse_error(const char *text, const struct pmuctl_parse_error *error)
+/* What is wrong with the options as a whole, NULL if nothing is. */
+static const char *options_wrong(const struct stat_options *options)
 {
-	say_error("events: at character %zu: %s", error->position + 1,
-		  error->sentence);
-	fprintf(stderr, "  %s\n  %*s^\n", text, (int)error->position, "");
-}
+	const struct measure *measure = &options->measure;
 
-static int events_understand(struct stat_options *options, const char *text)
-{
-	struct pmuctl_parse_error error;
-	int ret = pmuctl_events_parse(text, cpu_name_resolve, NULL, &error,
-				      &options->events);
-
-	if (ret == -ENOMEM) {
-		say_error("%s", pmuctl_strerror(ret));
-		return STATUS_FAILED;
-	}
-	if (ret == 0)
-		return 0;
-	say_parse_error(text, &error);
-	return STATUS_USAGE;
-}
-
-static int options_check(struct stat_options *options, struct stat_words *words)
-{
 	if (options->separator && options->json)
-		return say_usage(&command_stat, "-x and -j exclude each other");
+		return "-x and -j exclude each other";
 	if (options->append && !options->output)
-		return say_usage(&command_stat, "--append needs -o FILE");
-	if (!words->has_target && !options->argv)
-		return say_usage(&command_stat,
-				 "nothing to count: give a command, or -p, -t, -C or -a");
-	if (options->per_cpu && options->kind != TARGET_CPU &&
-	    options->kind != TARGET_ALL_CPUS)
-		return say_usage(&command_stat,
-				 "--per-cpu needs -a or -C: tasks are not counted CPU by CPU");
-	if (options->repeat > 1 && !options->argv)
-		return say_usage(&command_stat, "-r needs a command to repeat");
+		return "--append needs -o FILE";
+	if (!measure->has_target && !measure->argv)
+		return "nothing to count: give a command, or -p, -t, -C or -a";
+	if (options->per_cpu && !measure_is_of_cpus(measure))
+		return "--per-cpu needs -a or -C: tasks are not counted CPU by CPU";
+	if (options->repeat > 1 && !measure->argv)
+		return "-r needs a command to repeat";
 	if (options->repeat > 1 && options->interval)
-		return say_usage(&command_stat, "-r and -I exclude each other");
-	options->default_events = !words->events;
-	return words->events ? events_understand(options, words->events) : 0;
+		return "-r and -I exclude each other";
+	return NULL;
 }
 
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct stat_options *options, int argc, char **argv)
 {
-	struct stat_words words = { NULL, false };
-	int option, ret = 0;
+	struct measure *measure = &options->measure;
+	const char *wrong;
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:", long_options,
+				option_apply, options);
 
-	opterr = 0;
-	optind = 1;
-	while (ret == 0 && (option = getopt_long(argc, argv, "+:e:p:t:C:aAI:r:x:jo:h",
-						 long_options, NULL)) != -1)
-		ret = option_apply(options, &words, option, argc, argv);
-	if (ret == 0) {
-		options->argv = optind < argc ? argv + optind : NULL;
-		ret = options_check(options, &words);
-	}
-	free(words.events);
-	return ret;
+	if (ret)
+		return ret;
+	wrong = options_wrong(options);
+	if (wrong)
+		return say_usage(measure->command, "%s", wrong);
+	return measure->events_text ?
+		events_text_parse(measure->events_text, &measure->events) : 0;
 }
 
 /* --------------------------------------------------------- default events */
@@ -280,7 +190,7 @@ static int default_events_choose(struct pmuctl_device *dev,
 			strcat(text, default_events[i].name);
 		}
 	}
-	return events_understand(options, text);
+	return events_text_parse(text, &options->measure.events);
 }
 
 /* ------------------------------------------------------------------- run */
@@ -298,40 +208,40 @@ static FILE *output_open(const struct stat_options *options)
 	return out;
 }
 
-static int stat_run(int argc, char **argv)
+static int run(const struct command *command, int argc, char **argv)
 {
-	struct stat_options options = { .kind = TARGET_COMMAND };
+	struct stat_options options = { .measure.command = command };
 	struct pmuctl_device *dev = NULL;
-	struct pmuctl_explanation why;
 	FILE *out = NULL;
 	int status = options_parse(&options, argc, argv);
 
+	if (!status)
+		status = measure_device(&dev);
+	if (!status && !options.measure.events)
+		status = default_events_choose(dev, &options);
 	if (status)
 		goto out;
-	status = STATUS_FAILED;
-	if (pmuctl_device_open(NULL, &why, &dev) < 0) {
-		say_error("%s", why.sentence);
-		goto out;
-	}
-	if (options.default_events) {
-		status = default_events_choose(dev, &options);
-		if (status)
-			goto out;
-		status = STATUS_FAILED;
-	}
 	out = output_open(&options);
-	if (out)
-		status = stat_measure(dev, &options, out);
-out:
+	status = out ? stat_measure(dev, &options, out) : STATUS_FAILED;
 	if (out && out != stderr && fclose(out) != 0 && status == STATUS_OK) {
 		say_error("cannot write to '%s': %s", options.output,
 			  strerror(errno));
 		status = STATUS_FAILED;
 	}
+out:
 	pmuctl_device_close(dev);
-	pmuctl_events_free(options.events);
-	int_list_free(&options.ids);
+	measure_free(&options.measure);
 	return status < 0 ? STATUS_OK : status;
+}
+
+static int stat_run(int argc, char **argv)
+{
+	return run(&command_stat, argc, argv);
+}
+
+static int timec_run(int argc, char **argv)
+{
+	return run(&command_timec, argc, argv);
 }
 
 const struct command command_stat = {
@@ -339,4 +249,11 @@ const struct command command_stat = {
 	.run = stat_run,
 	.summary = "count events of a command, a process, a thread or CPUs",
 	.help = stat_help,
+};
+
+const struct command command_timec = {
+	.name = "timec",
+	.run = timec_run,
+	.summary = "stat by another name: a command and all that it starts",
+	.help = timec_help,
 };

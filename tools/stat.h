@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl stat": what its parts share. stat.c understands the command line,
- * stat_count.c opens and reads the events, stat_run.c starts the command and waits,
+ * stat_open.c opens the events, stat_count.c reads them, stat_run.c starts the command and waits,
  * stat_print.c writes the results.
  */
 #ifndef PMUCTL_TOOL_STAT_H
@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "command.h"
+#include "measure.h"
 
 enum row_state {
 	ROW_COUNTED,
@@ -74,31 +74,9 @@ struct stat_result {
 	double system;
 };
 
-enum target_kind {
-	TARGET_COMMAND,		/* the command that is started */
-	TARGET_PROCESS,		/* all threads of processes */
-	TARGET_THREAD,
-	TARGET_CPU,
-	TARGET_ALL_CPUS,
-};
-
-/**
- * struct int_list - numbers from the command line
- * @count: how many.
- * @list: the numbers.
- */
-struct int_list {
-	size_t count;
-	int *list;
-};
-
 /**
  * struct stat_options - what the command line asks for
- * @events: the events, parsed.
- * @default_events: they were not chosen by the user.
- * @kind: whom to count.
- * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
- * @ids_text: the same as it was typed.
+ * @measure: which events, and whom to count.
  * @per_cpu: a row for each CPU.
  * @interval: print every so many milliseconds, 0 at the end only.
  * @repeat: run the command so many times; 0 and 1 are the same.
@@ -106,14 +84,9 @@ struct int_list {
  * @json: JSON output.
  * @output: file to write to, NULL for stderr.
  * @append: to its end.
- * @argv: the command to start, NULL if there is none.
  */
 struct stat_options {
-	struct pmuctl_events *events;
-	bool default_events;
-	enum target_kind kind;
-	struct int_list ids;
-	const char *ids_text;
+	struct measure measure;
 	bool per_cpu;
 	unsigned int interval;
 	unsigned int repeat;
@@ -121,7 +94,6 @@ struct stat_options {
 	bool json;
 	const char *output;
 	bool append;
-	char **argv;
 };
 
 /* stat_open.c, stat_count.c: counters are the events on all targets. */
@@ -130,8 +102,8 @@ struct counters;
 int counters_open(struct pmuctl_device *dev, const struct stat_options *options,
 		  pid_t child, struct counters **counters);
 void counters_close(struct counters *counters);
-int counters_enable(struct counters *counters);
-int counters_disable(struct counters *counters);
+int counters_enable(const struct counters *counters);
+int counters_disable(const struct counters *counters);
 int counters_read(struct counters *counters);
 void counters_mark(struct counters *counters);
 size_t counters_fds(const struct counters *counters, int *fds, size_t max);
@@ -243,10 +215,5 @@ int print_json(FILE *out, const struct stat_result *result);
 void format_thousands(uint64_t value, char *buffer, size_t size);
 bool row_metric(const struct stat_result *result, const struct stat_row *row,
 		double *value, const char **unit);
-
-/* lists.c */
-int int_list_parse(const char *text, bool ranges, struct int_list *list,
-		   size_t *position);
-void int_list_free(struct int_list *list);
 
 #endif /* PMUCTL_TOOL_STAT_H */

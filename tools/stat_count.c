@@ -13,83 +13,16 @@
 /* No group is larger: no PMU has as many counters. */
 #define MEMBERS_MAX 64
 
-/**
- * counters_handle() - where the handle of an event on a target is kept
- * @c: the counters.
- * @event: number of the event.
- * @target: number of the target.
- */
-struct pmuctl_event **counters_handle(const struct counters *c, size_t event,
-				      size_t target)
-{
-	return &c->handles[event * c->targets.count + target];
-}
-
-/**
- * counters_say_refusal() - say why a call on an open event was refused
- * @c: the counters.
- * @event: number of the event.
- * @handle: its handle.
- * @what: what was to be done.
- * @error: the negative errno.
- */
-void counters_say_refusal(const struct counters *c, size_t event,
-			  struct pmuctl_event *handle, const char *what, int error)
-{
-	struct pmuctl_explanation why;
-	char text[sizeof(why.field) + sizeof(why.sentence) + 4];
-
-	if (pmuctl_event_explain(handle, &why) < 0 ||
-	    why.error != (unsigned int)-error)
-		snprintf(text, sizeof(text), "%s", pmuctl_strerror(error));
-	else
-		pmuctl_explanation_format(&why, text, sizeof(text));
-	say_error("cannot %s '%s': %s", what, c->events[event].name, text);
-}
-
 /* ------------------------------------------------------------- on and off */
 
-static int each_leader(struct counters *c, const char *what,
-		       int (*call)(struct pmuctl_event *event))
+int counters_enable(const struct counters *c)
 {
-	for (size_t event = 0; event < c->nr_events; event++) {
-		if (c->events[event].leader != event)
-			continue;
-		for (size_t target = 0; target < c->targets.count; target++) {
-			struct pmuctl_event *handle =
-				*counters_handle(c, event, target);
-			int ret = handle ? call(handle) : 0;
-
-			/* A target that has ended has simply counted less. */
-			if (ret == 0 || ret == -ESRCH)
-				continue;
-			counters_say_refusal(c, event, handle, what, ret);
-			return ret;
-		}
-	}
-	return 0;
+	return event_set_enable(&c->set);
 }
 
-/**
- * counters_enable() - start all
- * @c: the counters.
- *
- * Return: 0 or a negative errno, of which the user has been told.
- */
-int counters_enable(struct counters *c)
+int counters_disable(const struct counters *c)
 {
-	return each_leader(c, "enable", pmuctl_event_enable);
-}
-
-/**
- * counters_disable() - stop all
- * @c: the counters.
- *
- * Return: 0 or a negative errno, of which the user has been told.
- */
-int counters_disable(struct counters *c)
-{
-	return each_leader(c, "disable", pmuctl_event_disable);
+	return event_set_disable(&c->set);
 }
 
 /* ------------------------------------------------------------------- read */
@@ -107,39 +40,38 @@ static void slot_store(struct counters *c, size_t event, size_t slot,
 /* All members that @leader has on this target, of one instant */
 static int read_group(struct counters *c, size_t leader, size_t target)
 {
-	struct pmuctl_event *handle = *counters_handle(c, leader, target);
+	struct pmuctl_event *handle = *event_set_handle(&c->set, leader, target);
 	struct pmuctl_reading readings[MEMBERS_MAX];
 	int at = 0, got;
 
-	if (!(c->events[leader].attr.read_format & PERF_FORMAT_GROUP)) {
+	if (!(c->set.events[leader].attr.read_format & PERF_FORMAT_GROUP)) {
 		got = pmuctl_event_read(handle, readings);
 		if (got == 0)
 			slot_store(c, leader, target, readings);
 		return got;
 	}
 	got = pmuctl_group_read(handle, readings, MEMBERS_MAX);
-	for (size_t event = leader; event < c->nr_events && at < got; event++)
-		if (c->events[event].leader == leader &&
-		    *counters_handle(c, event, target))
+	for (size_t event = leader; event < c->set.nr_events && at < got; event++)
+		if (c->set.events[event].leader == leader &&
+		    *event_set_handle(&c->set, event, target))
 			slot_store(c, event, target, &readings[at++]);
 	return got < 0 ? got : 0;
 }
 
 static int read_targets(struct counters *c)
 {
-	for (size_t event = 0; event < c->nr_events; event++) {
-		if (c->events[event].leader != event)
+	for (size_t event = 0; event < c->set.nr_events; event++) {
+		if (c->set.events[event].leader != event)
 			continue;
-		for (size_t target = 0; target < c->targets.count; target++) {
+		for (size_t target = 0; target < c->set.targets.count; target++) {
 			struct pmuctl_event *handle =
-				*counters_handle(c, event, target);
+				*event_set_handle(&c->set, event, target);
 			int ret = handle ? read_group(c, event, target) : 0;
 
 			/* In error state it has counted nothing since. */
 			if (ret == 0 || ret == -ENODATA)
 				continue;
-			counters_say_refusal(c, event, handle, "read", ret);
-			return ret;
+			return event_set_say(&c->set, event, handle, "read", ret);
 		}
 	}
 	return 0;
@@ -168,14 +100,14 @@ static int read_cpus(struct counters *c)
 
 	if (!cpus)
 		return -ENOMEM;
-	for (size_t event = 0; event < c->nr_events && ret >= 0; event++) {
-		struct pmuctl_event *handle = *counters_handle(c, event, 0);
+	for (size_t event = 0; event < c->set.nr_events && ret >= 0; event++) {
+		struct pmuctl_event *handle = *event_set_handle(&c->set, event, 0);
 
 		if (!handle)
 			continue;
 		ret = pmuctl_event_read_cpus(handle, cpus, c->nr_slots);
 		if (ret < 0)
-			counters_say_refusal(c, event, handle, "read", ret);
+			event_set_say(&c->set, event, handle, "read", ret);
 		else
 			cpus_store(c, event, cpus);
 	}
@@ -201,7 +133,7 @@ static void row_add(struct stat_row *row, const struct count *now,
 
 static void rows_clear(struct counters *c)
 {
-	for (size_t i = 0; i < c->nr_events * c->nr_cells; i++) {
+	for (size_t i = 0; i < c->set.nr_events * c->nr_cells; i++) {
 		struct stat_row *row = &c->rows[i];
 
 		row->value = 0;
@@ -212,13 +144,13 @@ static void rows_clear(struct counters *c)
 
 static void rows_judge(struct counters *c)
 {
-	for (size_t i = 0; i < c->nr_events * c->nr_cells; i++) {
+	for (size_t i = 0; i < c->set.nr_events * c->nr_cells; i++) {
 		const struct place *place = &c->places[i % c->nr_cells];
 		struct stat_row *row = &c->rows[i];
 
-		row->state = c->events[i / c->nr_cells].state;
-		if (row->state != ROW_NOT_SUPPORTED && !row->running)
-			row->state = ROW_NOT_COUNTED;
+		row->state = row->running ? ROW_COUNTED : ROW_NOT_COUNTED;
+		if (!c->is_supported[i / c->nr_cells])
+			row->state = ROW_NOT_SUPPORTED;
 		if (!c->options->per_cpu)
 			continue;
 		row->cpu = place->cpu;
@@ -235,13 +167,13 @@ static void rows_judge(struct counters *c)
  */
 int counters_read(struct counters *c)
 {
-	bool by_cpu = c->options->kind == TARGET_ALL_CPUS && c->options->per_cpu;
+	bool by_cpu = c->options->measure.kind == TARGET_ALL_CPUS && c->options->per_cpu;
 	int ret = by_cpu ? read_cpus(c) : read_targets(c);
 
 	if (ret < 0)
 		return ret;
 	rows_clear(c);
-	for (size_t event = 0; event < c->nr_events; event++) {
+	for (size_t event = 0; event < c->set.nr_events; event++) {
 		for (size_t slot = 0; slot < c->nr_slots; slot++) {
 			size_t cell = slot % c->nr_cells;
 			size_t at = event * c->nr_slots + slot;
@@ -260,7 +192,7 @@ int counters_read(struct counters *c)
  */
 void counters_mark(struct counters *c)
 {
-	memcpy(c->before, c->now, c->nr_events * c->nr_slots * sizeof(*c->now));
+	memcpy(c->before, c->now, c->set.nr_events * c->nr_slots * sizeof(*c->now));
 }
 
 /* ----------------------------------------------------------------- queries */
@@ -277,10 +209,10 @@ size_t counters_fds(const struct counters *c, int *fds, size_t max)
 {
 	size_t found = 0;
 
-	for (size_t target = 0; target < c->targets.count; target++) {
-		for (size_t event = 0; event < c->nr_events; event++) {
+	for (size_t target = 0; target < c->set.targets.count; target++) {
+		for (size_t event = 0; event < c->set.nr_events; event++) {
 			struct pmuctl_event *handle =
-				*counters_handle(c, event, target);
+				*event_set_handle(&c->set, event, target);
 
 			if (!handle)
 				continue;
@@ -300,6 +232,6 @@ size_t counters_fds(const struct counters *c, int *fds, size_t max)
  */
 const struct stat_row *counters_rows(const struct counters *c, size_t *count)
 {
-	*count = c->nr_events * c->nr_cells;
+	*count = c->set.nr_events * c->nr_cells;
 	return c->rows;
 }

@@ -73,13 +73,13 @@ static char *describe(const struct stat_options *options)
 
 	if (!out)
 		return NULL;
-	if (options->kind == TARGET_ALL_CPUS) {
+	if (options->measure.kind == TARGET_ALL_CPUS) {
 		fputs("'system wide'", out);
-	} else if (options->kind != TARGET_COMMAND) {
-		fprintf(out, formats[options->kind], options->ids_text);
+	} else if (options->measure.kind != TARGET_COMMAND) {
+		fprintf(out, formats[options->measure.kind], options->measure.ids_text);
 	} else {
-		for (char **word = options->argv; *word; word++)
-			fprintf(out, "%s%s", word == options->argv ? "'" : " ",
+		for (char **word = options->measure.argv; *word; word++)
+			fprintf(out, "%s%s", word == options->measure.argv ? "'" : " ",
 				*word);
 		fputc('\'', out);
 	}
@@ -194,7 +194,7 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 			say_error("%s", pmuctl_strerror(ret));
 		return ret;
 	}
-	result.has_usage = s->options->kind == TARGET_COMMAND && end->has_usage;
+	result.has_usage = s->options->measure.kind == TARGET_COMMAND && end->has_usage;
 	result.user = end->user;
 	result.system = end->system;
 	return result_write(s, &result);
@@ -213,8 +213,8 @@ static int run_failed(const char *command, int error)
 static int run_measure(struct session *s, struct child *child, bool is_first,
 		       struct run_end *end)
 {
-	bool attached = s->options->kind != TARGET_COMMAND;
-	char **argv = s->options->argv;
+	bool attached = s->options->measure.kind != TARGET_COMMAND;
+	char **argv = s->options->measure.argv;
 	double elapsed;
 	int ret;
 
@@ -246,13 +246,13 @@ static int run(struct session *s, bool is_first, struct run_end *end)
 	int status = STATUS_FAILED, ret = 0;
 
 	s->counters = NULL;
-	if (options->argv)
-		ret = child_start(&child, options->argv, &s->mask);
+	if (options->measure.argv)
+		ret = child_start(&child, options->measure.argv, &s->mask);
 	if (ret < 0)
 		say_error("cannot start a process: %s", strerror(-ret));
 	else if (counters_open(s->dev, options, child.pid, &s->counters) == 0)
 		status = run_measure(s, &child, is_first, end);
-	else if (options->argv)
+	else if (options->measure.argv)
 		child_cancel(&child);
 	counters_close(s->counters);
 	return status;
@@ -303,7 +303,7 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 
 	/* A command that writes to the same terminal must not be overwritten. */
 	progress_init(&s.progress, stderr,
-		      options->argv && isatty(STDOUT_FILENO));
+		      options->measure.argv && isatty(STDOUT_FILENO));
 	s.what = describe(options);
 	s.signals = signals_block(&s.mask);
 	if (s.signals < 0)

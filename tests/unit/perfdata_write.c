@@ -171,9 +171,9 @@ Test(perfdata_write, features_are_in_the_order_of_their_bits)
 	struct perfdata *file = create(&image, 1);
 	uint64_t at, size;
 
-	perfdata_put_u64(perfdata_feature(file, PERFDATA_SAMPLE_TIME), 5);
-	perfdata_put_u64(perfdata_feature(file, PERFDATA_SAMPLE_TIME), 6);
-	perfdata_put_string(perfdata_feature(file, PERFDATA_HOSTNAME), "guest");
+	perfdata_put_u64(perfdata_feature(file, PERFFILE_SAMPLE_TIME), 5);
+	perfdata_put_u64(perfdata_feature(file, PERFFILE_SAMPLE_TIME), 6);
+	perfdata_put_string(perfdata_feature(file, PERFFILE_HOSTNAME), "guest");
 	cr_assert_eq(perfdata_finish(file), 0);
 	perfdata_free(file);
 	image_read(&image);

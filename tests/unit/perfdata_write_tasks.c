@@ -221,7 +221,7 @@ Test(perfdata_write_tasks, files_have_their_build_ids)
 	char self[4096] = "";
 
 	dl_iterate_phdr(find_id, &own);
-	cr_assert_eq(own.size, PERFDATA_BUILD_ID_SIZE);
+	cr_assert_eq(own.size, PERFFILE_BUILD_ID_MAX);
 	cr_assert_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
 	cr_assert_eq(dsos_add(dsos, self), 0);
 	cr_assert_eq(dsos_add(dsos, self), 0, "it is there once");

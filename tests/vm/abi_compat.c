@@ -65,7 +65,7 @@ Test(abi_compat, open_and_count)
 
 	cr_assert_geq(fd, 0, "%s", low->why.sentence);
 	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	raw_loop(1000);
+	user_loop(1000);
 	cr_assert_eq(ioctl32(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	cr_assert_geq(raw_read(fd), 2000);
 	cr_assert_leq(raw_read(fd), 3000);

@@ -69,7 +69,7 @@ Test(abi_event_fd, every_read_format_has_its_layout)
 
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-		raw_loop(100000);
+		user_loop(100000);
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 
 		memset(out, 0xa5, sizeof(out));
@@ -184,7 +184,7 @@ Test(abi_event_fd, switches_take_any_argument)
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_RESET, arguments[i]), 0);
 		cr_assert_eq(raw_read(fd), 0);
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, arguments[i]), 0);
-		raw_loop(1000);
+		user_loop(1000);
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, arguments[i]), 0);
 		cr_assert_geq(raw_read(fd), 2000);
 		cr_assert_leq(raw_read(fd), 3000);

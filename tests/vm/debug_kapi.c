@@ -41,7 +41,7 @@ static void fail_creates(int pid, int cpu)
 	int err;
 
 	c.attr.sample_period = 1000;
-	for (nth = 1; fault != NONE && nth < FAULTS_MAX; nth++) {
+	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
 		c.fd = kapi_device();
 		err = with_fault(nth, call_create, &c, &fault);
 		if (err && fault == MEMORY) {

@@ -92,4 +92,21 @@ static inline int with_fault(unsigned int nth, int (*call)(void *arg), void *arg
 	return ret;
 }
 
+/*
+ * Is it over, as nothing was left to fail some times in a row? The kernel's own checks
+ * allocate something now and then, so a call has not as many places each time.
+ */
+#define FAULTS_NONE	5
+
+static inline bool faults_over(enum fault fault)
+{
+	static unsigned int none;
+
+	none = fault == NONE ? none + 1 : 0;
+	if (none < FAULTS_NONE)
+		return false;
+	none = 0;
+	return true;
+}
+
 #endif /* TESTS_VM_FAULTS_H */

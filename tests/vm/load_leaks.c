@@ -28,23 +28,6 @@ static void raise_limit(void)
 
 TestSuite(leaks, .init = raise_limit);
 
-/* A line of /proc/meminfo, in KiB */
-static long meminfo(const char *key)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	size_t length = strlen(key);
-	long kb = -1;
-	char line[128];
-
-	cr_assert_not_null(f);
-	while (kb < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, length) && line[length] == ':')
-			kb = atol(line + length + 1);
-	fclose(f);
-	cr_assert(kb >= 0, "%s", key);
-	return kb;
-}
-
 /* Objects of a slab cache that are in use */
 static long slab_objects(const char *cache)
 {

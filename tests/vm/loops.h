@@ -12,35 +12,16 @@
 #endif
 #include <criterion/criterion.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <linux/pmuctl.h>
+#include "raw.h"
 
 #define LOOP_INSTRUCTIONS	2	/* of one round of user_loop() */
 #define LOOP_BRANCHES		1
 
 /* ---- Work of known length ---- */
-
-/* Two instructions a round, one of them a branch; @n > 0 */
-static inline void user_loop(uint64_t n)
-{
-	asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (n) : : "cc");
-}
 
 /* ENABLE, user_loop(), DISABLE, with nothing of a compiler's or a library's between:
  * what is counted in user mode is what bracket_instructions() says.

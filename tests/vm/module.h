@@ -55,4 +55,21 @@ static inline struct pmuctl_info module_info(void)
 	return info;
 }
 
+/* A line of /proc/meminfo, in KiB */
+static inline long meminfo(const char *key)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	size_t length = strlen(key);
+	long kb = -1;
+	char line[128];
+
+	cr_assert_not_null(f);
+	while (kb < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, length) && line[length] == ':')
+			kb = atol(line + length + 1);
+	fclose(f);
+	cr_assert(kb >= 0, "%s", key);
+	return kb;
+}
+
 #endif /* VM_MODULE_H */

@@ -373,7 +373,7 @@ Test(perm_matrix, a_level_does_not_end_open_events, .fini = perm_default_level)
 		raise(SIGSTOP);
 		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 			_exit(3);
-		raw_loop(1000);
+		user_loop(1000);
 		if (raw_read(fd) < 2000)
 			_exit(4);
 		_exit(raw_open(&a, 0, -1, 0, NULL) == -EACCES ? 0 : 5);

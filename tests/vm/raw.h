@@ -128,8 +128,8 @@ static inline uint64_t raw_read(int fd)
 	return value;
 }
 
-/* A loop of 2 * n instructions, n of them branches. */
-static inline void raw_loop(uint64_t n)
+/* Two instructions a round, one of them a branch; @n > 0 */
+static inline void user_loop(uint64_t n)
 {
 	asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (n) : : "cc");
 }

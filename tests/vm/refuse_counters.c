@@ -194,7 +194,7 @@ Test(refuse_counters, those_that_are_open_count_on)
 	for (int i = 0; i < n; i++)
 		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);
 	check_full(BRANCHES, 0, -1, n, 0, 0);
-	raw_loop(100000);
+	user_loop(100000);
 	for (int i = 0; i < n; i++)
 		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0), 0);
 	for (int i = 0; i < n; i++)

@@ -197,7 +197,7 @@ static int in_namespace(pid_t outside)
 	inside = fork();
 	if (!inside) {
 		raise(SIGSTOP);
-		raw_loop(100000);
+		user_loop(100000);
 		_exit(0);
 	}
 	waitpid(inside, NULL, WUNTRACED);
@@ -213,7 +213,7 @@ static int in_namespace(pid_t outside)
 	fd = raw_open(&a, 1, -1, 0, &why);
 	if (fd < 0)
 		return 5;
-	raw_loop(1000);
+	user_loop(1000);
 	return raw_read(fd) >= 2000 ? 0 : 6;
 }
 

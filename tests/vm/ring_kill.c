@@ -91,23 +91,6 @@ static void kill_one(unsigned int *seed)
 	close(ready[1]);
 }
 
-/* A line of /proc/meminfo, in KiB */
-static long meminfo(const char *key)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	size_t length = strlen(key);
-	char line[128];
-	long kb = -1;
-
-	cr_assert_not_null(f);
-	while (kb < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, key, length) && line[length] == ':')
-			kb = atol(line + length + 1);
-	fclose(f);
-	cr_assert_geq(kb, 0);
-	return kb;
-}
-
 /* Of a thousand, a ring's descriptor alone is 200 KiB, one ring of each 128 MiB. */
 #define SLAB_KB_MAX	400
 #define FREE_KB_MAX	3000

@@ -106,7 +106,7 @@ extern const uint8_t call_kernel_return[];
 
 static struct perf_event_attr kernel_attr(void)
 {
-	struct perf_event_attr attr = sampling_attr(2000);
+	struct perf_event_attr attr = sampling_attr(kernel_period(2000));
 
 	attr.exclude_user = 1;
 	attr.exclude_kernel = 0;
@@ -273,7 +273,7 @@ static bool has_user_part(const struct sample *s)
 }
 
 /* Moving to another CPU is the work of a kernel thread there, and waiting is the idle task's. */
-Test(sample_chain_kernel, kernel_threads_and_the_idle_task, .timeout = 300)
+Test(sample_chain_kernel, kernel_threads_and_the_idle_task, .timeout = 1800)
 {
 	struct perf_event_attr attr = kernel_attr();
 	unsigned int of_threads = 0, of_idle = 0;
@@ -311,7 +311,7 @@ Test(sample_chain_kernel, kernel_threads_and_the_idle_task, .timeout = 300)
  * A task that has given its memory back is still in the kernel, and then it has no id; with
  * perf that comes so late that it is hardly ever seen.
  */
-Test(sample_chain_kernel, task_that_has_ended, .timeout = 300)
+Test(sample_chain_kernel, task_that_has_ended, .timeout = 1800)
 {
 	struct perf_event_attr attr = kernel_attr();
 	struct perf_event_header *header;

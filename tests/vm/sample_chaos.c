@@ -20,6 +20,11 @@ static bool is_over(void)
 	return __atomic_load_n(&stop, __ATOMIC_RELAXED);
 }
 
+static uint64_t any_freq(unsigned int *seed)
+{
+	return rand_r(seed) % (is_debug_kernel() ? 100 : 20000) + 1;
+}
+
 /* All fields whose size is not known before, and those of fixed size */
 static struct perf_event_attr chaos_attr(unsigned int *seed)
 {
@@ -35,11 +40,12 @@ static struct perf_event_attr chaos_attr(unsigned int *seed)
 	}
 	if (rand_r(seed) % 4 == 0) {
 		attr.freq = 1;
-		attr.sample_freq = rand_r(seed) % 20000 + 1;
+		attr.sample_freq = any_freq(seed);
 	}
 	attr.exclude_kernel = rand_r(seed) % 3 != 0;
 	if (!attr.exclude_kernel && !attr.freq)
-		attr.sample_period *= 10; /* sampling itself is counted in part */
+		/* Sampling itself is counted in part. */
+		attr.sample_period = kernel_period(10 * attr.sample_period);
 	attr.sample_id_all = rand_r(seed) % 2;
 	attr.comm = rand_r(seed) % 2;
 	attr.task = rand_r(seed) % 2;
@@ -188,9 +194,19 @@ static void slot_close(struct slot *slot, unsigned int *seed)
 	slot->fd = -1;
 }
 
-static void slot_disturb(struct slot *slot, unsigned int *seed)
+/* Another period, or another frequency if it has one */
+static uint64_t any_period(const struct slot *slot, unsigned int *seed)
 {
 	uint64_t period = rand_r(seed) % 20000 + 1000;
+
+	if (slot->attr.freq)
+		return any_freq(seed);
+	return slot->attr.exclude_kernel ? period : kernel_period(period);
+}
+
+static void slot_disturb(struct slot *slot, unsigned int *seed)
+{
+	uint64_t period = any_period(slot, seed);
 
 	switch (rand_r(seed) % 6) {
 	case 0:

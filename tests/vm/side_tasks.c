@@ -269,17 +269,17 @@ static int loop_for(void *arg)
 }
 
 /* Samples of the kernel too: a task runs on in it after it has ended. */
-Test(side_tasks, no_sample_after_the_end, .timeout = 300)
+Test(side_tasks, no_sample_after_the_end, .timeout = 1800)
 {
 	struct perf_event_attr attr = with_task();
 	unsigned int samples, ends;
-	uint64_t rounds = 10000;
+	uint64_t rounds = kernel_period(10000);
 	struct perf_event_header *header;
 	struct side_child c;
 	struct ring r;
 	int fd;
 
-	attr.sample_period = 5000;
+	attr.sample_period = kernel_period(5000);
 	attr.exclude_kernel = 0;
 	for (int i = 0; i < 30; i++) {
 		side_start(&c, loop_for, &rounds);

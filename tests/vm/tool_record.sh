@@ -354,7 +354,7 @@ wrong_options_are_refused()
 		record 2 --call-graph dwarf true && says 'frame pointers' &&
 		record 2 -e nonsense true && says 'at character 1' &&
 		record 2 -o '' true && says 'is empty' &&
-		record 1 -p 999999 && says 'no such process' &&
+		record 1 -p 999999 && says 'there is no process 999999' &&
 		record 1 -t 999999 && says "cannot open 'cycles'" &&
 		record 1 -C 4000 && says "cannot open 'cycles'" &&
 		record 1 -F 2000000000 true && says 'max_sample_rate'

@@ -124,7 +124,7 @@ stage_libraries()
 		! grep -q "/$name\$" "$CACHE/guest/$KERNEL/inputs" || continue
 		[ -z "$(find "$root" -name "$name" -print -quit)" ] || continue
 		path=$(/sbin/ldconfig -p |
-			awk -v n="$name" '$1 == n { p = $NF } END { print p }')
+			awk -v n="$name" '$1 == n && /x86-64/ { p = $NF } END { print p }')
 		[ -n "$path" ] || continue
 		for path in "$path" $(ldd "$path" | awk '/=> \// { print $3 }'); do
 			cp -L --preserve=mode -- "$path" \

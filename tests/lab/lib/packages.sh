@@ -15,6 +15,8 @@ LAB_PACKAGES=(
 	qemu-system-data seabios
 	# the guest: what is in it, and what makes its image
 	cpio busybox-static linux-perf bash gzip libcap2-bin util-linux
+	# the guest: a compiler that is small enough for it
+	tcc
 	# tests and checks
 	libcriterion-dev libcap-dev debootstrap shellcheck mandoc sparse git
 	python3 perl

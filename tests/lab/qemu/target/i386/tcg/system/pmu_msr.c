@@ -214,9 +214,6 @@ static bool pmu_wrmsr_amd(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp
 {
     X86PMUState *pmu = &env->pmu;
 
-    if (!pmu->has_global) {
-        return false;
-    }
     switch (msr) {
     case MSR_AMD_GLOBAL_CTL:
         pmu_commit(env, &env->msr_global_ctrl, val & pmu->ctr_mask, 0, 0);
@@ -232,25 +229,13 @@ static bool pmu_wrmsr_amd(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp
     }
 }
 
-bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+/* What Intel's PMU has from version 2 on, besides the counters */
+static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
 {
     X86PMUState *pmu = &env->pmu;
     uint64_t *reg = NULL, reserved;
     uint64_t status_clear = 0, status_set = 0;
 
-    if (pmu_is_withheld(env, msr)) {
-        *gp = true;
-        return true;
-    }
-    if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
-        goto write;
-    }
-    if (pmu->is_amd) {
-        return pmu_wrmsr_amd(env, msr, val, gp);
-    }
-    if (!pmu->has_global) {
-        return false;
-    }
     switch (msr) {
     case MSR_CORE_PERF_FIXED_CTR_CTRL:
         reg = &env->msr_fixed_ctr_ctrl;
@@ -294,13 +279,35 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
         return false;
     }
 
-write:
     if (val & reserved) {
         *gp = true;
     } else {
         pmu_commit(env, reg, val, status_clear, status_set);
     }
     return true;
+}
+
+bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+{
+    uint64_t *reg, reserved;
+
+    if (pmu_is_withheld(env, msr)) {
+        *gp = true;
+        return true;
+    }
+    if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
+        if (val & reserved) {
+            *gp = true;
+        } else {
+            pmu_commit(env, reg, val, 0, 0);
+        }
+        return true;
+    }
+    if (!env->pmu.has_global) {
+        return false;
+    }
+    return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
+                           : pmu_wrmsr_intel(env, msr, val, gp);
 }
 
 static bool pmu_rdmsr_amd(CPUX86State *env, uint32_t msr, uint64_t *val)

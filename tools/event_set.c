@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events on targets: every event on every target, in its group, opened one by one and
+ * switched together. Threads may end meanwhile; other refusals are the caller's to judge.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+/**
+ * event_set_handle() - where the handle of an event on a target is kept
+ * @set: the events.
+ * @event: number of the event.
+ * @target: number of the target.
+ */
+struct pmuctl_event **event_set_handle(const struct event_set *set, size_t event,
+				       size_t target)
+{
+	return &set->handles[event * set->targets.count + target];
+}
+
+/**
+ * event_set_say() - say why a call on an open event was refused
+ * @set: the events.
+ * @event: number of the event.
+ * @handle: its handle.
+ * @what: what was to be done.
+ * @error: the negative errno.
+ *
+ * Return: @error.
+ */
+int event_set_say(const struct event_set *set, size_t event,
+		  struct pmuctl_event *handle, const char *what, int error)
+{
+	struct pmuctl_explanation why;
+	char text[sizeof(why.field) + sizeof(why.sentence) + 4];
+
+	if (pmuctl_event_explain(handle, &why) < 0 ||
+	    why.error != (unsigned int)-error)
+		snprintf(text, sizeof(text), "%s", pmuctl_strerror(error));
+	else
+		pmuctl_explanation_format(&why, text, sizeof(text));
+	say_error("cannot %s '%s': %s", what, set->events[event].name, text);
+	return error;
+}
+
+/* ---------------------------------------------------------------- targets */
+
+static int target_add(struct int_list *targets, int id)
+{
+	int *list = reallocarray(targets->list, targets->count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	targets->list = list;
+	list[targets->count++] = id;
+	return 0;
+}
+
+static int targets_add_process(struct int_list *targets, int pid)
+{
+	struct dirent *entry;
+	char path[64];
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir && errno == ENOENT) {
+		say_error("there is no process %d", pid);
+		return -ESRCH;
+	}
+	if (!dir) {
+		ret = -errno;
+		say_error("cannot list the threads of process %d in %s: %s", pid,
+			  path, strerror(-ret));
+		return ret;
+	}
+	while (ret == 0 && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			ret = target_add(targets, atoi(entry->d_name));
+	closedir(dir);
+	return ret;
+}
+
+/* Each CPU that is online */
+static int targets_add_cpus(struct int_list *targets)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	char text[4096] = "";
+	size_t position;
+	int ret = -ENOENT;
+
+	if (file && fgets(text, sizeof(text), file)) {
+		text[strcspn(text, "\n")] = '\0';
+		ret = int_list_parse(text, true, targets, &position);
+	}
+	if (file)
+		fclose(file);
+	if (ret < 0)
+		say_error("cannot find out which CPUs are online: /sys must be mounted");
+	return ret;
+}
+
+static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
+{
+	const struct measure *measure = set->measure;
+	int ret = 0;
+
+	if (measure->kind == TARGET_COMMAND)
+		return target_add(&set->targets, child);
+	if (measure->kind == TARGET_ALL_CPUS)
+		return each_cpu ? targets_add_cpus(&set->targets) :
+				  target_add(&set->targets, -1);
+	for (size_t i = 0; i < measure->ids.count && ret == 0; i++) {
+		int id = measure->ids.list[i];
+
+		if (measure->kind == TARGET_PROCESS)
+			ret = targets_add_process(&set->targets, id);
+		else
+			ret = target_add(&set->targets, id);
+	}
+	return ret;
+}
+
+/* ----------------------------------------------------------------- events */
+
+static int events_make(struct event_set *set)
+{
+	const struct pmuctl_events *list = set->measure->events;
+	size_t count = pmuctl_events_count(list);
+
+	set->events = calloc(count, sizeof(*set->events));
+	if (!set->events)
+		return -ENOMEM;
+	for (; set->nr_events < count; set->nr_events++) {
+		struct set_event *event = &set->events[set->nr_events];
+
+		event->attr = *pmuctl_events_attr(list, set->nr_events);
+		event->leader = pmuctl_events_leader(list, set->nr_events);
+		event->name = strdup(pmuctl_events_name(list, set->nr_events));
+		if (!event->name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * event_set_init() - find out the events and their targets, without opening anything
+ * @set: all zero; to be closed with event_set_close(), also after an error.
+ * @dev: where to open them.
+ * @measure: which events, which targets.
+ * @child: the command that was started, if the target is that.
+ * @each_cpu: all CPUs are targets of their own, not one for all.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int event_set_init(struct event_set *set, struct pmuctl_device *dev,
+		   const struct measure *measure, pid_t child, bool each_cpu)
+{
+	int ret;
+
+	set->dev = dev;
+	set->measure = measure;
+	ret = targets_make(set, child, each_cpu);
+	if (ret == 0)
+		ret = events_make(set);
+	if (ret == 0) {
+		set->is_gone = calloc(set->targets.count, sizeof(*set->is_gone));
+		set->handles = calloc(set->nr_events * set->targets.count,
+				      sizeof(*set->handles));
+		if (!set->is_gone || !set->handles)
+			ret = -ENOMEM;
+	}
+	if (ret == -ENOMEM)
+		say_error("%s", pmuctl_strerror(ret));
+	return ret;
+}
+
+/**
+ * event_set_prepare() - how an event is switched, and whom it follows
+ * @set: the events.
+ * @event: number of the event; to be called again if it becomes a leader.
+ * @by_exec: counting begins when the command does.
+ */
+void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
+{
+	struct perf_event_attr *attr = &set->events[event].attr;
+	/* The leader switches the whole group; the others are ready. */
+	bool leads = set->events[event].leader == event;
+
+	attr->disabled = leads;
+	attr->enable_on_exec = leads && by_exec;
+	attr->inherit = !set->measure->no_inherit && !measure_is_of_cpus(set->measure);
+}
+
+/* ------------------------------------------------------------------- open */
+
+static int open_one(struct event_set *set, size_t event, size_t target)
+{
+	bool of_cpus = measure_is_of_cpus(set->measure);
+	int id = set->targets.list[target];
+	size_t leader = set->events[event].leader;
+
+	return pmuctl_event_open_group(set->dev, &set->events[event].attr,
+				       of_cpus ? -1 : id, of_cpus ? id : -1, 0,
+				       leader == event ? NULL :
+				       *event_set_handle(set, leader, target),
+				       event_set_handle(set, event, target));
+}
+
+/* The user asked for nothing in particular: then user space only will do. */
+static bool fall_back_to_user(struct event_set *set, struct set_event *event,
+			      const struct pmuctl_explanation *why)
+{
+	char *name;
+
+	if (set->measure->events_text || measure_is_of_cpus(set->measure) ||
+	    why->code != PMUCTL_WHY_PERM_KERNEL || event->attr.exclude_kernel)
+		return false;
+	if (asprintf(&name, "%s:u", event->name) < 0)
+		return false;
+	free(event->name);
+	event->name = name;
+	event->attr.exclude_kernel = 1;
+	event->attr.exclude_hv = 1;
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
+		event->attr.exclude_callchain_kernel = 1;
+	return true;
+}
+
+/* Threads of a process may end at any time, others should be there. */
+static bool may_be_gone(const struct event_set *set, size_t event, size_t target)
+{
+	if (set->measure->kind != TARGET_PROCESS)
+		return false;
+	if (event || target + 1 < set->targets.count)
+		return true;
+	for (size_t i = 0; i < target; i++)
+		if (!set->is_gone[i])
+			return true;
+	return false;
+}
+
+/**
+ * event_set_open() - open an event on all targets
+ * @set: the events; those before are open.
+ * @event: number of the event.
+ * @amend: asked for what to do if it is refused, NULL if that is final.
+ * @why: filled if it is refused.
+ *
+ * Return: 0 or a negative errno.
+ */
+int event_set_open(struct event_set *set, size_t event, event_amend amend,
+		   struct pmuctl_explanation *why)
+{
+	for (size_t target = 0; target < set->targets.count; target++) {
+		int ret;
+
+		if (set->is_gone[target])
+			continue;
+		do {
+			ret = open_one(set, event, target);
+			if (ret < 0)
+				pmuctl_device_explain(set->dev, why);
+		} while (ret < 0 &&
+			 (fall_back_to_user(set, &set->events[event], why) ||
+			  (amend && amend(set, event, why))));
+		if (ret == -ESRCH && may_be_gone(set, event, target))
+			set->is_gone[target] = true;
+		else if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * event_set_close() - close all
+ * @set: the events.
+ */
+void event_set_close(struct event_set *set)
+{
+	for (size_t i = 0; set->handles && i < set->nr_events * set->targets.count; i++)
+		pmuctl_event_close(set->handles[i]);
+	for (size_t i = 0; i < set->nr_events; i++)
+		free(set->events[i].name);
+	int_list_free(&set->targets);
+	free(set->is_gone);
+	free(set->handles);
+	free(set->events);
+}
+
+/* ------------------------------------------------------------- on and off */
+
+static int each_leader(const struct event_set *set, const char *what,
+		       int (*call)(struct pmuctl_event *event))
+{
+	for (size_t event = 0; event < set->nr_events; event++) {
+		if (set->events[event].leader != event)
+			continue;
+		for (size_t target = 0; target < set->targets.count; target++) {
+			struct pmuctl_event *handle =
+				*event_set_handle(set, event, target);
+			int ret = handle ? call(handle) : 0;
+
+			/* A target that has ended has simply done less. */
+			if (ret < 0 && ret != -ESRCH)
+				return event_set_say(set, event, handle, what, ret);
+		}
+	}
+	return 0;
+}
+
+/**
+ * event_set_enable() - start all
+ * @set: the events.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int event_set_enable(const struct event_set *set)
+{
+	return each_leader(set, "enable", pmuctl_event_enable);
+}
+
+/**
+ * event_set_disable() - stop all
+ * @set: the events.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int event_set_disable(const struct event_set *set)
+{
+	return each_leader(set, "disable", pmuctl_event_disable);
+}

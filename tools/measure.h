@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What "pmuctl stat" and "pmuctl record" have in common: the options that say what is
+ * measured where (measure_options.c), and the events that are opened for that
+ * (event_set.c).
+ */
+#ifndef PMUCTL_TOOL_MEASURE_H
+#define PMUCTL_TOOL_MEASURE_H
+
+#include <getopt.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "command.h"
+
+enum target_kind {
+	TARGET_COMMAND,		/* the command that is started */
+	TARGET_PROCESS,		/* all threads of processes */
+	TARGET_THREAD,
+	TARGET_CPU,
+	TARGET_ALL_CPUS,
+};
+
+/**
+ * struct int_list - numbers from the command line
+ * @count: how many.
+ * @list: the numbers.
+ */
+struct int_list {
+	size_t count;
+	int *list;
+};
+
+/* lists.c */
+int int_list_parse(const char *text, bool ranges, struct int_list *list,
+		   size_t *position);
+void int_list_free(struct int_list *list);
+
+/**
+ * struct measure - what is measured where
+ * @command: the command of this tool, for its help.
+ * @events_text: all -e, with commas between; NULL if there was none.
+ * @events: the same, parsed.
+ * @kind: whom to measure.
+ * @has_target: @kind was chosen by an option.
+ * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
+ * @ids_text: the same as it was typed.
+ * @no_inherit: leave out what the targets start.
+ * @argv: the command to start, NULL if there is none.
+ */
+struct measure {
+	const struct command *command;
+	char *events_text;
+	struct pmuctl_events *events;
+	enum target_kind kind;
+	bool has_target;
+	struct int_list ids;
+	const char *ids_text;
+	bool no_inherit;
+	char **argv;
+};
+
+/* measure_options.c */
+
+/* Returned for an option that is none of the command's own */
+#define MEASURE_OPTION_COMMON (-2)
+
+/* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
+typedef int (*measure_apply)(void *arg, int option);
+
+int measure_parse(struct measure *measure, int argc, char **argv,
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg);
+int measure_number(const struct measure *measure, char option, const char *text,
+		   uint64_t max, uint64_t *number);
+bool measure_is_of_cpus(const struct measure *measure);
+int measure_device(struct pmuctl_device **dev);
+void measure_free(struct measure *measure);
+
+/* event_set.c */
+
+/**
+ * struct set_event - an event of a set
+ * @name: as the user wrote it.
+ * @attr: what is counted.
+ * @leader: number of the event that leads its group: its own if it has none.
+ */
+struct set_event {
+	char *name;
+	struct perf_event_attr attr;
+	size_t leader;
+};
+
+/**
+ * struct event_set - events times targets
+ * @dev: where they are opened.
+ * @measure: what was asked for.
+ * @events: what to open.
+ * @nr_events: how many.
+ * @targets: pids, thread ids or CPUs; for all CPUs at once a single -1.
+ * @is_gone: of each target: it had ended before all events were open.
+ * @handles: nr_events * targets.count, event by event; NULL where nothing is open.
+ */
+struct event_set {
+	struct pmuctl_device *dev;
+	const struct measure *measure;
+	struct set_event *events;
+	size_t nr_events;
+	struct int_list targets;
+	bool *is_gone;
+	struct pmuctl_event **handles;
+};
+
+/* Told why an event was refused; returns whether to try again, after a change. */
+typedef bool (*event_amend)(struct event_set *set, size_t event,
+			    const struct pmuctl_explanation *why);
+
+int event_set_init(struct event_set *set, struct pmuctl_device *dev,
+		   const struct measure *measure, pid_t child, bool each_cpu);
+void event_set_prepare(struct event_set *set, size_t event, bool by_exec);
+int event_set_open(struct event_set *set, size_t event, event_amend amend,
+		   struct pmuctl_explanation *why);
+void event_set_close(struct event_set *set);
+struct pmuctl_event **event_set_handle(const struct event_set *set, size_t event,
+				       size_t target);
+int event_set_say(const struct event_set *set, size_t event,
+		  struct pmuctl_event *handle, const char *what, int error);
+int event_set_enable(const struct event_set *set);
+int event_set_disable(const struct event_set *set);
+
+#endif /* PMUCTL_TOOL_MEASURE_H */

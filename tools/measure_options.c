@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options that "pmuctl stat" and "pmuctl record" have in common.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+static int target_option(struct measure *measure, enum target_kind kind,
+			 const char *text)
+{
+	size_t position;
+
+	if (measure->has_target)
+		return say_usage(measure->command,
+				 "only one of -p, -t, -C and -a can be given");
+	measure->has_target = true;
+	measure->kind = kind;
+	measure->ids_text = text;
+	if (kind == TARGET_ALL_CPUS ||
+	    int_list_parse(text, kind == TARGET_CPU, &measure->ids, &position) == 0)
+		return 0;
+	return say_usage(measure->command,
+			 "'%s' is not a list of numbers: wrong at character %zu",
+			 text, position + 1);
+}
+
+/* One of the common options, or a wrong one; returns as a measure_apply does. */
+static int common_option(struct measure *measure, int option, int argc, char **argv)
+{
+	switch (option) {
+	case 'e':
+		return events_text_add(&measure->events_text, optarg) < 0 ?
+			STATUS_FAILED : 0;
+	case 'p':
+		return target_option(measure, TARGET_PROCESS, optarg);
+	case 't':
+		return target_option(measure, TARGET_THREAD, optarg);
+	case 'C':
+		return target_option(measure, TARGET_CPU, optarg);
+	case 'a':
+		return target_option(measure, TARGET_ALL_CPUS, "");
+	case 'i':
+		measure->no_inherit = true;
+		return 0;
+	case 'h':
+		fputs(measure->command->help, stdout);
+		return -1;
+	case ':':
+		return say_usage(measure->command, "the option '%s' needs an argument",
+				 argv[optind - 1]);
+	default:
+		return say_bad_option(measure->command, argc, argv);
+	}
+}
+
+static const struct option common_options[] = {
+	{ "event",	required_argument, NULL, 'e' },
+	{ "pid",	required_argument, NULL, 'p' },
+	{ "tid",	required_argument, NULL, 't' },
+	{ "cpu",	required_argument, NULL, 'C' },
+	{ "all-cpus",	no_argument, NULL, 'a' },
+	{ "no-inherit",	no_argument, NULL, 'i' },
+	{ "help",	no_argument, NULL, 'h' },
+};
+
+/* No command has more of its own. */
+#define OPTIONS_MAX	32
+#define LETTERS_MAX	64
+
+/**
+ * measure_parse() - understand the options of a command
+ * @measure: what is measured: the common options and the command to start are set.
+ * @argc: number of arguments.
+ * @argv: the arguments.
+ * @letters: the command's own options, as getopt() wants them.
+ * @options: the same, by long names; ends with zeroes.
+ * @apply: called for each of them.
+ * @arg: for @apply.
+ *
+ * Return: 0, or an exit status, or -1 to end well.
+ */
+int measure_parse(struct measure *measure, int argc, char **argv,
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg)
+{
+	struct option all[ARRAY_LEN(common_options) + OPTIONS_MAX] = { { 0 } };
+	char all_letters[LETTERS_MAX];
+	size_t count = ARRAY_LEN(common_options);
+	int option, ret = 0;
+
+	memcpy(all, common_options, sizeof(common_options));
+	while (options->name && count + 1 < ARRAY_LEN(all))
+		all[count++] = *options++;
+	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aih%s", letters);
+	opterr = 0;
+	optind = 1;
+	while (ret == 0 &&
+	       (option = getopt_long(argc, argv, all_letters, all, NULL)) != -1) {
+		ret = apply(arg, option);
+		if (ret == MEASURE_OPTION_COMMON)
+			ret = common_option(measure, option, argc, argv);
+	}
+	measure->argv = optind < argc ? argv + optind : NULL;
+	return ret;
+}
+
+/**
+ * measure_number() - the argument of an option that takes a number
+ * @measure: what is measured.
+ * @option: the option.
+ * @text: its argument.
+ * @max: the largest number; the smallest one is 1.
+ * @number: the result.
+ *
+ * Return: 0 or an exit status.
+ */
+int measure_number(const struct measure *measure, char option, const char *text,
+		   uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *number && *number <= max)
+		return 0;
+	return say_usage(measure->command,
+			 "'%s' is not a number for -%c: it is from 1 to %llu",
+			 text, option, (unsigned long long)max);
+}
+
+bool measure_is_of_cpus(const struct measure *measure)
+{
+	return measure->kind == TARGET_CPU || measure->kind == TARGET_ALL_CPUS;
+}
+
+/**
+ * measure_device() - open the driver, or say why not
+ * @dev: the result.
+ *
+ * Return: 0 or an exit status.
+ */
+int measure_device(struct pmuctl_device **dev)
+{
+	struct pmuctl_explanation why;
+
+	if (pmuctl_device_open(NULL, &why, dev) == 0)
+		return 0;
+	say_error("%s", why.sentence);
+	return STATUS_FAILED;
+}
+
+void measure_free(struct measure *measure)
+{
+	free(measure->events_text);
+	pmuctl_events_free(measure->events);
+	int_list_free(&measure->ids);
+}
