@@ -65,6 +65,8 @@ struct crowd {
 static void crowd_add(struct crowd *crowd, const struct pmuctl_event *event,
 		      const struct pmuctl_context *ctx)
 {
+	if (event->soft)
+		return;
 	if (crowd->n < ARRAY_SIZE(crowd->allowed))
 		crowd->allowed[crowd->n] = event->counter.config.allowed &
 			pmuctl_usable_counters(ctx);
@@ -86,7 +88,7 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 			continue;
 		for_each_group_member(event, leader) {
 			crowd_add(crowd, event, ctx);
-			n++;
+			n += !event->soft;
 		}
 	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
@@ -170,7 +172,7 @@ static bool fits(struct admission *a)
 	return true;
 }
 
-/* The new event with the group that it joins, on an empty PMU */
+/* The new event, of hardware, with the group that it joins, on an empty PMU */
 static int admit_group(const struct pmuctl_context *ctx,
 		       const struct pmuctl_event *new,
 		       struct pmuctl_explanation *why)
@@ -199,6 +201,8 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
+	if (event->soft)
+		return 0; /* it needs nothing that there could be too little of */
 	err = admit_group(ctx, event, why);
 	if (err)
 		return err;

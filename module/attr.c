@@ -170,13 +170,9 @@ static int check_type(const struct perf_event_attr *attr,
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
-		return 0;
 	case PERF_TYPE_SOFTWARE:
-		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
-				     attr->type, "software");
 	case PERF_TYPE_TRACEPOINT:
-		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
-				     attr->type, "tracepoint");
+		return 0;
 	case PERF_TYPE_BREAKPOINT:
 		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
 				     attr->type, "breakpoint");
@@ -303,5 +299,7 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 		return err;
 	if (attr->exclude_user && attr->exclude_kernel)
 		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");
+	if (attr->type == PERF_TYPE_TRACEPOINT && attr->exclude_kernel)
+		return pmuctl_refuse(why, TRACEPOINT_KERNEL, "attr.exclude_kernel");
 	return 0;
 }

@@ -72,8 +72,12 @@ static void chain_add_kernel(struct chain *chain, struct pt_regs *regs)
 	/* The unwinder begins with the caller of the function that was interrupted. */
 	if (!chain_add(chain, ip))
 		return;
-	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
-	     unwind_next_frame(&state)) {
+	/* Registers that no interrupt has saved are but a place on the stack. */
+	if (regs->flags)
+		unwind_start(&state, current, regs, NULL);
+	else
+		unwind_start(&state, current, NULL, (void *)regs->sp);
+	for (; !unwind_done(&state); unwind_next_frame(&state)) {
 		ip = unwind_get_return_address(&state);
 		if (!ip || !chain_add(chain, ip))
 			return;

@@ -19,6 +19,7 @@
 
 #include "cpu_state.h"
 #include "sideband.h"
+#include "soft.h"
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
 
@@ -58,6 +59,8 @@ static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
 	pmuctl_sched_out(pc, ctx);
+	if (ctx->nr_at_switch && ctx->task)
+		pmuctl_soft_leave(ctx);
 	WRITE_ONCE(ctx->loaded_cpu, -1);
 	raw_spin_unlock(&ctx->lock);
 	if (pc->task_context == ctx)
@@ -240,11 +243,15 @@ static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
 
 static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 {
+	bool at_switch = pmuctl_is_at_switch(ctx, event);
+
+	if (at_switch && ctx->task && !ctx->nr_at_switch && ctx->loaded_cpu < 0)
+		pmuctl_soft_leave(ctx);
+	ctx->nr_at_switch += at_switch;
 	if (event->leader == event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
-	ctx->nr_exclude_idle += event->exclude_idle;
 	ctx->nr_inherit += !!event->heritage.root;
 }
 
@@ -392,7 +399,7 @@ static bool del_event(struct pmuctl_cpu *pc, void *arg)
 		pmuctl_sched_stop(pc, event);
 	others = disband(event);
 	list_del(&event->node);
-	event->context->nr_exclude_idle -= event->exclude_idle;
+	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
 	return pc && (others || pc->waiting);
@@ -433,6 +440,8 @@ static void reload(struct irq_work *work)
 		load_task(pc, ctx, current);
 	else
 		resched(pc, current);
+	if (ctx && unlikely(ctx->nr_at_switch))
+		pmuctl_soft_arrive(ctx);
 	pmuctl_user_switch(current);
 	local_irq_restore(flags);
 }
@@ -442,6 +451,7 @@ void pmuctl_context_switch(struct task_struct *next)
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
 	bool user = READ_ONCE(pmuctl_user_mms);
 	struct pmuctl_context *ctx;
+	bool at_switch = false;
 	bool changed = false;
 
 	if (unlikely(user) && pmuctl_user_switch_disturbs(next)) {
@@ -452,13 +462,19 @@ void pmuctl_context_switch(struct task_struct *next)
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
-	if (READ_ONCE(pc->context.nr_exclude_idle))
+	if (READ_ONCE(pc->context.nr_at_switch)) {
 		changed |= is_idle_task(current) || is_idle_task(next);
+		at_switch = true;
+	}
 	ctx = pmuctl_context_find(next);
 	if (ctx)
 		load_task(pc, ctx, next);
 	else if (changed)
 		sched_in(pc, next);
+	if (unlikely(at_switch))
+		pmuctl_soft_switch(next);
+	if (ctx && unlikely(ctx->nr_at_switch))
+		pmuctl_soft_arrive(ctx);
 	if (unlikely(user))
 		pmuctl_user_switch(next);
 }

@@ -40,8 +40,11 @@
 #include "inherit.h"
 #include "pmu/hwpmu.h"
 
+struct pmuctl_hits;
 struct pmuctl_output;
 struct pmuctl_sampling;
+struct pmuctl_soft;
+struct pmuctl_trace;
 
 /**
  * enum pmuctl_class - how a group gets on the PMU
@@ -67,7 +70,9 @@ enum pmuctl_class {
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
- * @nr_exclude_idle: events that do not count while the CPU is idle.
+ * @nr_at_switch: of a CPU's: events that do not count while it is idle, or that count what
+ *	tasks do; of a task's: those that count its migrations.
+ * @migrations: of the task, when it was last unloaded; if somebody counts them.
  * @waiting: not all of its flexible groups found counters when it was last loaded.
  * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
  *	unloaded @turn_used: how long that turn has been.
@@ -89,7 +94,8 @@ struct pmuctl_context {
 	struct list_head groups[PMUCTL_CLASSES];
 	int loaded_cpu;
 	bool gone;
-	unsigned int nr_exclude_idle;
+	unsigned int nr_at_switch;
+	u64 migrations;
 	bool waiting;
 	u64 turn_start;
 	u64 turn_used;
@@ -103,6 +109,29 @@ struct pmuctl_context {
 };
 
 /**
+ * struct pmuctl_soft_state - what an event has that is a software event; see soft.h
+ * @hits: what it counts, if somebody tells of each. Constant.
+ * @trace: of one of a tracepoint: which, and what of it. Constant.
+ * @value_of: what it counts, if the kernel does for each task. Constant.
+ * @exclude_user: it does not count what happens in user mode. Constant.
+ * @exclude_kernel: nor in the kernel. Constant.
+ * @task: whose @value_of was @counter.prev when @counter.count was right; NULL for an
+ *	instant, in which @kept is the value. As @counter.
+ * @kept: see @task; or hits that are not told yet.
+ * @node: among the events that run on a CPU and are told of the same. As @counter.
+ */
+struct pmuctl_soft_state {
+	struct pmuctl_hits *hits;
+	struct pmuctl_trace *trace;
+	u64 (*value_of)(const struct task_struct *task);
+	bool exclude_user;
+	bool exclude_kernel;
+	struct task_struct *task;
+	u64 kept;
+	struct hlist_node node;
+};
+
+/**
  * struct pmuctl_event - an open event
  *
  * Constant after creation:
@@ -113,6 +142,7 @@ struct pmuctl_context {
  * @cpu: it counts only on this CPU; -1 on any.
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
+ * @soft: how it counts, if it is a software event; NULL: by a hardware counter.
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
@@ -138,7 +168,9 @@ struct pmuctl_context {
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
- * @counter: its hardware counter.
+ * @on_pmu: of a leader: its group has counters there.
+ * @counter: its hardware counter; of a software event the count and the period.
+ * @sw: what else a software event has.
  * @eligible: its context is loaded on a CPU where it may count, it is enabled, and so
  *	is its leader.
  * @ended: it was taken out of its context, for ever; its count stays.
@@ -152,6 +184,7 @@ struct pmuctl_event {
 	struct pmuctl_output *output;
 	struct pmuctl_sampling *sampling;
 	struct pmuctl_context *context;
+	const struct pmuctl_soft *soft;
 	u64 id;
 	u64 stream_id;
 	int cpu;
@@ -170,6 +203,7 @@ struct pmuctl_event {
 	bool enable_on_exec;
 	bool error;
 
+	bool on_pmu;
 	bool eligible;
 	bool ended;
 	struct hwpmu_counter counter;
@@ -178,9 +212,13 @@ struct pmuctl_event {
 	u64 time_running;
 	u64 base;
 
+	struct pmuctl_soft_state sw;
 	struct pmuctl_heritage heritage;
 	struct rcu_head rcu;
 };
+
+/* Most events of a group */
+#define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
 
 /* Walk the members of a group: its leader first. */
 #define for_each_group_member(event, leading)				\
@@ -233,6 +271,7 @@ extern struct mutex pmuctl_mutex;
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check().
+ * @trace: if @attr is of a tracepoint: which; the event's, or freed.
  * @enable: it counts at once; else it waits for pmuctl_event_enable(), or an exec.
  * @why: filled on refusal.
  *
@@ -247,7 +286,7 @@ extern struct mutex pmuctl_mutex;
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 bool enable,
+					 struct pmuctl_trace *trace, bool enable,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
 void pmuctl_event_free(struct pmuctl_event *event);

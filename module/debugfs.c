@@ -24,7 +24,9 @@ static struct dentry *directory;
 static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 {
 	seq_printf(m, " %llu", event->id);
-	if (event->counter.running)
+	if (event->soft)
+		seq_puts(m, event->counter.running ? "@software" : "");
+	else if (event->counter.running)
 		seq_printf(m, "@%d", event->counter.index);
 	else if (!event->enabled)
 		seq_puts(m, "(off)");

@@ -13,6 +13,7 @@
 
 #include "compat/uninitialized.h"
 #include "front.h"
+#include "tracepoint.h"
 
 int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 			  const void __user *src, u32 *size,
@@ -81,16 +82,18 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	mutex_unlock(&pmuctl_mutex);
 
 	info->hw_events = pmuctl_event_number();
+	info->features = PMUCTL_FEATURE_TASK |
+		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
+		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_ALL_CPUS |
+		PMUCTL_FEATURE_SAMPLING | PMUCTL_FEATURE_SOFTWARE |
+		PMUCTL_FEATURE_TRACEPOINT;
 	if (hwpmu_reason()) {
 		strscpy(info->pmu_reason, hwpmu_reason(),
 			sizeof(info->pmu_reason));
 		return;
 	}
-	info->features = PMUCTL_FEATURE_COUNTING | PMUCTL_FEATURE_TASK |
-		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
-		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_MULTIPLEXING |
-		PMUCTL_FEATURE_ALL_CPUS | PMUCTL_FEATURE_USER_READ |
-		PMUCTL_FEATURE_SAMPLING;
+	info->features |= PMUCTL_FEATURE_COUNTING |
+		PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ;
 	info->pmu_kind = caps->vendor == HWPMU_VENDOR_AMD ?
 		PMUCTL_PMU_AMD : PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
@@ -172,9 +175,32 @@ static int check_flags(const struct pmuctl_open *open,
 	return 0;
 }
 
+/* The name of the tracepoint, if it is one */
+static int copy_name(char *name, const struct perf_event_attr *attr,
+		     const struct pmuctl_open *open,
+		     struct pmuctl_explanation *why)
+{
+	long length;
+
+	if (attr->type != PERF_TYPE_TRACEPOINT)
+		return open->tracepoint ?
+			pmuctl_refuse(why, NAME_UNUSED, "tracepoint") : 0;
+	if (!open->tracepoint)
+		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
+	length = strncpy_from_user(name, u64_to_user_ptr(open->tracepoint),
+				   PMUCTL_TRACEPOINT_NAME_MAX);
+	if (length < 0)
+		return pmuctl_refuse(why, BAD_POINTER, "tracepoint");
+	if (length == PMUCTL_TRACEPOINT_NAME_MAX)
+		return pmuctl_refuse(why, NAME_LONG, "tracepoint",
+				     PMUCTL_TRACEPOINT_NAME_MAX - 1);
+	return 0;
+}
+
 static long do_open(const struct pmuctl_open *open,
 		    struct pmuctl_explanation *why)
 {
+	char name[PMUCTL_TRACEPOINT_NAME_MAX] pmuctl_uninitialized;
 	union pmuctl_attr attr pmuctl_uninitialized;
 	int err;
 
@@ -187,7 +213,11 @@ static long do_open(const struct pmuctl_open *open,
 	err = pmuctl_attr_check(&attr, why);
 	if (err)
 		return err;
-	return pmuctl_event_fd_open(&attr.attr, open, why);
+	err = copy_name(name, &attr.attr, open, why);
+	if (err)
+		return err;
+	return pmuctl_event_fd_open(&attr.attr, open->tracepoint ? name : NULL,
+				    open, why);
 }
 
 /* As much of the explanation as the caller's buffer takes, its strings ended */
@@ -213,8 +243,8 @@ static long ioctl_open(struct pmuctl_last *last, void __user *arg,
 	u32 size;
 	long ret;
 
-	ret = pmuctl_copy_versioned(&open, sizeof(open), sizeof(open), arg,
-				    &size, why);
+	ret = pmuctl_copy_versioned(&open, sizeof(open), PMUCTL_OPEN_SIZE_VER0,
+				    arg, &size, why);
 	if (ret)
 		return ret;
 	ret = do_open(&open, why);

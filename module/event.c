@@ -12,6 +12,8 @@
 #include "cpu_state.h"
 #include "output.h"
 #include "sideband.h"
+#include "soft.h"
+#include "tracepoint.h"
 
 /* See the lock order in core.h. */
 DEFINE_MUTEX(pmuctl_mutex);
@@ -24,7 +26,18 @@ static atomic_t nr_events;
 static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
-	return task || event->exclude_idle || event->side;
+	return task || event->exclude_idle || event->side ||
+	       pmuctl_soft_needs_hooks(event);
+}
+
+static unsigned int list_count(const struct list_head *list)
+{
+	const struct list_head *each;
+	unsigned int n = 0;
+
+	list_for_each(each, list)
+		n++;
+	return n;
 }
 
 /* May it join this group? @ctx is where it would be. */
@@ -45,7 +58,22 @@ static int check_group(const struct pmuctl_event *event,
 	if (event->exclusive)
 		return pmuctl_refuse(why, SIBLING_FLAG, "attr.exclusive",
 				     "exclusive");
+	if (list_count(&leader->siblings) + 2 > PMUCTL_GROUP_MAX)
+		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
+				     PMUCTL_GROUP_MAX);
 	return 0;
+}
+
+static int get_pmu(const struct pmuctl_event *event,
+		   struct pmuctl_explanation *why)
+{
+	return event->soft ? 0 : hwpmu_get(why);
+}
+
+static void put_pmu(const struct pmuctl_event *event)
+{
+	if (!event->soft)
+		hwpmu_put();
 }
 
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
@@ -55,7 +83,7 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	struct pmuctl_context *ctx;
 	int err;
 
-	err = hwpmu_get(why);
+	err = get_pmu(event, why);
 	if (err)
 		return err;
 again:
@@ -90,7 +118,7 @@ again:
 err_put_context:
 	pmuctl_context_put(ctx);
 err_put_pmu:
-	hwpmu_put();
+	put_pmu(event);
 	return err;
 }
 
@@ -100,7 +128,7 @@ static void detach(struct pmuctl_event *event)
 	pmuctl_context_del(event);
 	pmuctl_sampling_sync(event);
 	pmuctl_context_put(event->context);
-	hwpmu_put();
+	put_pmu(event);
 }
 
 static void detach_first_parts(struct pmuctl_event *event, int end)
@@ -160,11 +188,17 @@ static int attach_with_hooks(struct pmuctl_event *event,
 	err = pmuctl_side_get(event->side, why);
 	if (err)
 		goto out_put_hooks;
+	err = pmuctl_soft_get(event, why);
+	if (err)
+		goto out_put_side;
 
 	/* Not outside of the hooks: registering them takes it too. */
 	cpus_read_lock();
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
+	if (err)
+		pmuctl_soft_put(event);
+out_put_side:
 	if (err)
 		pmuctl_side_put(event->side);
 out_put_hooks:
@@ -175,7 +209,23 @@ out_unlock:
 	return err;
 }
 
+static int init_counter(struct pmuctl_event *event,
+			const struct perf_event_attr *attr,
+			struct pmuctl_trace *trace,
+			struct pmuctl_explanation *why)
+{
+	if (pmuctl_soft_is(attr))
+		return pmuctl_soft_init(event, attr, why);
+	if (!trace && attr->type == PERF_TYPE_TRACEPOINT)
+		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
+	if (!trace)
+		return hwpmu_counter_init(&event->counter, attr, why);
+	pmuctl_soft_init_trace(event, trace);
+	return 0;
+}
+
 static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
+					struct pmuctl_trace *trace,
 					u64 id, int cpu,
 					struct pmuctl_explanation *why)
 {
@@ -197,7 +247,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->leader = event;
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
-	err = hwpmu_counter_init(&event->counter, attr, why);
+	err = init_counter(event, attr, trace, why);
 	if (!err)
 		err = pmuctl_sampling_alloc(event, attr, why);
 	if (err) {
@@ -227,6 +277,7 @@ static void dealloc_event(struct pmuctl_event *event)
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
+	pmuctl_trace_free(event->sw.trace);
 	dealloc_one(event);
 }
 
@@ -281,7 +332,7 @@ static int alloc_parts(struct pmuctl_event *event,
 	if (!event->on_cpu)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	for_each_possible_cpu(cpu) {
-		part = alloc_event(attr, event->id, cpu, why);
+		part = alloc_event(attr, event->sw.trace, event->id, cpu, why);
 		if (IS_ERR(part))
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
@@ -294,16 +345,18 @@ static int alloc_parts(struct pmuctl_event *event,
 
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 bool enable,
+					 struct pmuctl_trace *trace, bool enable,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	int err = 0;
 
-	event = alloc_event(attr, atomic64_inc_return(&last_id), cpu, why);
-	if (IS_ERR(event))
+	event = alloc_event(attr, trace, atomic64_inc_return(&last_id), cpu, why);
+	if (IS_ERR(event)) {
+		pmuctl_trace_free(trace);
 		return event;
+	}
 	event->enabled = enable;
 	if (writes_records(attr))
 		err = make_output(event, attr, why);
@@ -317,16 +370,18 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 		dealloc_event(event);
 		return ERR_PTR(err);
 	}
-	atomic_inc(&nr_events);
+	if (!event->soft)
+		atomic_inc(&nr_events);
 	return event;
 }
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
-	bool hooked = !pmuctl_event_is_of_cpus(event) || event->exclude_idle ||
-		      event->side;
+	bool hooked = needs_hooks(event, pmuctl_event_is_of_cpus(event) ?
+					 NULL : event->context->task);
 
-	atomic_dec(&nr_events);
+	if (!event->soft)
+		atomic_dec(&nr_events);
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
 	if (event->heritage.root)
@@ -336,6 +391,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	else
 		detach(event);
 	cpus_read_unlock();
+	pmuctl_soft_put(event);
 	pmuctl_side_put(event->side);
 	if (hooked)
 		pmuctl_hooks_put();
@@ -367,6 +423,8 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
 	INIT_LIST_HEAD(&child->siblings);
 	child->enable_on_exec = from->enable_on_exec;
 	hwpmu_counter_copy(&child->counter, &from->counter);
+	if (from->soft)
+		pmuctl_soft_copy(child, from);
 	if (!pmuctl_sampling_copy(child, from)) {
 		kmem_cache_free(event_cache, child);
 		return NULL;

@@ -16,6 +16,7 @@
 
 #include "compat/uninitialized.h"
 #include "event_fd.h"
+#include "tracepoint.h"
 
 /* All of them; the mutex is outside of every lock of the core. */
 static DEFINE_MUTEX(files_mutex);
@@ -37,8 +38,7 @@ void pmuctl_event_fd_switch_own(bool enable)
 	mutex_unlock(&files_mutex);
 }
 
-/* No group is larger: its events are on the PMU at once. */
-#define COUNTS_MAX	HWPMU_MAX_COUNTERS
+#define COUNTS_MAX	PMUCTL_GROUP_MAX
 
 static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
 			       u64 *out)
@@ -281,7 +281,8 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 
 /* An open event that is allowed, or an error pointer */
 static struct pmuctl_event *
-create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
+create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+	       struct task_struct *task,
 	       const struct pmuctl_open *open, struct pmuctl_event *leader,
 	       struct pmuctl_explanation *why)
 {
@@ -290,9 +291,11 @@ create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
 	int err;
 
 	err = pmuctl_may_open(attr, task, open->pid, why);
-	if (err)
+	if (err) {
+		pmuctl_trace_free(trace);
 		return ERR_PTR(err);
-	event = pmuctl_event_create(task, open->cpu, attr,
+	}
+	event = pmuctl_event_create(task, open->cpu, attr, trace,
 				    !attr->disabled && !foreign, leader, why);
 	if (IS_ERR(event) || !foreign)
 		return event;
@@ -310,8 +313,9 @@ create_allowed(const struct perf_event_attr *attr, struct task_struct *task,
 
 /* Create it in the group that the caller asked for; the leader stays open meanwhile. */
 static struct pmuctl_event *
-create_in_group(const struct perf_event_attr *attr, struct task_struct *task,
-		const struct pmuctl_open *open, struct pmuctl_explanation *why)
+create_in_group(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+		struct task_struct *task, const struct pmuctl_open *open,
+		struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event, *leader;
 	struct file *file;
@@ -320,13 +324,15 @@ create_in_group(const struct perf_event_attr *attr, struct task_struct *task,
 	if (open->group_fd == -1 ||
 	    (open->flags & (PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT)) ==
 	    PERF_FLAG_FD_NO_GROUP)
-		return create_allowed(attr, task, open, NULL, why);
+		return create_allowed(attr, trace, task, open, NULL, why);
 
 	leader = pmuctl_event_fd_get(open->group_fd, &file);
-	if (!leader)
+	if (!leader) {
+		pmuctl_trace_free(trace);
 		return ERR_PTR(pmuctl_refuse(why, GROUP_FD, "group_fd",
 					     open->group_fd));
-	event = create_allowed(attr, task, open,
+	}
+	event = create_allowed(attr, trace, task, open,
 			       open->flags & PERF_FLAG_FD_NO_GROUP ? NULL : leader,
 			       why);
 	if (!IS_ERR(event) && (open->flags & PERF_FLAG_FD_OUTPUT)) {
@@ -397,10 +403,11 @@ err_free_event:
 	return refuse_file(err, why);
 }
 
-int pmuctl_event_fd_open(const struct perf_event_attr *attr,
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
 			 const struct pmuctl_open *open,
 			 struct pmuctl_explanation *why)
 {
+	struct pmuctl_trace *trace = NULL;
 	struct pmuctl_event *event;
 	struct task_struct *task;
 	int err;
@@ -408,7 +415,10 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr,
 	err = find_target(open->pid, open->cpu, &task, why);
 	if (err)
 		return err;
-	event = create_in_group(attr, task, open, why);
+	if (name)
+		trace = pmuctl_trace_alloc(name, why);
+	event = IS_ERR(trace) ? ERR_CAST(trace) :
+		create_in_group(attr, trace, task, open, why);
 	if (task)
 		put_task_struct(task);
 	if (IS_ERR(event))

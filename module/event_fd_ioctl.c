@@ -11,6 +11,7 @@
 
 #include "compat/uninitialized.h"
 #include "event_fd.h"
+#include "tracepoint.h"
 
 /*
  * The argument may be PERF_IOC_FLAG_GROUP. Other bits are ignored, as perf does: many
@@ -139,13 +140,30 @@ static long ioctl_period(struct pmuctl_event *event, u64 __user *arg,
 	return pmuctl_event_set_period(event, value, why);
 }
 
+static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
+			     struct pmuctl_explanation *why)
+{
+	struct pmuctl_trace *trace = event->sw.trace;
+	char text[FILTER_TEXT_MAX];
+	long length;
+
+	if (!trace)
+		return pmuctl_refuse(why, FILTER_UNUSED, "");
+	length = strncpy_from_user(text, arg, sizeof(text));
+	if (length < 0)
+		return pmuctl_refuse(why, BAD_POINTER, "");
+	if (length == sizeof(text))
+		return pmuctl_refuse(why, FILTER_LONG, "filter",
+				     FILTER_TEXT_MAX - 1);
+	return pmuctl_trace_set_filter(trace, text, pmuctl_may_see_raw(), why);
+}
+
 static long unsupported(unsigned int number, struct pmuctl_explanation *why)
 {
 	static const struct {
 		unsigned int number;
 		const char *name;
 	} known[] = {
-		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
 		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
 	};
@@ -174,6 +192,8 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 		return pmuctl_event_refresh(ef->event, arg, why);
 	case PERF_EVENT_IOC_PERIOD:
 		return ioctl_period(ef->event, (u64 __user *)arg, why);
+	case PERF_EVENT_IOC_SET_FILTER:
+		return ioctl_set_filter(ef->event, (const char __user *)arg, why);
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		return ioctl_set_output(ef->event, arg, why);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:

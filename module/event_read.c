@@ -4,7 +4,7 @@
  */
 #include <linux/sched/clock.h>
 
-#include "core.h"
+#include "soft.h"
 
 /**
  * struct event_call - what reset and read are called with
@@ -32,7 +32,7 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 	struct pmuctl_event *each;
 
 	for_each_meant(each, call->event, call->group) {
-		each->base = hwpmu_read(&each->counter);
+		each->base = pmuctl_count(each);
 		if (each->counter.user)
 			pmuctl_userpage_reset(each);
 	}
@@ -70,7 +70,7 @@ static void read_one(const struct pmuctl_event *event,
 		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->lost = pmuctl_event_lost(event);
-	counts->value += hwpmu_read(&event->counter) - event->base;
+	counts->value += pmuctl_count(event) - event->base;
 	counts->time_enabled += event->time_enabled;
 	counts->time_running += event->time_running;
 }
@@ -104,7 +104,7 @@ static __always_inline unsigned int put_value(const struct pmuctl_event *event,
 {
 	unsigned int n = 0;
 
-	out[n++] = hwpmu_read(&event->counter) - event->base;
+	out[n++] = pmuctl_count(event) - event->base;
 	if (format & PERF_FORMAT_ID)
 		out[n++] = event->id;
 	if (format & PERF_FORMAT_LOST)

@@ -64,6 +64,7 @@ void pmuctl_dev_exit(void);
 
 /**
  * pmuctl_event_fd_open() - everything about an open but the copying of its structures
+ * @name: of the tracepoint, if @attr is of one; else NULL.
  * @attr: validated.
  * @open: target, group and flags as the user gave them; the flags are supported ones.
  * @why: filled on refusal.
@@ -71,7 +72,7 @@ void pmuctl_dev_exit(void);
  * Context: Process, may sleep.
  * Return: a file descriptor, or -errno.
  */
-int pmuctl_event_fd_open(const struct perf_event_attr *attr,
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
 			 const struct pmuctl_open *open,
 			 struct pmuctl_explanation *why);
 
@@ -100,6 +101,9 @@ void pmuctl_permission_exit(void);
 
 /* The level of the checks, -1 to 3. Any context. */
 int pmuctl_paranoid(void);
+
+/* May the caller see the arguments of tracepoints? Process. */
+bool pmuctl_may_see_raw(void);
 
 /**
  * pmuctl_may_open() - may the caller open this event?

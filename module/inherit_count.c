@@ -8,6 +8,7 @@
 
 #include "core.h"
 #include "inherit.h"
+#include "soft.h"
 
 /**
  * struct sum - what a walk adds to
@@ -42,7 +43,7 @@ static void add_child(const struct sum *sum, struct pmuctl_event *child)
 	child->heritage.seen = sum->family->walk;
 	if (!counts)
 		return;
-	counts->value += hwpmu_read(&child->counter) - child->base;
+	counts->value += pmuctl_count(child) - child->base;
 	counts->time_enabled += child->time_enabled;
 	counts->time_running += child->time_running;
 }
@@ -122,7 +123,7 @@ static void reset_live(struct pmuctl_context *ctx, void *child)
 	struct pmuctl_event *event = child;
 
 	if (!event->ended)
-		event->base = hwpmu_read(&event->counter);
+		event->base = pmuctl_count(event);
 }
 
 static void reset_child(struct pmuctl_event *child)

@@ -19,6 +19,7 @@
 #include "core.h"
 #include "kapi.h"
 #include "output.h"
+#include "soft.h"
 
 /**
  * struct pmuctl_counter - a counter of another module
@@ -44,7 +45,7 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 	struct pmuctl_event *event = counter->event;
 	u64 now = sched_clock(), time = now - event->stamp;
 	struct pmuctl_sample sample = {
-		.value = hwpmu_read(&event->counter) - event->base,
+		.value = pmuctl_count(event) - event->base,
 		.period = period,
 		.time = now,
 		.time_enabled = event->time_enabled + time,
@@ -162,7 +163,8 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 	counter->handler = handler;
 	counter->context = context;
 	/* It must not overflow before it has its handler. */
-	counter->event = pmuctl_event_create(task, cpu, attr, false, NULL, why);
+	counter->event = pmuctl_event_create(task, cpu, attr, NULL, false, NULL,
+					     why);
 	if (IS_ERR(counter->event)) {
 		err = PTR_ERR(counter->event);
 		kfree(counter);

@@ -8,6 +8,8 @@
 #include "front.h"
 #include "output.h"
 #include "sideband.h"
+#include "soft.h"
+#include "tracepoint.h"
 
 static int __init pmuctl_init(void)
 {
@@ -26,9 +28,12 @@ static int __init pmuctl_init(void)
 	err = pmuctl_buffer_init();
 	if (err)
 		goto err_event;
-	err = pmuctl_hooks_init();
+	err = pmuctl_soft_module_init();
 	if (err)
 		goto err_buffer;
+	err = pmuctl_hooks_init();
+	if (err)
+		goto err_soft;
 	err = pmuctl_context_init();
 	if (err)
 		goto err_hooks;
@@ -52,6 +57,8 @@ err_context:
 	pmuctl_context_exit();
 err_hooks:
 	pmuctl_hooks_exit();
+err_soft:
+	pmuctl_soft_module_exit();
 err_buffer:
 	pmuctl_buffer_exit();
 err_event:
@@ -71,6 +78,8 @@ static void __exit pmuctl_exit(void)
 	pmuctl_inherit_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_context_exit();
+	pmuctl_tracepoint_exit();
+	pmuctl_soft_module_exit();
 	pmuctl_buffer_exit();
 	pmuctl_sample_exit();
 	pmuctl_event_exit();

@@ -16,6 +16,7 @@
 #ifndef PMUCTL_OUTPUT_H
 #define PMUCTL_OUTPUT_H
 
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
@@ -33,6 +34,7 @@ struct pmuctl_counter;
 struct pmuctl_cpu;
 struct pmuctl_event;
 struct pmuctl_explanation;
+struct pmuctl_hit;
 struct pt_regs;
 struct vm_area_struct;
 
@@ -150,6 +152,8 @@ struct pmuctl_output {
  * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
  * @work: does what an NMI cannot.
+ * @hit: of a software event: what the sample that is being written tells of; or NULL.
+ * @timer: of a clock: the end of the period.
  *
  * Owner CPU of the counter, NMI may interrupt.
  */
@@ -167,6 +171,8 @@ struct pmuctl_sampling {
 	u64 events;
 	u64 ns;
 	struct irq_work work;
+	const struct pmuctl_hit *hit;
+	struct hrtimer timer;
 };
 
 /**

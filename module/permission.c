@@ -105,6 +105,11 @@ static int ptrace_read_check(struct task_struct *task)
 	return pid_alive(task) ? 0 : -EACCES;
 }
 
+bool pmuctl_may_see_raw(void)
+{
+	return pmuctl_paranoid() < 0 || perfmon_capable();
+}
+
 int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid,
 		    struct pmuctl_explanation *why)
@@ -118,6 +123,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (level > 1 && !attr->exclude_kernel)
 		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
 				     level);
+	if (attr->type == PERF_TYPE_TRACEPOINT &&
+	    attr->sample_type & PERF_SAMPLE_RAW && level >= 0)
+		return pmuctl_refuse(why, PERM_RAW, "attr.sample_type");
 	if (!task) {
 		if (level > 0)
 			return pmuctl_refuse(why, PERM_CPU, "pid", level);

@@ -17,11 +17,15 @@
 #include "callchain.h"
 #include "core.h"
 #include "output.h"
+#include "soft.h"
+#include "filter.h"
 
-/* The header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD, RAW */
-#define FIXED_WORDS	11
+/* The header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD */
+#define FIXED_WORDS	10
+/* A size of 4 bytes, the arguments of a tracepoint, 4 bytes more */
+#define RAW_WORDS	(1 + FILTER_ARGS_MAX)
 /* Every group member has up to 3 words, and there are up to 3 before them. */
-#define READ_WORDS	(3 + 3 * HWPMU_MAX_COUNTERS)
+#define READ_WORDS	(3 + 3 * PMUCTL_GROUP_MAX)
 /* Their number, two markers, the addresses */
 #define CHAIN_WORDS	(3 + PMUCTL_STACK_MAX)
 /* The ABI and the registers, twice */
@@ -37,11 +41,13 @@
  * @words: all of it, but for the stack.
  * @stack: pieces of that.
  * @entry: registers of a program that has just entered the kernel.
+ * @busy: it is in use: what writes a sample may be what another one is to tell of.
  */
 struct scratch {
-	u64 words[FIXED_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS];
+	u64 words[FIXED_WORDS + RAW_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS];
 	u8 stack[STACK_BYTES];
 	struct pt_regs entry;
+	bool busy;
 };
 
 struct scratches {
@@ -138,6 +144,14 @@ static u16 misc_of(const struct pt_regs *regs)
 						   PERF_RECORD_MISC_KERNEL;
 }
 
+/* What was accessed, if that is known */
+static u64 address_of(const struct pmuctl_event *event)
+{
+	const struct pmuctl_hit *hit = event->sampling->hit;
+
+	return hit ? hit->address : 0;
+}
+
 /* ---- Fields; each returns where the next one goes ---- */
 
 static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
@@ -155,7 +169,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_TIME)
 		*out++ = output->clock();
 	if (type & PERF_SAMPLE_ADDR)
-		*out++ = 0;
+		*out++ = address_of(event);
 	if (type & PERF_SAMPLE_ID)
 		*out++ = output->id;
 	if (type & PERF_SAMPLE_STREAM_ID)
@@ -170,7 +184,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 /* The value, and what follows it, of one event */
 static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 {
-	*out++ = hwpmu_read(&event->counter) - event->base;
+	*out++ = pmuctl_count(event) - event->base;
 	if (format & PERF_FORMAT_ID)
 		*out++ = event->id;
 	if (format & PERF_FORMAT_LOST)
@@ -189,7 +203,7 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 	if (format & PERF_FORMAT_GROUP)
 		*out++ = 0;
 	else
-		*out++ = hwpmu_read(&event->counter) - event->base;
+		*out++ = pmuctl_count(event) - event->base;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		*out++ = event->time_enabled + time;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -218,6 +232,19 @@ static u64 *put_callchain(u64 *out, const struct pmuctl_output *output,
 					output->chain_kernel,
 					output->chain_user);
 	return out + 1 + *out;
+}
+
+/* Its size, and nothing of that size but what makes a word; or what a tracepoint tells */
+static u64 *put_raw(u64 *out, const struct pmuctl_event *event)
+{
+	const struct pmuctl_hit *hit = event->sampling->hit;
+	unsigned int n = hit ? hit->nr_args : 0;
+
+	out[n] = 0;
+	*(u32 *)out = n * sizeof(u64) + sizeof(u32);
+	if (n)
+		memcpy((u32 *)out + 1, hit->args, n * sizeof(u64));
+	return out + 1 + n;
 }
 
 /* The ABI, and the registers if there are any */
@@ -286,7 +313,7 @@ static u64 *put_fields(u64 *out, struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		out = put_callchain(out, output, regs);
 	if (type & PERF_SAMPLE_RAW)
-		*out++ = sizeof(u32); /* its size, and nothing of that size */
+		out = put_raw(out, event);
 	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs)
 		*user = pmuctl_regs_user(regs);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -378,8 +405,11 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 		       u64 period)
 {
 	regs = allowed_regs(event->output, regs);
-	if (event->output->sample_size)
+	if (event->output->sample_size) {
 		put_small(event, regs, period);
-	else
+	} else if (likely(!this_scratch()->busy)) {
+		WRITE_ONCE(this_scratch()->busy, true);
 		put_any(event, regs, period);
+		WRITE_ONCE(this_scratch()->busy, false);
+	}
 }

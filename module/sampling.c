@@ -16,6 +16,7 @@
 #include "cpu_state.h"
 #include "kapi.h"
 #include "output.h"
+#include "soft.h"
 
 /* Far from where computing with it overflows, and what no counter reaches in an hour */
 #define PERIOD_MAX	BIT_ULL(47)
@@ -41,6 +42,29 @@ unsigned int pmuctl_max_sample_rate(void)
 static unsigned int samples_per_tick(void)
 {
 	return DIV_ROUND_UP(pmuctl_max_sample_rate(), HZ);
+}
+
+/* ---- Counters of either kind ---- */
+
+static void set_period(struct pmuctl_event *event, u64 period)
+{
+	if (event->soft)
+		pmuctl_soft_set_period(event, period);
+	else
+		hwpmu_set_period(&event->counter, period);
+}
+
+static void unhold(struct pmuctl_event *event)
+{
+	if (event->soft)
+		pmuctl_soft_unhold(event);
+	else
+		hwpmu_unhold(&event->counter);
+}
+
+static s64 left_of(const struct pmuctl_event *event)
+{
+	return event->soft ? event->counter.left : hwpmu_left(&event->counter);
 }
 
 /* ---- Frequency ---- */
@@ -97,7 +121,7 @@ static void shorten_period(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
-	s64 left = hwpmu_left(c), events = c->period - left;
+	s64 left = left_of(event), events = c->period - left;
 	u64 period;
 
 	if (left == s->left)
@@ -108,7 +132,7 @@ static void shorten_period(struct pmuctl_event *event)
 		return;
 	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
 	if (period < c->period / 2) {
-		hwpmu_set_period(c, period);
+		set_period(event, period);
 		s->ran = now;
 	}
 }
@@ -217,7 +241,7 @@ static void unthrottle(struct pmuctl_event *event)
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 }
 
 void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
@@ -227,7 +251,7 @@ void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	if (s->throttled && s->window != READ_ONCE(jiffies))
 		unthrottle(event);
 	else if (event->counter.held && !s->throttled && !s->expired)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;
 }
@@ -250,7 +274,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event)
 		return false;
 	s->expired = false;
 	if (!s->throttled)
-		hwpmu_unhold(&event->counter);
+		unhold(event);
 	return true;
 }
 
@@ -314,10 +338,16 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
 	s->event = event;
-	s->freq = attr->freq ? attr->sample_freq : 0;
 	init_irq_work(&s->work, sampling_work);
 	event->sampling = s;
-	hwpmu_set_period(&event->counter, s->freq ? 1 : attr->sample_period);
+	if (event->soft && pmuctl_soft_is_clock(event)) {
+		pmuctl_soft_clock_init(event);
+		set_period(event, attr->freq ? NSEC_PER_SEC / attr->sample_freq :
+					       attr->sample_period);
+		return 0;
+	}
+	s->freq = attr->freq ? attr->sample_freq : 0;
+	set_period(event, s->freq ? 1 : attr->sample_period);
 	return 0;
 }
 
@@ -335,6 +365,8 @@ bool pmuctl_sampling_copy(struct pmuctl_event *child,
 	s->freq = from->sampling->freq;
 	init_irq_work(&s->work, sampling_work);
 	child->sampling = s;
+	if (child->soft && pmuctl_soft_is_clock(child))
+		pmuctl_soft_clock_init(child);
 	return true;
 }
 
@@ -355,7 +387,7 @@ void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
 	if (event->sampling->freq)
 		event->sampling->freq = value;
 	else
-		hwpmu_set_period(&event->counter, value);
+		set_period(event, value);
 }
 
 struct period_change {

@@ -17,6 +17,7 @@
 
 #include "cpu_state.h"
 #include "output.h"
+#include "soft.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
@@ -119,6 +120,28 @@ static void clear_eligible(struct pmuctl_event *leader)
 		event->eligible = false;
 }
 
+static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (!leader->on_pmu)
+		return;
+	leader->on_pmu = false;
+	if (!--pc->nr_groups)
+		pc->exclusive = false;
+}
+
+static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
+			    struct pmuctl_event *event)
+{
+	if (!event->counter.running)
+		return n;
+	if (event->soft)
+		pmuctl_soft_stop(event);
+	else
+		pc->batch[n++] = &event->counter;
+	return n;
+}
+
+/* Add a group's counters to the batch that is to be stopped; software events stop now. */
 static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 				struct pmuctl_event *leader)
 {
@@ -127,10 +150,8 @@ static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 	if (!leader->counter.running)
 		return n;
 	for_each_group_member(event, leader)
-		if (event->counter.running)
-			pc->batch[n++] = &event->counter;
-	if (!--pc->nr_groups)
-		pc->exclusive = false;
+		n = add_one(pc, n, event);
+	leave_pmu(pc, leader);
 	return n;
 }
 
@@ -142,20 +163,50 @@ void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	if (event->leader == event)
 		n = add_running(pc, 0, event);
 	else
-		pc->batch[0] = &event->counter;
+		n = add_one(pc, 0, event);
 	hwpmu_stop(pc->batch, n);
 }
 
-/* Put on the PMU those of a group that may count and are not there: all, or none of them. */
+/* Those of a group, whose others are on the PMU */
+static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		if (!event->soft || !event->eligible || event->counter.running)
+			continue;
+		if (event->sampling)
+			pmuctl_sampling_start(pc, event);
+		pmuctl_soft_start(event);
+	}
+}
+
+/* From its first counter on a group is one of those that are on the PMU. */
+static bool may_use_pmu(const struct pmuctl_cpu *pc,
+			const struct pmuctl_event *leader)
+{
+	return leader->on_pmu ||
+	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
+}
+
+/*
+ * Put on the PMU those of a group that may count and are not there: all, or none of them.
+ * A group of nothing but software events always can.
+ */
 static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context);
 	struct pmuctl_event *event;
 	unsigned int n = 0;
+	bool soft = false;
 
 	for_each_group_member(event, leader) {
 		if (!event->eligible || event->counter.running)
 			continue;
+		if (event->soft) {
+			soft = true;
+			continue;
+		}
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
 		event->counter.usable = event->counter.config.allowed & usable;
@@ -165,22 +216,22 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			pmuctl_sampling_start(pc, event);
 		pc->batch[n++] = &event->counter;
 	}
-	if (hwpmu_start(pc->batch, n))
+	if (n && !may_use_pmu(pc, leader))
+		return false;
+	if (hwpmu_start(pc->batch, n)) {
+		if (n && !leader->on_pmu) {
+			leader->on_pmu = true;
+			pc->nr_groups++;
+			pc->exclusive = leader->exclusive;
+		}
+		if (soft)
+			start_soft(pc, leader);
 		return true;
+	}
 	/* All counters that it could get by moving others are taken. */
 	if (n == 1)
 		pc->full |= pc->batch[0]->usable;
 	return false;
-}
-
-static bool start_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
-{
-	if (pc->exclusive || (leader->exclusive && pc->nr_groups) ||
-	    !start_members(pc, leader))
-		return false;
-	pc->nr_groups++;
-	pc->exclusive = leader->exclusive;
-	return true;
 }
 
 /* ---- All groups of a CPU ---- */
@@ -205,7 +256,8 @@ static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
-		n = add_running(pc, n, leader);
+		if (!pmuctl_group_is_soft(leader))
+			n = add_running(pc, n, leader);
 	hwpmu_stop(pc->batch, n);
 }
 
@@ -228,11 +280,11 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
 		if (!leader->eligible || leader->counter.running ||
-		    start_group(pc, leader))
+		    start_members(pc, leader))
 			continue;
 		stop_all_flexible(pc);
 		pc->full = 0;
-		if (!start_group(pc, leader))
+		if (!start_members(pc, leader))
 			set_error(leader);
 	}
 }
@@ -246,7 +298,7 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->eligible && !leader->counter.running &&
-		    !start_group(pc, leader))
+		    !start_members(pc, leader))
 			waiting = true;
 	if (waiting && !ctx->waiting)
 		ctx->turn_start = now;
@@ -416,8 +468,8 @@ static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	unsigned int n = 0;
 
 	for_each_group_member(event, leader)
-		if (event->counter.running && !event->eligible)
-			pc->batch[n++] = &event->counter;
+		if (!event->eligible)
+			n = add_one(pc, n, event);
 	hwpmu_stop(pc->batch, n);
 	if (start_members(pc, leader))
 		return true;
@@ -435,7 +487,7 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	    !(leader->eligible && mend_group(pc, leader)))
 		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
 	if (leader->eligible && !leader->counter.running &&
-	    !start_group(pc, leader)) {
+	    !start_members(pc, leader)) {
 		clear_eligible(leader); /* its time begins when it is chosen */
 		return false;
 	}
@@ -450,17 +502,14 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
 				 struct pmuctl_event *leader, u64 now)
 {
-	bool on = leader->counter.running;
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
 		account(event, now);
 		event->eligible = false;
-		if (event->counter.running)
-			pc->batch[n++] = &event->counter;
+		n = add_one(pc, n, event);
 	}
-	if (on && !--pc->nr_groups)
-		pc->exclusive = false;
+	leave_pmu(pc, leader);
 	return n;
 }
 

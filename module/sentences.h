@@ -41,15 +41,37 @@
 #define PMUCTL_SAY_ATTR_UNSUPPORTED EOPNOTSUPP, \
 	"%s is not supported by this version of pmuctl: leave it 0"
 #define PMUCTL_SAY_TYPE_UNKNOWN ENOENT, \
-	"event type %u does not exist here: use PERF_TYPE_HARDWARE (0), PERF_TYPE_HW_CACHE (3) or PERF_TYPE_RAW (4)"
+	"event type %u does not exist here: use PERF_TYPE_HARDWARE (0), _SOFTWARE (1), _TRACEPOINT (2), _HW_CACHE (3) or _RAW (4)"
 #define PMUCTL_SAY_TYPE_UNSUPPORTED EOPNOTSUPP, \
-	"events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE or PERF_TYPE_RAW"
+	"events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, _SOFTWARE, _TRACEPOINT, _HW_CACHE or _RAW"
 #define PMUCTL_SAY_EVENT_UNKNOWN EINVAL, \
 	"config 0x%llx is not an event of type %u: see PERF_COUNT_* in <linux/perf_event.h>"
 #define PMUCTL_SAY_EVENT_NOT_HERE ENOENT, \
 	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \
 	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
+#define PMUCTL_SAY_SOFT_UNSUPPORTED EOPNOTSUPP, \
+	"software event %llu (%s) is told of by parts of the kernel that modules cannot hear: use another, 'pmuctl list' shows them"
+#define PMUCTL_SAY_NO_SOFT_HOOK EOPNOTSUPP, \
+	"this kernel lets nobody listen to %s, without which this event cannot be sampled or counted so: count it without a period, in user mode and the kernel"
+#define PMUCTL_SAY_NAME_MISSING EINVAL, \
+	"a tracepoint is opened by its name, not by a number: let pmuctl_open.tracepoint point to it, as 'sched:sched_switch'"
+#define PMUCTL_SAY_NAME_UNUSED EINVAL, \
+	"the name of a tracepoint is given, but attr.type is another: set it to PERF_TYPE_TRACEPOINT, or leave the name 0"
+#define PMUCTL_SAY_NAME_LONG EINVAL, \
+	"the name of the tracepoint has more than %u characters, and none is so long: end it with a NUL"
+#define PMUCTL_SAY_TRACEPOINT_UNKNOWN ENOENT, \
+	"this kernel has no tracepoint %s: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded"
+#define PMUCTL_SAY_TRACEPOINT_KERNEL EINVAL, \
+	"tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it"
+#define PMUCTL_SAY_FILTER_TEXT EINVAL, \
+	"the filter cannot be understood at character %u: %s"
+#define PMUCTL_SAY_FILTER_LONG EINVAL, \
+	"the filter has more than %u characters: shorten it"
+#define PMUCTL_SAY_FILTER_UNUSED EINVAL, \
+	"only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT"
+#define PMUCTL_SAY_PERM_RAW EACCES, \
+	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
 #define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
 	"exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one"
 #define PMUCTL_SAY_PRECISE EOPNOTSUPP, \
@@ -94,6 +116,8 @@
 	"cpu is %d but the group's is %d: a group's events have the same cpu"
 #define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
 	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
+#define PMUCTL_SAY_GROUP_LONG EINVAL, \
+	"its group already has %u events, and no group has more: open it in another group"
 #define PMUCTL_SAY_SIBLING_FLAG EINVAL, \
 	"only a group's leader can be %s, for the whole group: set it there"
 #define PMUCTL_SAY_SIBLING_INHERIT EINVAL, \

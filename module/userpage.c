@@ -144,7 +144,7 @@ static struct page *get_other(struct pmuctl_event *event)
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 {
 	return event->context && event->context->task == current &&
-	       !event->heritage.root;
+	       !event->heritage.root && !event->soft;
 }
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)

@@ -113,7 +113,7 @@ include tests/vm/kmod/build.mk
 # Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries, with what each
 # is made of, its libraries, and the length of its inputs. FUZZERS="perffile" runs one of
 # them; FUZZ_SECONDS for each, or FUZZ_RUNS if that comes first.
-FUZZERS		?= place ring perffile perffile_report
+FUZZERS		?= place ring filter perffile perffile_report
 FUZZ_CC		?= clang
 FUZZ_SECONDS	?= 60
 FUZZ_RUNS	?= -1
@@ -123,6 +123,8 @@ place_sources		:= module/pmu/place.c
 place_length		:= 42
 ring_sources		:= module/ringbuf/ring.c
 ring_length		:= 400
+filter_sources		:= module/filter.c module/explain.c
+filter_length		:= 255
 perffile_sources	:= $(wildcard tools/perffile*.c)
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \

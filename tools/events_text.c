@@ -86,7 +86,7 @@ int events_text_add(char **text, const char *list)
 int events_text_parse(const char *text, struct pmuctl_events **events)
 {
 	struct pmuctl_parse_error error;
-	int ret = pmuctl_events_parse(text, cpu_name_resolve, NULL, &error, events);
+	int ret = pmuctl_events_parse(text, trace_name_resolve, NULL, &error, events);
 
 	if (ret == 0)
 		return 0;

@@ -17,14 +17,16 @@
 #include "command.h"
 
 static const char list_help[] =
-"usage: pmuctl list [-j] [PATTERN]\n"
+"usage: pmuctl list [-j] [tracepoints] [PATTERN]\n"
 "\n"
-"Lists the events that 'pmuctl stat -e' understands: generic events, cache events,\n"
-"and those that only this model of CPU has. With PATTERN, only names that contain\n"
+"Lists the events that 'pmuctl stat -e' understands: generic events, software events,\n"
+"cache events, and those that only this model of CPU has. With PATTERN, only names that contain\n"
 "it; * and ? stand for any text and any character, then the whole name must match.\n"
 "\n"
+"'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e.\n"
+"\n"
 "  -j, --json   one JSON array of objects: name, alias, kind, pmu, description,\n"
-"               and for generic events counted: can this CPU count it?\n"
+"               and for generic and software events counted: can this CPU count it?\n"
 "  -h, --help   this text\n"
 "\n"
 "Any other event of the CPU can be given by number: r01c4, or by field:\n"
@@ -98,23 +100,26 @@ static void add_json(struct list *list, json_t *object)
 static void add_library_name(struct list *list, const struct pmuctl_name *name)
 {
 	bool generic = name->type == PERF_TYPE_HARDWARE;
-	bool counted = list->generic >> name->config & 1;
+	bool software = name->type == PERF_TYPE_SOFTWARE;
+	bool counted = software || list->generic >> name->config & 1;
 
 	if (!name_matches(list->pattern, name->name) &&
 	    !(name->alias && name_matches(list->pattern, name->alias)))
 		return;
 	if (list->json) {
-		json_t *known = generic && list->known ? json_boolean(counted) :
-							 json_null();
+		json_t *known = (generic || software) && list->known ?
+			json_boolean(counted) : json_null();
 		json_t *alias = json_string_or_null(name->alias);
 
 		add_json(list, json_pack("{s:s, s:o, s:s, s:n, s:s, s:o}",
 					 "name", name->name, "alias", alias,
-					 "kind", generic ? "generic" : "cache",
+					 "kind", generic ? "generic" :
+					 software ? "software" : "cache",
 					 "pmu", "description", name->description,
 					 "counted", known));
 	} else {
-		print_heading(list, generic ? "Generic events" : "Cache events");
+		print_heading(list, generic ? "Generic events" :
+			      software ? "Software events" : "Cache events");
 		print_event(name->name, name->alias, name->description,
 			    generic && list->known && !counted);
 	}
@@ -144,6 +149,21 @@ static void add_cpu_event(void *arg, const struct cpu_event *event)
 	list->found++;
 }
 
+static void add_tracepoint(void *arg, const char *name)
+{
+	struct list *list = arg;
+
+	if (!name_matches(list->pattern, name))
+		return;
+	if (list->json)
+		add_json(list, json_pack("{s:s, s:n, s:s, s:n, s:n, s:n}",
+					 "name", name, "alias", "kind", "tracepoint",
+					 "pmu", "description", "counted"));
+	else
+		puts(name);
+	list->found++;
+}
+
 static void ask_driver(struct list *list)
 {
 	struct pmuctl_device *dev;
@@ -158,7 +178,18 @@ static void ask_driver(struct list *list)
 	pmuctl_device_close(dev);
 }
 
-static int list_all(struct list *list)
+static int list_tracepoints(struct list *list)
+{
+	int ret = trace_names_visit(add_tracepoint, list);
+
+	if (ret == 0)
+		return STATUS_OK;
+	say_error("the kernel's tracing cannot be looked at: %s; as root, 'mount -t tracefs none /sys/kernel/tracing' makes it visible",
+		  strerror(-ret));
+	return STATUS_FAILED;
+}
+
+static int list_events(struct list *list)
 {
 	struct pmuctl_name name;
 
@@ -166,6 +197,15 @@ static int list_all(struct list *list)
 		add_library_name(list, &name);
 	if (!cpu_events_visit(add_cpu_event, list) && !list->json && !list->pattern)
 		printf("\nlibpfm4 has no table of this CPU's own events.\n");
+	return STATUS_OK;
+}
+
+static int list_all(struct list *list, bool tracepoints)
+{
+	int status = tracepoints ? list_tracepoints(list) : list_events(list);
+
+	if (status)
+		return status;
 	if (list->json) {
 		json_dumpf(list->json, stdout, JSON_INDENT(1));
 		putchar('\n');
@@ -179,7 +219,7 @@ static int list_all(struct list *list)
 static int list_run(int argc, char **argv)
 {
 	struct list list = { .pattern = NULL };
-	bool json = false;
+	bool json = false, tracepoints;
 	int option, status;
 
 	opterr = 0;
@@ -197,6 +237,8 @@ static int list_run(int argc, char **argv)
 			return say_bad_option(&command_list, argc, argv);
 		}
 	}
+	tracepoints = optind < argc && !strcmp(argv[optind], "tracepoints");
+	optind += tracepoints;
 	if (argc - optind > 1)
 		return say_usage(&command_list, "one pattern at most, not '%s' too",
 				 argv[optind + 1]);
@@ -208,7 +250,7 @@ static int list_run(int argc, char **argv)
 		return STATUS_FAILED;
 	}
 	ask_driver(&list);
-	status = list_all(&list);
+	status = list_all(&list, tracepoints);
 	json_decref(list.json);
 	return status;
 }

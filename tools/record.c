@@ -18,7 +18,7 @@ static const char record_help[] =
 "With -p, -t, -C or -a, samples those instead, until COMMAND ends, they end, or Ctrl-C.\n"
 "\n"
 "  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
-"                            cycles if it is not given\n"
+"                            cycles, or cpu-clock without a PMU, if it is not given\n"
 "  -F, --freq N              N samples in a second, 4000 if it is not given\n"
 "  -c, --count N             a sample at each Nth event\n"
 "  -g                        who called, too: call chains by frame pointers\n"
@@ -148,8 +148,20 @@ static int options_check(struct record_options *options)
 		options->frequency = FREQUENCY_DEFAULT;
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
-	return events_text_parse(measure->events_text ? measure->events_text : "cycles",
-				 &measure->events);
+	return measure->events_text ?
+		events_text_parse(measure->events_text, &measure->events) : 0;
+}
+
+/* What every machine can do */
+static int default_event_choose(struct pmuctl_device *dev, struct measure *measure)
+{
+	struct pmuctl_info info;
+	const char *text = "cycles";
+
+	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0 &&
+	    info.pmu_kind == PMUCTL_PMU_NONE)
+		text = "cpu-clock";
+	return events_text_parse(text, &measure->events);
 }
 
 /* Returns 0, an exit status, or -1 to end well. */
@@ -174,6 +186,8 @@ static int record_main(int argc, char **argv)
 
 	if (!status)
 		status = measure_device(&dev);
+	if (!status && !options.measure.events_text)
+		status = default_event_choose(dev, &options.measure);
 	if (!status)
 		status = record_run(dev, &options);
 	pmuctl_device_close(dev);

@@ -33,7 +33,8 @@ static const char stat_help[] =
 "      --append                to its end\n"
 "  -h, --help                  this text\n"
 "\n"
-"Without -e: cycles, instructions, branches, branch-misses, those the CPU has.\n"
+"Without -e: cycles, instructions, branches, branch-misses, those the CPU has; without\n"
+"a PMU task-clock, context-switches, cpu-migrations, page-faults.\n"
 "The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
 "not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
 "options.\n";
@@ -171,7 +172,10 @@ static const struct {
 	{ "branch-misses",	PERF_COUNT_HW_BRANCH_MISSES },
 };
 
-/* Those that the CPU has; all if it has none, so that the driver says why. */
+static const char without_pmu[] =
+	"task-clock,context-switches,cpu-migrations,page-faults";
+
+/* Those that the CPU has; if it has none, what every machine can count */
 static int default_events_choose(struct pmuctl_device *dev,
 				 struct stat_options *options)
 {
@@ -181,16 +185,15 @@ static int default_events_choose(struct pmuctl_device *dev,
 
 	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0)
 		have = info.generic_events;
-	for (int pass = 0; pass < 2 && !text[0]; pass++) {
-		for (size_t i = 0; i < ARRAY_LEN(default_events); i++) {
-			if (!pass && !(have >> default_events[i].bit & 1))
-				continue;
-			if (text[0])
-				strcat(text, ",");
-			strcat(text, default_events[i].name);
-		}
+	for (size_t i = 0; i < ARRAY_LEN(default_events); i++) {
+		if (!(have >> default_events[i].bit & 1))
+			continue;
+		if (text[0])
+			strcat(text, ",");
+		strcat(text, default_events[i].name);
 	}
-	return events_text_parse(text, &options->measure.events);
+	return events_text_parse(text[0] ? text : without_pmu,
+				 &options->measure.events);
 }
 
 /* ------------------------------------------------------------------- run */

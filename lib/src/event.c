@@ -17,6 +17,8 @@
 /* All that a read of a single event can return: see event_decode(). */
 #define READ_WORDS_MAX 5
 
+#define TRACEPOINT_NAME_MAX 128
+
 PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 				       const struct perf_event_attr *attr,
 				       pid_t pid, int cpu, unsigned long flags,
@@ -26,6 +28,7 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 	struct pmuctl_explanation why = { .size = 0 };
 	struct pmuctl_open open = { .size = sizeof(open) };
 	struct perf_event_attr sized;
+	char tracepoint[TRACEPOINT_NAME_MAX];
 	struct pmuctl_event *new;
 	int fd;
 
@@ -47,6 +50,9 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 	open.pid = pid;
 	open.cpu = cpu;
 	open.group_fd = leader ? leader->fd : -1;
+	if (attr->type == PERF_TYPE_TRACEPOINT &&
+	    pmuctl_tracepoint_name(attr->config, tracepoint, sizeof(tracepoint)))
+		open.tracepoint = (uintptr_t)tracepoint;
 	open.explanation = (uintptr_t)&why;
 	open.explanation_size = sizeof(why);
 	fd = ioctl(pmuctl_device_fd(dev), PMUCTL_IOC_OPEN, &open);

@@ -53,6 +53,9 @@ struct item {
 	struct modifiers mods;
 };
 
+/* tracepoint.c */
+bool pmuctl_tracepoint_name(uint64_t id, char *name, size_t size);
+
 /* explain.c */
 void pmuctl_why_make(struct pmuctl_explanation *why, unsigned int code, int error,
 		     const char *field, const char *format, ...)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The names of events that mean the same on every CPU: the generic hardware
- * events, and the cache events, which are made of level, operation and result.
+ * events, software events, and the cache events, which are made of level, operation and result.
  * Tables and look-up; the grammar around them is in parse.c.
  */
 #include <errno.h>
@@ -15,31 +15,45 @@ struct generic_name {
 	const char *alias;
 	const char *description;
 	uint64_t config;
+	uint32_t type;
 };
 
 static const struct generic_name generic_names[] = {
 	{ "cycles", "cpu-cycles", "core clock cycles",
-	  PERF_COUNT_HW_CPU_CYCLES },
+	  PERF_COUNT_HW_CPU_CYCLES, PERF_TYPE_HARDWARE },
 	{ "instructions", NULL, "instructions retired",
-	  PERF_COUNT_HW_INSTRUCTIONS },
+	  PERF_COUNT_HW_INSTRUCTIONS, PERF_TYPE_HARDWARE },
 	{ "cache-references", NULL, "accesses to the last level cache",
-	  PERF_COUNT_HW_CACHE_REFERENCES },
+	  PERF_COUNT_HW_CACHE_REFERENCES, PERF_TYPE_HARDWARE },
 	{ "cache-misses", NULL, "misses of the last level cache",
-	  PERF_COUNT_HW_CACHE_MISSES },
+	  PERF_COUNT_HW_CACHE_MISSES, PERF_TYPE_HARDWARE },
 	{ "branches", "branch-instructions", "branch instructions retired",
-	  PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	  PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_TYPE_HARDWARE },
 	{ "branch-misses", NULL, "mispredicted branches retired",
-	  PERF_COUNT_HW_BRANCH_MISSES },
+	  PERF_COUNT_HW_BRANCH_MISSES, PERF_TYPE_HARDWARE },
 	{ "bus-cycles", NULL, "clock cycles of the bus",
-	  PERF_COUNT_HW_BUS_CYCLES },
+	  PERF_COUNT_HW_BUS_CYCLES, PERF_TYPE_HARDWARE },
 	{ "stalled-cycles-frontend", "idle-cycles-frontend",
 	  "cycles in which no instructions were delivered",
-	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	  PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, PERF_TYPE_HARDWARE },
 	{ "stalled-cycles-backend", "idle-cycles-backend",
 	  "cycles in which no instructions were retired",
-	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	  PERF_COUNT_HW_STALLED_CYCLES_BACKEND, PERF_TYPE_HARDWARE },
 	{ "ref-cycles", NULL, "cycles at the reference clock's fixed rate",
-	  PERF_COUNT_HW_REF_CPU_CYCLES },
+	  PERF_COUNT_HW_REF_CPU_CYCLES, PERF_TYPE_HARDWARE },
+#define SOFTWARE(name, alias, description, config) \
+	{ name, alias, description, PERF_COUNT_SW_##config, PERF_TYPE_SOFTWARE }
+	SOFTWARE("cpu-clock", NULL, "ns for which it was counting, by a clock of the CPU", CPU_CLOCK),
+	SOFTWARE("task-clock", NULL, "ns for which the task was on a CPU", TASK_CLOCK),
+	SOFTWARE("page-faults", "faults", "accesses to memory that was not there", PAGE_FAULTS),
+	SOFTWARE("minor-faults", NULL, "page faults that needed no waiting", PAGE_FAULTS_MIN),
+	SOFTWARE("major-faults", NULL, "page faults that waited, mostly for a disk", PAGE_FAULTS_MAJ),
+	SOFTWARE("context-switches", "cs", "times another task came on the CPU", CONTEXT_SWITCHES),
+	SOFTWARE("cpu-migrations", "migrations", "times the task came to another CPU", CPU_MIGRATIONS),
+	SOFTWARE("alignment-faults", NULL, "accesses that the kernel had to align; none on x86", ALIGNMENT_FAULTS),
+	SOFTWARE("emulation-faults", NULL, "instructions that the kernel emulated; none on x86", EMULATION_FAULTS),
+	SOFTWARE("dummy", NULL, "nothing: for the records that go with an event", DUMMY),
+#undef SOFTWARE
 };
 
 #define CAN_READ	(1u << PERF_COUNT_HW_CACHE_OP_READ)
@@ -138,7 +152,7 @@ bool pmuctl_span_is(struct span span, const char *word)
 }
 
 /**
- * pmuctl_name_find_generic() - look up a generic event
+ * pmuctl_name_find_generic() - look up a generic event, or a software event
  * @name: its name or alias.
  * @attr: type and config are set if it is one.
  */
@@ -149,7 +163,7 @@ bool pmuctl_name_find_generic(struct span name, struct perf_event_attr *attr)
 
 		if (pmuctl_span_is(name, known->name) ||
 		    (known->alias && pmuctl_span_is(name, known->alias))) {
-			attr->type = PERF_TYPE_HARDWARE;
+			attr->type = known->type;
 			attr->config = known->config;
 			return true;
 		}
@@ -250,7 +264,7 @@ PMUCTL_API int pmuctl_name_get(size_t index, struct pmuctl_name *name)
 		name->name = known->name;
 		name->alias = known->alias;
 		name->description = known->description;
-		name->type = PERF_TYPE_HARDWARE;
+		name->type = known->type;
 		name->config = known->config;
 		return 0;
 	}

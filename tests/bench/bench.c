@@ -95,6 +95,7 @@ int main(int argc, char **argv)
 			bench_user_read();
 			bench_rotation();
 			bench_samples();
+			bench_soft();
 		}
 		for (i = 0; i < nr_rows; i++)
 			printf("%s %lld\n", rows[i].name,

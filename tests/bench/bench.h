@@ -79,6 +79,8 @@ struct perf_event_attr bench_general_attr(void);
 
 /* Each ends the program if it fails. @pid, @cpu, @group_fd as perf_event_open(2) */
 int bench_open(const struct perf_event_attr *attr, int pid, int cpu, int group_fd);
+/* The same of a tracepoint that is called "sched:@name" */
+int bench_open_sched(const char *name, int pid, int cpu);
 void bench_close(int fd);
 void bench_enable(int fd);
 void bench_disable(int fd);
@@ -93,5 +95,6 @@ void bench_user_read(void);	/* user_read.c: rdpmc */
 void bench_switches(void);	/* switches.c: context switches */
 void bench_rotation(void);	/* rotation.c: more events than counters */
 void bench_samples(void);	/* sample.c: what a sample costs */
+void bench_soft(void);		/* soft.c: events without hardware */
 
 #endif /* BENCH_H */

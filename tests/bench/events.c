@@ -44,6 +44,24 @@ struct perf_event_attr bench_general_attr(void)
 	return bench_attr(2);
 }
 
+/* perf knows tracepoints by numbers, which the kernel's tracing has. */
+static uint64_t sched_id(const char *name)
+{
+	unsigned long long id = 0;
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/tracing/events/sched/%s/id",
+		 name);
+	file = fopen(path, "re");
+	if (!file || fscanf(file, "%llu", &id) != 1)
+		bench_fail(path, 0);
+	fclose(file);
+	return id;
+}
+
+static const char *tracepoint;
+
 static long try_open(const struct perf_event_attr *attr, int pid, int cpu,
 		     int group_fd, struct pmuctl_explanation *why)
 {
@@ -52,6 +70,7 @@ static long try_open(const struct perf_event_attr *attr, int pid, int cpu,
 		.attr = (uintptr_t)attr, .pid = pid, .cpu = cpu,
 		.group_fd = group_fd, .explanation_size = sizeof(*why),
 		.explanation = (uintptr_t)why,
+		.tracepoint = (uintptr_t)tracepoint,
 	};
 
 	if (bench_kind == BENCH_PERF)
@@ -70,6 +89,21 @@ int bench_open(const struct perf_event_attr *attr, int pid, int cpu, int group_f
 	if (why.size)
 		fprintf(stderr, "bench: %s\n", why.sentence);
 	bench_fail("opening an event", fd);
+}
+
+int bench_open_sched(const char *name, int pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
+	};
+	int fd;
+
+	if (bench_kind == BENCH_PERF)
+		attr.config = sched_id(name);
+	tracepoint = name;
+	fd = bench_open(&attr, pid, cpu, -1);
+	tracepoint = NULL;
+	return fd;
 }
 
 void bench_close(int fd)

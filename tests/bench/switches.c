@@ -120,6 +120,16 @@ static int64_t with_group(void)
 	return cost;
 }
 
+/* The tracepoint of the switch itself, of one task */
+static int64_t with_tracepoint(void)
+{
+	int fd = bench_open_sched("sched_switch", 0, -1);
+	int64_t cost = measure_counted(fd);
+
+	bench_close(fd);
+	return cost;
+}
+
 /* A task that does not run has an event; those that run have none. */
 static int64_t beside_event(void)
 {
@@ -143,6 +153,7 @@ void bench_switches(void)
 		bench_row("switch_one", with_events(1) - without);
 		bench_row("switch_group", with_group() - without);
 		bench_row("switch_both", with_events(2) - without);
+		bench_row("switch_traced", with_tracepoint() - without);
 		bench_row("switch_other", beside_event() - without);
 		/* What is switched off with the last event may be so with a delay. */
 		bench_row("switch_after", measure_settled() - without);

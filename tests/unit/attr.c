@@ -125,7 +125,7 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 
 	if (reserved_or_unknown(a))
 		return reserved_or_unknown(a);
-	if (type == 1 || type == 2 || type == 5)
+	if (type == 5)
 		return PMUCTL_WHY_TYPE_UNSUPPORTED;
 	if (type > 5)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
@@ -140,6 +140,8 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return model_sampling(a);
 	if ((flags & 0x30) == 0x30)
 		return PMUCTL_WHY_COUNTS_NOTHING;
+	if (type == 2 && flags & 0x20)
+		return PMUCTL_WHY_TRACEPOINT_KERNEL;
 	return PMUCTL_WHY_NOTHING;
 }
 
@@ -154,6 +156,7 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EOPNOTSUPP,
 		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
 		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
+		[PMUCTL_WHY_TRACEPOINT_KERNEL] = EINVAL,
 		[PMUCTL_WHY_PERIOD_RANGE] = EINVAL,
 		[PMUCTL_WHY_STACK_DEPTH] = EOVERFLOW,
 		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EOPNOTSUPP,
@@ -216,11 +219,11 @@ Test(attr, every_bit_on_its_own)
 		set_bit(&a, 0, bit);
 		accepted += !check(&a).code;
 	}
-	/* type 4; size; config; a period without its last bit; what a sample can have
+	/* types 1, 2 and 4; size; config; a period without its last bit; what a sample can have
 	 * by itself; read_format; flags; wakeup_events; registers and stack, which nobody
 	 * asked for; a depth of 1 to 64.
 	 */
-	cr_assert_eq(accepted, 1 + 32 + 64 + 63 + 13 + 5 + 24 + 32 + 2 * 64 + 32 + 7,
+	cr_assert_eq(accepted, 3 + 32 + 64 + 63 + 13 + 5 + 24 + 32 + 2 * 64 + 32 + 7,
 		     "%u", accepted);
 }
 

@@ -151,9 +151,14 @@ static const char *longest_string(const char *name, int nth)
 		const char *name, *string[2];
 	} known[] = {
 		{ "ATTR_UNSUPPORTED", { "attr.exclude_callchain_kernel" } },
-		{ "TYPE_UNSUPPORTED", { "tracepoint" } },
+		{ "TYPE_UNSUPPORTED", { "breakpoint" } },
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
+		{ "SOFT_UNSUPPORTED", { "cgroup-switches" } },
+		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
+		/* None is longer than that. */
+		{ "TRACEPOINT_UNKNOWN", { "vmscan_kswapd_sleep_and_ten_more_or_so_x" } },
+		{ "FILTER_TEXT", { "a comparison is expected: == != < <= > >= &" } },
 		{ "FLAG_UNSUPPORTED", { "PID_CGROUP" } },
 		{ "SIBLING_FLAG", { "exclusive" } },
 		{ "NO_HOOK", { "sched_process_exec" } },

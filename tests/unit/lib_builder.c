@@ -4,7 +4,7 @@
  * explanation. Opening is tested in guests, tests/vm/lib_builder.c.
  */
 /* sources: lib/src/builder.c lib/src/watch.c lib/src/ring.c lib/src/sampling.c */
-/* sources: lib/src/event.c lib/src/group.c lib/src/device.c lib/src/explain.c */
+/* sources: lib/src/event.c lib/src/tracepoint.c lib/src/group.c lib/src/device.c lib/src/explain.c */
 /* sources: lib/src/events.c lib/src/fields.c lib/src/names.c lib/src/parse.c */
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * What libpmuctl says where there is no driver to explain, how an explanation
  * becomes a line, and the arithmetic of estimates.
  */
-/* sources: lib/src/explain.c lib/src/device.c lib/src/event.c lib/src/group.c */
+/* sources: lib/src/explain.c lib/src/device.c lib/src/event.c lib/src/tracepoint.c lib/src/group.c */
 /* sources: lib/src/watch.c lib/src/ring.c lib/src/sampling.c */
 #include <errno.h>
 #include <stdint.h>

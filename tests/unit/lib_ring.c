@@ -2,7 +2,7 @@
 /*
  * The reader's side of a ring, on memory that the test itself writes as the kernel would.
  */
-/* sources: lib/src/ring.c lib/src/sampling.c lib/src/event.c lib/src/group.c */
+/* sources: lib/src/ring.c lib/src/sampling.c lib/src/event.c lib/src/tracepoint.c lib/src/group.c */
 /* sources: lib/src/device.c lib/src/explain.c lib/src/watch.c */
 /* libs: -lpthread */
 #include <errno.h>

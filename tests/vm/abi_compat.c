@@ -91,12 +91,12 @@ Test(abi_compat, refusals_are_explained)
 	low->attr = raw_instructions();
 	fd = ioctl32(raw_device(), PMUCTL_IOC_OPEN, address(&low->open));
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(ioctl32(fd, NUMBER_32(PERF_EVENT_IOC_SET_FILTER), 0), -EOPNOTSUPP);
+	cr_assert_eq(ioctl32(fd, NUMBER_32(PERF_EVENT_IOC_SET_FILTER), 0), -EINVAL);
 	memset(&low->why, 0, sizeof(low->why));
 	low->why.size = sizeof(low->why);
 	cr_assert_eq(ioctl32(fd, PMUCTL_IOC_EXPLAIN, address(&low->why)), 0);
-	raw_check_why(&low->why, EOPNOTSUPP, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
-		      "PERF_EVENT_IOC_SET_FILTER is not supported by this version of pmuctl");
+	raw_check_why(&low->why, EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
+		      "only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT");
 }
 
 Test(abi_compat, numbers_without_a_pointer_stay_what_they_are)

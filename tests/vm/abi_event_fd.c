@@ -197,7 +197,6 @@ Test(abi_event_fd, ioctls_of_perf_that_are_missing_are_refused_by_name)
 		unsigned int number;
 		const char *name;
 	} missing[] = {
-		{ PERF_EVENT_IOC_SET_FILTER, "PERF_EVENT_IOC_SET_FILTER" },
 		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
 	};

@@ -11,10 +11,14 @@ static const struct versioned {
 	const char *name;
 	unsigned int number;
 	uint32_t size;
+	uint32_t least;		/* of its first version */
 } structures[] = {
-	{ "INFO", PMUCTL_IOC_INFO, sizeof(struct pmuctl_info) },
-	{ "OPEN", PMUCTL_IOC_OPEN, sizeof(struct pmuctl_open) },
-	{ "EXPLAIN", PMUCTL_IOC_EXPLAIN, sizeof(struct pmuctl_explanation) },
+	{ "INFO", PMUCTL_IOC_INFO, sizeof(struct pmuctl_info),
+	  sizeof(struct pmuctl_info) },
+	{ "OPEN", PMUCTL_IOC_OPEN, sizeof(struct pmuctl_open),
+	  PMUCTL_OPEN_SIZE_VER0 },
+	{ "EXPLAIN", PMUCTL_IOC_EXPLAIN, sizeof(struct pmuctl_explanation),
+	  sizeof(struct pmuctl_explanation) },
 };
 
 /* A good request for @s of @size bytes, of which those that nobody knows are @beyond. */
@@ -62,18 +66,26 @@ Test(abi_sizes, shorter_than_the_first_version_is_refused)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(structures); i++) {
 		const struct versioned *s = &structures[i];
-		const uint32_t sizes[] = { 0, 1, 3, 4, s->size / 2, s->size - 1 };
+		const uint32_t sizes[] = { 0, 1, 3, 4, s->least / 2, s->least - 1 };
 
 		for (size_t k = 0; k < RAW_ARRAY_SIZE(sizes); k++) {
 			cr_assert_eq(ask(s, request(s, sizes[k], 0)), EINVAL,
 				     "%s of %u bytes", s->name, sizes[k]);
 			snprintf(sentence, sizeof(sentence),
 				 "size %u is less than the %u bytes of the structure's first version: set it to sizeof()",
-				 sizes[k], s->size);
+				 sizes[k], s->least);
 			check_last(EINVAL, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
 				   sentence);
 		}
 	}
+}
+
+Test(abi_sizes, shorter_is_accepted_as_an_older_version)
+{
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(structures); i++)
+		for (uint32_t size = structures[i].least; size < structures[i].size; size++)
+			cr_assert_eq(ask(&structures[i], request(&structures[i], size, 0)),
+				     0, "%s of %u bytes", structures[i].name, size);
 }
 
 Test(abi_sizes, exact_is_accepted)

@@ -11,21 +11,32 @@
 
 #define PMU_MAX		64
 
+/* The device is not left open: the module may be unloaded next. */
+static inline struct pmuctl_info pmu_info(void)
+{
+	struct pmuctl_info info = { .size = sizeof(info) };
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+
+	cr_assert_eq(ioctl(device, PMUCTL_IOC_INFO, &info), 0, "%m");
+	close(device);
+	return info;
+}
+
 static inline bool pmu_is_amd(void)
 {
-	return raw_info().pmu_kind == PMUCTL_PMU_AMD;
+	return pmu_info().pmu_kind == PMUCTL_PMU_AMD;
 }
 
 /* General counters: branches can be on these only. */
 static inline unsigned int pmu_general(void)
 {
-	return raw_info().nr_counters;
+	return pmu_info().nr_counters;
 }
 
 /* Fixed counters with an event that the module knows: instructions, cycles, ref-cycles */
 static inline unsigned int pmu_fixed(void)
 {
-	unsigned int n = raw_info().nr_fixed;
+	unsigned int n = pmu_info().nr_fixed;
 
 	return n < 3 ? n : 3;
 }

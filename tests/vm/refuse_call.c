@@ -4,9 +4,9 @@
  * somebody else's PMU.
  *
  * Some explanations cannot be had by a program at will: PMUCTL_WHY_NO_MEMORY (the kernel
- * kills somebody before such small allocations fail), PMUCTL_WHY_NO_HOOK and
- * PMUCTL_WHY_NO_MMAP_HOOK (every kernel that the module can be built for has those
- * tracepoints, and the function that the probe is set on). Nor can "that counter's event",
+ * kills somebody before such small allocations fail), PMUCTL_WHY_NO_HOOK,
+ * PMUCTL_WHY_NO_SOFT_HOOK and PMUCTL_WHY_NO_MMAP_HOOK (every kernel that the module can be
+ * built for has those tracepoints, and the functions that the probes are set on). Nor can "that counter's event",
  * a PMU without the third fixed counter, be emulated.
  */
 #include "raw_check.h"

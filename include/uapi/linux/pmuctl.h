@@ -142,6 +142,20 @@ enum pmuctl_why {
 	PMUCTL_WHY_NO_HOOK		= 67,	/* EOPNOTSUPP: a kernel tracepoint lacks */
 	PMUCTL_WHY_NO_MMAP_HOOK		= 69,	/* EOPNOTSUPP: a kernel probe cannot be set */
 
+	/* Events without hardware */
+	PMUCTL_WHY_SOFT_UNSUPPORTED	= 112,	/* EOPNOTSUPP */
+	PMUCTL_WHY_NO_SOFT_HOOK		= 113,	/* EOPNOTSUPP: a hook lacks */
+	PMUCTL_WHY_GROUP_LONG		= 114,	/* EINVAL: too many events */
+	PMUCTL_WHY_NAME_MISSING		= 115,	/* EINVAL: of the tracepoint */
+	PMUCTL_WHY_NAME_UNUSED		= 116,	/* EINVAL */
+	PMUCTL_WHY_NAME_LONG		= 117,	/* EINVAL */
+	PMUCTL_WHY_TRACEPOINT_UNKNOWN	= 118,	/* ENOENT */
+	PMUCTL_WHY_TRACEPOINT_KERNEL	= 119,	/* EINVAL: it excludes the kernel */
+	PMUCTL_WHY_FILTER_TEXT		= 120,	/* EINVAL: at which character */
+	PMUCTL_WHY_FILTER_LONG		= 121,	/* EINVAL */
+	PMUCTL_WHY_FILTER_UNUSED	= 122,	/* EINVAL: it is no tracepoint */
+	PMUCTL_WHY_PERM_RAW		= 123,	/* EACCES */
+
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
 	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
@@ -181,6 +195,8 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_ALL_CPUS		(1ULL << 6)	/* pid -1, cpu -1 */
 #define PMUCTL_FEATURE_USER_READ	(1ULL << 7)	/* mmap, and rdpmc in user space */
 #define PMUCTL_FEATURE_SAMPLING		(1ULL << 8)	/* records in a mapped buffer */
+#define PMUCTL_FEATURE_SOFTWARE		(1ULL << 9)	/* events without hardware */
+#define PMUCTL_FEATURE_TRACEPOINT	(1ULL << 10)	/* of the kernel and its modules */
 
 /* Values of pmuctl_info.pmu_kind */
 #define PMUCTL_PMU_NONE			0
@@ -257,6 +273,8 @@ struct pmuctl_info {
  * @explanation: address of a struct pmuctl_explanation that is filled if the
  *	open is refused, else left alone; as much of it as fits, with its strings
  *	always ended by a NUL.
+ * @tracepoint: address of the name of a tracepoint, "sched:sched_switch" or just
+ *	"sched_switch", for PERF_TYPE_TRACEPOINT, where attr.config does not matter; else 0.
  *
  * Returns a new event file descriptor. On it work read(), poll(), and the
  * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID, and mmap() of one page (shared,
@@ -272,7 +290,11 @@ struct pmuctl_open {
 	__s32		group_fd;
 	__u32		explanation_size;
 	__aligned_u64	explanation;
+	__aligned_u64	tracepoint;
 };
+
+/* sizeof(struct pmuctl_open) of its first version, which ends before @tracepoint */
+#define PMUCTL_OPEN_SIZE_VER0	40
 
 /**
  * struct pmuctl_cpu_count - what an event counted on one CPU
@@ -332,7 +354,7 @@ struct pmuctl_read_cpus {
 #endif
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_explanation) == 256);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_info) == 360);
-PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 40);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 48);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_cpu_count) == 32);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_read_cpus) == 24);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, features) == 16);
@@ -340,5 +362,6 @@ PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, generic_events) == 56);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, attr) == 8);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, explanation) == 32);
+PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, tracepoint) == 40);
 
 #endif /* _UAPI_LINUX_PMUCTL_H */

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is refused of tracepoints: names, filters, and what they tell without permission.
+ */
+#include "perm.h"
+#include "raw_check.h"
+#include "trace.h"
+
+static void check_name(const char *name, uint32_t type, int error, uint32_t code,
+		       const char *sentence)
+{
+	struct perf_event_attr attr = trace_attr();
+
+	attr.type = type;
+	cr_assert_eq(trace_try(name, &attr, 0, -1), -error, "wanted: %s", sentence);
+	raw_check_why(&event_why, error, code, "tracepoint", "%s", sentence);
+}
+
+Test(refuse_trace, names)
+{
+	static char name[200];
+
+	check_name(NULL, PERF_TYPE_TRACEPOINT, EINVAL, PMUCTL_WHY_NAME_MISSING,
+		   "a tracepoint is opened by its name, not by a number: let pmuctl_open.tracepoint point to it, as 'sched:sched_switch'");
+	check_name("sched:sched_switch", PERF_TYPE_SOFTWARE, EINVAL,
+		   PMUCTL_WHY_NAME_UNUSED,
+		   "the name of a tracepoint is given, but attr.type is another: set it to PERF_TYPE_TRACEPOINT, or leave the name 0");
+	check_name("sched:nothing_of_the_kind", PERF_TYPE_TRACEPOINT, ENOENT,
+		   PMUCTL_WHY_TRACEPOINT_UNKNOWN,
+		   "this kernel has no tracepoint nothing_of_the_kind: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded");
+	memset(name, 'x', sizeof(name) - 1);
+	check_name(name, PERF_TYPE_TRACEPOINT, EINVAL, PMUCTL_WHY_NAME_LONG,
+		   "the name of the tracepoint has more than 127 characters, and none is so long: end it with a NUL");
+	check_name((const char *)8, PERF_TYPE_TRACEPOINT, EFAULT, PMUCTL_WHY_BAD_POINTER,
+		   "the memory at this address cannot be read or written: pass a pointer into your own address space");
+}
+
+Test(refuse_trace, without_the_kernel_there_are_none)
+{
+	struct perf_event_attr attr = trace_attr();
+
+	attr.exclude_kernel = 1;
+	cr_assert_eq(trace_try("sched_switch", &attr, 0, -1), -EINVAL);
+	raw_check_why(&event_why, EINVAL, PMUCTL_WHY_TRACEPOINT_KERNEL,
+		      "attr.exclude_kernel",
+		      "tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it");
+}
+
+static void check_filter(int fd, const char *text, int error, uint32_t code,
+			 const char *field, const char *sentence)
+{
+	struct pmuctl_explanation why;
+
+	cr_assert_eq(trace_filter(fd, text), -error, "wanted: %s", sentence);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, error, code, field, "%s", sentence);
+}
+
+Test(refuse_trace, filters)
+{
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	static char text[300];
+
+	check_filter(fd, "id == 1 && nr == 2", EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		     "the filter cannot be understood at character 12: the tracepoint tells nothing of this name");
+	check_filter(fd, "arg2 == 1", EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		     "the filter cannot be understood at character 1: the tracepoint has fewer arguments");
+	memset(text, ' ', sizeof(text) - 1);
+	check_filter(fd, text, EINVAL, PMUCTL_WHY_FILTER_LONG, "filter",
+		     "the filter has more than 255 characters: shorten it");
+	check_filter(fd, (const char *)8, EFAULT, PMUCTL_WHY_BAD_POINTER, "",
+		     "the memory at this address cannot be read or written: pass a pointer into your own address space");
+	fd = soft_open(PERF_COUNT_SW_DUMMY);
+	check_filter(fd, "id == 1", EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
+		     "only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT");
+}
+
+#define RAW_SENTENCE								\
+	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
+
+static void as_an_ordinary_user(void)
+{
+	struct perf_event_attr attr = trace_attr();
+	int fd;
+
+	cr_assert_eq(raw_become(RAW_USER), 0);
+	fd = trace_open("raw_syscalls:sys_enter", &attr);
+	cr_assert_eq(trace_filter(fd, "id == 1"), 0);
+	check_filter(fd, "arg1 == 1", EACCES, PMUCTL_WHY_PERM_RAW, "filter",
+		     RAW_SENTENCE);
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_RAW;
+	cr_assert_eq(trace_try("raw_syscalls:sys_enter", &attr, 0, -1), -EACCES);
+	raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_RAW, "attr.sample_type",
+		      RAW_SENTENCE);
+}
+
+Test(refuse_trace, what_they_tell_needs_permission, .fini = perm_default_level)
+{
+	raw_device();
+	perm_set_level(0);
+	as_an_ordinary_user();
+}
+
+Test(refuse_trace, unless_everything_is_allowed, .fini = perm_default_level)
+{
+	struct perf_event_attr attr = trace_attr();
+	int fd;
+
+	raw_device();
+	perm_set_level(-1);
+	cr_assert_eq(raw_become(RAW_USER), 0);
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_RAW;
+	fd = trace_open("raw_syscalls:sys_enter", &attr);
+	cr_assert_eq(trace_filter(fd, "arg1 == 1"), 0);
+}

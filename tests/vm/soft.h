@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For the tests of software events: events, and things that make them happen a known
+ * number of times.
+ */
+#ifndef VM_SOFT_H
+#define VM_SOFT_H
+
+#include "records.h"
+
+#include <linux/userfaultfd.h>
+
+/* Disabled; a read gives the value only. */
+static inline struct perf_event_attr soft_attr(uint64_t config)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, config);
+
+	attr.read_format = 0;
+	attr.disabled = 1;
+	return attr;
+}
+
+static inline int soft_open(uint64_t config)
+{
+	struct perf_event_attr attr = soft_attr(config);
+
+	return sampling_open(&attr);
+}
+
+/* Memory that is not there before it is touched, page by page */
+static inline uint8_t *fresh_pages(size_t pages)
+{
+	uint8_t *map = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(map, MAP_FAILED);
+	cr_assert_eq(madvise(map, pages * PAGE, MADV_NOHUGEPAGE), 0);
+	return map;
+}
+
+/* A page fault for each page */
+static inline void touch_pages(uint8_t *map, size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		*(volatile uint8_t *)(map + i * PAGE) = 1;
+}
+
+/* The same by the kernel, when it copies something there */
+static inline void touch_by_kernel(uint8_t *map, size_t pages)
+{
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	for (size_t i = 0; i < pages; i++)
+		cr_assert_eq(read(zero, map + i * PAGE, 1), 1);
+	close(zero);
+}
+
+/* What an event counts between the two system calls around @pages page faults */
+static inline uint64_t count_touches(int fd, size_t pages, bool by_kernel)
+{
+	uint8_t *map = fresh_pages(pages);
+	uint64_t before;
+
+	touch_by_kernel(fresh_pages(1), 1); /* what is done the first time only */
+	before = sampling_value(fd);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	if (by_kernel)
+		touch_by_kernel(map, pages);
+	else
+		touch_pages(map, pages);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	cr_assert_eq(munmap(map, pages * PAGE), 0);
+	return sampling_value(fd) - before;
+}
+
+/* ---- Major page faults: somebody else brings the page ---- */
+
+struct bringer {
+	int fd;
+	uint8_t *map;
+	size_t pages;
+	pthread_t thread;
+};
+
+static inline void *bring_pages(void *arg)
+{
+	static uint8_t page[PAGE] __attribute__((aligned(4096)));
+	struct bringer *b = arg;
+	struct uffd_msg msg;
+
+	for (size_t i = 0; i < b->pages; i++) {
+		struct uffdio_copy copy = {
+			.src = (uintptr_t)page, .len = PAGE,
+		};
+
+		if (read(b->fd, &msg, sizeof(msg)) != sizeof(msg))
+			return NULL;
+		copy.dst = msg.arg.pagefault.address & ~(PAGE - 1);
+		if (ioctl(b->fd, UFFDIO_COPY, &copy))
+			return NULL;
+	}
+	return b;
+}
+
+static inline void bringer_start(struct bringer *b, size_t pages)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	b->fd = syscall(__NR_userfaultfd, O_CLOEXEC);
+	cr_assert_geq(b->fd, 0, "userfaultfd: %m");
+	cr_assert_eq(ioctl(b->fd, UFFDIO_API, &api), 0);
+	b->map = fresh_pages(pages);
+	b->pages = pages;
+	range.range.start = (uintptr_t)b->map;
+	range.range.len = pages * PAGE;
+	cr_assert_eq(ioctl(b->fd, UFFDIO_REGISTER, &range), 0);
+	cr_assert_eq(pthread_create(&b->thread, NULL, bring_pages, b), 0);
+}
+
+static inline void bringer_end(struct bringer *b)
+{
+	void *ret;
+
+	cr_assert_eq(pthread_join(b->thread, &ret), 0);
+	cr_assert_eq(ret, b);
+	munmap(b->map, b->pages * PAGE);
+	close(b->fd);
+}
+
+/* ---- What the kernel itself has counted ---- */
+
+/* How often a task has been moved to another CPU */
+static inline uint64_t task_migrations(pid_t tid)
+{
+	char path[64], line[128];
+	unsigned long n = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/sched", tid);
+	f = fopen(path, "re");
+	cr_assert_not_null(f, "%s: %m", path);
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "se.nr_migrations : %lu", &n) == 1;
+	fclose(f);
+	cr_assert(found);
+	return n;
+}
+
+#endif /* VM_SOFT_H */

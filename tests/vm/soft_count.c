@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Software events that count: no PMU is needed. Page faults are caused one by one; what
+ * a task does otherwise is compared to what the kernel itself says of it. All of it is true of
+ * perf's events too.
+ */
+#include "soft.h"
+
+#include <sys/resource.h>
+
+#define PAGES	37u
+#define MS	1000000ull
+
+TestSuite(soft_count, .init = sampling_init, .fini = sampling_fini);
+
+/* ---- Page faults ---- */
+
+Test(soft_count, page_faults_are_those_that_happen)
+{
+	int all = soft_open(PERF_COUNT_SW_PAGE_FAULTS);
+	int minor = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	int major = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+
+	for (unsigned int i = 1; i <= 3; i++) {
+		cr_expect_eq(count_touches(all, i * PAGES, false), i * PAGES);
+		cr_expect_eq(count_touches(minor, i * PAGES, false), i * PAGES);
+		cr_expect_eq(count_touches(major, i * PAGES, false), 0);
+		cr_expect_eq(count_touches(all, i * PAGES, true), i * PAGES);
+		cr_expect_eq(count_touches(minor, i * PAGES, true), i * PAGES);
+	}
+}
+
+/* Which kind it is to wait for somebody is the kernel's to say; 6.1 says major. */
+Test(soft_count, page_faults_that_wait_for_somebody)
+{
+	int minor = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	int major = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	struct rusage before, after;
+	struct bringer b;
+
+	bringer_start(&b, PAGES);
+	event_ioctl(minor, PERF_EVENT_IOC_ENABLE);
+	event_ioctl(major, PERF_EVENT_IOC_ENABLE);
+	getrusage(RUSAGE_THREAD, &after);
+	getrusage(RUSAGE_THREAD, &before);
+	event_ioctl(minor, PERF_EVENT_IOC_RESET);
+	event_ioctl(major, PERF_EVENT_IOC_RESET);
+	touch_pages(b.map, PAGES);
+	event_ioctl(minor, PERF_EVENT_IOC_DISABLE);
+	event_ioctl(major, PERF_EVENT_IOC_DISABLE);
+	getrusage(RUSAGE_THREAD, &after);
+	bringer_end(&b);
+	cr_expect_eq(sampling_value(minor) + sampling_value(major), PAGES);
+	cr_expect_eq(sampling_value(major), (uint64_t)(after.ru_majflt - before.ru_majflt));
+}
+
+/* Where the CPU was matters then. */
+Test(soft_count, page_faults_of_user_mode_or_of_the_kernel)
+{
+	static const uint64_t configs[] = { PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		struct perf_event_attr user = soft_attr(configs[i]), kernel = user;
+		int fd;
+
+		user.exclude_kernel = 1;
+		fd = sampling_open(&user);
+		cr_expect_eq(count_touches(fd, PAGES, false), PAGES);
+		cr_expect_eq(count_touches(fd, PAGES, true), 0);
+		kernel.exclude_user = 1;
+		fd = sampling_open(&kernel);
+		cr_expect_eq(count_touches(fd, PAGES, false), 0);
+		cr_expect_eq(count_touches(fd, PAGES, true), PAGES);
+	}
+}
+
+Test(soft_count, page_faults_equal_those_of_getrusage)
+{
+	int fd = soft_open(PERF_COUNT_SW_PAGE_FAULTS);
+	uint8_t *map = fresh_pages(PAGES);
+	struct rusage before, after;
+	uint64_t count;
+
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	getrusage(RUSAGE_THREAD, &after);
+	count = sampling_value(fd);
+	getrusage(RUSAGE_THREAD, &before);
+	count = sampling_value(fd);
+	touch_pages(map, PAGES);
+	getrusage(RUSAGE_THREAD, &after);
+	count = sampling_value(fd) - count;
+	cr_expect_eq(count, (uint64_t)(after.ru_minflt - before.ru_minflt +
+				       after.ru_majflt - before.ru_majflt));
+}
+
+/* ---- Switches and migrations ---- */
+
+Test(soft_count, switches_are_those_of_the_tasks_status)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_CONTEXT_SWITCHES);
+	struct worker w;
+	uint64_t before;
+	int fd;
+
+	attr.disabled = 0;
+	worker_start(&w, false);
+	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	for (int round = 0; round < 5; round++) {
+		before = task_switches(w.tid) - sampling_value(fd);
+		for (int i = 0; i < 20; i++)
+			worker_run(&w, 1000);
+		cr_expect_eq(task_switches(w.tid) - sampling_value(fd), before);
+	}
+	cr_expect_geq(sampling_value(fd), 100);
+	worker_end(&w);
+}
+
+Test(soft_count, migrations_are_those_that_the_scheduler_counts)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_CPU_MIGRATIONS);
+	struct worker w;
+	uint64_t before;
+	int fd;
+
+	attr.disabled = 0;
+	worker_start(&w, false);
+	pin_task(w.tid, 0);
+	worker_run(&w, 1000);
+	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	before = task_migrations(w.tid);
+	for (int i = 1; i <= 20; i++) {
+		pin_task(w.tid, i & 1);
+		worker_run(&w, 1000);
+	}
+	cr_expect_eq(sampling_value(fd), task_migrations(w.tid) - before);
+	cr_expect_eq(sampling_value(fd), 20);
+	worker_end(&w);
+}
+
+Test(soft_count, migrations_while_it_is_disabled_do_not_count)
+{
+	int fd = soft_open(PERF_COUNT_SW_CPU_MIGRATIONS);
+
+	for (int i = 0; i < 20; i++) {
+		pin_here(i & 1);
+		if (i == 10)
+			event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		if (i == 14)
+			event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	}
+	cr_expect_eq(sampling_value(fd), 4);
+}
+
+/* Both happen in the kernel. */
+Test(soft_count, switches_of_user_mode_do_not_exist)
+{
+	static const uint64_t configs[] = { PERF_COUNT_SW_CONTEXT_SWITCHES,
+		PERF_COUNT_SW_CPU_MIGRATIONS };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		struct perf_event_attr attr = soft_attr(configs[i]);
+		int fd;
+
+		attr.exclude_kernel = 1;
+		attr.disabled = 0;
+		fd = sampling_open(&attr);
+		for (int k = 0; k < 6; k++) {
+			pin_here(k & 1);
+			sleep_ms(1);
+		}
+		cr_expect_eq(sampling_value(fd), 0);
+	}
+}
+
+/* ---- Clocks ---- */
+
+/* How far the clock is from the kernel's own after some work, in millionths */
+static uint64_t clock_error(int fd, clockid_t clock)
+{
+	uint64_t before, kernels, counted;
+
+	before = sampling_value(fd);
+	kernels = clock_ns(clock);
+	do {
+		user_loop(1000000);
+	} while (clock_ns(clock) - kernels < 50 * MS);
+	kernels = clock_ns(clock) - kernels;
+	counted = sampling_value(fd) - before;
+	return (counted > kernels ? counted - kernels : kernels - counted) *
+		1000000 / kernels;
+}
+
+static void check_clock(uint64_t config, pid_t pid, int cpu, clockid_t clock,
+			uint64_t most)
+{
+	struct perf_event_attr attr = soft_attr(config);
+	uint64_t error, least = UINT64_MAX;
+	int fd;
+
+	attr.disabled = 0;
+	fd = sampling_open_for(&attr, pid, cpu, -1);
+	for (int i = 0; i < 100 && least > most; i++) {
+		error = clock_error(fd, clock);
+		least = error < least ? error : least;
+	}
+	cr_expect_leq(least, most, "clock %lu is wrong by %lu millionths", config,
+		      least);
+	close(fd);
+}
+
+Test(soft_count, clocks_of_a_task_are_its_time_on_cpus)
+{
+	check_clock(PERF_COUNT_SW_TASK_CLOCK, 0, -1, CLOCK_THREAD_CPUTIME_ID, 1000);
+	check_clock(PERF_COUNT_SW_CPU_CLOCK, 0, -1, CLOCK_THREAD_CPUTIME_ID, 1000);
+}
+
+/* The kernel measures how fast its two clocks are, each by itself. */
+Test(soft_count, clocks_of_a_cpu_are_all_time)
+{
+	check_clock(PERF_COUNT_SW_CPU_CLOCK, -1, 0, CLOCK_MONOTONIC, 10000);
+	check_clock(PERF_COUNT_SW_TASK_CLOCK, -1, 1, CLOCK_MONOTONIC, 10000);
+}
+
+Test(soft_count, clocks_stand_still_while_the_task_sleeps)
+{
+	int fd = soft_open(PERF_COUNT_SW_TASK_CLOCK);
+	uint64_t before, wall, least = UINT64_MAX;
+
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 100 && least > 10 * MS; i++) {
+		wall = clock_ns(CLOCK_MONOTONIC);
+		before = sampling_value(fd);
+		sleep_ms(50);
+		before = sampling_value(fd) - before;
+		cr_assert_leq(before, clock_ns(CLOCK_MONOTONIC) - wall);
+		least = before < least ? before : least;
+	}
+	cr_expect_leq(least, 10 * MS);
+}
+
+/* ---- Nothing ---- */
+
+Test(soft_count, what_never_happens_is_counted_as_nothing)
+{
+	static const uint64_t configs[] = { PERF_COUNT_SW_DUMMY,
+		PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_EMULATION_FAULTS };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		int fd = soft_open(configs[i]);
+
+		cr_expect_eq(count_touches(fd, PAGES, false), 0);
+		close(fd);
+	}
+}
+
+/* ---- CPUs ---- */
+
+/* Others may add something, so the least of some tries is judged. */
+static uint64_t least_touches(int fd)
+{
+	uint64_t n, least = UINT64_MAX;
+
+	for (int i = 0; i < 100 && least > PAGES; i++) {
+		n = count_touches(fd, PAGES, false);
+		cr_assert_geq(n, PAGES);
+		least = n < least ? n : least;
+	}
+	return least;
+}
+
+Test(soft_count, page_faults_of_a_cpu)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_PAGE_FAULTS);
+	int here, there;
+
+	pin_here(1);
+	here = sampling_open_for(&attr, -1, 1, -1);
+	cr_expect_eq(least_touches(here), PAGES);
+	there = sampling_open_for(&attr, -1, 0, -1);
+	for (int i = 0; i < 100; i++)
+		if (count_touches(there, PAGES, false) < PAGES)
+			return;
+	cr_assert_fail("CPU 0 counts what CPU 1 does");
+}
+
+Test(soft_count, switches_and_migrations_of_a_cpu)
+{
+	struct perf_event_attr switches = soft_attr(PERF_COUNT_SW_CONTEXT_SWITCHES);
+	struct perf_event_attr moves = soft_attr(PERF_COUNT_SW_CPU_MIGRATIONS);
+	int on[2], to[2];
+	struct worker w;
+
+	switches.disabled = 0;
+	moves.disabled = 0;
+	worker_start(&w, false);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		on[cpu] = sampling_open_for(&switches, -1, cpu, -1);
+		to[cpu] = sampling_open_for(&moves, -1, cpu, -1);
+	}
+	for (int i = 1; i <= 20; i++) {
+		pin_task(w.tid, i & 1);
+		worker_run(&w, 1000);
+	}
+	for (int cpu = 0; cpu < 2; cpu++) {
+		cr_expect_geq(sampling_value(on[cpu]), 20);
+		/* The last ones may not be told yet. */
+		cr_expect_geq(sampling_value(to[cpu]), 9);
+		cr_expect_lt(sampling_value(to[cpu]), 1000);
+	}
+	worker_end(&w);
+}
+
+/* ---- Groups and children ---- */
+
+Test(soft_count, a_group_of_software_events)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_DUMMY);
+	static const uint64_t others[] = { PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_COUNT_SW_TASK_CLOCK,
+		PERF_COUNT_SW_CONTEXT_SWITCHES };
+	struct group_read got;
+	int leader;
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	leader = sampling_open(&attr);
+	attr.disabled = 0;
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(others); i++) {
+		attr.config = others[i];
+		sampling_open_for(&attr, 0, -1, leader);
+	}
+	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
+	touch_pages(fresh_pages(PAGES), PAGES);
+	event_ioctl(leader, PERF_EVENT_IOC_DISABLE);
+	cr_assert_gt(read(leader, &got, sizeof(got)), 0);
+	cr_assert_eq(got.nr, 5);
+	cr_expect_eq(got.enabled, got.running);
+	cr_expect_eq(got.each[0].value, 0);
+	cr_expect_geq(got.each[1].value, PAGES);
+	cr_expect_eq(got.each[1].value, got.each[2].value);
+	cr_expect_gt(got.each[3].value, 0);
+	cr_expect_leq(got.each[3].value, got.running);
+}
+
+Test(soft_count, reset_lets_the_value_begin_anew)
+{
+	static const uint64_t configs[] = { PERF_COUNT_SW_PAGE_FAULTS,
+		PERF_COUNT_SW_PAGE_FAULTS_MIN };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		int fd = soft_open(configs[i]);
+
+		cr_expect_eq(count_touches(fd, PAGES, false), PAGES);
+		event_ioctl(fd, PERF_EVENT_IOC_RESET);
+		cr_expect_eq(sampling_value(fd), 0);
+		cr_expect_eq(count_touches(fd, 2, false), 2);
+		cr_expect_eq(sampling_value(fd), 2);
+	}
+}
+
+static void child_touches(size_t pages)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		touch_pages(mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), pages);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
+}
+
+/* What an inherited event counts of a child that touches some pages */
+static uint64_t count_child(int fd, size_t pages)
+{
+	uint64_t before = sampling_value(fd);
+
+	child_touches(pages);
+	return sampling_value(fd) - before;
+}
+
+Test(soft_count, children_count_too)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_PAGE_FAULTS);
+	uint64_t none;
+	int fd;
+
+	attr.inherit = 1;
+	attr.disabled = 0;
+	fd = sampling_open(&attr);
+	count_child(fd, 1);
+	none = count_child(fd, 1);
+	for (unsigned int i = 1; i <= 3; i++)
+		cr_expect_eq(count_child(fd, 1 + i * PAGES), none + i * PAGES);
+}

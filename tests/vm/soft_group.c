@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Software events among those of hardware: in their groups, and beside a PMU that is full.
+ * And what is refused of them.
+ */
+#include "raw_check.h"
+#include "soft.h"
+
+#define PAGES	29u
+#define ROUNDS	100000ull
+
+static struct perf_event_attr faults(void)
+{
+	return event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+}
+
+static struct perf_event_attr grouped(struct perf_event_attr attr)
+{
+	attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	return attr;
+}
+
+static struct group_read read_group(int leader, unsigned int nr)
+{
+	struct group_read got;
+
+	cr_assert_gt(read(leader, &got, sizeof(got)), 0);
+	cr_assert_eq(got.nr, nr);
+	return got;
+}
+
+/* A group of two: which of them counts what */
+static void check_group(int leader, int instructions, int page_faults)
+{
+	struct group_read a, b;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		uint8_t *map;
+
+		a = read_group(leader, 2);
+		bracket(leader, ROUNDS);
+		b = read_group(leader, 2);
+		cr_expect_eq(b.each[instructions].value - a.each[instructions].value,
+			     bracket_instructions(ROUNDS));
+		cr_expect_eq(b.each[page_faults].value, a.each[page_faults].value);
+
+		map = fresh_pages(PAGES);
+		a = read_group(leader, 2);
+		event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
+		touch_pages(map, PAGES);
+		event_ioctl(leader, PERF_EVENT_IOC_DISABLE);
+		b = read_group(leader, 2);
+		cr_expect_eq(b.each[page_faults].value - a.each[page_faults].value,
+			     PAGES);
+		cr_expect_eq(b.enabled, b.running);
+		munmap(map, PAGES * PAGE);
+	}
+}
+
+Test(soft_group, a_software_event_in_a_group_of_hardware)
+{
+	int leader = group_open(disabled(grouped(instructions_u())), -1);
+
+	group_open(faults(), leader);
+	check_group(leader, 0, 1);
+}
+
+Test(soft_group, a_hardware_event_in_a_group_of_software)
+{
+	int leader = group_open(disabled(grouped(faults())), -1);
+
+	group_open(instructions_u(), leader);
+	check_group(leader, 1, 0);
+}
+
+/* As long as its group waits, a software event does too. */
+Test(soft_group, a_mixed_group_takes_turns_as_a_whole)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE,
+						 PERF_COUNT_SW_TASK_CLOCK);
+	struct counts counts = { 0 };
+	int all[8], clock;
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++)
+		all[i] = group_open(branches_u(), -1);
+	clock = group_open(attr, all[0]);
+	while (counts.running == counts.enabled || counts.enabled < 100000000) {
+		user_loop(ROUNDS);
+		counts = event_read(clock);
+	}
+	cr_expect_lt(counts.running, counts.enabled);
+	/* They are not read at the same instant. */
+	cr_expect_leq(counts.value, counts.running + 1000000);
+	cr_expect_leq(counts.running, counts.value + 1000000);
+}
+
+Test(soft_group, one_of_only_software_events_always_runs)
+{
+	struct perf_event_attr all = pinned(instructions_u());
+	uint8_t *map = fresh_pages(PAGES);
+	int leader, sibling;
+	struct counts c;
+
+	all.exclusive = 1;
+	group_open(all, -1);
+	leader = group_open(pinned(faults()), -1);
+	sibling = group_open(event_attr(PERF_TYPE_SOFTWARE,
+					PERF_COUNT_SW_TASK_CLOCK), leader);
+	touch_pages(map, PAGES);
+	c = event_read(leader);
+	cr_expect_geq(c.value, PAGES);
+	cr_expect_eq(c.enabled, c.running);
+	c = event_read(sibling);
+	cr_expect_gt(c.value, 0);
+	cr_expect_eq(c.enabled, c.running);
+}
+
+/* An exclusive one of only software events keeps nobody off the PMU. */
+Test(soft_group, exclusive_software_events_disturb_nobody)
+{
+	struct perf_event_attr attr = faults();
+	struct counts c;
+	int fd;
+
+	attr.exclusive = 1;
+	group_open(attr, -1);
+	fd = group_open(instructions_u(), -1);
+	user_loop(ROUNDS);
+	c = event_read(fd);
+	cr_expect_gt(c.value, 2 * ROUNDS);
+	cr_expect_eq(c.enabled, c.running);
+}
+
+/* perf holds the PMU meanwhile. */
+Test(soft_group, the_pmu_is_not_needed)
+{
+	struct perf_event_attr hardware = instructions_u(), software = faults();
+	int theirs = perf_try(&hardware, 0, -1), fd;
+
+	cr_assert_geq(theirs, 0);
+	cr_assert_eq(event_try(&hardware, 0, -1), -EBUSY);
+	fd = group_open(software, -1);
+	touch_pages(fresh_pages(PAGES), PAGES);
+	cr_expect_geq(event_value(fd), PAGES);
+	cr_expect_eq(raw_info().hw_events, 0);
+}
+
+/* ---- Refusals ---- */
+
+#define OF_OTHERS(config, name)							\
+	"software event " #config " (" name ") is told of by parts of the kernel that modules cannot hear: use another, 'pmuctl list' shows them"
+
+Test(soft_group, what_cannot_be_heard_is_refused)
+{
+	union raw_attr output = raw_attr(PERF_TYPE_SOFTWARE, 10);
+	union raw_attr cgroup = raw_attr(PERF_TYPE_SOFTWARE, 11);
+
+	raw_check_refused(&output, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+			  "attr.config", OF_OTHERS(10, "bpf-output"));
+	raw_check_refused(&cgroup, -1, 0, 0, EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+			  "attr.config", OF_OTHERS(11, "cgroup-switches"));
+}
+
+Test(soft_group, what_does_not_exist_is_refused)
+{
+	static const uint64_t configs[] = { 12, 13, 1ull << 32, 1ull << 63, ~0ull };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
+		union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, configs[i]);
+
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
+				  "attr.config",
+				  "config 0x%lx is not an event of type 1: see PERF_COUNT_* in <linux/perf_event.h>",
+				  configs[i]);
+	}
+}
+
+Test(soft_group, a_group_has_an_end)
+{
+	int leader = group_open(faults(), -1);
+
+	for (int i = 1; i < 64; i++)
+		group_open(faults(), leader);
+	assert_refused(faults(), 0, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG,
+		       "group_fd",
+		       "its group already has 64 events, and no group has more: open it in another group");
+}

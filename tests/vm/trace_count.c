@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracepoints: counted, sampled, filtered, in groups and children, on CPUs, of modules that go
+ * away. System calls and switches are counted one by one. No PMU is needed.
+ */
+#include "trace.h"
+
+#include <sys/stat.h>
+
+#define CALLS	500ull
+
+TestSuite(trace_count, .init = sampling_init, .fini = sampling_fini);
+
+/* ---- Counting ---- */
+
+/* ENABLE is not seen when it begins, but DISABLE is. */
+Test(trace_count, system_calls)
+{
+	struct perf_event_attr attr = trace_attr();
+	int enter = trace_open("raw_syscalls:sys_enter", &attr);
+	int leave = trace_open("sys_exit", &attr);
+
+	cr_expect_eq(trace_count_getppid(enter, CALLS), CALLS + 1);
+	cr_expect_eq(trace_count_getppid(leave, CALLS), CALLS + 1);
+	cr_expect_eq(trace_count_getppid(enter, 1), 2);
+}
+
+Test(trace_count, one_of_the_system_calls)
+{
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	char text[40];
+
+	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
+	snprintf(text, sizeof(text), "id == %d", __NR_ioctl);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), 1);
+	snprintf(text, sizeof(text), "id != %d && id != %d", __NR_ioctl, __NR_getppid);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), 0);
+	snprintf(text, sizeof(text), "arg1 == %d || id < 0", __NR_getppid);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
+	cr_assert_eq(trace_filter(fd, ""), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS + 1);
+}
+
+Test(trace_count, switches_are_those_of_the_tasks_status)
+{
+	struct perf_event_attr attr = trace_attr();
+	uint64_t before, value;
+	char text[40];
+	struct worker w;
+	int all, some;
+
+	attr.disabled = 0;
+	worker_start(&w, false);
+	all = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
+	some = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
+	snprintf(text, sizeof(text), "prev_pid != %d", w.tid);
+	cr_assert_eq(trace_filter(some, text), 0);
+	for (int round = 0; round < 5; round++) {
+		before = task_switches(w.tid);
+		value = sampling_value(all);
+		for (int i = 0; i < 20; i++)
+			worker_run(&w, 1000);
+		cr_expect_eq(sampling_value(all) - value,
+			     task_switches(w.tid) - before);
+	}
+	cr_expect_geq(sampling_value(all), 100);
+	/* What a task tells of its own switches is that it goes. */
+	cr_expect_eq(sampling_value(some), 0);
+	worker_end(&w);
+}
+
+Test(trace_count, of_all_cpus_through_one_descriptor)
+{
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open_for("sys_enter", &attr, -1, -1);
+	char text[40];
+
+	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 6; i++) {
+		pin_here(i & 1);
+		syscall_loop(CALLS);
+	}
+	cr_expect_eq(sampling_value(fd), 6 * CALLS, "%lu", sampling_value(fd));
+}
+
+Test(trace_count, in_a_group_with_software_events)
+{
+	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr leader = soft_attr(PERF_COUNT_SW_DUMMY);
+	struct group_read got;
+	int fd;
+
+	leader.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = group_open(leader, -1);
+	attr.disabled = 0;
+	attr.read_format = leader.read_format;
+	cr_assert_geq(trace_try_in_group("sys_enter", &attr, 0, -1, fd), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	syscall_loop(CALLS);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_assert_gt(read(fd, &got, sizeof(got)), 0);
+	cr_expect_eq(got.nr, 2);
+	cr_expect_eq(got.each[1].value, CALLS + 1);
+}
+
+Test(trace_count, children_count_too_and_share_the_filter)
+{
+	struct perf_event_attr attr = trace_attr();
+	char text[40];
+	int fd;
+
+	attr.inherit = 1;
+	fd = trace_open("sys_enter", &attr);
+	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
+	cr_assert_eq(trace_filter(fd, text), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 3; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			syscall_loop(CALLS);
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+	}
+	cr_expect_eq(sampling_value(fd), 3 * CALLS, "%lu", sampling_value(fd));
+}
+
+/* It is in our own way: each of its hits is what we do. */
+Test(trace_count, what_our_own_work_does)
+{
+	static const char *const names[] = { "timer:hrtimer_start", "irq_vectors:irq_work_entry",
+		"exceptions:page_fault_kernel", "sched:sched_waking", "kmem:kmalloc",
+		"msr:write_msr", "irq_vectors:local_timer_entry", "timer:hrtimer_expire_entry" };
+	struct perf_event_attr attr = trace_attr(), clock;
+	struct ring r[RAW_ARRAY_SIZE(names)];
+
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+		PERF_SAMPLE_STACK_USER;
+	attr.sample_stack_user = 512;
+	attr.disabled = 0;
+	attr.wakeup_events = 1;
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(names); i++)
+		ring_map(&r[i], trace_open_for(names[i], &attr, -1, 0), 4);
+	clock = soft_attr(PERF_COUNT_SW_CPU_CLOCK);
+	clock.sample_period = 100000;
+	clock.sample_type = attr.sample_type;
+	clock.sample_stack_user = 512;
+	clock.disabled = 0;
+	ring_map(&r[0], sampling_open_for(&clock, -1, 0, -1), 4);
+	pin_here(0);
+	for (int i = 0; i < 50; i++) {
+		touch_pages(fresh_pages(20), 20);
+		sleep_ms(1);
+		user_loop(100000);
+	}
+}
+
+/* ---- Samples ---- */
+
+Test(trace_count, samples_tell_the_arguments)
+{
+	struct perf_event_attr attr = trace_attr();
+	struct perf_event_header *header;
+	uint64_t n = 0;
+	struct ring r;
+	int fd;
+
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
+	fd = trace_open("raw_syscalls:sys_enter", &attr);
+	ring_map(&r, fd, 16);
+	cr_assert_eq(trace_count_getppid(fd, 30), 31);
+	for (; (header = ring_next(&r)); n++) {
+		const uint64_t *words = (const uint64_t *)(header + 1);
+		const uint32_t *raw = (const uint32_t *)(words + 2);
+		uint64_t arg;
+
+		cr_assert_eq(header->type, PERF_RECORD_SAMPLE);
+		/* The header, IP, TID, the size, regs and id, 4 bytes to fill up */
+		cr_assert_eq(header->size, 8 + 8 + 8 + 4 + 16 + 4);
+		cr_expect_eq(header->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+			     PERF_RECORD_MISC_KERNEL);
+		cr_expect_gt(words[0], 1ull << 63);
+		cr_expect_eq(raw[0], 2 * 8 + 4);
+		memcpy(&arg, raw + 1 + 2, sizeof(arg));
+		cr_expect_eq(arg, n < 30 ? __NR_getppid : __NR_ioctl);
+		cr_expect_eq(raw[5], 0);
+	}
+	cr_expect_eq(n, 31);
+}
+
+/* Of one that is not known all that there could be is told. */
+Test(trace_count, samples_of_any_tracepoint)
+{
+	struct perf_event_attr attr = trace_attr();
+	struct perf_event_header *header;
+	struct sample s;
+	uint64_t n = 0;
+	struct ring r;
+	int fd;
+
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
+	fd = trace_open("timer:hrtimer_init", &attr);
+	ring_map(&r, fd, 16);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 10; i++)
+		sleep_ms(1);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	for (; (header = ring_next(&r)); n++) {
+		take_sample(&attr, header, &s);
+		cr_expect_eq(s.raw_size, 12 * 8 + 4);
+		cr_expect_gt(s.nr_chain, 3);
+	}
+	cr_expect_geq(n, 10);
+	cr_expect_eq(n, sampling_value(fd));
+}
+
+Test(trace_count, every_kth_is_sampled)
+{
+	struct perf_event_attr attr = trace_attr();
+	struct ring r;
+	int fd;
+
+	attr.sample_period = 7;
+	attr.sample_type = PERF_SAMPLE_IP;
+	fd = trace_open("sys_enter", &attr);
+	ring_map(&r, fd, 16);
+	cr_assert_eq(trace_count_getppid(fd, 69), 70);
+	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 10);
+}
+
+/* ---- All of them ---- */
+
+/* Each tracepoint that there is can be opened, counts for a while, and is closed. */
+Test(trace_count, every_tracepoint_of_the_kernel)
+{
+	struct perf_event_attr attr = trace_attr();
+	unsigned int opened = 0, lines = 0;
+	char line[200];
+	FILE *list;
+
+	mkdir("/tmp/tracefs", 0700);
+	if (system("mount -t tracefs none /tmp/tracefs"))
+		cr_assert_fail("tracefs");
+	list = fopen("/tmp/tracefs/available_events", "re");
+	cr_assert_not_null(list);
+	attr.disabled = 0;
+	while (fgets(line, sizeof(line), list)) {
+		int fd;
+
+		line[strcspn(line, "\n")] = '\0';
+		/* What has no tracepoint of its own */
+		if (!strncmp(line, "syscalls:", 9) || !strncmp(line, "ftrace:", 7))
+			continue;
+		lines++;
+		if (lines % 8)
+			continue;
+		fd = trace_try(line, &attr, -1, 0);
+		opened += fd >= 0;
+		if (fd >= 0)
+			close(fd);
+		else
+			cr_expect_eq(fd, -ENOENT, "%s: %s", line, event_why.sentence);
+	}
+	fclose(list);
+	if (system("umount /tmp/tracefs"))
+		cr_assert_fail("umount");
+	cr_expect_gt(lines, 300);
+	cr_expect_gt(opened, lines / 8 * 9 / 10, "%u of %u", opened, lines / 8);
+}

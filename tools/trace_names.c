@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tracepoints by name, for event lists and for "pmuctl list": what the kernel's tracing says
+ * there is.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static const char *const roots[] = {
+	"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
+};
+
+static FILE *open_file(const char *name)
+{
+	char path[400];
+	FILE *file = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(roots) && !file; i++) {
+		snprintf(path, sizeof(path), "%s/%s", roots[i], name);
+		file = fopen(path, "re");
+	}
+	return file;
+}
+
+/**
+ * trace_name_resolve() - a pmuctl_name_fn: tracepoints, and what the CPU's maker calls events
+ * @arg: handed on.
+ * @name: such as "sched:sched_switch".
+ * @attr: type and config are set.
+ * @sentence: why not.
+ * @size: bytes there.
+ *
+ * Return: as cpu_name_resolve().
+ */
+int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
+		       char *sentence, size_t size)
+{
+	const char *colon = strchr(name, ':');
+	unsigned long long id;
+	char path[300];
+	FILE *file = NULL;
+	int n;
+
+	if (colon && !strchr(name, '/')) {
+		snprintf(path, sizeof(path), "events/%.*s/%.100s/id",
+			 (int)(colon - name), name, colon + 1);
+		file = open_file(path);
+	}
+	if (!file)
+		return cpu_name_resolve(arg, name, attr, sentence, size);
+	n = fscanf(file, "%llu", &id);
+	fclose(file);
+	if (n != 1)
+		return -ENOENT;
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = id;
+	return 0;
+}
+
+/* Has the kernel's tracing made this one itself, without a tracepoint? */
+static bool is_made_up(const char *name)
+{
+	return !strncmp(name, "syscalls:", 9) || !strncmp(name, "ftrace:", 7) ||
+	       !strncmp(name, "kprobes:", 8) || !strncmp(name, "synthetic:", 10);
+}
+
+/**
+ * trace_names_visit() - list tracepoints
+ * @visit: called for each; the name is valid during the call only.
+ * @arg: handed to it.
+ *
+ * Return: 0, or -errno if the kernel's tracing cannot be looked at.
+ */
+int trace_names_visit(void (*visit)(void *arg, const char *name), void *arg)
+{
+	FILE *file = open_file("available_events");
+	char line[200];
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!is_made_up(line))
+			visit(arg, line);
+	}
+	fclose(file);
+	return 0;
+}
