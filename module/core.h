@@ -39,6 +39,7 @@
 #include "explain.h"
 #include "inherit.h"
 #include "pmu/hwpmu.h"
+#include "user_read.h"
 
 struct pmuctl_hits;
 struct pmuctl_output;
@@ -78,6 +79,9 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
+ * @kin: those with the same number can be exchanged in a switch: see inherit_switch.c.
+ *	Whoever changes which events there are, their order, or which are enabled, sets
+ *	it to 0.
  *
  * Others:
  * @lock: see above.
@@ -101,6 +105,7 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
+	u64 kin;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -144,6 +149,8 @@ struct pmuctl_soft_state {
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @soft: how it counts, if it is a software event; NULL: by a hardware counter.
  * @exclude_idle: it does not count while the CPU runs its idle task.
+ * @remove_on_exec: it ends at the next exec of its task.
+ * @inherit_stat: of its children a record tells what each has counted.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
@@ -191,6 +198,8 @@ struct pmuctl_event {
 	u64 read_format;
 	u8 side;
 	bool exclude_idle;
+	bool remove_on_exec;
+	bool inherit_stat;
 	bool exclusive;
 	enum pmuctl_class class;
 	struct pmuctl_event **on_cpu;
@@ -369,10 +378,11 @@ static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 	return event->on_cpu || !event->context->task;
 }
 
-/* For inherit.c: a copy of an event for a child of its task, disabled; the context's lock
- * is held. Returns NULL without memory.
+/* For inheritance: a copy of an event for a child of its task, disabled. Its context's lock
+ * is held, or it is a root that stays as it is. Returns NULL without memory.
  */
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from);
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
+				       gfp_t gfp);
 
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);
@@ -441,8 +451,8 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 /* The same for a task that has not run, in a hook, under RCU; NULL: no memory. */
 struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child);
 
-/* Attach a child event to a context that is not loaded and whose lock is held; it takes a
- * reference. @leader: of its group, or NULL.
+/* Attach a child event to a context whose lock is held; it takes a reference. @leader: of its
+ * group, or NULL. If the context is loaded the caller has the PMU brought in line.
  */
 void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
 			  struct pmuctl_event *leader);
@@ -459,6 +469,23 @@ void pmuctl_context_put(struct pmuctl_context *ctx);
  * Return: true; false if the context is gone: the task is exiting.
  */
 bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
+
+/**
+ * pmuctl_context_join() - the same for an event that @join attaches, if it may
+ * @ctx: referenced by the caller.
+ * @join: as that of pmuctl_context_change(); the context may be gone.
+ * @arg: its second argument.
+ *
+ * Context: as pmuctl_context_add()
+ * Return: false if the task is exiting, and @join was not called.
+ */
+bool pmuctl_context_join(struct pmuctl_context *ctx,
+			 pmuctl_context_change_func join, void *arg);
+
+/* Take an event out of its context. As the function of pmuctl_context_change(); who calls it
+ * says that it has ended.
+ */
+bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event);
 
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);
@@ -511,7 +538,7 @@ void pmuctl_sched_stopped(void);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
-void pmuctl_context_exec_begin(void);
+void pmuctl_context_exec_begin(void); /* exec.c */
 /* @ended: it will never run again; else only nobody may look into it any more. */
 void pmuctl_context_task_gone(bool ended);
 
@@ -532,53 +559,6 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 
 /* The counters that the events of a context may use now. Any context. */
 u64 pmuctl_usable_counters(const struct pmuctl_context *ctx);
-
-/* ---- userpage.c: counters that user space reads ---- */
-
-/* Is it the calling thread that it counts, so that this can read the counter? Process. */
-bool pmuctl_userpage_is_own(const struct pmuctl_event *event);
-
-/**
- * pmuctl_userpage_get() - a page that user space may map
- * @event: kept open by the caller.
- * @own: as pmuctl_userpage_is_own() says: the page tells where the counter is; else
- *	that there is none to read.
- *
- * Context: Process, may sleep.
- * Return: the same page each time, which lives as long as the event and the mappings; or
- * NULL: no memory.
- */
-struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own);
-
-/* With the event, which is not attached any more. Process. */
-void pmuctl_userpage_free(struct pmuctl_event *event);
-
-/* Bring the pages of all events of a context up to date. Its lock held; on its CPU. */
-void pmuctl_userpage_write_all(struct pmuctl_context *ctx);
-
-/* The event, whose counter has a user, was reset. Context: as hwpmu_read() */
-void pmuctl_userpage_reset(struct pmuctl_event *event);
-
-/**
- * pmuctl_user_mm_get() - let a process read counters
- * pmuctl_user_mm_put() - not any more, if this was the last one
- * @mm: its memory.
- *
- * Context: Process, may sleep; mmap_lock may be held.
- * Return: true; false if there is no memory, never if it may already.
- */
-bool pmuctl_user_mm_get(struct mm_struct *mm);
-void pmuctl_user_mm_put(struct mm_struct *mm);
-
-/* How many processes may. Any context. */
-extern unsigned int pmuctl_user_mms;
-
-/* What the hooks tell. The last two: IRQs off, before the switch. */
-void pmuctl_user_fork(struct task_struct *child);
-/* Should no counter run during this switch? See pmu/user.c. */
-bool pmuctl_user_switch_disturbs(const struct task_struct *next);
-/* It goes on as usual, all that is loaded is on the PMU. */
-void pmuctl_user_switch(const struct task_struct *next);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

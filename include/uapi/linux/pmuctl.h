@@ -134,6 +134,12 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_ANY		= 51,	/* EACCES: paranoid 3 */
 	PMUCTL_WHY_PERM_KTHREAD		= 52,	/* EACCES */
 
+	/* PMUCTL_OPEN_PROCESS */
+	PMUCTL_WHY_PROCESS_PID		= 56,	/* EINVAL */
+	PMUCTL_WHY_PROCESS_INHERIT	= 57,	/* EINVAL */
+	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
+	PMUCTL_WHY_EXEC_BOTH		= 59,	/* EINVAL: enabled and removed by an exec */
+
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
 	PMUCTL_WHY_PMU_BUSY		= 65,	/* EBUSY: held by somebody else */
@@ -143,18 +149,18 @@ enum pmuctl_why {
 	PMUCTL_WHY_NO_MMAP_HOOK		= 69,	/* EOPNOTSUPP: a kernel probe cannot be set */
 
 	/* Events without hardware */
-	PMUCTL_WHY_SOFT_UNSUPPORTED	= 112,	/* EOPNOTSUPP */
-	PMUCTL_WHY_NO_SOFT_HOOK		= 113,	/* EOPNOTSUPP: a hook lacks */
-	PMUCTL_WHY_GROUP_LONG		= 114,	/* EINVAL: too many events */
-	PMUCTL_WHY_NAME_MISSING		= 115,	/* EINVAL: of the tracepoint */
-	PMUCTL_WHY_NAME_UNUSED		= 116,	/* EINVAL */
-	PMUCTL_WHY_NAME_LONG		= 117,	/* EINVAL */
-	PMUCTL_WHY_TRACEPOINT_UNKNOWN	= 118,	/* ENOENT */
-	PMUCTL_WHY_TRACEPOINT_KERNEL	= 119,	/* EINVAL: it excludes the kernel */
-	PMUCTL_WHY_FILTER_TEXT		= 120,	/* EINVAL: at which character */
-	PMUCTL_WHY_FILTER_LONG		= 121,	/* EINVAL */
-	PMUCTL_WHY_FILTER_UNUSED	= 122,	/* EINVAL: it is no tracepoint */
-	PMUCTL_WHY_PERM_RAW		= 123,	/* EACCES */
+	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* EOPNOTSUPP */
+	PMUCTL_WHY_NO_SOFT_HOOK		= 129,	/* EOPNOTSUPP: a hook lacks */
+	PMUCTL_WHY_GROUP_LONG		= 130,	/* EINVAL: too many events */
+	PMUCTL_WHY_NAME_MISSING		= 131,	/* EINVAL: of the tracepoint */
+	PMUCTL_WHY_NAME_UNUSED		= 132,	/* EINVAL */
+	PMUCTL_WHY_NAME_LONG		= 133,	/* EINVAL */
+	PMUCTL_WHY_TRACEPOINT_UNKNOWN	= 134,	/* ENOENT */
+	PMUCTL_WHY_TRACEPOINT_KERNEL	= 135,	/* EINVAL: it excludes the kernel */
+	PMUCTL_WHY_FILTER_TEXT		= 136,	/* EINVAL: at which character */
+	PMUCTL_WHY_FILTER_LONG		= 137,	/* EINVAL */
+	PMUCTL_WHY_FILTER_UNUSED	= 138,	/* EINVAL: it is no tracepoint */
+	PMUCTL_WHY_PERM_RAW		= 139,	/* EACCES */
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
@@ -183,6 +189,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_KERNEL_ATTR		= 114,	/* EINVAL: records, groups, AUX */
 	PMUCTL_WHY_KERNEL_HANDLER	= 115,	/* EINVAL: a handler without a period */
 	PMUCTL_WHY_KERNEL_IN_HANDLER	= 116,	/* EDEADLK */
+	PMUCTL_WHY_KERNEL_TRACEPOINT	= 117,	/* EOPNOTSUPP */
 };
 
 /* Bits of pmuctl_info.features: what this module can do. */
@@ -227,7 +234,9 @@ enum pmuctl_why {
  * @hw_events: hardware events that are open now, of all users.
  * @generic_events: bit n is set if PERF_COUNT_HW_n can be counted.
  * @paranoid: the level of the permission checks, -1 to 3.
- * @reserved: zero.
+ * @not_inherited: how often, since the module was loaded, a new task did not get an event
+ *	that it inherits, as there was no memory: then the task and what it starts are not
+ *	counted.
  * @pmu_name: for people, "Intel architectural PMU version 2"; empty if none.
  * @pmu_reason: if there is no usable PMU, a sentence that says why not, and what
  *	to do; else empty.
@@ -249,17 +258,25 @@ struct pmuctl_info {
 	__u32		hw_events;
 	__aligned_u64	generic_events;
 	__s32		paranoid;
-	__u32		reserved;
+	__u32		not_inherited;
 	char		pmu_name[48];
 	char		pmu_reason[208];
 	char		module_version[32];
 };
 
+/*
+ * pmuctl_open.flags: count the process that @pid is a thread of: all the threads that it
+ * has, and as attr.inherit, which must be set, says, all that they start from then on. A
+ * thread id of the process is enough. All events of a group have the flag, or none has.
+ * The descriptor hangs up (POLLHUP) when the process has ended.
+ */
+#define PMUCTL_OPEN_PROCESS	(1U << 16)
+
 /**
  * struct pmuctl_open - open an event
  * @size: sizeof(struct pmuctl_open).
- * @flags: PERF_FLAG_FD_CLOEXEC, and PERF_FLAG_FD_NO_GROUP, which ignores @group_fd; the
- *	other PERF_FLAG_* are known and refused.
+ * @flags: PERF_FLAG_FD_CLOEXEC, PERF_FLAG_FD_NO_GROUP, which ignores @group_fd, and
+ *	PMUCTL_OPEN_PROCESS; the other PERF_FLAG_* are known and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it.
  *	If it is longer than what is known here and has unknown bytes that are not
  *	zero, the size that is known is written to its "size" (E2BIG).
