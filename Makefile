@@ -53,7 +53,7 @@ include tests/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-dkms bench \
+NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms bench \
 		   demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
@@ -73,6 +73,10 @@ ready-check-unit: $(UNIT_TESTS) lib
 
 ready-check-vm: guest-files
 	@tests/run-tier vm tests/run-vm $(if $(ONLY),--only '$(ONLY)')
+
+# Every suite on every PMU of the laboratory: hours.
+ready-check-models: guest-files
+	@tests/run-tier models tests/run-vm --from tests/vm-models.list $(if $(ONLY),--only '$(ONLY)')
 
 ready-check-dkms:
 	@tests/run-tier dkms tests/dkms/check
@@ -151,6 +155,7 @@ help:
 	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
+	'  make check-models  the guest tests on every PMU that there is; not part of make check' \
 	'  make check-debug   the guest tests in that kernel; not part of make check' \
 	'' \
 	'Installing on this machine (as root):' \

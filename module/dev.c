@@ -95,7 +95,8 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	}
 	info->features |= PMUCTL_FEATURE_COUNTING |
 		PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ;
-	info->pmu_kind = PMUCTL_PMU_INTEL;
+	info->pmu_kind = caps->vendor == HWPMU_VENDOR_AMD ?
+		PMUCTL_PMU_AMD : PMUCTL_PMU_INTEL;
 	info->pmu_version = caps->version;
 	info->nr_counters = caps->nr_general;
 	info->nr_fixed = caps->nr_fixed;

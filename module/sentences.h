@@ -163,13 +163,13 @@
 #define PMUCTL_NO_PMU_VENDOR \
 	"pmuctl does not know the PMU of this CPU's vendor"
 #define PMUCTL_NO_PMU_AMD \
-	"this version of pmuctl does not drive the PMU of AMD processors"
+	"AMD processors before the K7 have no performance counters that pmuctl could drive"
+#define PMUCTL_NO_PMU_AMD_NONE \
+	"CPUID leaf 0x80000022 describes no core counter: the hypervisor may offer none"
 #define PMUCTL_NO_PMU_HIDDEN \
 	"this is a virtual machine whose hypervisor offers no PMU: enable it there (QEMU/KVM: -cpu host,pmu=on)"
 #define PMUCTL_NO_PMU_ABSENT \
 	"CPUID leaf 0xA says that this CPU has no architectural PMU: it may be disabled in the firmware"
-#define PMUCTL_NO_PMU_VERSION \
-	"the CPU has version 1 of the architectural PMU, without global control, which this version of pmuctl does not drive"
 #define PMUCTL_NO_PMU_VERSION6 \
 	"the CPU has version 6 or later of the architectural PMU, which the kernel's reservation does not protect from perf"
 #define PMUCTL_NO_PMU_COUNTERS \

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Decoding of CPUID leaf 0xA: SDM Vol. 2A, "CPUID - CPU Identification", and
- * Vol. 3B, chapter "Performance Monitoring", section "Architectural Performance
- * Monitoring". Pure logic: compiles in user space too.
+ * Decoding of what CPUID says of the PMU. Intel, leaf 0xA: SDM Vol. 2A, "CPUID - CPU
+ * Identification", and Vol. 3B, chapter "Performance Monitoring", section
+ * "Architectural Performance Monitoring". AMD, leaves 0x80000001 and 0x80000022: APM
+ * Vol. 2, "Performance Monitoring Counters", and Vol. 3, "Obtaining Processor
+ * Information Via the CPUID Instruction". Pure logic: compiles in user space too.
  */
 #include "pmu/cpuid.h"
 #include "sentences.h"
 
-static void decode_version2(const struct hwpmu_cpuid *id,
-			    struct hwpmu_caps *caps)
+/* What AMD's CPUID does not tell: APM Vol. 2, "Performance Counter MSRs" */
+#define AMD_NR_LEGACY	4
+#define AMD_NR_CORE	6
+#define AMD_WIDTH	48
+
+#define AMD_EXT1_CORE_COUNTERS	BIT_ULL(23)	/* leaf 0x80000001, ECX: PerfCtrExtCore */
+#define AMD_EXT22_PERFMON_V2	BIT_ULL(0)	/* leaf 0x80000022, EAX: PerfMonV2 */
+#define AMD_EXT22_NR_CORE	0xf		/* EBX: NumPerfCtrCore */
+
+#define RAW_MASK	(HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK | HWPMU_EVTSEL_EDGE | \
+			 HWPMU_EVTSEL_INV | HWPMU_EVTSEL_CMASK)
+
+static void decode_intel(const struct hwpmu_cpuid *id,
+			 struct hwpmu_caps *caps)
 {
 	unsigned int nr_events = (id->eax >> 24) & 0xff;
 	u64 fixed;
@@ -17,10 +31,11 @@ static void decode_version2(const struct hwpmu_cpuid *id,
 	if (caps->nr_general > HWPMU_MAX_GENERAL)
 		caps->nr_general = HWPMU_MAX_GENERAL;
 	caps->general_width = (id->eax >> 16) & 0xff;
-	caps->nr_fixed = id->edx & 0x1f;
+	/* Version 1 has none, and its EDX is reserved. */
+	caps->nr_fixed = caps->version < 2 ? 0 : id->edx & 0x1f;
 	if (caps->nr_fixed > HWPMU_MAX_FIXED)
 		caps->nr_fixed = HWPMU_MAX_FIXED;
-	caps->fixed_width = (id->edx >> 5) & 0xff;
+	caps->fixed_width = caps->version < 2 ? 0 : (id->edx >> 5) & 0xff;
 
 	/* A bit of EBX is set if the event is *not* available. */
 	if (nr_events > 31)
@@ -36,13 +51,39 @@ static void decode_version2(const struct hwpmu_cpuid *id,
 	caps->counters |= fixed << HWPMU_FIXED_BASE;
 	caps->nr_fixed = hweight64(fixed);
 
+	caps->global = caps->version >= 2;
 	caps->full_width = id->pdcm &&
 		(id->perf_capabilities & HWPMU_PERF_CAP_FULL_WIDTH);
-	caps->raw_mask = HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK |
-		HWPMU_EVTSEL_EDGE | HWPMU_EVTSEL_INV | HWPMU_EVTSEL_CMASK;
+	caps->raw_mask = RAW_MASK;
 	/* EDX[15]: AnyThread is deprecated. */
 	if (caps->version >= 3 && !(id->edx & BIT_ULL(15)))
 		caps->raw_mask |= HWPMU_EVTSEL_ANY;
+	scnprintf(caps->name, sizeof(caps->name),
+		  "Intel architectural PMU version %u", caps->version);
+}
+
+static void decode_amd(const struct hwpmu_cpuid *id, struct hwpmu_caps *caps)
+{
+	const char *kind = "legacy counters";
+
+	caps->version = id->ext22_eax & AMD_EXT22_PERFMON_V2 ? 2 : 1;
+	caps->global = caps->version >= 2;
+	caps->core_ext = caps->global || (id->ext1_ecx & AMD_EXT1_CORE_COUNTERS);
+	caps->nr_general = AMD_NR_LEGACY;
+	if (caps->core_ext) {
+		caps->nr_general = AMD_NR_CORE;
+		kind = "core counters";
+	}
+	if (caps->global) {
+		caps->nr_general = id->ext22_ebx & AMD_EXT22_NR_CORE;
+		kind = "PerfMonV2";
+	}
+	caps->general_width = AMD_WIDTH;
+	caps->counters = GENMASK_ULL(caps->nr_general - 1, 0);
+	caps->full_width = true;
+	caps->raw_mask = RAW_MASK | HWPMU_EVTSEL_EVENT_HIGH;
+	scnprintf(caps->name, sizeof(caps->name), "AMD family %xh, %s",
+		  caps->family, kind);
 }
 
 static bool is_width(unsigned int bits)
@@ -50,27 +91,44 @@ static bool is_width(unsigned int bits)
 	return bits >= 32 && bits <= 64;
 }
 
-static const char *find_reason(const struct hwpmu_cpuid *id)
+static const char *intel_reason(const struct hwpmu_cpuid *id)
 {
 	unsigned int version = id->eax & 0xff;
 
-	if (id->vendor == HWPMU_VENDOR_AMD)
-		return PMUCTL_NO_PMU_AMD;
-	if (id->vendor != HWPMU_VENDOR_INTEL)
-		return PMUCTL_NO_PMU_VENDOR;
 	if (id->max_leaf < 0xa || !version)
 		return id->hypervisor ? PMUCTL_NO_PMU_HIDDEN :
 					PMUCTL_NO_PMU_ABSENT;
-	if (version < 2)
-		return PMUCTL_NO_PMU_VERSION;
 	if (version > 5)
 		return PMUCTL_NO_PMU_VERSION6;
 	if (!((id->eax >> 8) & 0xff))
 		return PMUCTL_NO_PMU_COUNTERS;
 	if (!is_width((id->eax >> 16) & 0xff) ||
-	    ((id->edx & 0x1f) && !is_width((id->edx >> 5) & 0xff)))
+	    (version >= 2 && (id->edx & 0x1f) && !is_width((id->edx >> 5) & 0xff)))
 		return PMUCTL_NO_PMU_WIDTH;
 	return NULL;
+}
+
+static const char *amd_reason(const struct hwpmu_cpuid *id)
+{
+	/* The K7 is family 6. */
+	if (id->family < 6)
+		return PMUCTL_NO_PMU_AMD;
+	if ((id->ext22_eax & AMD_EXT22_PERFMON_V2) &&
+	    !(id->ext22_ebx & AMD_EXT22_NR_CORE))
+		return PMUCTL_NO_PMU_AMD_NONE;
+	return NULL;
+}
+
+static const char *find_reason(const struct hwpmu_cpuid *id)
+{
+	switch (id->vendor) {
+	case HWPMU_VENDOR_INTEL:
+		return intel_reason(id);
+	case HWPMU_VENDOR_AMD:
+		return amd_reason(id);
+	default:
+		return PMUCTL_NO_PMU_VENDOR;
+	}
 }
 
 const char *hwpmu_cpuid_decode(const struct hwpmu_cpuid *id,
@@ -82,11 +140,14 @@ const char *hwpmu_cpuid_decode(const struct hwpmu_cpuid *id,
 	if (reason)
 		return reason;
 
-	caps->version = id->eax & 0xff;
+	caps->vendor = id->vendor;
 	caps->family = id->family;
 	caps->model = id->model;
-	decode_version2(id, caps);
-	scnprintf(caps->name, sizeof(caps->name),
-		  "Intel architectural PMU version %u", caps->version);
+	if (id->vendor == HWPMU_VENDOR_AMD) {
+		decode_amd(id, caps);
+	} else {
+		caps->version = id->eax & 0xff;
+		decode_intel(id, caps);
+	}
 	return NULL;
 }

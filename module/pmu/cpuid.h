@@ -30,6 +30,8 @@
 #define HWPMU_EVTSEL_EN		BIT_ULL(22)
 #define HWPMU_EVTSEL_INV	BIT_ULL(23)
 #define HWPMU_EVTSEL_CMASK	0xff000000ULL
+/* AMD's high bits of the event: APM Vol. 2, "Performance Event-Select Registers" */
+#define HWPMU_EVTSEL_EVENT_HIGH	0xf00000000ULL
 
 enum hwpmu_vendor {
 	HWPMU_VENDOR_OTHER,
@@ -45,6 +47,9 @@ enum hwpmu_vendor {
  * @pdcm: CPUID.1:ECX[15]: IA32_PERF_CAPABILITIES exists.
  * @max_leaf: CPUID.0:EAX.
  * @eax: of leaf 0xA, and so on; 0 if there is no such leaf.
+ * @ext1_ecx: ECX of leaf 0x80000001.
+ * @ext22_eax: EAX and EBX of leaf 0x80000022; 0 if there is no such leaf.
+ * @ext22_ebx: as @ext22_eax.
  * @perf_capabilities: IA32_PERF_CAPABILITIES, 0 without @pdcm.
  */
 struct hwpmu_cpuid {
@@ -54,12 +59,15 @@ struct hwpmu_cpuid {
 	bool pdcm;
 	u32 max_leaf;
 	u32 eax, ebx, ecx, edx;
+	u32 ext1_ecx;
+	u32 ext22_eax, ext22_ebx;
 	u64 perf_capabilities;
 };
 
 /**
  * struct hwpmu_caps - what the PMU is
- * @version: of the architectural PMU; 0 if there is no usable PMU.
+ * @vendor: whose PMU it is like.
+ * @version: of the architectural PMU, or of AMD's PerfMon; 0 if there is no usable PMU.
  * @family: and @model: choose the tables of events that are not architectural.
  * @nr_general: and @nr_fixed: counters.
  * @general_width: and @fixed_width: their bits.
@@ -67,10 +75,14 @@ struct hwpmu_cpuid {
  * @arch_events: bit n is set if CPUID.0xA:EBX describes architectural event n as
  *	available.
  * @raw_mask: event-select bits that a user may choose.
- * @full_width: counters can be written in full through IA32_A_PMCx.
+ * @full_width: general counters can be written in full.
+ * @global: all counters start and stop with one register, and another tells which have
+ *	overflowed. Without it each is started by its event select, and looked at by itself.
+ * @core_ext: AMD's counters are those of the core extension.
  * @name: for people.
  */
 struct hwpmu_caps {
+	enum hwpmu_vendor vendor;
 	unsigned int version;
 	unsigned int family, model;
 	unsigned int nr_general, nr_fixed;
@@ -79,6 +91,8 @@ struct hwpmu_caps {
 	u32 arch_events;
 	u64 raw_mask;
 	bool full_width;
+	bool global;
+	bool core_ext;
 	char name[48];
 };
 

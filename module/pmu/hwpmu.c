@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Counters on the PMU of a CPU: start, stop, read, and finding out at load what the
- * PMU is. Ownership is in owner.c, overflow in nmi.c, the registers in intel.[ch].
+ * PMU is. Ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch]; and
+ * each.c has what PMUs without global control need.
  *
  * The PMU is programmed by differences. A counter that is stopped stays programmed
  * and keeps its raw value; if the same event comes back to it, one write of
- * IA32_PERF_GLOBAL_CTRL starts it, and its count goes on from the raw value that is
+ * the global control register starts it, and its count goes on from the raw value that is
  * read then. All that is needed for exact counts is that a raw value is folded into
  * the count before the hardware counter has gone round once, and the overflow NMI,
  * which comes once a round, does that.
@@ -81,6 +82,12 @@ static void read_cpuid(struct hwpmu_cpuid *id)
 	id->max_leaf = c->cpuid_level;
 	if (id->max_leaf >= 0xa)
 		cpuid(0xa, &id->eax, &id->ebx, &id->ecx, &id->edx);
+	id->ext1_ecx = c->extended_cpuid_level >= 0x80000001 ?
+		cpuid_ecx(0x80000001) : 0;
+	if (c->extended_cpuid_level >= 0x80000022) {
+		id->ext22_eax = cpuid_eax(0x80000022);
+		id->ext22_ebx = cpuid_ebx(0x80000022);
+	}
 	if (id->pdcm)
 		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
 }
@@ -93,7 +100,7 @@ int __init hwpmu_init(const struct hwpmu_ops *ops)
 	hwpmu_core_ops = ops;
 	read_cpuid(&id);
 	hwpmu_no_pmu_reason = hwpmu_cpuid_decode(&id, &hwpmu_the_caps);
-	if (!hwpmu_no_pmu_reason && !intel_probe(&hwpmu_the_caps)) {
+	if (!hwpmu_no_pmu_reason && !hwpmu_regs_init(&hwpmu_the_caps)) {
 		memset(&hwpmu_the_caps, 0, sizeof(hwpmu_the_caps));
 		hwpmu_no_pmu_reason = PMUCTL_NO_PMU_MSR;
 	}
@@ -148,7 +155,7 @@ void hwpmu_counter_copy(struct hwpmu_counter *counter,
 
 void hwpmu_fold(struct hwpmu_counter *c)
 {
-	u64 raw = intel_read_counter(c->index);
+	u64 raw = hwpmu_regs_read_counter(c->index);
 	u64 delta = (raw - c->prev) & hwpmu_width_mask(c->index);
 
 	c->count += delta;
@@ -185,7 +192,7 @@ void hwpmu_arm(struct hwpmu_counter *c)
 	raw = -distance & hwpmu_width_mask(c->index);
 	if (raw == c->prev)
 		return;
-	intel_write_counter(&hwpmu_the_caps, c->index, raw);
+	hwpmu_regs_write_counter(&hwpmu_the_caps, c->index, raw);
 	c->prev = raw;
 }
 
@@ -205,8 +212,10 @@ static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 
 	if (i < HWPMU_FIXED_BASE) {
 		if (cpu->evtsel[i] != c->config.evtsel) {
-			intel_write_evtsel(i, c->config.evtsel);
 			cpu->evtsel[i] = c->config.evtsel;
+			/* else it is written with its enable bit */
+			if (static_branch_likely(&hwpmu_has_global))
+				hwpmu_regs_write_evtsel(i, c->config.evtsel);
 		}
 	} else {
 		unsigned int shift = 4 * (i - HWPMU_FIXED_BASE);
@@ -214,7 +223,7 @@ static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 
 		ctrl |= (u64)c->config.fixed_ctrl << shift;
 		if (cpu->fixed_ctrl != ctrl) {
-			intel_write_fixed_ctrl(ctrl);
+			hwpmu_regs_write_fixed_ctrl(ctrl);
 			cpu->fixed_ctrl = ctrl;
 		}
 	}
@@ -231,7 +240,7 @@ static void start_placed(struct hwpmu_cpu *cpu,
 		struct hwpmu_counter *c = counters[i];
 
 		program(cpu, c);
-		c->prev = intel_read_counter(c->index);
+		c->prev = hwpmu_regs_read_counter(c->index);
 		hwpmu_arm(c);
 		c->running = true;
 		if (c->held)
@@ -252,6 +261,8 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 	if (cpu->held & mask)
 		this_cpu_and(hwpmu_cpu.held, ~mask);
 	apply_enabled(cpu);
+	if (!static_branch_likely(&hwpmu_has_global))
+		hwpmu_each_settle(cpu, mask);
 
 	for (; mask; mask &= mask - 1) {
 		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
@@ -371,6 +382,18 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 		stop_mask(cpu, mask);
 }
 
+/* Without a status the NMI must find the overflow where it is: let none happen. */
+static noinline void each_hand_over_begin(struct hwpmu_cpu *cpu,
+					  struct hwpmu_counter *const *from, unsigned int n)
+{
+	u64 mask = 0;
+
+	hwpmu_freeze();
+	while (n--)
+		mask |= BIT_ULL(from[n]->index);
+	hwpmu_each_settle(cpu, mask);
+}
+
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		     struct hwpmu_counter *const *to, unsigned int n,
 		     bool split)
@@ -378,6 +401,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
 	lockdep_assert_irqs_disabled();
+	if (!static_branch_likely(&hwpmu_has_global))
+		each_hand_over_begin(cpu, from, n);
 	while (n--) {
 		struct hwpmu_counter *a = from[n], *b = to[n];
 		unsigned int index = a->index;
@@ -386,7 +411,7 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		barrier(); /* the NMI leaves both alone from here on */
 		b->prev = a->prev;
 		if (split) {
-			b->prev = intel_read_counter(index);
+			b->prev = hwpmu_regs_read_counter(index);
 			a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
 		}
 		a->running = false;
@@ -395,6 +420,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		barrier();
 		WRITE_ONCE(cpu->active[index], b);
 	}
+	if (!static_branch_likely(&hwpmu_has_global))
+		hwpmu_thaw();
 }
 
 bool hwpmu_counts_kernel(const struct hwpmu_counter *c)
@@ -414,7 +441,7 @@ static __always_inline u64 read_since(const struct hwpmu_counter *c,
 		seq = READ_ONCE(c->seq);
 		barrier(); /* pairs with the NMI's on this CPU: seq first and last */
 		start = *value;
-		*delta = intel_read_counter(c->index) - c->prev;
+		*delta = hwpmu_regs_read_counter(c->index) - c->prev;
 		barrier();
 	} while (seq != READ_ONCE(c->seq));
 	*delta &= hwpmu_width_mask(c->index);
@@ -445,6 +472,8 @@ s64 hwpmu_left(const struct hwpmu_counter *c)
 static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 {
 	hwpmu_freeze();
+	if (!static_branch_likely(&hwpmu_has_global))
+		hwpmu_each_settle(cpu, BIT_ULL(c->index));
 	WRITE_ONCE(cpu->active[c->index], NULL);
 	barrier(); /* the NMI leaves it alone from here on */
 	hwpmu_fold(c);
@@ -516,11 +545,14 @@ void hwpmu_snapshot(struct hwpmu_snapshot *s)
 	s->owned = cpu->owned;
 	if (!s->owned)
 		return;
-	s->global_ctrl = intel_read_enabled();
-	s->global_status = intel_read_status();
+	s->global_ctrl = hwpmu_regs_read_enabled(&hwpmu_the_caps);
+	if (hwpmu_the_caps.global)
+		s->global_status = hwpmu_regs_read_status();
+	else
+		s->global_status = hwpmu_each_overflowed(this_cpu_ptr(&hwpmu_cpu));
 	s->fixed_ctrl = cpu->fixed_ctrl;
 	memcpy(s->evtsel, cpu->evtsel, sizeof(s->evtsel));
 	memcpy(s->active, cpu->active, sizeof(s->active));
 	for (left = hwpmu_the_caps.counters; left; left &= left - 1)
-		s->counter[__ffs64(left)] = intel_read_counter(__ffs64(left));
+		s->counter[__ffs64(left)] = hwpmu_regs_read_counter(__ffs64(left));
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The overflow NMI. It claims what IA32_PERF_GLOBAL_STATUS shows of our counters, on
- * CPUs whose PMU is ours, and nothing else.
+ * The overflow NMI. It claims what the global status shows of our counters, on CPUs whose
+ * PMU is ours, and nothing else. Where there is no such register, it looks at each counter.
  *
- * The processor masks LVTPC when it delivers the interrupt (SDM Vol. 3A, "Local
+ * Intel's processors mask LVTPC when they deliver the interrupt (SDM Vol. 3A, "Local
  * Vector Table"); it is written anew after the status has been acknowledged.
  * All counters stand still in between, so that nothing overflows unseen.
+ *
+ * AMD's do not mask it, and an interrupt may be some time on its way. So when two overflows
+ * are handled together, the NMI of the second may still come and find nothing: one that
+ * comes soon enough is taken for it.
  *
  * A status bit without an active counter is a late overflow of one that has been
  * stopped since: it was folded then, but the interrupt is ours all the same.
@@ -17,12 +21,15 @@
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#include <asm/tsc.h>
 
 #include "pmu/private.h"
 
 #define NMI_NAME	"pmuctl"
 /* Overflows in a row, without leaving the handler, that are surely not real */
 #define LOOPS_MAX	64
+/* How long an NMI may be on its way after another, in microseconds */
+#define OWED_US		100
 
 static void report_stuck(struct irq_work *work)
 {
@@ -55,8 +62,10 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 {
 	struct hwpmu_counter *c = READ_ONCE(cpu->active[index]);
 
-	if (!c || !(READ_ONCE(cpu->enabled) & BIT_ULL(index)))
+	if (!c || !(READ_ONCE(cpu->enabled) & BIT_ULL(index))) {
+		this_cpu_or(hwpmu_cpu.seen, BIT_ULL(index));
 		return;
+	}
 	WRITE_ONCE(c->seq, c->seq + 1); /* hwpmu_read() that we interrupt tries again */
 	hwpmu_fold(c);
 	if (c->period && c->left <= 0)
@@ -64,6 +73,42 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 	hwpmu_arm(c);
 	if (c->user)
 		hwpmu_user_overflow(c);
+}
+
+/* Counters of ours that have overflowed */
+static u64 overflowed(struct hwpmu_cpu *cpu)
+{
+	if (static_branch_likely(&hwpmu_has_global))
+		return hwpmu_regs_read_status() & hwpmu_the_caps.counters;
+	return hwpmu_each_overflowed(cpu);
+}
+
+static void acknowledge(u64 status)
+{
+	if (static_branch_likely(&hwpmu_has_global))
+		hwpmu_regs_ack_status(status);
+}
+
+/* Several overflows were handled at once: there may be more NMIs on their way. */
+static void owe_nmis(struct hwpmu_cpu *cpu, unsigned int handled)
+{
+	if (hwpmu_the_caps.vendor != HWPMU_VENDOR_AMD)
+		return;
+	cpu->owed = handled - 1;
+	cpu->owed_until = rdtsc() + OWED_US * (tsc_khz / 1000);
+}
+
+/* Nothing has overflowed: is it one of those? */
+static int take_owed_nmi(struct hwpmu_cpu *cpu)
+{
+	if (!cpu->owed)
+		return NMI_DONE;
+	cpu->owed--;
+	if ((s64)(rdtsc() - cpu->owed_until) > 0) {
+		cpu->owed = 0;
+		return NMI_DONE;
+	}
+	return NMI_HANDLED;
 }
 
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
@@ -78,18 +123,18 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
-	status = intel_read_status() & hwpmu_the_caps.counters;
+	status = overflowed(cpu);
 	if (!status)
-		return NMI_DONE;
+		return take_owed_nmi(cpu);
 
-	intel_enable_only(0);
+	hwpmu_enable_only(cpu, 0);
 	while (status && loops++ < LOOPS_MAX) {
 		for (left = status; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
-		intel_ack_status(status);
-		status = intel_read_status() & hwpmu_the_caps.counters;
+		acknowledge(status);
+		status = overflowed(cpu);
 	}
 	cpu->stats.nmis_claimed++;
 	cpu->stats.overflows += handled;
@@ -98,6 +143,8 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		WRITE_ONCE(cpu->stuck, true);
 		irq_work_queue(this_cpu_ptr(&stuck_work));
 	}
+	if (handled > 1)
+		owe_nmis(cpu, handled);
 	hwpmu_lvtpc_set_nmi();
 	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled;

@@ -18,16 +18,26 @@
 #include "pmu/private.h"
 
 /* Each CPU's registers as they were before we came; large, so not static per-CPU data */
-static struct intel_saved __percpu *hwpmu_saved;
+static struct hwpmu_saved __percpu *hwpmu_saved;
 
 /* How many gets. Serialized by the caller of hwpmu_get() and hwpmu_put(). */
 static unsigned int hwpmu_users;
 
+static u32 evtsel_msr(unsigned int index)
+{
+	return hwpmu_regs.evtsel + (index << hwpmu_regs.shift);
+}
+
+static u32 counter_msr(unsigned int index)
+{
+	return hwpmu_regs.counter + (index << hwpmu_regs.shift);
+}
+
 static void release_general(unsigned int n)
 {
 	while (n--) {
-		release_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + n);
-		release_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + n);
+		release_evntsel_nmi(evtsel_msr(n));
+		release_perfctr_nmi(counter_msr(n));
 	}
 }
 
@@ -37,10 +47,10 @@ static bool hwpmu_reserve(void)
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		if (!reserve_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + i))
+		if (!reserve_perfctr_nmi(counter_msr(i)))
 			goto err_release;
-		if (!reserve_evntsel_nmi(MSR_ARCH_PERFMON_EVENTSEL0 + i)) {
-			release_perfctr_nmi(MSR_ARCH_PERFMON_PERFCTR0 + i);
+		if (!reserve_evntsel_nmi(evtsel_msr(i))) {
+			release_perfctr_nmi(counter_msr(i));
 			goto err_release;
 		}
 	}
@@ -58,7 +68,7 @@ static void hwpmu_release(void)
 
 int __init hwpmu_owner_init(void)
 {
-	hwpmu_saved = alloc_percpu(struct intel_saved);
+	hwpmu_saved = alloc_percpu(struct hwpmu_saved);
 	return hwpmu_saved ? 0 : -ENOMEM;
 }
 
@@ -70,16 +80,19 @@ void hwpmu_owner_exit(void)
 void hwpmu_cpu_online(void)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
-	struct intel_saved *saved;
+	struct hwpmu_saved *saved;
 
 	lockdep_assert_irqs_disabled();
 	if (!hwpmu_users || cpu->owned)
 		return;
 
 	saved = this_cpu_ptr(hwpmu_saved);
-	intel_take(&hwpmu_the_caps, saved);
+	hwpmu_regs_take(&hwpmu_the_caps, saved);
 	cpu->enabled = 0;
 	cpu->written = 0;
+	cpu->counting = 0;
+	cpu->seen = 0;
+	cpu->owed = 0;
 	cpu->stuck = false;
 	cpu->unsettled = true;
 	cpu->used = 0;
@@ -93,14 +106,14 @@ void hwpmu_cpu_online(void)
 void hwpmu_cpu_offline(void)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
-	struct intel_saved *saved;
+	struct hwpmu_saved *saved;
 
 	lockdep_assert_irqs_disabled();
 	if (!cpu->owned)
 		return;
 
 	saved = this_cpu_ptr(hwpmu_saved);
-	intel_give_back(&hwpmu_the_caps, saved);
+	hwpmu_regs_give_back(&hwpmu_the_caps, saved);
 	apic->write(APIC_LVTPC, saved->lvtpc);
 	cpu->owned = false;
 }

@@ -8,11 +8,11 @@
 #include <linux/percpu.h>
 
 #include "pmu/hwpmu.h"
-#include "pmu/intel.h"
+#include "pmu/regs.h"
 
 /**
  * struct hwpmu_cpu - the PMU of one CPU
- * @enabled: what IA32_PERF_GLOBAL_CTRL is to be; written before the register, so that
+ * @enabled: what the global control register is to be; written before the register, so that
  *	the NMI, which restores the register from it, is never behind.
  * @held: those of @enabled that shall stand still. The NMI may set bits, so it is changed by
  *	single instructions only.
@@ -24,13 +24,19 @@
  *	the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
  * @still: one of these two; else 0.
- * @written: what IA32_PERF_GLOBAL_CTRL was last written to, or is about to be.
+ * @written: what the global control register was last written to, or is about to be.
  * @stats: what has happened.
- * @evtsel: what the event-select registers hold.
+ * @counting: without global control: counters whose enable bit is set, or may be. As @held.
+ * @seen: without global status: those of @active that are being stopped and whose overflow
+ *	an NMI has claimed already. As @held.
+ * @owed: overflows that were handled together, whose NMIs may still come one by one.
+ * @owed_until: TSC value after which they do not.
+ * @evtsel: what the event-select registers hold; without global control their enable bit
+ *	is @counting's.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
  * Written by its own CPU with IRQs off; the NMI reads the first group and may write
- * @stuck, @written and @stats.
+ * @stuck, @written, @counting, @seen, @owed and @stats.
  */
 struct hwpmu_cpu {
 	u64 enabled;
@@ -48,6 +54,10 @@ struct hwpmu_cpu {
 	u64 used;
 	u64 written;
 	struct hwpmu_stats stats;
+	u64 counting;
+	u64 seen;
+	unsigned int owed;
+	u64 owed_until;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
 	u64 fixed_ctrl;
@@ -62,7 +72,29 @@ extern const struct hwpmu_ops *hwpmu_core_ops;
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;
 
-/* What IA32_PERF_GLOBAL_CTRL is to be now. As the next. */
+/* each.c: for PMUs that start, stop and look at each counter by itself */
+
+/* Let these counters count and no others. Own CPU, IRQs off, or its NMI. */
+void hwpmu_each_enable_only(struct hwpmu_cpu *cpu, u64 counters);
+
+/* Which active counters have overflowed since they were folded? Its NMI, or IRQs off. */
+u64 hwpmu_each_overflowed(struct hwpmu_cpu *cpu);
+
+/* Wait until the NMIs have come of these counters, which are active and do not count.
+ * Own CPU, IRQs off.
+ */
+void hwpmu_each_settle(struct hwpmu_cpu *cpu, u64 counters);
+
+/* Let these counters count and no others. As the next. */
+static inline void hwpmu_enable_only(struct hwpmu_cpu *cpu, u64 counters)
+{
+	if (static_branch_likely(&hwpmu_has_global))
+		hwpmu_regs_enable_only(counters);
+	else
+		hwpmu_each_enable_only(cpu, counters);
+}
+
+/* What the global control register is to be now. As the next. */
 static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 {
 	if (READ_ONCE(cpu->still))
@@ -70,7 +102,7 @@ static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->held);
 }
 
-/* Write @counters, that were wanted a moment ago, to IA32_PERF_GLOBAL_CTRL; and again, if an
+/* Write @counters, that were wanted a moment ago, to the global control register; and again, if an
  * NMI holds one meanwhile. Own CPU, IRQs off, or its NMI.
  */
 static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu, u64 counters)
@@ -79,7 +111,7 @@ static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu, u64 counters)
 
 	do {
 		WRITE_ONCE(cpu->written, counters);
-		intel_enable_only(counters);
+		hwpmu_enable_only(cpu, counters);
 		before = counters;
 		counters = hwpmu_wanted(cpu);
 	} while (unlikely(counters != before));

@@ -43,7 +43,7 @@ static void write_index(const struct hwpmu_counter *c)
 	u32 index = 0;
 
 	if (c->running) {
-		index = intel_counter_number(c->index) + 1;
+		index = hwpmu_regs_number(c->index) + 1;
 		WRITE_ONCE(page->pmc_width, hwpmu_width(c->index));
 	}
 	WRITE_ONCE(page->index, index);
@@ -97,7 +97,7 @@ void hwpmu_user_hide(void)
 	if (!cpu->owned)
 		return;
 	for (; left; left &= left - 1)
-		intel_write_counter(&hwpmu_the_caps, __ffs64(left), 0);
+		hwpmu_regs_write_counter(&hwpmu_the_caps, __ffs64(left), 0);
 	cpu->used &= cpu->enabled;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sources: module/pmu/cpuid.c */
 /*
- * Decoding of CPUID leaf 0xA on register values of real processors and on such as no
+ * Decoding of what CPUID says of the PMU, on register values of real processors and on such as no
  * processor should have.
  */
 #include <criterion/criterion.h>
@@ -132,6 +132,84 @@ static void assert_refused(const struct hwpmu_cpuid *id, const char *reason)
 	cr_assert_eq(caps.counters, 0);
 }
 
+static struct hwpmu_cpuid milan(void)
+{
+	return (struct hwpmu_cpuid) {
+		.vendor = HWPMU_VENDOR_AMD, .family = 0x19, .model = 1,
+		.max_leaf = 0x10, .ext1_ecx = 0x75c237ff,
+	};
+}
+
+/* Its EDX is reserved. */
+Test(cpuid, decodes_version_1_without_global_control)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.eax = 0x07280201;
+	id.edx = 0x603;
+	id.pdcm = false;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.version, 1);
+	cr_assert_not(caps.global);
+	cr_assert_not(caps.full_width);
+	cr_assert_eq(caps.nr_general, 2);
+	cr_assert_eq(caps.general_width, 40);
+	cr_assert_eq(caps.nr_fixed, 0);
+	cr_assert_eq(caps.fixed_width, 0);
+	cr_assert_eq(caps.counters, GENERAL(2));
+	cr_assert_eq(caps.raw_mask, 0xff84ffff);
+	id.eax = 0x07280202;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert(caps.global);
+}
+
+Test(cpuid, decodes_amd_with_legacy_and_core_counters)
+{
+	struct hwpmu_cpuid id = milan();
+	struct hwpmu_caps caps;
+
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.vendor, HWPMU_VENDOR_AMD);
+	cr_assert_eq(caps.version, 1);
+	cr_assert_eq(caps.nr_general, 6);
+	cr_assert_eq(caps.nr_fixed, 0);
+	cr_assert_eq(caps.general_width, 48);
+	cr_assert_eq(caps.counters, GENERAL(6));
+	cr_assert_eq(caps.raw_mask, 0xfff84ffffULL);
+	cr_assert(caps.core_ext);
+	cr_assert(caps.full_width);
+	cr_assert_not(caps.global);
+	cr_assert_str_eq(caps.name, "AMD family 19h, core counters");
+
+	id.family = 15;
+	id.ext1_ecx = 0;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(4));
+	cr_assert_not(caps.core_ext);
+	cr_assert_str_eq(caps.name, "AMD family fh, legacy counters");
+}
+
+Test(cpuid, decodes_perfmon_v2)
+{
+	struct hwpmu_cpuid id = milan();
+	struct hwpmu_caps caps;
+
+	id.ext22_eax = 0x7;
+	id.ext22_ebx = 0x4105;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.version, 2);
+	cr_assert_eq(caps.counters, GENERAL(5));
+	cr_assert(caps.global);
+	cr_assert(caps.core_ext);
+	cr_assert_str_eq(caps.name, "AMD family 19h, PerfMonV2");
+	/* Other features of the leaf do not make it one. */
+	id.ext22_eax = 0x6;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.version, 1);
+	cr_assert_eq(caps.nr_general, 6);
+}
+
 Test(cpuid, says_why_there_is_no_usable_pmu)
 {
 	struct hwpmu_cpuid id;
@@ -147,8 +225,6 @@ Test(cpuid, says_why_there_is_no_usable_pmu)
 	assert_refused(&id, PMUCTL_NO_PMU_ABSENT);
 
 	id = skylake();
-	id.eax = 0x07300401;
-	assert_refused(&id, PMUCTL_NO_PMU_VERSION);
 	id.eax = 0x07300406;
 	assert_refused(&id, PMUCTL_NO_PMU_VERSION6);
 	id.eax = 0x07300004;
@@ -163,9 +239,13 @@ Test(cpuid, says_why_there_is_no_usable_pmu)
 	id.edx = 0x003;
 	assert_refused(&id, PMUCTL_NO_PMU_WIDTH);
 
-	id = skylake();
-	id.vendor = HWPMU_VENDOR_AMD;
+	id = milan();
+	id.family = 5;
 	assert_refused(&id, PMUCTL_NO_PMU_AMD);
+	id = milan();
+	id.ext22_eax = 1;
+	assert_refused(&id, PMUCTL_NO_PMU_AMD_NONE);
+	id = skylake();
 	id.vendor = HWPMU_VENDOR_OTHER;
 	assert_refused(&id, PMUCTL_NO_PMU_VENDOR);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_amd.c module/explain.c */
 /*
  * Encoding of events: every generic event, every cache event, every raw bit, the
  * counters that each may use, and the refusals.
@@ -17,7 +17,7 @@
 static struct hwpmu_caps skylake(void)
 {
 	return (struct hwpmu_caps) {
-		.version = 4, .family = 6, .model = 0x5e,
+		.vendor = HWPMU_VENDOR_INTEL, .version = 4, .family = 6, .model = 0x5e,
 		.nr_general = 4, .nr_fixed = 3,
 		.general_width = 48, .fixed_width = 48,
 		.counters = GENERAL | FIXED(0) | FIXED(1) | FIXED(2),

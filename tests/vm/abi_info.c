@@ -15,7 +15,7 @@ static struct raw_cpuid leaf_a(void)
 
 static bool is_usable(const struct raw_cpuid *leaf)
 {
-	return raw_cpu_is_intel() && (leaf->eax & 0xff) >= 2;
+	return !raw_cpu_is_intel() || (leaf->eax & 0xff) >= 1;
 }
 
 Test(abi_info, what_every_machine_says)
@@ -61,7 +61,7 @@ static uint64_t generic_events(const struct raw_cpuid *leaf)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++)
 		if (all[i].bit < leaf->eax >> 24 && !(leaf->ebx >> all[i].bit & 1))
 			events |= 1ULL << all[i].event;
-	if ((leaf->edx & 0x1f) > 2)
+	if ((leaf->eax & 0xff) > 1 && (leaf->edx & 0x1f) > 2)
 		events |= 1ULL << PERF_COUNT_HW_REF_CPU_CYCLES;
 	return events;
 }
@@ -72,11 +72,56 @@ static uint64_t generic_events(const struct raw_cpuid *leaf)
 	 PMUCTL_FEATURE_SAMPLING | PMUCTL_FEATURE_SOFTWARE |			\
 	 PMUCTL_FEATURE_TRACEPOINT)
 
+static void check_intel(const struct pmuctl_info *info, const struct raw_cpuid *leaf)
+{
+	char name[sizeof(info->pmu_name)];
+
+	snprintf(name, sizeof(name), "Intel architectural PMU version %u",
+		 leaf->eax & 0xff);
+	cr_assert_eq(info->pmu_kind, PMUCTL_PMU_INTEL);
+	cr_assert_eq(info->pmu_version, leaf->eax & 0xff);
+	cr_assert_eq(info->nr_counters, leaf->eax >> 8 & 0xff);
+	cr_assert_eq(info->counter_width, leaf->eax >> 16 & 0xff);
+	cr_assert_eq(info->nr_fixed, leaf->edx & 0x1f);
+	cr_assert_eq(info->fixed_width, leaf->edx >> 5 & 0xff);
+	cr_assert_eq(info->generic_events, generic_events(leaf),
+		     "0x%llx, expected 0x%lx",
+		     (unsigned long long)info->generic_events,
+		     (unsigned long)generic_events(leaf));
+	cr_assert_str_eq(info->pmu_name, name);
+}
+
+/* APM Vol. 3, "Obtaining Processor Information Via the CPUID Instruction" */
+static void check_amd(const struct pmuctl_info *info)
+{
+	struct raw_cpuid one = raw_cpuid(1), v2 = { .eax = 0 };
+	bool core = raw_cpuid(0x80000001).ecx >> 23 & 1;
+	char name[sizeof(info->pmu_name)];
+	unsigned int n = core ? 6 : 4;
+
+	if (raw_cpuid(0x80000000).eax >= 0x80000022)
+		v2 = raw_cpuid(0x80000022);
+	if (v2.eax & 1)
+		n = v2.ebx & 0xf;
+	snprintf(name, sizeof(name), "AMD family %xh, %s",
+		 (one.eax >> 8 & 0xf) + (one.eax >> 20 & 0xff),
+		 v2.eax & 1 ? "PerfMonV2" : core ? "core counters" : "legacy counters");
+	cr_assert_eq(info->pmu_kind, PMUCTL_PMU_AMD);
+	cr_assert_eq(info->pmu_version, v2.eax & 1 ? 2 : 1);
+	cr_assert_eq(info->nr_counters, n);
+	cr_assert_eq(info->counter_width, 48);
+	cr_assert_eq(info->nr_fixed, 0);
+	cr_assert_eq(info->fixed_width, 0);
+	/* Cycles, instructions, caches, branches; and what the family has */
+	cr_assert_eq(info->generic_events & 0x7f, 0x3f, "0x%llx",
+		     (unsigned long long)info->generic_events);
+	cr_assert_str_eq(info->pmu_name, name);
+}
+
 Test(abi_info, pmu_is_what_cpuid_says)
 {
 	struct pmuctl_info info = raw_info();
 	struct raw_cpuid leaf = leaf_a();
-	char name[sizeof(info.pmu_name)];
 
 	if (!is_usable(&leaf)) {
 		const struct pmuctl_info none = { .size = 0 };
@@ -87,21 +132,12 @@ Test(abi_info, pmu_is_what_cpuid_says)
 				 "kind, version, numbers, widths are 0");
 		return;
 	}
-	snprintf(name, sizeof(name), "Intel architectural PMU version %u",
-		 leaf.eax & 0xff);
 	cr_assert_eq(info.features, WITHOUT_PMU | PMUCTL_FEATURE_COUNTING |
 		     PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ);
-	cr_assert_eq(info.pmu_kind, PMUCTL_PMU_INTEL);
-	cr_assert_eq(info.pmu_version, leaf.eax & 0xff);
-	cr_assert_eq(info.nr_counters, leaf.eax >> 8 & 0xff);
-	cr_assert_eq(info.counter_width, leaf.eax >> 16 & 0xff);
-	cr_assert_eq(info.nr_fixed, leaf.edx & 0x1f);
-	cr_assert_eq(info.fixed_width, leaf.edx >> 5 & 0xff);
-	cr_assert_eq(info.generic_events, generic_events(&leaf),
-		     "0x%llx, expected 0x%lx",
-		     (unsigned long long)info.generic_events,
-		     (unsigned long)generic_events(&leaf));
-	cr_assert_str_eq(info.pmu_name, name);
+	if (raw_cpu_is_intel())
+		check_intel(&info, &leaf);
+	else
+		check_amd(&info);
 }
 
 /* What INFO promises opens, and nothing else does. */

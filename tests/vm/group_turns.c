@@ -3,10 +3,10 @@
  * More events than counters: shares, scaled values, pinned and exclusive groups, and the
  * parameters that reserve counters or forbid that events take turns.
  *
- * The lab's PMU has 4 general and 3 fixed counters; branches need a general one.
+ * Branches need a general counter, wherever there are fixed ones.
  */
 #include "groups.h"
-#include "raw.h"
+#include "pmu.h"
 
 #define PARAMETERS	"/sys/module/pmuctl/parameters/"
 #define LONG_TURN_US	50000	/* no rotation during a few rounds */
@@ -34,7 +34,7 @@ static double share(struct counts c)
 static void check_shares(unsigned int k, unsigned int size)
 {
 	double smallest = 1, largest = 0, s;
-	int leaders[16], fds[64];
+	int leaders[PMU_MAX] = { -1 }, fds[PMU_MAX];
 	unsigned int i, j, n = 0;
 	uint64_t rounds = 0;
 
@@ -61,11 +61,13 @@ static void check_shares(unsigned int k, unsigned int size)
 
 Test(turns, equal_groups_get_equal_shares)
 {
-	check_shares(5, 1);
-	check_shares(12, 1);
-	check_shares(3, 3);
-	check_shares(2, 4);
-	check_shares(5, 2);
+	unsigned int n = pmu_general();
+
+	check_shares(n + 1, 1);
+	check_shares(3 * n, 1);
+	check_shares(3, n - 1);
+	check_shares(2, n);
+	check_shares(5, n / 2);
 }
 
 /*
@@ -74,7 +76,7 @@ Test(turns, equal_groups_get_equal_shares)
  */
 Test(turns, tasks_that_share_a_cpu_take_turns_too)
 {
-	int leaders[3], fds[9], i, n = 0;
+	int leaders[3], i, j, n = pmu_general();
 	struct counts c;
 	uint64_t rounds = 0;
 	pid_t other;
@@ -87,9 +89,9 @@ Test(turns, tasks_that_share_a_cpu_take_turns_too)
 		for (;;)
 			user_loop(ROUND);
 	for (i = 0; i < 3; i++) {
-		leaders[i] = fds[n++] = group_open(branches_u(), -1);
-		fds[n++] = group_open(branches_u(), leaders[i]);
-		fds[n++] = group_open(branches_u(), leaders[i]);
+		leaders[i] = group_open(branches_u(), -1);
+		for (j = 1; j < n - 1; j++)
+			group_open(branches_u(), leaders[i]);
 	}
 	c = run_until(leaders[0], 1000, &rounds);
 	for (i = 0; i < 3; i++) {
@@ -108,7 +110,7 @@ Test(turns, tasks_that_share_a_cpu_take_turns_too)
  */
 Test(turns, a_cpus_groups_do_not_starve_those_of_a_task)
 {
-	int of_cpu, of_task, i;
+	int of_cpu, of_task, i, n = pmu_general();
 	struct counts c, d;
 	uint64_t rounds = 0;
 	pid_t other;
@@ -122,7 +124,7 @@ Test(turns, a_cpus_groups_do_not_starve_those_of_a_task)
 			user_loop(ROUND);
 	of_cpu = group_try(branches_u(), -1, 0, -1, 0);
 	of_task = group_open(branches_u(), -1);
-	for (i = 0; i < 3; i++) {
+	for (i = 1; i < n; i++) {
 		cr_assert_geq(group_try(branches_u(), -1, 0, of_cpu, 0), 0);
 		group_open(branches_u(), of_task);
 	}
@@ -137,37 +139,35 @@ Test(turns, a_cpus_groups_do_not_starve_those_of_a_task)
 
 Test(turns, nobody_waits_while_counters_are_enough)
 {
-	int fds[7], i;
+	uint64_t configs[PMU_MAX];
+	int fds[PMU_MAX], i, n = pmu_fill(configs);
 	struct counts c;
 
-	for (i = 0; i < 4; i++)
-		fds[i] = group_open(branches_u(), -1);
-	fds[4] = group_open(instructions_u(), -1);
-	fds[5] = group_open(user_attr(PERF_COUNT_HW_CPU_CYCLES), -1);
-	fds[6] = group_open(user_attr(PERF_COUNT_HW_REF_CPU_CYCLES), -1);
+	for (i = 0; i < n; i++)
+		fds[i] = group_open(user_attr(configs[i]), -1);
 	user_loop(ROUND);
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < n; i++) {
 		c = event_read(fds[i]);
 		cr_assert_eq(c.enabled, c.running, "event %d", i);
 		cr_assert_gt(c.value, 0);
 	}
 }
 
-/* A steady load: 12 events on 4 counters, scaled estimates within 2 % */
+/* A steady load: three events for each counter, scaled estimates within 2 % */
 Test(turns, scaled_values_are_right)
 {
 	uint64_t rounds = 0;
 	struct counts c;
 	double scaled;
-	int fds[12], i;
+	int fds[PMU_MAX] = { -1 }, i, n = 3 * pmu_general();
 
 	raw_write_number(PARAMETERS "rotation_us", 1000);
-	for (i = 0; i < 12; i++)
+	for (i = 0; i < n; i++)
 		fds[i] = group_open(disabled(branches_u()), -1);
-	for (i = 0; i < 12; i++)
+	for (i = 0; i < n; i++)
 		event_ioctl(fds[i], PERF_EVENT_IOC_ENABLE);
 	run_until(fds[0], 1200, &rounds);
-	for (i = 0; i < 12; i++) {
+	for (i = 0; i < n; i++) {
 		c = event_read(fds[i]);
 		scaled = (double)c.value * c.enabled / c.running;
 		cr_expect(scaled > rounds * 0.98 && scaled < rounds * 1.02,
@@ -194,19 +194,19 @@ Test(turns, a_pinned_count_is_exact_among_twenty_others)
 
 Test(turns, a_pinned_event_takes_a_counter_from_flexible_ones)
 {
-	int flexible[4], fd, i, waiting = 0;
-	struct counts before[4], after;
+	int flexible[PMU_MAX], fd, i, waiting = 0, n = pmu_general();
+	struct counts before[PMU_MAX], after;
 
 	raw_write_number(PARAMETERS "rotation_us", LONG_TURN_US);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		flexible[i] = group_open(branches_u(), -1);
 	fd = group_open(pinned(branches_u()), -1);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		before[i] = event_read(flexible[i]);
 	user_loop(ROUND);
 	after = event_read(fd);
 	cr_assert_eq(after.enabled, after.running);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		waiting += event_read(flexible[i]).running == before[i].running;
 	cr_assert_eq(waiting, 1);
 }
@@ -214,24 +214,24 @@ Test(turns, a_pinned_event_takes_a_counter_from_flexible_ones)
 Test(turns, a_pinned_event_without_a_counter_is_in_error)
 {
 	struct counts c;
-	int fds[5], i;
+	int fds[PMU_MAX], i, n = pmu_general();
 
-	for (i = 0; i < 5; i++)
+	for (i = 0; i <= n; i++)
 		fds[i] = group_open(pinned(branches_u()), -1);
 	user_loop(ROUND);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		cr_assert_eq(read(fds[i], &c, sizeof(c)), (ssize_t)sizeof(c));
-	cr_assert_eq(read(fds[4], &c, sizeof(c)), 0, "the end of the file tells it");
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0, "the end of the file tells it");
 
 	/* Enabling it again clears the state, and finds no counter again... */
-	event_ioctl(fds[4], PERF_EVENT_IOC_ENABLE);
-	cr_assert_eq(read(fds[4], &c, sizeof(c)), 0);
+	event_ioctl(fds[n], PERF_EVENT_IOC_ENABLE);
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0);
 	/* ...until there is one. */
 	close(fds[0]);
-	cr_assert_eq(read(fds[4], &c, sizeof(c)), 0);
-	event_ioctl(fds[4], PERF_EVENT_IOC_ENABLE);
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0);
+	event_ioctl(fds[n], PERF_EVENT_IOC_ENABLE);
 	user_loop(ROUND);
-	c = event_read(fds[4]);
+	c = event_read(fds[n]);
 	cr_assert_geq(c.value, ROUND);
 }
 
@@ -257,14 +257,18 @@ Test(turns, an_exclusive_group_is_alone)
 
 Test(turns, overcommit_0_refuses_what_would_have_to_wait)
 {
-	int fds[4], i, on_cpu;
+	struct pmuctl_info info = raw_info();
+	int fds[PMU_MAX], i, on_cpu, n = info.nr_counters;
+	char sentence[256];
 
 	cr_assert_eq(raw_write_file(PARAMETERS "overcommit", "0"), 0);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		fds[i] = group_open(branches_u(), -1);
+	snprintf(sentence, sizeof(sentence),
+		 "no counter is left: %d events of a task and 0 of CPU 0 are open, on %d general and %u fixed counters that not every event can use: close some, or allow overcommit",
+		 n, n, info.nr_fixed);
 	assert_refused(branches_u(), 0, -1, -1, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
-		       "attr.config",
-		       "no counter is left: 4 events of a task and 0 of CPU 0 are open, on 4 general and 3 fixed counters that not every event can use: close some, or allow overcommit");
+		       "attr.config", sentence);
 	/* A CPU's events meet those of every task. */
 	cr_assert_eq(group_try(branches_u(), -1, 0, -1, 0), -EBUSY);
 	close(fds[0]);
@@ -277,37 +281,40 @@ Test(turns, overcommit_0_refuses_what_would_have_to_wait)
 
 Test(turns, reserved_counters_are_for_cpus)
 {
-	struct counts task[2], on_cpu[3];
-	int task_fds[2], cpu_fds[3], i;
+	struct counts task[2], on_cpu[PMU_MAX];
+	int task_fds[2], cpu_fds[PMU_MAX], i, n = pmu_general();
 	uint64_t rounds = 0;
+	char sentence[256];
 
-	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 5), -ERANGE);
-	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 3), 0);
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n + 1), -ERANGE);
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n - 1), 0);
 	raw_write_number(PARAMETERS "rotation_us", 1000);
 	pin_here(0);
 	for (i = 0; i < 2; i++)
 		task_fds[i] = group_open(branches_u(), -1);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < n - 1; i++) {
 		cpu_fds[i] = group_try(branches_u(), -1, 0, -1, 0);
 		cr_assert_geq(cpu_fds[i], 0);
 	}
 	run_until(task_fds[0], 200, &rounds);
 	for (i = 0; i < 2; i++)
 		task[i] = event_read(task_fds[i]);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < n - 1; i++)
 		on_cpu[i] = event_read(cpu_fds[i]);
 	/* The two of the task share the one counter that is left. */
 	cr_expect(share(task[0]) + share(task[1]) < 1.02);
 	cr_expect(share(task[0]) > 0.4 && share(task[1]) > 0.4, "%f %f",
 		  share(task[0]), share(task[1]));
 	/* The CPU's may use that one too, and are never without a counter. */
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < n - 1; i++)
 		cr_expect_eq(on_cpu[i].enabled, on_cpu[i].running);
 
-	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 4), 0);
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n), 0);
+	snprintf(sentence, sizeof(sentence),
+		 "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
+		 n);
 	assert_refused(branches_u(), 0, -1, -1, EBUSY,
-		       PMUCTL_WHY_COUNTERS_RESERVED, "attr.config",
-		       "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now 4, or count a CPU");
+		       PMUCTL_WHY_COUNTERS_RESERVED, "attr.config", sentence);
 	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 0), 0);
 }
 

@@ -224,7 +224,8 @@ enum pmuctl_why {
  * @attr_size: the largest attr it knows.
  * @features: PMUCTL_FEATURE_*.
  * @pmu_kind: PMUCTL_PMU_*.
- * @pmu_version: Intel: version of architectural performance monitoring.
+ * @pmu_version: Intel: version of architectural performance monitoring; AMD: 2 if it has
+ *	PerfMonV2, else 1.
  * @nr_counters: general-purpose counters of a CPU.
  * @nr_fixed: fixed counters of a CPU.
  * @counter_width: bits of a general-purpose counter.

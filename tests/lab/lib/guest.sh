@@ -15,10 +15,16 @@ cpu_model()
 {
 	case $1 in
 	intel) echo 'Skylake-Client,pmu=on,-erms' ;;
-	intel-v4) echo 'Skylake-Client,pmu=on,x-tcg-pmu-version=4,-erms' ;;
+	# The model number of a Yonah, whose PMU has version 1
+	intel-v1) echo 'Skylake-Client,model=14,stepping=8,pmu=on,x-tcg-pmu-version=1,-erms' ;;
+	intel-v3 | intel-v4 | intel-v5)
+		echo "Skylake-Client,pmu=on,x-tcg-pmu-version=${1#intel-v},-erms" ;;
+	intel-partial) echo 'Skylake-Client,pmu=on,x-tcg-pmu-partial=on,-erms' ;;
 	intel-pt) echo 'Skylake-Client,pmu=on,intel-pt=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
+	amd-v2) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,-erms,-fsrm' ;;
+	amd-partial) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-partial=on,-erms,-fsrm' ;;
 	amd-k7) echo 'Opteron_G1,pmu=on' ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;

@@ -24,6 +24,7 @@
 #include <asm/apic.h>
 #include <asm/irq_vectors.h>
 #include <asm/msr.h>
+#include <asm/perf_event.h>
 #include <asm/nmi.h>
 
 #define NAME		"foreign_nmi"
@@ -31,6 +32,16 @@
 #define PATIENCE	(60 * HZ)
 /* Bits of IA32_PERF_GLOBAL_STATUS that are counters, SDM Vol. 4 */
 #define COUNTERS	0x0000ffffffffffffULL
+
+/*
+ * Without such a register each counter is looked at: one that samples is set to the upper half
+ * of its range, at whose end it overflows, so it has overflowed if it is enabled and in
+ * the lower half. APM Vol. 2, "Performance Monitoring Counters"; SDM Vol. 3B,
+ * "Architectural Performance Monitoring Version 1 Facilities".
+ */
+static u32 evtsel0, counter0, stride;
+static unsigned int nr_counters;
+static u64 half_range;
 
 struct counts {
 	unsigned long all;
@@ -41,13 +52,31 @@ struct counts {
 
 static DEFINE_PER_CPU(struct counts, counts);
 
+static bool any_overflown(void)
+{
+	unsigned int i;
+	u64 value;
+
+	if (!nr_counters) {
+		rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, value);
+		return value & COUNTERS;
+	}
+	for (i = 0; i < nr_counters; i++) {
+		rdmsrl(evtsel0 + i * stride, value);
+		if (!(value & ARCH_PERFMON_EVENTSEL_ENABLE))
+			continue;
+		rdmsrl(counter0 + i * stride, value);
+		if (!(value & half_range))
+			return true;
+	}
+	return false;
+}
+
 static int see_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct counts *c = this_cpu_ptr(&counts);
-	u64 status;
 
-	rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, status);
-	if (status & COUNTERS)
+	if (any_overflown())
 		WRITE_ONCE(c->overflown, c->overflown + 1);
 	else
 		WRITE_ONCE(c->alone, c->alone + 1);
@@ -117,13 +146,42 @@ static int counts_get(char *buffer, const struct kernel_param *kp)
 static const struct kernel_param_ops counts_ops = { .get = counts_get };
 module_param_cb(counts, &counts_ops, NULL, 0400);
 
+static void __init find_counters(void)
+{
+	unsigned int eax;
+
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_AMD) {
+		evtsel0 = MSR_K7_EVNTSEL0;
+		counter0 = MSR_K7_PERFCTR0;
+		stride = 1;
+		nr_counters = 4;
+		half_range = BIT_ULL(47);
+		if (boot_cpu_has(X86_FEATURE_PERFCTR_CORE)) {
+			evtsel0 = MSR_F15H_PERF_CTL;
+			counter0 = MSR_F15H_PERF_CTR;
+			stride = 2;
+			nr_counters = 6;
+		}
+		return;
+	}
+	eax = boot_cpu_data.cpuid_level >= 0xa ? cpuid_eax(0xa) : 0;
+	if ((eax & 0xff) != 1)
+		return;
+	evtsel0 = MSR_ARCH_PERFMON_EVENTSEL0;
+	counter0 = MSR_ARCH_PERFMON_PERFCTR0;
+	stride = 1;
+	nr_counters = eax >> 8 & 0xff;
+	half_range = BIT_ULL((eax >> 16 & 0xff) - 1);
+}
+
 /* First of all, as the product does, which is loaded by then: so before it */
 static int __init foreign_nmi_init(void)
 {
 	u64 status;
 	int err;
 
-	if (rdmsrl_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
+	find_counters();
+	if (!nr_counters && rdmsrl_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return -ENODEV;
 	err = register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, NAME);
 	if (err)

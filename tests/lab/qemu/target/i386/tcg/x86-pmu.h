@@ -37,12 +37,19 @@ typedef struct X86PMUState {
     uint32_t tb_flags[4];
 
     /* Set up at reset; all zero if the CPU has no PMU. */
-    uint8_t version;            /* Intel: CPUID.0AH:EAX[7:0]; AMD: 0 */
+    uint8_t version;            /* Intel: CPUID.0AH:EAX[7:0]; AMD: PerfMonV.. */
     uint8_t num_gp;
     uint8_t num_fixed;
     bool is_amd;
+    bool has_global;            /* global control and status */
+    bool is_core;               /* AMD: core counters, not legacy ones */
+    uint64_t ctr_mask;          /* their bits in the global registers */
+    uint64_t evtsel_reserved;   /* must be zero (Intel); are ignored (AMD) */
+    uint64_t fixed_ctrl_writable;
 
-    /* IA32_DEBUGCTL; the counter MSRs are in CPUX86State. */
+    /* IA32_FIXED_CTR3; CPUX86State has room for three */
+    uint64_t fixed_ctr3;
+    /* IA32_DEBUGCTL; the other counter MSRs are in CPUX86State. */
     uint64_t debugctl;
     /* A counter has overflowed, the local APIC has not been told yet. */
     bool pmi_pending;
@@ -60,6 +67,7 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word);
 void x86_pmu_expand_features(X86CPU *cpu);
 void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
                    uint32_t *ecx, uint32_t *edx);
+void x86_pmu_cpuid_amd(X86CPU *cpu, uint32_t *eax, uint32_t *ebx);
 void x86_pmu_reset(X86CPU *cpu);
 void x86_pmu_pre_save(CPUArchState *env);
 void x86_pmu_post_load(CPUArchState *env);

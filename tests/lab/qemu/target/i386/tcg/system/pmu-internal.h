@@ -15,6 +15,11 @@
 /* Intel, reported by CPUID.0AH */
 #define INTEL_NUM_GP            4
 #define INTEL_NUM_FIXED         3
+#define INTEL_NUM_GP_V5         8
+#define INTEL_NUM_FIXED_V5      4
+
+/* Of those that are announced, the ones there with x-tcg-pmu-partial=on */
+#define PARTIAL_NUM             2
 
 /* AMD, architectural; no CPUID field except with PerfMonV2 */
 #define AMD_NUM_GP_LEGACY       4
@@ -31,25 +36,24 @@
 #define EVTSEL_EN               (1u << 22)
 #define EVTSEL_INV              (1u << 23)
 #define EVTSEL_CMASK_SHIFT      24
-/* Bits 63:32, and AnyThread, which version 2 does not have */
-#define INTEL_EVTSEL_RESERVED   0xffffffff00200000ULL
+#define INTEL_EVTSEL_RESERVED   0xffffffff00000000ULL
+/* Of version 3; reserved before, and where CPUID.0AH:EDX[15] says so */
+#define INTEL_EVTSEL_ANY        0x200000ULL
 /* EventSelect[11:8] is in bits 35:32, HostOnly and GuestOnly in 41:40 */
 #define AMD_EVTSEL_WRITABLE     0x0000030fffffffffULL
 
 /*
  * IA32_FIXED_CTR_CTRL, SDM "Architectural Performance Monitoring Version 2":
- * per counter, two enable bits, AnyThread (reserved in version 2), PMI
+ * per counter, two enable bits, AnyThread (as in the event select), PMI
  */
-#define FIXED_CTRL_WRITABLE     0xbbbULL
+#define FIXED_CTRL_WRITABLE     0xb
+#define FIXED_CTRL_ANY          4
 #define FIXED_CTRL_OS           1
 #define FIXED_CTRL_USR          2
 #define FIXED_CTRL_PMI          8
 
 /* IA32_PERF_GLOBAL_{CTRL,STATUS}, same place */
 #define GLOBAL_FIXED_SHIFT      32
-#define GLOBAL_CTR_MASK         (MAKE_64BIT_MASK(0, INTEL_NUM_GP) | \
-                                 MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, \
-                                                 INTEL_NUM_FIXED))
 /* SDM "ToPA PMI"; of CPUs with Intel PT */
 #define GLOBAL_STATUS_TOPAPMI   (1ULL << 55)
 #define GLOBAL_STATUS_OVFBUF    (1ULL << 62)
@@ -69,5 +73,12 @@
 void pmu_sync(CPUX86State *env);
 void pmu_rearm(CPUX86State *env);
 void pmu_sync_before_insn(CPUX86State *env);
+
+/* The value of fixed counter N */
+static inline uint64_t *pmu_fixed_counter(CPUX86State *env, unsigned n)
+{
+    return n < MAX_FIXED_COUNTERS ? &env->msr_fixed_counters[n]
+                                  : &env->pmu.fixed_ctr3;
+}
 
 #endif

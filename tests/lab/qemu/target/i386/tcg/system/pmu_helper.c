@@ -8,16 +8,22 @@
  */
 
 /*
- * Two PMUs are modelled, enabled by -cpu MODEL,pmu=on:
+ * Two PMUs are modelled, enabled by -cpu MODEL,pmu=on, and several versions of each,
+ * chosen by x-tcg-pmu-version:
  *
- * - Intel CPU models have the architectural PMU, version 2, or version 4 with
- *   x-tcg-pmu-version=4: four general-purpose and three fixed counters.
+ * - Intel CPU models have the architectural PMU, versions 1 to 5, 2 if not told
+ *   otherwise: four general-purpose and three fixed counters, in version 5
+ *   eight and four, in version 1 no fixed ones and no global registers.
  *   Intel SDM Vol. 3B, chapter "Performance Monitoring", "Architectural
  *   Performance Monitoring"; called SDM below.
  *
  * - AMD CPU models have the six core counters of the PerfCtrExtCore extension
- *   if the CPU model has that, else the four legacy ones.
+ *   if the CPU model has that, else the four legacy ones; with version 2, six core
+ *   counters with the global registers of PerfMonV2.
  *   AMD64 APM Vol. 2, "Performance Monitoring Counters"; called APM below.
+ *
+ * With x-tcg-pmu-partial=on, CPUID announces what is not there, as some hypervisors do:
+ * only the first two counters of each kind exist.
  *
  * Counting
  * ========
@@ -69,7 +75,7 @@
  * ================
  *
  * Time: one cycle per instruction, none while halted; one reference cycle (of
- * the "bus" event, but not of fixed counter 2) every eight cycles.
+ * the "bus" event, but not of fixed counter 2), one slot of fixed counter 3 per cycle every eight cycles.
  * Mispredicted branches: what a small gshare predictor would mispredict;
  * exact and reproducible in this model, but like no particular processor.
  * Last level cache references and misses (Intel): every 256 and 4096
@@ -143,7 +149,7 @@ static const PMUEvent amd_events[] = {
 /* One of the counters that the guest sees, if it is enabled */
 typedef struct PMUCounter {
     uint64_t *val;
-    int status_bit;     /* Intel, in IA32_PERF_GLOBAL_{CTRL,STATUS} */
+    int status_bit;     /* in the global control and status */
     const PMUEvent *ev;
     unsigned priv;      /* bit 0: counts at CPL 0, bit 1: at CPL > 0 */
     bool pmi;
@@ -196,13 +202,13 @@ static bool pmu_get_counter(CPUX86State *env, int n, PMUCounter *c)
 
         n -= pmu->num_gp;
         ctrl = env->msr_fixed_ctr_ctrl >> (4 * n);
-        c->val = &env->msr_fixed_counters[n];
+        c->val = pmu_fixed_counter(env, n);
         c->status_bit = GLOBAL_FIXED_SHIFT + n;
-        c->ev = &intel_events[0]; /* instructions, cycles, ref-cycles */
+        c->ev = &intel_events[0]; /* whatever it counts: see the top */
         c->priv = ctrl & (FIXED_CTRL_OS | FIXED_CTRL_USR);
         c->pmi = ctrl & FIXED_CTRL_PMI;
     }
-    if (!pmu->is_amd &&
+    if (pmu->has_global &&
         (!((env->msr_global_ctrl >> c->status_bit) & 1) ||
          (env->msr_global_status & GLOBAL_STATUS_CTR_FRZ))) {
         return false;
@@ -267,7 +273,7 @@ void pmu_sync(CPUX86State *env)
         }
         if (*c.val & ~PMU_CTR_MASK) {
             *c.val &= PMU_CTR_MASK;
-            if (!pmu->is_amd) {
+            if (pmu->has_global) {
                 env->msr_global_status |= 1ULL << c.status_bit;
             }
             pmi |= c.pmi;

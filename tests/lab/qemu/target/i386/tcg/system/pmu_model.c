@@ -29,9 +29,39 @@ static bool pmu_is_amd(X86CPU *cpu)
     return cpu->enable_pmu && IS_AMD_CPU(&cpu->env);
 }
 
+/* Of Intel's architectural PMU; or of AMD's, where 2 is PerfMonV2 */
 static int pmu_version(X86CPU *cpu)
 {
-    return cpu->tcg_pmu_version >= 4 ? 4 : 2;
+    if (pmu_is_amd(cpu)) {
+        return cpu->tcg_pmu_version >= 2 ? 2 : 1;
+    }
+    return cpu->tcg_pmu_version ? MIN(cpu->tcg_pmu_version, 5) : 2;
+}
+
+static int intel_num_gp(X86CPU *cpu)
+{
+    return pmu_version(cpu) >= 5 ? INTEL_NUM_GP_V5 : INTEL_NUM_GP;
+}
+
+static int intel_num_fixed(X86CPU *cpu)
+{
+    switch (pmu_version(cpu)) {
+    case 1:
+        return 0;
+    case 5:
+        return INTEL_NUM_FIXED_V5;
+    default:
+        return INTEL_NUM_FIXED;
+    }
+}
+
+/*
+ * AnyThread came with version 3 and is deprecated in the models of versions 4 and
+ * 5.  There is one thread to a core here, so it changes nothing.
+ */
+static bool intel_has_any_thread(X86CPU *cpu)
+{
+    return pmu_version(cpu) == 3;
 }
 
 /* Features that TCG supports because of the PMU. */
@@ -42,11 +72,16 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
         /* Not by default, see x86_pmu_expand_features() */
         return pmu_is_intel(cpu) ? CPUID_7_0_EBX_INTEL_PT : 0;
     case FEAT_1_ECX:
-        return pmu_is_intel(cpu) ? CPUID_EXT_PDCM : 0;
+        return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
+               CPUID_EXT_PDCM : 0;
     case FEAT_PERF_CAPABILITIES:
-        return pmu_is_intel(cpu) ? PERF_CAP_FULL_WRITE : 0;
+        return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
+               PERF_CAP_FULL_WRITE : 0;
     case FEAT_8000_0001_ECX:
         return pmu_is_amd(cpu) ? CPUID_EXT3_PERFCORE : 0;
+    case FEAT_8000_0022_EAX:
+        return pmu_is_amd(cpu) && pmu_version(cpu) >= 2 ?
+               CPUID_8000_0022_EAX_PERFMON_V2 : 0;
     default:
         return 0;
     }
@@ -73,6 +108,10 @@ void x86_pmu_expand_features(X86CPU *cpu)
     if (pmu_is_intel(cpu)) {
         env->cpuid_min_level = MAX(env->cpuid_min_level, 0xa);
     }
+    if (pmu_is_amd(cpu) && pmu_version(cpu) >= 2) {
+        env->features[FEAT_8000_0022_EAX] |= CPUID_8000_0022_EAX_PERFMON_V2;
+        env->cpuid_min_xlevel = MAX(env->cpuid_min_xlevel, 0x80000022);
+    }
 }
 
 /* SDM Vol. 2 "CPUID", leaf 0AH; reserved on AMD */
@@ -82,13 +121,70 @@ void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
     *eax = *ebx = *ecx = *edx = 0;
     if (pmu_is_intel(cpu)) {
         /* version, number and width of counters, length of EBX */
-        *eax = pmu_version(cpu) | (INTEL_NUM_GP << 8) | (PMU_WIDTH << 16) |
-               (INTEL_NUM_ARCH_EVENTS << 24);
+        *eax = pmu_version(cpu) | (intel_num_gp(cpu) << 8) |
+               (PMU_WIDTH << 16) | (INTEL_NUM_ARCH_EVENTS << 24);
         /* EBX: all these events are available (zero bits) */
-        *edx = INTEL_NUM_FIXED | (PMU_WIDTH << 5);
+        if (pmu_version(cpu) >= 2) {
+            *edx = intel_num_fixed(cpu) | (PMU_WIDTH << 5);
+        }
         if (pmu_version(cpu) >= 4) {
             *edx |= 1 << 15; /* AnyThread deprecation */
         }
+        if (pmu_version(cpu) >= 5) {
+            *ecx = MAKE_64BIT_MASK(0, intel_num_fixed(cpu));
+        }
+    }
+}
+
+/* APM Vol. 3, "Extended Performance Monitoring and Debug", leaf 8000_0022H */
+void x86_pmu_cpuid_amd(X86CPU *cpu, uint32_t *eax, uint32_t *ebx)
+{
+    *eax = cpu->env.features[FEAT_8000_0022_EAX];
+    if (pmu_is_amd(cpu) && (*eax & CPUID_8000_0022_EAX_PERFMON_V2)) {
+        *ebx = AMD_NUM_GP_CORE; /* NumPerfCtrCore */
+    }
+}
+
+static void pmu_reset_intel(X86CPU *cpu, X86PMUState *pmu)
+{
+    CPUX86State *env = &cpu->env;
+    int i;
+
+    pmu->version = pmu_version(cpu);
+    pmu->has_global = pmu->version >= 2;
+    pmu->num_gp = intel_num_gp(cpu);
+    pmu->num_fixed = intel_num_fixed(cpu);
+    pmu->evtsel_reserved = INTEL_EVTSEL_RESERVED;
+    for (i = 0; i < pmu->num_fixed; i++) {
+        pmu->fixed_ctrl_writable |= (uint64_t)FIXED_CTRL_WRITABLE << (4 * i);
+        if (intel_has_any_thread(cpu)) {
+            pmu->fixed_ctrl_writable |= (uint64_t)FIXED_CTRL_ANY << (4 * i);
+        }
+    }
+    if (!intel_has_any_thread(cpu)) {
+        pmu->evtsel_reserved |= INTEL_EVTSEL_ANY;
+    }
+    if (cpu->tcg_pmu_partial) {
+        pmu->num_gp = PARTIAL_NUM;
+        pmu->num_fixed = PARTIAL_NUM;
+    }
+    env->msr_ia32_misc_enable |= MISC_ENABLE_PERFMON_AVAILABLE |
+                                 MISC_ENABLE_BTS_UNAVAILABLE |
+                                 MISC_ENABLE_PEBS_UNAVAILABLE;
+}
+
+static void pmu_reset_amd(X86CPU *cpu, X86PMUState *pmu)
+{
+    CPUX86State *env = &cpu->env;
+
+    pmu->is_amd = true;
+    pmu->version = pmu_version(cpu);
+    pmu->has_global = pmu->version >= 2;
+    pmu->is_core = env->features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE;
+    pmu->num_gp = pmu->is_core ? AMD_NUM_GP_CORE : AMD_NUM_GP_LEGACY;
+    pmu->evtsel_reserved = ~AMD_EVTSEL_WRITABLE;
+    if (cpu->tcg_pmu_partial) {
+        pmu->num_gp = PARTIAL_NUM;
     }
 }
 
@@ -99,17 +195,18 @@ void x86_pmu_reset(X86CPU *cpu)
 
     /* Everything else is zero. */
     if (pmu_is_intel(cpu)) {
-        pmu->version = pmu_version(cpu);
-        pmu->num_gp = INTEL_NUM_GP;
-        pmu->num_fixed = INTEL_NUM_FIXED;
-        env->msr_ia32_misc_enable |= MISC_ENABLE_PERFMON_AVAILABLE |
-                                     MISC_ENABLE_BTS_UNAVAILABLE |
-                                     MISC_ENABLE_PEBS_UNAVAILABLE;
-        /* SDM Vol. 3A, table "IA-32 and Intel 64 Processor States..." */
-        env->msr_global_ctrl = MAKE_64BIT_MASK(0, INTEL_NUM_GP);
+        pmu_reset_intel(cpu, pmu);
     } else if (pmu_is_amd(cpu)) {
-        pmu->is_amd = true;
-        pmu->num_gp = env->features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE
-                      ? AMD_NUM_GP_CORE : AMD_NUM_GP_LEGACY;
+        pmu_reset_amd(cpu, pmu);
+    }
+    pmu->ctr_mask = (pmu->num_gp ? MAKE_64BIT_MASK(0, pmu->num_gp) : 0) |
+                    (pmu->num_fixed ?
+                     MAKE_64BIT_MASK(GLOBAL_FIXED_SHIFT, pmu->num_fixed) : 0);
+    if (pmu->has_global) {
+        /*
+         * SDM Vol. 3A, table "IA-32 and Intel 64 Processor States..."; the same with
+         * AMD, so that software works that does not know of the register.
+         */
+        env->msr_global_ctrl = pmu->ctr_mask & UINT32_MAX;
     }
 }

@@ -31,6 +31,10 @@
 #define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
 #define MSR_AMD_LEGACY_PERF_CTR0        0xc0010004
 #define MSR_AMD_CORE_PERF_CTL0          0xc0010200 /* CTR0 is next, and so on */
+/* PPR for family 19h model 11h, "Performance Monitor Counters": PerfMonV2 */
+#define MSR_AMD_GLOBAL_STATUS           0xc0000300
+#define MSR_AMD_GLOBAL_CTL              0xc0000301
+#define MSR_AMD_GLOBAL_STATUS_CLR       0xc0000302
 
 /* The counter that MSR is, if any. */
 static uint64_t *pmu_msr_counter(CPUX86State *env, uint32_t msr)
@@ -38,11 +42,12 @@ static uint64_t *pmu_msr_counter(CPUX86State *env, uint32_t msr)
     X86PMUState *pmu = &env->pmu;
 
     if (pmu->is_amd) {
-        if (msr - MSR_AMD_LEGACY_PERF_CTR0 < AMD_NUM_GP_LEGACY) {
+        if (msr - MSR_AMD_LEGACY_PERF_CTR0 <
+            MIN(pmu->num_gp, AMD_NUM_GP_LEGACY)) {
             return &env->msr_gp_counters[msr - MSR_AMD_LEGACY_PERF_CTR0];
         }
-        if (pmu->num_gp == AMD_NUM_GP_CORE && (msr & 1) &&
-            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
+        if (pmu->is_core && (msr & 1) &&
+            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * pmu->num_gp) {
             return &env->msr_gp_counters[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
         }
         return NULL;
@@ -55,7 +60,7 @@ static uint64_t *pmu_msr_counter(CPUX86State *env, uint32_t msr)
         return &env->msr_gp_counters[msr - MSR_IA32_A_PMC0];
     }
     if (msr - MSR_CORE_PERF_FIXED_CTR0 < pmu->num_fixed) {
-        return &env->msr_fixed_counters[msr - MSR_CORE_PERF_FIXED_CTR0];
+        return pmu_fixed_counter(env, msr - MSR_CORE_PERF_FIXED_CTR0);
     }
     return NULL;
 }
@@ -66,11 +71,12 @@ static uint64_t *pmu_msr_evtsel(CPUX86State *env, uint32_t msr)
     X86PMUState *pmu = &env->pmu;
 
     if (pmu->is_amd) {
-        if (msr - MSR_AMD_LEGACY_PERF_CTL0 < AMD_NUM_GP_LEGACY) {
+        if (msr - MSR_AMD_LEGACY_PERF_CTL0 <
+            MIN(pmu->num_gp, AMD_NUM_GP_LEGACY)) {
             return &env->msr_gp_evtsel[msr - MSR_AMD_LEGACY_PERF_CTL0];
         }
-        if (pmu->num_gp == AMD_NUM_GP_CORE && !(msr & 1) &&
-            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE) {
+        if (pmu->is_core && !(msr & 1) &&
+            msr - MSR_AMD_CORE_PERF_CTL0 < 2 * pmu->num_gp) {
             return &env->msr_gp_evtsel[(msr - MSR_AMD_CORE_PERF_CTL0) / 2];
         }
         return NULL;
@@ -131,11 +137,11 @@ static bool pmu_prepare_gp(CPUX86State *env, uint32_t msr, uint64_t *val,
 
     *reg = pmu_msr_evtsel(env, msr);
     if (*reg) {
+        *reserved = 0;
         if (pmu->is_amd) {
-            *val &= AMD_EVTSEL_WRITABLE;
-            *reserved = 0;
+            *val &= ~pmu->evtsel_reserved;
         } else {
-            *reserved = INTEL_EVTSEL_RESERVED;
+            *reserved = pmu->evtsel_reserved;
         }
         return true;
     }
@@ -146,7 +152,7 @@ static bool pmu_prepare_gp(CPUX86State *env, uint32_t msr, uint64_t *val,
 static uint64_t pmu_status_bits(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
-    uint64_t bits = GLOBAL_CTR_MASK | GLOBAL_STATUS_OVFBUF;
+    uint64_t bits = pmu->ctr_mask | GLOBAL_STATUS_OVFBUF;
 
     if (pmu->version >= 4) {
         bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
@@ -162,9 +168,9 @@ static uint64_t pmu_acknowledge(CPUX86State *env, uint64_t bits)
 {
     X86PMUState *pmu = &env->pmu;
 
-    if (pmu->lost_acks && (env->msr_global_status & bits & GLOBAL_CTR_MASK)) {
+    if (pmu->lost_acks && (env->msr_global_status & bits & pmu->ctr_mask)) {
         pmu->lost_acks--;
-        return bits & ~GLOBAL_CTR_MASK;
+        return bits & ~pmu->ctr_mask;
     }
     return bits;
 }
@@ -183,26 +189,61 @@ static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
     pmu_rearm(env);
 }
 
-bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+/*
+ * Some hypervisors announce counters in CPUID that they do not have: the event
+ * selects of those raise #GP, and their values are ignored like any unknown MSR.
+ */
+static bool pmu_is_withheld(CPUX86State *env, uint32_t msr)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    if (!env_archcpu(env)->tcg_pmu_partial) {
+        return false;
+    }
+    if (pmu->is_amd) {
+        return pmu->is_core && !(msr & 1) &&
+               msr - MSR_AMD_CORE_PERF_CTL0 < 2 * AMD_NUM_GP_CORE &&
+               msr - MSR_AMD_CORE_PERF_CTL0 >= 2 * pmu->num_gp;
+    }
+    return msr - MSR_P6_EVNTSEL0 < INTEL_NUM_GP &&
+           msr - MSR_P6_EVNTSEL0 >= pmu->num_gp;
+}
+
+/* The global registers of PerfMonV2; bits that do not exist are ignored. */
+static bool pmu_wrmsr_amd(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    switch (msr) {
+    case MSR_AMD_GLOBAL_CTL:
+        pmu_commit(env, &env->msr_global_ctrl, val & pmu->ctr_mask, 0, 0);
+        return true;
+    case MSR_AMD_GLOBAL_STATUS_CLR:
+        pmu_commit(env, NULL, 0, val & pmu->ctr_mask, 0);
+        return true;
+    case MSR_AMD_GLOBAL_STATUS:
+        *gp = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What Intel's PMU has from version 2 on, besides the counters */
+static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
 {
     X86PMUState *pmu = &env->pmu;
     uint64_t *reg = NULL, reserved;
     uint64_t status_clear = 0, status_set = 0;
 
-    if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
-        goto write;
-    }
-    if (!pmu->version) {
-        return false;
-    }
     switch (msr) {
     case MSR_CORE_PERF_FIXED_CTR_CTRL:
         reg = &env->msr_fixed_ctr_ctrl;
-        reserved = ~FIXED_CTRL_WRITABLE;
+        reserved = ~pmu->fixed_ctrl_writable;
         break;
     case MSR_CORE_PERF_GLOBAL_CTRL:
         reg = &env->msr_global_ctrl;
-        reserved = ~GLOBAL_CTR_MASK;
+        reserved = ~pmu->ctr_mask;
         break;
     case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
         /* also known as IA32_PERF_GLOBAL_STATUS_RESET in version 4 */
@@ -238,7 +279,6 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
         return false;
     }
 
-write:
     if (val & reserved) {
         *gp = true;
     } else {
@@ -247,11 +287,59 @@ write:
     return true;
 }
 
+bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
+{
+    uint64_t *reg, reserved;
+
+    if (pmu_is_withheld(env, msr)) {
+        *gp = true;
+        return true;
+    }
+    if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
+        if (val & reserved) {
+            *gp = true;
+        } else {
+            pmu_commit(env, reg, val, 0, 0);
+        }
+        return true;
+    }
+    if (!env->pmu.has_global) {
+        return false;
+    }
+    return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
+                           : pmu_wrmsr_intel(env, msr, val, gp);
+}
+
+static bool pmu_rdmsr_amd(CPUX86State *env, uint32_t msr, uint64_t *val)
+{
+    if (!env->pmu.has_global) {
+        return false;
+    }
+    switch (msr) {
+    case MSR_AMD_GLOBAL_CTL:
+        *val = env->msr_global_ctrl;
+        return true;
+    case MSR_AMD_GLOBAL_STATUS:
+        pmu_sync_before_insn(env);
+        *val = env->msr_global_status;
+        return true;
+    case MSR_AMD_GLOBAL_STATUS_CLR:
+        *val = 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
 {
     X86PMUState *pmu = &env->pmu;
     uint64_t *reg;
 
+    if (pmu_is_withheld(env, msr)) {
+        *gp = true;
+        return true;
+    }
     reg = pmu_msr_counter(env, msr);
     if (reg) {
         pmu_sync_before_insn(env);
@@ -263,7 +351,10 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
         *val = *reg;
         return true;
     }
-    if (!pmu->version) {
+    if (pmu->is_amd) {
+        return pmu_rdmsr_amd(env, msr, val);
+    }
+    if (!pmu->has_global) {
         return false;
     }
     switch (msr) {
@@ -310,7 +401,7 @@ bool x86_pmu_rdpmc(CPUX86State *env, uint32_t idx, uint64_t *val)
     if (idx < env->pmu.num_gp) {
         reg = &env->msr_gp_counters[idx];
     } else if (idx - (1u << 30) < env->pmu.num_fixed) {
-        reg = &env->msr_fixed_counters[idx - (1u << 30)];
+        reg = pmu_fixed_counter(env, idx - (1u << 30));
     } else {
         return false;
     }

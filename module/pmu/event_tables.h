@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tables of events of each vendor, for events.c: which raw event a generic one is,
+ * and which counters can count a raw one. Pure logic: compiles in user space too.
+ */
+#ifndef PMUCTL_PMU_EVENT_TABLES_H
+#define PMUCTL_PMU_EVENT_TABLES_H
+
+#include "compat/pure.h"
+#include "pmu/cpuid.h"
+#include <linux/pmuctl.h>
+
+/* The bits of the event select for PERF_COUNT_HW_*, less than PERF_COUNT_HW_MAX; 0 if
+ * this CPU has none.
+ */
+u64 hwpmu_intel_generic(const struct hwpmu_caps *caps, unsigned int event);
+u64 hwpmu_amd_generic(const struct hwpmu_caps *caps, unsigned int event);
+
+/* The same for a cache event, each number within its bounds */
+u64 hwpmu_intel_cache(const struct hwpmu_caps *caps, unsigned int cache,
+		      unsigned int op, unsigned int result);
+u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
+		    unsigned int op, unsigned int result);
+
+/* The counters that can count an event, one bit each; 0 if none can. */
+u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config);
+u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config);
+
+#endif /* PMUCTL_PMU_EVENT_TABLES_H */

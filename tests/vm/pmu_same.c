@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What reaches the registers for a generic or cache event is what the kernel's own perf
+ * writes there on the same CPU: on every PMU the two count the same thing.
+ */
+#include "msrs.h"
+
+#define ENABLE		(1ull << 22)	/* SDM Vol. 3B, IA32_PERFEVTSELx.EN */
+#define FIXED_CTR_CTRL	0x38d
+
+/*
+ * What is being counted on CPU 0: the event select that is enabled, or the fixed counter's
+ * control bits. Only one event is open.
+ */
+struct counted {
+	uint64_t evtsel;
+	uint64_t fixed_ctrl;
+};
+
+static struct counted counted_now(const struct msrs *m)
+{
+	struct counted c = { 0, 0 };
+	uint64_t value[MSRS_MAX];
+	unsigned int i;
+
+	msrs_read(m, 0, value);
+	for (i = 0; i < m->n; i++) {
+		if (i < m->n_evtsel && (value[i] & ENABLE)) {
+			cr_assert_eq(c.evtsel, 0, "two counters");
+			c.evtsel = value[i];
+		}
+		if (m->addr[i] == FIXED_CTR_CTRL)
+			c.fixed_ctrl = value[i];
+	}
+	return c;
+}
+
+static struct perf_event_attr attr_of(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = event_attr(type, config);
+
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+static bool ours(const struct msrs *m, uint32_t type, uint64_t config, struct counted *c)
+{
+	struct perf_event_attr attr = attr_of(type, config);
+	int fd = event_try(&attr, -1, 0);
+
+	if (fd < 0) {
+		cr_assert_eq(fd, -ENOENT, "%s", event_why.sentence);
+		return false;
+	}
+	*c = counted_now(m);
+	close(fd);
+	return true;
+}
+
+static bool perfs(const struct msrs *m, uint32_t type, uint64_t config, struct counted *c)
+{
+	struct perf_event_attr attr = attr_of(type, config);
+	int fd = perf_try(&attr, -1, 0);
+
+	if (fd < 0)
+		return false;
+	*c = counted_now(m);
+	close(fd);
+	return true;
+}
+
+/* Returns whether we can count it: then perf can, and does it in the same way. */
+static bool check_same(const struct msrs *m, uint32_t type, uint64_t config)
+{
+	struct counted a, b;
+
+	if (!ours(m, type, config, &a))
+		return false;
+	cr_assert(a.evtsel || a.fixed_ctrl, "type %u, config %#lx: nothing counts", type,
+		  config);
+	cr_assert(perfs(m, type, config, &b), "perf has no type %u, config %#lx", type,
+		  config);
+	cr_expect_eq(a.evtsel, b.evtsel, "type %u, config %#lx: %#lx, perf %#lx", type,
+		     config, a.evtsel, b.evtsel);
+	cr_expect_eq(a.fixed_ctrl, b.fixed_ctrl, "type %u, config %#lx: fixed %#lx, perf %#lx",
+		     type, config, a.fixed_ctrl, b.fixed_ctrl);
+	return true;
+}
+
+Test(pmu_same, generic_events)
+{
+	struct msrs m = msrs_find();
+	unsigned int i, n = 0;
+	struct counted c;
+
+	for (i = 0; i < PERF_COUNT_HW_MAX; i++) {
+		if (check_same(&m, PERF_TYPE_HARDWARE, i))
+			n++;
+		else
+			cr_expect(!perfs(&m, PERF_TYPE_HARDWARE, i, &c),
+				  "perf has event %u", i);
+	}
+	cr_expect_geq(n, 6, "%u", n);
+}
+
+/* Perf has some that need registers of their own, or the north bridge's counters. */
+Test(pmu_same, cache_events)
+{
+	struct msrs m = msrs_find();
+	unsigned int cache, op, result, n = 0;
+
+	for (cache = 0; cache < PERF_COUNT_HW_CACHE_MAX; cache++)
+		for (op = 0; op < PERF_COUNT_HW_CACHE_OP_MAX; op++)
+			for (result = 0; result < PERF_COUNT_HW_CACHE_RESULT_MAX; result++)
+				n += check_same(&m, PERF_TYPE_HW_CACHE,
+						cache | op << 8 | result << 16);
+	if (pmu_is_amd())
+		cr_expect_geq(n, 11, "%u", n);
+}
