@@ -19,6 +19,7 @@
 #include <asm/nmi.h>
 
 #include "pmu/private.h"
+#include "pmu/pt.h"
 
 #define NMI_NAME	"pmuctl"
 /* Overflows in a row, without leaving the handler, that are surely not real */
@@ -66,6 +67,22 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 		hwpmu_user_overflow(c);
 }
 
+/* What of the status is ours */
+static u64 read_causes(void)
+{
+	return intel_read_status() & (hwpmu_the_caps.counters | hwpmu_status_topa);
+}
+
+/* A trace has filled a region. What it fills from here on must be seen anew. */
+static int handle_topa(u64 status)
+{
+	if (likely(!(status & hwpmu_status_topa)))
+		return 0;
+	intel_ack_status(hwpmu_status_topa);
+	pt_nmi();
+	return 1;
+}
+
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
@@ -78,18 +95,19 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
-	status = intel_read_status() & hwpmu_the_caps.counters;
+	status = read_causes();
 	if (!status)
 		return NMI_DONE;
 
 	intel_enable_only(0);
 	while (status && loops++ < LOOPS_MAX) {
-		for (left = status; left; left &= left - 1) {
+		for (left = status & ~hwpmu_status_topa; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
-		intel_ack_status(status);
-		status = intel_read_status() & hwpmu_the_caps.counters;
+		intel_ack_status(status & ~hwpmu_status_topa);
+		handled += handle_topa(status);
+		status = read_causes();
 	}
 	cpu->stats.nmis_claimed++;
 	cpu->stats.overflows += handled;
