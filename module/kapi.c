@@ -3,10 +3,9 @@
  * Counters for other modules, <linux/pmuctl.h>: an event without a descriptor, which nobody
  * inherits and which writes no records. Its overflows go to a handler.
  *
- * A handler needs nothing to be waited for: who takes an event off the PMU does it on the CPU
- * that it is on, with interrupts off, so an NMI of that CPU is over or has not begun.
- *
- * Functions run in process context, handlers where overflows do: in NMIs.
+ * No handler needs to be waited for: who takes an event off the PMU does it on the CPU
+ * that it is on, with interrupts off. What a handler runs in, an NMI of that CPU or, for a
+ * software event, a piece of code with interrupts off, is over then or has not begun.
  */
 #include <linux/bits.h>
 #include <linux/cpumask.h>
@@ -52,11 +51,12 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 		.time_enabled = event->time_enabled + time,
 		.time_running = event->time_running + time,
 	};
+	struct task_struct *outer = counter->interrupted;
 	bool go_on;
 
 	WRITE_ONCE(counter->interrupted, current);
 	go_on = counter->handler(counter, &sample, regs, counter->context);
-	WRITE_ONCE(counter->interrupted, NULL);
+	WRITE_ONCE(counter->interrupted, outer); /* of one that this one interrupts */
 	return go_on;
 }
 
@@ -82,12 +82,23 @@ static int check_caller(const struct pmuctl_counter *counter,
 	(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(10) | BIT_ULL(12) | \
 	 GENMASK_ULL(16, 15))
 
+/* aux_start_paused, aux_pause and aux_resume, reserved in the headers of older kernels */
+#define AUX_ACTION_OFFSET	116
+
 static u64 flags_of(const struct perf_event_attr *attr)
 {
 	u64 flags;
 
 	memcpy(&flags, (const u8 *)attr + FLAGS_OFFSET, sizeof(flags));
 	return flags;
+}
+
+static u32 aux_action_of(const struct perf_event_attr *attr)
+{
+	u32 action;
+
+	memcpy(&action, (const u8 *)attr + AUX_ACTION_OFFSET, sizeof(action));
+	return action;
 }
 
 /* What is about records, groups, families and AUX data has no meaning here. */
@@ -112,6 +123,7 @@ static int check_attr(const struct perf_event_attr *attr,
 		{ attr->aux_watermark, "attr.aux_watermark" },
 		{ pmuctl_aux_action(attr), "attr.aux_action" },
 		{ attr->aux_sample_size, "attr.aux_sample_size" },
+		{ aux_action_of(attr), "attr.aux_action" },
 		{ flags_of(attr) & ~FLAGS_MEANT, "attr.flags" },
 	};
 	unsigned int i;
@@ -136,6 +148,11 @@ static int check_request(const struct perf_event_attr *attr, int cpu,
 		err = pmuctl_attr_check(&whole, why);
 	if (err)
 		return err;
+	if (attr->type >= PERF_TYPE_MAX) /* a PMU of its own, with an AUX area */
+		return pmuctl_refuse(why, KERNEL_ATTR, "attr.type", "attr.type",
+				     (u64)attr->type);
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return pmuctl_refuse(why, KERNEL_TRACEPOINT, "attr.type");
 	if (handler != !!attr->sample_period)
 		return pmuctl_refuse(why, KERNEL_HANDLER, "attr.sample_period",
 				     attr->sample_period);

@@ -220,6 +220,8 @@
 	"%s is 0x%llx, but a kernel module's counter has no records, group, children or AUX data: leave it 0, or open an event descriptor"
 #define PMUCTL_SAY_KERNEL_HANDLER EINVAL, \
 	"attr.sample_period is %llu, and a handler is called when a period is over: give both or neither"
+#define PMUCTL_SAY_KERNEL_TRACEPOINT EOPNOTSUPP, \
+	"a tracepoint is opened by its name, for which a kernel module's counter has no place: register a probe of your own, or open an event descriptor"
 #define PMUCTL_SAY_KERNEL_IN_HANDLER EDEADLK, \
 	"a handler cannot wait: return false to stop the counter, or leave the rest to an irq_work"
 

@@ -201,6 +201,21 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
 
 /* ------------------------------------------------------------------- open */
 
+/* Tracepoints have the filter that the user gave, others cannot have one. */
+static int set_filter(const struct event_set *set, size_t event,
+		      struct pmuctl_event *opened, struct pmuctl_explanation *why)
+{
+	int ret;
+
+	if (!set->measure->filter ||
+	    set->events[event].attr.type != PERF_TYPE_TRACEPOINT)
+		return 0;
+	ret = pmuctl_event_set_filter(opened, set->measure->filter);
+	if (ret < 0)
+		pmuctl_event_explain(opened, why);
+	return ret;
+}
+
 static int open_one(struct event_set *set, size_t event, size_t target)
 {
 	bool of_cpus = measure_is_of_cpus(set->measure);
@@ -271,6 +286,9 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
 		} while (ret < 0 &&
 			 (fall_back_to_user(set, &set->events[event], why) ||
 			  (amend && amend(set, event, why))));
+		if (ret == 0)
+			ret = set_filter(set, event,
+					 *event_set_handle(set, event, target), why);
 		if (ret == -ESRCH && may_be_gone(set, event, target))
 			set->is_gone[target] = true;
 		else if (ret < 0)

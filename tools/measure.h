@@ -45,6 +45,7 @@ void int_list_free(struct int_list *list);
  * @has_target: @kind was chosen by an option.
  * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
  * @ids_text: the same as it was typed.
+ * @filter: of events that are tracepoints; NULL: none.
  * @no_inherit: leave out what the targets start.
  * @argv: the command to start, NULL if there is none.
  */
@@ -56,6 +57,7 @@ struct measure {
 	bool has_target;
 	struct int_list ids;
 	const char *ids_text;
+	const char *filter;
 	bool no_inherit;
 	char **argv;
 };

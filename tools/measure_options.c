@@ -9,6 +9,9 @@
 
 #include "measure.h"
 
+/* Options without a letter; the commands' own have smaller numbers. */
+enum { OPTION_FILTER = 1000 };
+
 static int target_option(struct measure *measure, enum target_kind kind,
 			 const char *text)
 {
@@ -46,6 +49,9 @@ static int common_option(struct measure *measure, int option, int argc, char **a
 	case 'i':
 		measure->no_inherit = true;
 		return 0;
+	case OPTION_FILTER:
+		measure->filter = optarg;
+		return 0;
 	case 'h':
 		fputs(measure->command->help, stdout);
 		return -1;
@@ -64,6 +70,7 @@ static const struct option common_options[] = {
 	{ "cpu",	required_argument, NULL, 'C' },
 	{ "all-cpus",	no_argument, NULL, 'a' },
 	{ "no-inherit",	no_argument, NULL, 'i' },
+	{ "filter",	required_argument, NULL, OPTION_FILTER },
 	{ "help",	no_argument, NULL, 'h' },
 };
 

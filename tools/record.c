@@ -28,6 +28,8 @@ static const char record_help[] =
 "  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
 "  -a, --all-cpus            all CPUs\n"
 "  -i, --no-inherit          leave out the threads and processes that are started\n"
+"      --filter TEXT         of tracepoints: only if what they tell passes,\n"
+"                            as 'id == 39 || id == 186'\n"
 "  -D, --delay MS            begin MS milliseconds later\n"
 "  -m, --mmap-pages N        pages of memory for each ring, a power of two; 128 if it is\n"
 "                            not given\n"

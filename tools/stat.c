@@ -24,6 +24,8 @@ static const char stat_help[] =
 "  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
 "  -a, --all-cpus              all CPUs, those that come later too\n"
 "  -i, --no-inherit            leave out the threads and processes that are started\n"
+"      --filter TEXT           of tracepoints: only if what they tell passes,\n"
+"                              as 'id == 39 || id == 186'\n"
 "  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
 "  -I, --interval-print MS     what was counted in each MS milliseconds\n"
 "  -r, --repeat N              run COMMAND N times: mean and deviation\n"

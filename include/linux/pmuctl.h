@@ -66,7 +66,8 @@ struct pmuctl_sample {
  *
  * current is the task that was interrupted.
  *
- * Context: NMI, on the CPU that counted, whatever that was doing: locks may be held, even
+ * Context: NMI, on the CPU that counted; of a software event, where that happened, with
+ * interrupts off. Whatever the CPU was doing there: locks may be held, even
  * by current, and everything may be half changed. It may use atomics, per-CPU data, memory
  * that is there already, raw_smp_processor_id(), sched_clock(), printk() (which keeps the
  * text for later) and irq_work_queue(), by which it has something done as soon as
@@ -89,8 +90,8 @@ typedef bool (*pmuctl_handler_t)(struct pmuctl_counter *counter,
  * @attr: what to count, read only during the call: type, config, config1, config2 and
  *	config3; sample_period, or sample_freq with freq; disabled, pinned, exclusive,
  *	exclude_user, _kernel, _hv and _idle, enable_on_exec, precise_ip. The others must be
- *	0, @size is not looked at: records, inheritance, groups and AUX data are for event
- *	descriptors.
+ *	0, @size is not looked at: records, inheritance, groups, AUX data and tracepoints
+ *	are for event descriptors.
  * @cpu: on which CPU; -1, with a task, on any.
  * @task: whom to count, referenced by the caller during the call; NULL: all that runs on
  *	@cpu.

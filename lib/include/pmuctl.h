@@ -254,6 +254,17 @@ int pmuctl_event_disable(struct pmuctl_event *event);
 int pmuctl_event_reset(struct pmuctl_event *event);
 
 /**
+ * pmuctl_event_set_filter() - count a tracepoint only if what it tells passes
+ * @event: of a tracepoint.
+ * @filter: such as "id == 39 || id == 186"; "" lets all pass.
+ *
+ * Return: 0 or a negative errno, see pmuctl_event_explain(): -EINVAL if it cannot be
+ * understood, or @event is none of a tracepoint; -EACCES if it looks at arguments that the
+ * caller may not see.
+ */
+int pmuctl_event_set_filter(struct pmuctl_event *event, const char *filter);
+
+/**
  * pmuctl_event_id() - the event's number
  * @event: the event.
  * @id: the number, as PERF_FORMAT_ID shows it.

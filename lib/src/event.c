@@ -132,6 +132,12 @@ PMUCTL_API int pmuctl_event_reset(struct pmuctl_event *event)
 	return pmuctl_event_ioctl(event, PERF_EVENT_IOC_RESET, 0);
 }
 
+PMUCTL_API int pmuctl_event_set_filter(struct pmuctl_event *event, const char *filter)
+{
+	return pmuctl_event_ioctl(event, PERF_EVENT_IOC_SET_FILTER,
+				  (unsigned long)(uintptr_t)filter);
+}
+
 PMUCTL_API int pmuctl_event_id(struct pmuctl_event *event, uint64_t *id)
 {
 	__u64 value = 0;

@@ -3,6 +3,7 @@
  * What software events and tracepoints cost: page faults that are counted or sampled, each
  * with nothing else going on.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 

@@ -328,6 +328,29 @@ Test(explain_sentences, are_those_of_the_codes)
 		     "a sentence has no code in the ABI");
 }
 
+/* Programs tell refusals apart by them. */
+Test(explain_sentences, codes_are_not_given_twice)
+{
+	char *text = read_text(ABI), *line, *rest;
+	static char name_of[1000][40];
+	char name[40];
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *code = strstr(line, "PMUCTL_WHY_"), *number = strchr(line, '=');
+		unsigned long n;
+
+		if (!code || !number)
+			continue;
+		copy_word(name, sizeof(name), code + strlen("PMUCTL_WHY_"));
+		n = strtoul(number + 1, NULL, 10);
+		cr_assert_lt(n, ARRAY_SIZE(name_of));
+		cr_expect_str_empty(name_of[n], "%s has the number of %s", name,
+				    name_of[n]);
+		strcpy(name_of[n], name);
+	}
+	free(text);
+}
+
 /* ---- Tests ---- */
 
 static char *guest_tests;

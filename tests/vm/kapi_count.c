@@ -266,6 +266,17 @@ Test(kapi_count, refuses_what_is_no_event)
 		      "this CPU (Intel architectural PMU version 2) has no event for stalled-cycles-frontend: use a raw event of this CPU, 'pmuctl list' shows them");
 }
 
+Test(kapi_count, refuses_tracepoints)
+{
+	struct perf_event_attr attr = kapi_attr(1);
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.exclude_kernel = 0;
+	attr.exclude_hv = 0;
+	check_refused(&attr, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_KERNEL_TRACEPOINT, "attr.type",
+		      "a tracepoint is opened by its name, for which a kernel module's counter has no place: register a probe of your own, or open an event descriptor");
+}
+
 Test(kapi_count, refuses_a_handler_without_a_period_and_the_reverse)
 {
 	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_INSTRUCTIONS);
@@ -308,6 +319,17 @@ static void check_unmeant(struct perf_event_attr attr, const char *field,
 	check_unmeant(attr_, "attr.flags", 1ull << (bit));			\
 } while (0)
 
+/* It has no name in older headers. */
+static void check_aux_action(void)
+{
+	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_INSTRUCTIONS);
+	const uint32_t pause = 2;
+
+	attr.sample_period = 1000;
+	memcpy((uint8_t *)&attr + 116, &pause, sizeof(pause));
+	check_unmeant(attr, "attr.aux_action", pause);
+}
+
 Test(kapi_count, refuses_records_groups_children_and_aux)
 {
 	check_field(inherit, 1);
@@ -322,6 +344,7 @@ Test(kapi_count, refuses_records_groups_children_and_aux)
 	check_field(sample_max_stack, 4);
 	check_field(aux_watermark, 4096);
 	check_field(aux_sample_size, 64);
+	check_aux_action();
 	check_flag(mmap, 8);
 	check_flag(comm, 9);
 	check_flag(inherit_stat, 11);

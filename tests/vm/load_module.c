@@ -4,6 +4,7 @@
  * and with every register of the PMU as it was before.
  */
 #include "module.h"
+#include "raw.h"
 
 #define N	100000ull
 
@@ -55,7 +56,7 @@ Test(load, two_hundred_times)
 {
 	unsigned int i;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < (is_debug_kernel() ? 40u : 200u); i++) {
 		expedite_rcu(i % 20);
 		cr_assert_eq(module_unload(), 0, "round %u: %m", i);
 		cr_assert_eq(access(PMUCTL_DEVICE, F_OK), -1, "the device is there");
@@ -95,7 +96,7 @@ Test(load, fifty_times_under_a_fork_load_with_events_in_between)
 
 	for (i = 0; i < 2; i++)
 		load[i] = start_fork_load(i);
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < (is_debug_kernel() ? 20u : 50u); i++) {
 		expedite_rcu(i % 10);
 		fd[0] = event_open(&attr, load[0], -1);
 		fd[1] = event_open(&attr, load[1], 1);

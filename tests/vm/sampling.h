@@ -34,12 +34,6 @@ static inline bool is_stress(void)
 	return getenv("SAMPLING_STRESS") != NULL;
 }
 
-/* A kernel with checks of its own, in which an interrupt takes 10,000s of instructions? */
-static inline bool is_debug_kernel(void)
-{
-	return !access("/sys/kernel/debug/kmemleak", F_OK);
-}
-
 /*
  * A period for instructions of the kernel: no shorter than what a sample itself takes, or
  * nothing else would get on.

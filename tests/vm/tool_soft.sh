@@ -42,6 +42,14 @@ tracepoints_are_counted()
 		says '^1;;sched:sched_process_exec' '^[1-9][0-9]*;;raw_syscalls:sys_enter'
 }
 
+tracepoints_have_a_filter()
+{
+	run 0 stat -x ';' -e raw_syscalls:sys_enter --filter 'id == 231' true &&
+		says '^1;;raw_syscalls:sys_enter' &&
+		run 1 stat -e raw_syscalls:sys_enter --filter 'id == 1 &&' true &&
+		says 'cannot be understood at character 11'
+}
+
 a_tracepoint_that_is_not_there_is_refused()
 {
 	run 2 stat -e sched:nothing_of_the_kind true &&

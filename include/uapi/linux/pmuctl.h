@@ -143,18 +143,18 @@ enum pmuctl_why {
 	PMUCTL_WHY_NO_MMAP_HOOK		= 69,	/* EOPNOTSUPP: a kernel probe cannot be set */
 
 	/* Events without hardware */
-	PMUCTL_WHY_SOFT_UNSUPPORTED	= 112,	/* EOPNOTSUPP */
-	PMUCTL_WHY_NO_SOFT_HOOK		= 113,	/* EOPNOTSUPP: a hook lacks */
-	PMUCTL_WHY_GROUP_LONG		= 114,	/* EINVAL: too many events */
-	PMUCTL_WHY_NAME_MISSING		= 115,	/* EINVAL: of the tracepoint */
-	PMUCTL_WHY_NAME_UNUSED		= 116,	/* EINVAL */
-	PMUCTL_WHY_NAME_LONG		= 117,	/* EINVAL */
-	PMUCTL_WHY_TRACEPOINT_UNKNOWN	= 118,	/* ENOENT */
-	PMUCTL_WHY_TRACEPOINT_KERNEL	= 119,	/* EINVAL: it excludes the kernel */
-	PMUCTL_WHY_FILTER_TEXT		= 120,	/* EINVAL: at which character */
-	PMUCTL_WHY_FILTER_LONG		= 121,	/* EINVAL */
-	PMUCTL_WHY_FILTER_UNUSED	= 122,	/* EINVAL: it is no tracepoint */
-	PMUCTL_WHY_PERM_RAW		= 123,	/* EACCES */
+	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* EOPNOTSUPP */
+	PMUCTL_WHY_NO_SOFT_HOOK		= 129,	/* EOPNOTSUPP: a hook lacks */
+	PMUCTL_WHY_GROUP_LONG		= 130,	/* EINVAL: too many events */
+	PMUCTL_WHY_NAME_MISSING		= 131,	/* EINVAL: of the tracepoint */
+	PMUCTL_WHY_NAME_UNUSED		= 132,	/* EINVAL */
+	PMUCTL_WHY_NAME_LONG		= 133,	/* EINVAL */
+	PMUCTL_WHY_TRACEPOINT_UNKNOWN	= 134,	/* ENOENT */
+	PMUCTL_WHY_TRACEPOINT_KERNEL	= 135,	/* EINVAL: it excludes the kernel */
+	PMUCTL_WHY_FILTER_TEXT		= 136,	/* EINVAL: at which character */
+	PMUCTL_WHY_FILTER_LONG		= 137,	/* EINVAL */
+	PMUCTL_WHY_FILTER_UNUSED	= 138,	/* EINVAL: it is no tracepoint */
+	PMUCTL_WHY_PERM_RAW		= 139,	/* EACCES */
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
@@ -183,6 +183,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_KERNEL_ATTR		= 114,	/* EINVAL: records, groups, AUX */
 	PMUCTL_WHY_KERNEL_HANDLER	= 115,	/* EINVAL: a handler without a period */
 	PMUCTL_WHY_KERNEL_IN_HANDLER	= 116,	/* EDEADLK */
+	PMUCTL_WHY_KERNEL_TRACEPOINT	= 117,	/* EOPNOTSUPP */
 
 	/* AUX area tracing */
 	PMUCTL_WHY_AUX_NONE		= 144,	/* ENOENT: this CPU cannot trace */

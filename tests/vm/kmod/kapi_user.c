@@ -69,10 +69,10 @@ static bool handle(struct pmuctl_counter *counter,
 		seen->time = sample->time;
 		seen->enabled = sample->time_enabled;
 		seen->running = sample->time_running;
-		seen->ip = instruction_pointer(regs);
+		seen->ip = regs ? instruction_pointer(regs) : 0;
 		seen->tid = current->pid;
 		seen->cpu = raw_smp_processor_id();
-		seen->user_mode = user_mode(regs);
+		seen->user_mode = regs && user_mode(regs);
 		seen->nmi = !!in_nmi();
 	}
 	if (user->handler & KAPI_MISUSE && !said->calls)
@@ -189,7 +189,7 @@ struct racer {
 /* Without a limit two CPUs could wait for each other. */
 #define SPINS_MAX	200000
 /* Long enough for the release to reach the point at which it has to wait */
-#define SPINS_AFTER	3000
+#define SPINS_AFTER	1000
 
 static bool used_after_free;
 
