@@ -82,7 +82,6 @@ static const struct {
 	u8 bit;
 	const char *field;
 } unsupported_flags[] = {
-	{ 11, "attr.inherit_stat" },
 	{ 19, "attr.exclude_host" },
 	{ 20, "attr.exclude_guest" },
 	{ 28, "attr.namespaces" },
@@ -92,19 +91,18 @@ static const struct {
 	{ 32, "attr.cgroup" },
 	{ 33, "attr.text_poke" },
 	{ 34, "attr.build_id" },
-	{ 36, "attr.remove_on_exec" },
 	{ 37, "attr.sigtrap" },
 };
 
 /* All of them: every known flag but disabled, inherit, pinned, exclusive, exclude_user,
- * _kernel, _hv, _idle, mmap, comm, freq, enable_on_exec, task, watermark, mmap_data,
- * sample_id_all, exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid,
- * context_switch, write_backward, inherit_thread, and precise_ip, which has a sentence of
- * its own.
+ * _kernel, _hv, _idle, mmap, comm, freq, inherit_stat, enable_on_exec, task, watermark,
+ * mmap_data, sample_id_all, exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid,
+ * context_switch, write_backward, inherit_thread, remove_on_exec, and precise_ip, which has a
+ * sentence of its own.
  */
 #define SUPPORTED_FLAGS							\
-	(GENMASK_ULL(10, 0) | BIT_ULL(35) | GENMASK_ULL(14, 12) |	\
-	 GENMASK_ULL(18, 17) | GENMASK_ULL(27, 21))
+	(GENMASK_ULL(14, 0) | GENMASK_ULL(18, 17) |			\
+	 GENMASK_ULL(27, 21) | GENMASK_ULL(36, 35))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))
 
@@ -323,6 +321,8 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 	err = check_sampling(attr, why);
 	if (err)
 		return err;
+	if (attr->enable_on_exec && attr->remove_on_exec)
+		return pmuctl_refuse(why, EXEC_BOTH, "attr.remove_on_exec");
 	if (attr->exclude_user && attr->exclude_kernel)
 		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");
 	if (attr->type == PERF_TYPE_TRACEPOINT && attr->exclude_kernel)

@@ -20,6 +20,7 @@
 #include "cpu_state.h"
 #include "sideband.h"
 #include "soft.h"
+#include "threads.h"
 
 static struct pmuctl_cpu __percpu *pmuctl_cpus;
 
@@ -253,6 +254,7 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
 	ctx->nr_inherit += !!event->heritage.root;
+	ctx->kin = 0;
 }
 
 /* Make it the task's, unless that has got another meanwhile; with a reference */
@@ -350,7 +352,8 @@ static bool add_event(struct pmuctl_cpu *pc, void *arg)
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));
 }
 
-bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
+bool pmuctl_context_join(struct pmuctl_context *ctx,
+			 pmuctl_context_change_func join, void *arg)
 {
 	lockdep_assert_held(&pmuctl_mutex);
 
@@ -362,14 +365,17 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
 		return false;
 
-	INIT_LIST_HEAD(&event->node);
-	pmuctl_context_change(ctx, add_event, event);
-	if (list_empty(&event->node))
-		return false;
-
+	pmuctl_context_change(ctx, join, arg);
 	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)
 		call_cpu(task_cpu(ctx->task), load_if_current, ctx);
 	return true;
+}
+
+bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
+{
+	INIT_LIST_HEAD(&event->node);
+	return pmuctl_context_join(ctx, add_event, event) &&
+		!list_empty(&event->node);
 }
 
 /* The siblings of a leader that goes become single events. */
@@ -387,22 +393,31 @@ static bool disband(struct pmuctl_event *leader)
 	return any;
 }
 
-static bool del_event(struct pmuctl_cpu *pc, void *arg)
+bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 {
-	struct pmuctl_event *event = arg;
 	bool others;
 
-	if (event->ended)
-		return false;
-	event->ended = true;
 	if (pc)
 		pmuctl_sched_stop(pc, event);
 	others = disband(event);
 	list_del(&event->node);
+	event->leader = event;
+	event->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
+	event->context->kin = 0;
 	return pc && (others || pc->waiting);
+}
+
+static bool del_event(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *event = arg;
+
+	if (event->ended)
+		return false;
+	event->ended = true;
+	return pmuctl_context_take_out(pc, event);
 }
 
 void pmuctl_context_del(struct pmuctl_event *event)
@@ -458,7 +473,14 @@ void pmuctl_context_switch(struct task_struct *next)
 		unload_for_switch(pc);
 		return;
 	}
+	ctx = pmuctl_context_find(next);
 	if (pc->task_context) {
+		if (ctx && READ_ONCE(ctx->nr_inherit) &&
+		    pmuctl_inherit_switch(pc, ctx)) {
+			if (unlikely(user))
+				pmuctl_user_switch(next);
+			return;
+		}
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
@@ -466,7 +488,6 @@ void pmuctl_context_switch(struct task_struct *next)
 		changed |= is_idle_task(current) || is_idle_task(next);
 		at_switch = true;
 	}
-	ctx = pmuctl_context_find(next);
 	if (ctx)
 		load_task(pc, ctx, next);
 	else if (changed)
@@ -477,34 +498,6 @@ void pmuctl_context_switch(struct task_struct *next)
 		pmuctl_soft_arrive(ctx);
 	if (unlikely(user))
 		pmuctl_user_switch(next);
-}
-
-static bool enable_on_exec(struct pmuctl_cpu *pc, void *arg)
-{
-	struct pmuctl_context *ctx = arg;
-	struct pmuctl_event *leader, *event;
-	enum pmuctl_class class;
-	bool any = false;
-
-	for_each_group(leader, class, ctx) {
-		for_each_group_member(event, leader) {
-			any |= event->enable_on_exec;
-			event->enabled |= event->enable_on_exec;
-			event->enable_on_exec = false;
-		}
-	}
-	return any;
-}
-
-void pmuctl_context_exec_begin(void)
-{
-	struct pmuctl_context *ctx;
-
-	rcu_read_lock();
-	ctx = pmuctl_context_find(current);
-	if (ctx)
-		pmuctl_context_change(ctx, enable_on_exec, ctx);
-	rcu_read_unlock();
 }
 
 void pmuctl_context_task_gone(bool ended)
@@ -527,6 +520,8 @@ void pmuctl_context_task_gone(bool ended)
 		pmuctl_inherit_end(ctx);
 		wake_up_all(&ctx->gone_wait);
 	}
+	if (ended)
+		pmuctl_process_task_ends();
 	rcu_read_unlock();
 }
 

@@ -80,6 +80,9 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
+ * @kin: those with the same number can be exchanged in a switch: see inherit_switch.c.
+ *	Whoever changes which events there are, their order, or which are enabled, sets
+ *	it to 0.
  *
  * Others:
  * @lock: see above.
@@ -103,6 +106,7 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
+	u64 kin;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -148,6 +152,8 @@ struct pmuctl_soft_state {
  * @aux_action: PMUCTL_AUX_*: what its overflows do to the trace of its leader.
  * @aux: what it has that traces, see aux.h; NULL if it does not. It has @soft too.
  * @exclude_idle: it does not count while the CPU runs its idle task.
+ * @remove_on_exec: it ends at the next exec of its task.
+ * @inherit_stat: of its children a record tells what each has counted.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
@@ -197,6 +203,8 @@ struct pmuctl_event {
 	u8 side;
 	u8 aux_action;
 	bool exclude_idle;
+	bool remove_on_exec;
+	bool inherit_stat;
 	bool exclusive;
 	enum pmuctl_class class;
 	struct pmuctl_event **on_cpu;
@@ -375,10 +383,11 @@ static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 	return event->on_cpu || !event->context->task;
 }
 
-/* For inherit.c: a copy of an event for a child of its task, disabled; the context's lock
- * is held. Returns NULL without memory.
+/* For inheritance: a copy of an event for a child of its task, disabled. Its context's lock
+ * is held, or it is a root that stays as it is. Returns NULL without memory.
  */
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from);
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
+				       gfp_t gfp);
 
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);
@@ -447,8 +456,8 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 /* The same for a task that has not run, in a hook, under RCU; NULL: no memory. */
 struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child);
 
-/* Attach a child event to a context that is not loaded and whose lock is held; it takes a
- * reference. @leader: of its group, or NULL.
+/* Attach a child event to a context whose lock is held; it takes a reference. @leader: of its
+ * group, or NULL. If the context is loaded the caller has the PMU brought in line.
  */
 void pmuctl_context_adopt(struct pmuctl_context *ctx, struct pmuctl_event *child,
 			  struct pmuctl_event *leader);
@@ -465,6 +474,23 @@ void pmuctl_context_put(struct pmuctl_context *ctx);
  * Return: true; false if the context is gone: the task is exiting.
  */
 bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event);
+
+/**
+ * pmuctl_context_join() - the same for an event that @join attaches, if it may
+ * @ctx: referenced by the caller.
+ * @join: as that of pmuctl_context_change(); the context may be gone.
+ * @arg: its second argument.
+ *
+ * Context: as pmuctl_context_add()
+ * Return: false if the task is exiting, and @join was not called.
+ */
+bool pmuctl_context_join(struct pmuctl_context *ctx,
+			 pmuctl_context_change_func join, void *arg);
+
+/* Take an event out of its context. As the function of pmuctl_context_change(); who calls it
+ * says that it has ended.
+ */
+bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event);
 
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);
@@ -517,7 +543,7 @@ void pmuctl_sched_stopped(void);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
-void pmuctl_context_exec_begin(void);
+void pmuctl_context_exec_begin(void); /* exec.c */
 /* @ended: it will never run again; else only nobody may look into it any more. */
 void pmuctl_context_task_gone(bool ended);
 

@@ -26,7 +26,8 @@
  * @timer: rotates while somebody waits.
  * @tick: runs while sampling needs it: see pmuctl_tick().
  * @ticking: it is to run.
- * @batch: scratch, too large for the stack.
+ * @batch: scratch, too large for the stack; with
+ * @heirs: those that the counters of a batch are handed over to.
  *
  * Written by its own CPU with IRQs off; all but @task_context with the locks of both
  * contexts held.
@@ -46,6 +47,7 @@ struct pmuctl_cpu {
 	struct hrtimer tick;
 	bool ticking;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
+	struct hwpmu_counter *heirs[HWPMU_MAX_COUNTERS];
 };
 
 /* The state of a CPU; to be looked at under its locks. */

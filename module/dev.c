@@ -83,6 +83,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	mutex_unlock(&pmuctl_mutex);
 
 	info->hw_events = pmuctl_event_number();
+	info->not_inherited = min_t(u64, pmuctl_inherit_missing(), U32_MAX);
 	info->features = PMUCTL_FEATURE_TASK |
 		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
 		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_ALL_CPUS |
@@ -166,7 +167,8 @@ static int check_flags(const struct pmuctl_open *open,
 		       struct pmuctl_explanation *why)
 {
 	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
-			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC |
+			  PMUCTL_OPEN_PROCESS;
 
 	if (open->flags & ~known)
 		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", open->flags,

@@ -253,6 +253,8 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->read_format = attr->read_format;
 	event->side = pmuctl_side_of(attr);
 	event->exclude_idle = attr->exclude_idle;
+	event->remove_on_exec = attr->remove_on_exec;
+	event->inherit_stat = attr->inherit_stat;
 	event->exclusive = attr->exclusive;
 	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
 	event->leader = event;
@@ -300,7 +302,8 @@ static bool writes_records(const struct perf_event_attr *attr)
 	return attr->type >= PMUCTL_TYPE_DRIVERS ||
 	       attr->sample_period || attr->sample_type ||
 	       attr->wakeup_events || attr->use_clockid ||
-	       attr->write_backward || pmuctl_side_of(attr);
+	       attr->write_backward || attr->inherit_stat ||
+	       pmuctl_side_of(attr);
 }
 
 static int make_output(struct pmuctl_event *event,
@@ -416,14 +419,15 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	dealloc_event(event);
 }
 
-/* ---- Children; hooks, where nothing may sleep ---- */
+/* ---- Children; mostly in hooks, where nothing may sleep ---- */
 
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
+struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
+				       gfp_t gfp)
 {
 	struct pmuctl_event *child;
 
-	child = kmem_cache_zalloc(event_cache,
-				  GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
+	child = kmem_cache_zalloc(event_cache, gfp);
 	if (!child)
 		return NULL;
 	child->output = from->output;
@@ -433,6 +437,8 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
 	child->read_format = from->read_format;
 	child->side = from->side;
 	child->exclude_idle = from->exclude_idle;
+	child->remove_on_exec = from->remove_on_exec;
+	child->inherit_stat = from->inherit_stat;
 	child->exclusive = from->exclusive;
 	child->class = from->class;
 	child->leader = child;
@@ -441,7 +447,7 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from)
 	hwpmu_counter_copy(&child->counter, &from->counter);
 	if (from->soft)
 		pmuctl_soft_copy(child, from);
-	if (!pmuctl_sampling_copy(child, from)) {
+	if (!pmuctl_sampling_copy(child, from, gfp)) {
 		kmem_cache_free(event_cache, child);
 		return NULL;
 	}
@@ -481,6 +487,7 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 		each->error = false;
 		pmuctl_inherit_follows(each);
 	}
+	want->event->context->kin = 0;
 	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
 

@@ -16,6 +16,7 @@
 
 #include "compat/uninitialized.h"
 #include "event_fd.h"
+#include "threads.h"
 #include "tracepoint.h"
 
 /* All of them; the mutex is outside of every lock of the core. */
@@ -177,9 +178,13 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	struct pmuctl_output *output = READ_ONCE(ef->event->output);
 	__poll_t ready = 0;
 
-	if (ctx) { /* else of all CPUs: they never end */
+	if (ef->process) {
+		poll_wait(file, &pmuctl_process_wait, wait);
+		if (pmuctl_process_has_ended(ef->process))
+			ready |= EPOLLHUP;
+	} else if (ctx) { /* else of all CPUs: they never end */
 		poll_wait(file, &ctx->gone_wait, wait);
-		if (READ_ONCE(ctx->gone))
+		if (READ_ONCE(ctx->gone) || READ_ONCE(ef->event->ended))
 			ready |= EPOLLHUP;
 	}
 	if (output) {
@@ -220,6 +225,7 @@ static int event_release(struct inode *inode, struct file *file)
 	mutex_unlock(&files_mutex);
 	pmuctl_event_free(ef->event);
 	put_pid(ef->opener);
+	put_pid(ef->process);
 	kfree(ef);
 	return 0;
 }
@@ -252,10 +258,16 @@ static const struct file_operations event_fops = {
 	.compat_ioctl = pmuctl_event_fd_compat_ioctl,
 };
 
-/* Find out whom an event counts: a task with a reference, or NULL for all of @cpu. */
-static int find_target(int pid, int cpu, struct task_struct **task,
+static bool is_of_process(const struct pmuctl_open *open)
+{
+	return open->flags & PMUCTL_OPEN_PROCESS;
+}
+
+/* Find out whom an event counts: a task with a reference, or NULL for all of its CPU. */
+static int find_target(const struct pmuctl_open *open, struct task_struct **task,
 		       struct pmuctl_explanation *why)
 {
+	int pid = open->pid, cpu = open->cpu;
 	struct pid *id;
 
 	*task = NULL;
@@ -265,6 +277,8 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 				     nr_cpu_ids - 1);
 	if (pid < -1)
 		return pmuctl_refuse(why, PID_INVALID, "pid", pid);
+	if (pid == -1 && is_of_process(open))
+		return pmuctl_refuse(why, PROCESS_PID, "pid", pid);
 	if (pid == -1)
 		return 0;
 	if (!pid) {
@@ -279,6 +293,51 @@ static int find_target(int pid, int cpu, struct task_struct **task,
 	return 0;
 }
 
+/* May the caller open it, for each thread if it is of a process? These can differ. */
+static int may_open(const struct perf_event_attr *attr, struct task_struct *task,
+		    const struct pmuctl_open *open,
+		    struct pmuctl_explanation *why)
+{
+	struct pmuctl_threads *threads;
+	unsigned int i;
+	int err;
+
+	err = pmuctl_may_open(attr, task, open->pid, why);
+	if (err || !is_of_process(open) || perfmon_capable())
+		return err;
+	threads = pmuctl_threads_get(task);
+	if (!threads)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	for (i = 0; i < threads->n && !err; i++) {
+		err = pmuctl_may_open(attr, threads->task[i], open->pid, why);
+		if (err == -ESRCH)
+			err = 0; /* it has ended meanwhile */
+	}
+	pmuctl_threads_put(threads);
+	return err;
+}
+
+/* An event that counts all that it is to, or an error pointer */
+static struct pmuctl_event *
+create(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+       struct task_struct *task, const struct pmuctl_open *open, bool enable,
+       struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err;
+
+	event = pmuctl_event_create(task, open->cpu, attr, trace, enable, leader,
+				    why);
+	if (IS_ERR(event) || !event->heritage.root)
+		return event;
+	err = pmuctl_inherit_spread(event, is_of_process(open), why);
+	if (err) {
+		pmuctl_event_free(event);
+		return ERR_PTR(err);
+	}
+	return event;
+}
+
 /* An open event that is allowed, or an error pointer */
 static struct pmuctl_event *
 create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
@@ -290,18 +349,18 @@ create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 	struct pmuctl_event *event;
 	int err;
 
-	err = pmuctl_may_open(attr, task, open->pid, why);
+	err = may_open(attr, task, open, why);
 	if (err) {
 		pmuctl_trace_free(trace);
 		return ERR_PTR(err);
 	}
-	event = pmuctl_event_create(task, open->cpu, attr, trace,
-				    !attr->disabled && !foreign, leader, why);
+	event = create(attr, trace, task, open, !attr->disabled && !foreign,
+		       leader, why);
 	if (IS_ERR(event) || !foreign)
 		return event;
 
 	/* An exec may have come between; from now on it would end the event. */
-	err = pmuctl_may_open(attr, task, open->pid, why);
+	err = may_open(attr, task, open, why);
 	if (err) {
 		pmuctl_event_free(event);
 		return ERR_PTR(err);
@@ -346,6 +405,15 @@ create_in_group(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 	return event;
 }
 
+/* Of a process any thread that lives is as good as the one that was named. */
+static struct task_struct *choose_thread(struct task_struct *task)
+{
+	struct task_struct *alive = pmuctl_thread_get_alive(task);
+
+	put_task_struct(task);
+	return alive;
+}
+
 static int refuse_file(int err, struct pmuctl_explanation *why)
 {
 	switch (err) {
@@ -388,6 +456,8 @@ static int install(struct pmuctl_event *event, bool cloexec,
 
 	/* Nothing can fail any more. */
 	ef->opener = get_pid(task_pid(current));
+	if (event->heritage.process)
+		ef->process = get_task_pid(event->context->task, PIDTYPE_TGID);
 	mutex_lock(&files_mutex);
 	list_add_tail(&ef->node, &event_files);
 	mutex_unlock(&files_mutex);
@@ -412,9 +482,13 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
 	struct task_struct *task;
 	int err;
 
-	err = find_target(open->pid, open->cpu, &task, why);
+	if (is_of_process(open) && !attr->inherit)
+		return pmuctl_refuse(why, PROCESS_INHERIT, "attr.inherit");
+	err = find_target(open, &task, why);
 	if (err)
 		return err;
+	if (is_of_process(open))
+		task = choose_thread(task);
 	if (name)
 		trace = pmuctl_trace_alloc(name, why);
 	event = IS_ERR(trace) ? ERR_CAST(trace) :

@@ -13,12 +13,15 @@
  * struct event_file - what an event file descriptor is
  * @event: the event; constant.
  * @opener: the thread that opened it; constant, referenced.
+ * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
+ *	referenced.
  * @node: in event_files, which files_mutex protects.
  * @last: the last refusal of an ioctl or read on it.
  */
 struct event_file {
 	struct pmuctl_event *event;
 	struct pid *opener;
+	struct pid *process;
 	struct list_head node;
 	struct pmuctl_last last;
 };

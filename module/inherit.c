@@ -16,6 +16,11 @@ struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h)
 	return container_of(h, struct pmuctl_event, heritage);
 }
 
+bool pmuctl_is_child(const struct pmuctl_event *event)
+{
+	return event->heritage.root && event->heritage.root != event;
+}
+
 bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
 		     bool group)
 {

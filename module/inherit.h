@@ -12,6 +12,9 @@
  * wants something of all children walks the list, one walk of a family at a time: until it
  * has left the shard those that end stay listed, so it misses none and sees none twice.
  *
+ * An event of a process has children from the start, for the threads that were there:
+ * inherit_spread.c.
+ *
  *	fork:	context locks of parent and child > shard
  *	end:	context lock > shard
  *	walk:	family mutex, in it for each child its context lock, or for a shard its lock
@@ -27,6 +30,7 @@
 
 struct perf_event_attr;
 struct pmuctl_context;
+struct pmuctl_cpu;
 struct pmuctl_counts;
 struct pmuctl_event;
 struct pmuctl_explanation;
@@ -58,6 +62,7 @@ struct pmuctl_past {
  *	the last time; if their period was changed, it became @period. Likewise; of a child:
  *	the last change that it has followed.
  * @thread_only: only threads of the same process inherit it; constant.
+ * @process: it is of all threads that its process had; constant once it has a descriptor.
  *
  * Of a child:
  * @kin: in its shard; that one's lock.
@@ -76,6 +81,7 @@ struct pmuctl_heritage {
 	u64 period;
 	u64 changes;
 	bool thread_only;
+	bool process;
 
 	struct list_head kin;
 	u64 seen;
@@ -122,6 +128,21 @@ struct pmuctl_family {
 int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
 			 const struct perf_event_attr *attr,
 			 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_inherit_spread() - give a root the children that it must have from the start
+ * @event: a root, attached; nobody else knows it yet.
+ * @process: for each other thread of its task's process there is to be one. One that
+ *	joins a group gets one wherever its leader has one, as its leader is one of
+ *	a process, or is not.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if its leader differs in @process; -ENOMEM; -EINTR; -EBUSY as
+ * pmuctl_admit().
+ */
+int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+			  struct pmuctl_explanation *why);
 
 /* It is closed: its children end. Process, may sleep; pmuctl_mutex held. */
 void pmuctl_inherit_close(struct pmuctl_event *event);
@@ -175,13 +196,39 @@ void pmuctl_inherit_follows(struct pmuctl_event *event);
 /* What the hooks tell. The current task makes another, which has not run; RCU. */
 void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
 
+/* Does it descend from another? Any context. */
+bool pmuctl_is_child(const struct pmuctl_event *event);
+
+/* A child ends: its counts are kept. Its context is locked, and it is in none of the lists of
+ * that any more. @done: gets it, for pmuctl_inherit_release(), unless it is walked.
+ */
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done);
+
+/* Tell what a child of the current task has counted, if that is wanted. Its context is locked,
+ * and it is not on the PMU.
+ */
+void pmuctl_inherit_tell(struct pmuctl_event *child);
+
 /* The context of a task that has ended, or may not be looked into any more; not loaded. */
 void pmuctl_inherit_end(struct pmuctl_context *ctx);
+
+/**
+ * pmuctl_inherit_switch() - let the events of one task go on for another that has the same
+ * @pc: this CPU, where a task's context is loaded that has events which are inherited.
+ * @to: the next task's.
+ *
+ * Context: sched_switch: IRQs off.
+ * Return: true if @to is loaded now; false: nothing was done.
+ */
+bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to);
 
 /* How many children there is no memory for, ever. Any context. */
 unsigned long pmuctl_inherit_missing(void);
 
 void pmuctl_inherit_exit(void);
+
+/* Free children that are on this list by their kin, and nowhere else. Any context. */
+void pmuctl_inherit_release(struct list_head *list);
 
 /* ---- For the files of inheritance alone ---- */
 
@@ -196,10 +243,18 @@ bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *ev
 /* The event that has this heritage */
 struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h);
 
+/* The child of this root that a context has, or NULL. Its lock is held. */
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root);
+
+/* List a new child of the root of @from, of which it is a copy, in the shard of @cpu; those
+ * of a group are in the same. It follows the last change for all, which @from may not have
+ * seen yet. Its context's lock is held. Returns false if the root gets no more children.
+ */
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu);
+
 /* The end of the walk of a shard: those that have ended leave it. Process. */
 void pmuctl_shard_leave(struct pmuctl_shard *shard);
-
-/* Free children that are on this list by their kin, and nowhere else. Any context. */
-void pmuctl_inherit_release(struct list_head *list);
 
 #endif /* PMUCTL_INHERIT_H */

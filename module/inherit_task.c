@@ -5,6 +5,7 @@
  * without memory a child is not counted, and that is told.
  */
 #include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
@@ -22,12 +23,8 @@ unsigned long pmuctl_inherit_missing(void)
 
 /* ---- The beginning of a child ---- */
 
-/*
- * It has all of @from, the same event of the parent, and follows the last change for all
- * that @from may not have seen yet. Returns false if the root gets no more children.
- */
-static bool list_child(struct pmuctl_event *child,
-		       const struct pmuctl_event *from)
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_heritage *root = &from->heritage.root->heritage;
@@ -35,7 +32,7 @@ static bool list_child(struct pmuctl_event *child,
 
 	h->family = root->family;
 	h->root = from->heritage.root;
-	h->shard = smp_processor_id();
+	h->shard = cpu;
 	shard = per_cpu_ptr(h->family->shards, h->shard);
 
 	raw_spin_lock(&shard->lock);
@@ -58,17 +55,20 @@ static void count_missing(void)
 	atomic_long_inc(&missing);
 }
 
+/* NULL: the root gets no more; or ERR_PTR(-ENOMEM) */
 static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
-				       const struct pmuctl_event *from)
+				       const struct pmuctl_event *from,
+				       const struct pmuctl_event *leader)
 {
-	struct pmuctl_event *child = pmuctl_event_copy(from);
+	struct pmuctl_event *child = pmuctl_event_copy(from, GFP_ATOMIC);
+	int cpu = leader ? leader->heritage.shard : smp_processor_id();
 
 	if (!child) {
 		count_missing();
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
-	if (!list_child(child, from)) {
+	if (!pmuctl_inherit_list(child, from, cpu)) {
 		pmuctl_event_free_child(child);
 		return NULL;
 	}
@@ -82,6 +82,21 @@ static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
 	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
 }
 
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root)
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+
+	if (!ctx->nr_inherit)
+		return NULL;
+	for_each_group(leader, class, ctx)
+		for_each_group_member(event, leader)
+			if (event->heritage.root == root)
+				return event;
+	return NULL;
+}
+
 static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 		       u64 clone_flags)
 {
@@ -90,10 +105,16 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	for_each_group_member(from, leader) {
 		if (!is_inherited(from, clone_flags))
 			continue;
-		child = make_child(ctx, from);
-		if (!child)
-			continue;
-		pmuctl_context_adopt(ctx, child, first);
+		/* Who counts the process may have been here before. */
+		child = pmuctl_inherit_find(ctx, from->heritage.root);
+		if (!child) {
+			child = make_child(ctx, from, first);
+			if (IS_ERR(child) && from == leader)
+				return; /* its siblings must not count without it */
+			if (IS_ERR_OR_NULL(child))
+				continue;
+			pmuctl_context_adopt(ctx, child, first);
+		}
 		if (!first)
 			first = child;
 	}
@@ -132,8 +153,7 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 
 /* ---- The end of a child ---- */
 
-/* Its context is locked; it is in none of the lists of that any more. */
-static void end_child(struct pmuctl_event *child, struct list_head *done)
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
@@ -154,19 +174,17 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 {
 	struct pmuctl_event *event, *next;
 
+	for_each_group_member(event, leader)
+		pmuctl_inherit_tell(event);
+	ctx->kin = 0;
 	list_del(&leader->node);
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		list_del(&event->node);
-		end_child(event, done);
+		pmuctl_inherit_end_child(event, done);
 		ctx->nr_inherit--;
 	}
-	end_child(leader, done);
+	pmuctl_inherit_end_child(leader, done);
 	ctx->nr_inherit--;
-}
-
-static bool is_child(const struct pmuctl_event *event)
-{
-	return event->heritage.root && event->heritage.root != event;
 }
 
 void pmuctl_inherit_end(struct pmuctl_context *ctx)
@@ -181,7 +199,7 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx)
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		list_for_each_entry_safe(leader, next, &ctx->groups[class], node)
-			if (is_child(leader))
+			if (pmuctl_is_child(leader))
 				end_group(ctx, leader, &done);
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	pmuctl_inherit_release(&done);

@@ -311,7 +311,7 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
  * memory.
  */
 bool pmuctl_sampling_copy(struct pmuctl_event *child,
-			  const struct pmuctl_event *from);
+			  const struct pmuctl_event *from, gfp_t gfp);
 
 /* The event is off the PMU for ever: wait for what its last overflow wants. As next. */
 void pmuctl_sampling_sync(struct pmuctl_event *event);

@@ -359,13 +359,13 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 }
 
 bool pmuctl_sampling_copy(struct pmuctl_event *child,
-			  const struct pmuctl_event *from)
+			  const struct pmuctl_event *from, gfp_t gfp)
 {
 	struct pmuctl_sampling *s;
 
 	if (!from->sampling)
 		return true;
-	s = kzalloc(sizeof(*s), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+	s = kzalloc(sizeof(*s), gfp);
 	if (!s)
 		return false;
 	s->event = child;

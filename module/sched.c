@@ -271,6 +271,7 @@ static void stop_all_flexible(struct pmuctl_cpu *pc)
 static void set_error(struct pmuctl_event *leader)
 {
 	leader->error = true;
+	leader->context->kin = 0;
 	clear_eligible(leader);
 }
 
@@ -338,6 +339,7 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 		if (leader->counter.running)
 			list_move_tail(&leader->node, &ran);
 	list_splice_tail(&ran, list);
+	ctx->kin = 0;
 }
 
 static void end_turn_of(struct pmuctl_context *ctx, u64 now)

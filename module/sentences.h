@@ -92,6 +92,8 @@
 
 #define PMUCTL_SAY_CLOCK_UNUSED EINVAL, \
 	"attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0"
+#define PMUCTL_SAY_EXEC_BOTH EINVAL, \
+	"an exec cannot both enable an event and remove it: clear attr.enable_on_exec or attr.remove_on_exec"
 
 /* The target */
 #define PMUCTL_SAY_PID_INVALID EINVAL, \
@@ -122,6 +124,12 @@
 	"only a group's leader can be %s, for the whole group: set it there"
 #define PMUCTL_SAY_SIBLING_INHERIT EINVAL, \
 	"a group is inherited as a whole or not at all: set attr.inherit as its leader has it"
+#define PMUCTL_SAY_PROCESS_PID EINVAL, \
+	"pid %d with PMUCTL_OPEN_PROCESS is no process: give the id of one, or 0 for the calling one"
+#define PMUCTL_SAY_PROCESS_INHERIT EINVAL, \
+	"PMUCTL_OPEN_PROCESS counts what a process starts too: set attr.inherit, and attr.inherit_thread for its threads alone"
+#define PMUCTL_SAY_SIBLING_PROCESS EINVAL, \
+	"a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader"
 #define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
 	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
 

@@ -115,6 +115,7 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 	if (event->counter.user)
 		return;
 	ctx->nr_user_pages++;
+	ctx->kin = 0;
 	hwpmu_user_attach(&event->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }

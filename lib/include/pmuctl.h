@@ -158,7 +158,9 @@ struct pmuctl_reading {
  *	<linux/perf_event.h> as the library was built with.
  * @pid: 0 the calling thread, > 0 another one, -1 everybody on @cpu.
  * @cpu: -1 on any CPU, >= 0 only there; both -1: everybody on all CPUs.
- * @flags: PERF_FLAG_*. PERF_FLAG_FD_CLOEXEC is always added.
+ * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PMUCTL_OPEN_PROCESS: count the
+ *	whole process that @pid is a thread of, with all that it starts; attr.inherit must
+ *	be set.
  * @event: the new handle.
  *
  * Counting starts at once unless attr.disabled is set.
@@ -176,7 +178,7 @@ int pmuctl_event_open(struct pmuctl_device *dev,
  * @attr: what to count, as for pmuctl_event_open().
  * @pid: whom, the same as the leader.
  * @cpu: where, the same as the leader.
- * @flags: PERF_FLAG_*.
+ * @flags: PERF_FLAG_*, and PMUCTL_OPEN_PROCESS if the leader has it.
  * @leader: the first event of the group; NULL starts a new group, as
  *	pmuctl_event_open() does. It may be closed before the others, which
  *	then are single events.

@@ -18,6 +18,11 @@
  * The NMI looks only at counters that are enabled and active: only while these two hold
  * are count, prev and left its to change, and hwpmu_read() notices by @seq if it did.
  * A period that ends while its counter is being stopped is told when it goes on.
+ *
+ * A counter is handed over while it counts: its place in active[] is empty meanwhile. An
+ * NMI that comes then acknowledges the overflow, and changes neither of the two; without a
+ * period nobody is to be told, and that the raw value has gone round is seen when it is
+ * folded the next time, long before it does so again.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -364,6 +369,35 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 			mask |= BIT_ULL(counters[i]->index);
 	if (mask)
 		stop_mask(cpu, mask);
+}
+
+void hwpmu_hand_over(struct hwpmu_counter *const *from,
+		     struct hwpmu_counter *const *to, unsigned int n)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	while (n--) {
+		struct hwpmu_counter *a = from[n], *b = to[n];
+		unsigned int index = a->index;
+		u64 raw;
+
+		WRITE_ONCE(cpu->active[index], NULL);
+		barrier(); /* the NMI leaves both alone from here on */
+		raw = intel_read_counter(index);
+		a->count += (raw - a->prev) & hwpmu_width_mask(index);
+		a->running = false;
+		b->index = index;
+		b->prev = raw;
+		b->running = true;
+		barrier();
+		WRITE_ONCE(cpu->active[index], b);
+	}
+}
+
+bool hwpmu_counts_kernel(const struct hwpmu_counter *c)
+{
+	return c->config.evtsel & HWPMU_EVTSEL_OS;
 }
 
 /* @value, and what was counted since it was right, of one instant */

@@ -211,6 +211,23 @@ void hwpmu_commit(void);
 void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
 
 /**
+ * hwpmu_hand_over() - let other counters go on where some are
+ * @from: running on this CPU; they are stopped.
+ * @to: not running, each of the same event; they run.
+ * @n: how many.
+ *
+ * What is counted until now is @from's, what comes is @to's; "now" is a moment for each.
+ * None has a period or a user.
+ *
+ * Context: Owner CPU, IRQs off.
+ */
+void hwpmu_hand_over(struct hwpmu_counter *const *from,
+		     struct hwpmu_counter *const *to, unsigned int n);
+
+/* Does it count in the kernel? Any context. */
+bool hwpmu_counts_kernel(const struct hwpmu_counter *counter);
+
+/**
  * hwpmu_read() - value of a counter
  * @counter: running on this CPU, or not running at all.
  *

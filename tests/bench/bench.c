@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 		bench_events_init();
 		/* First, while no event has been opened yet */
 		bench_switches();
+		bench_forks();
 		if (bench_kind != BENCH_NONE) {
 			bench_calls();
 			bench_user_read();

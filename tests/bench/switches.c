@@ -141,6 +141,25 @@ static int64_t beside_event(void)
 	return cost;
 }
 
+/* Four events of this task, which the child inherits */
+static int64_t between_clones(void)
+{
+	int64_t cost;
+	int fds[4];
+
+	end_child();
+	for (unsigned int i = 0; i < 4; i++) {
+		struct perf_event_attr attr = bench_attr(i);
+
+		attr.inherit = 1;
+		fds[i] = bench_open(&attr, 0, -1, -1);
+	}
+	start_child();
+	cost = measure_counted(fds[0]);
+	bench_close_all(fds, 4);
+	return cost;
+}
+
 void bench_switches(void)
 {
 	int64_t without;
@@ -158,6 +177,7 @@ void bench_switches(void)
 		/* What is switched off with the last event may be so with a delay. */
 		bench_row("switch_after", measure_settled() - without);
 		bench_row("switch_cpu", with_events(0) - without);
+		bench_row("switch_clones", between_clones() - without);
 	}
 	end_child();
 }

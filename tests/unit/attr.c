@@ -38,14 +38,14 @@ static void set_bit(union pmuctl_attr *a, unsigned int offset, unsigned int bit)
 /* ---- The model ---- */
 
 static const uint64_t unsupported_flags =
-	1ULL << 11 |		/* inherit_stat */
 	3ULL << 19 |		/* exclude_host, exclude_guest */
 	0x7fULL << 28 |		/* namespaces to build_id */
-	3ULL << 36;		/* remove_on_exec, sigtrap */
+	1ULL << 37;		/* sigtrap */
 static const uint64_t known_flags = (1ULL << 38) - 1;
 static const uint64_t precise_flags = 3ULL << 15;
 #define FLAG_FREQ	(1ULL << 10)
 #define FLAG_CLOCKID	(1ULL << 25)
+#define FLAGS_EXEC	(1ULL << 12 | 1ULL << 36)	/* enable_on_exec, remove_on_exec */
 
 /* Fields that must be 0 as this version of the module cannot do what they ask for */
 static const struct {
@@ -152,6 +152,8 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return model_aux(a, type >= 1000);
 	if (model_sampling(a))
 		return model_sampling(a);
+	if ((flags & FLAGS_EXEC) == FLAGS_EXEC)
+		return PMUCTL_WHY_EXEC_BOTH;
 	if ((flags & 0x30) == 0x30)
 		return PMUCTL_WHY_COUNTS_NOTHING;
 	if (type == 2 && flags & 0x20)
@@ -177,6 +179,7 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_REGS] = EINVAL,
 		[PMUCTL_WHY_STACK_USER] = EINVAL,
 		[PMUCTL_WHY_CLOCK] = EINVAL,
+		[PMUCTL_WHY_EXEC_BOTH] = EINVAL,
 		[PMUCTL_WHY_CLOCK_UNUSED] = EINVAL,
 		[PMUCTL_WHY_AUX_ONLY] = EINVAL,
 		[PMUCTL_WHY_AUX_BOTH] = EINVAL,
@@ -236,11 +239,11 @@ Test(attr, every_bit_on_its_own)
 		set_bit(&a, 0, bit);
 		accepted += !check(&a).code;
 	}
-	/* types 1, 2 and 4, and from 1024 on; size; config; a period without its last bit; what a sample can have
-	 * by itself; read_format; flags; wakeup_events; registers and stack, which nobody
+	/* types 1, 2 and 4, and from 1024 on; size; config; a period without its last bit;
+	 * what a sample can have by itself; read_format; flags; wakeup_events; registers and stack, which nobody
 	 * asked for; a depth of 1 to 64; to pause and to resume.
 	 */
-	cr_assert_eq(accepted, 3 + 22 + 2 + 32 + 64 + 63 + 13 + 5 + 24 + 32 + 2 * 64 + 32 + 7,
+	cr_assert_eq(accepted, 3 + 22 + 2 + 32 + 64 + 63 + 13 + 5 + 26 + 32 + 2 * 64 + 32 + 7,
 		     "%u", accepted);
 }
 
@@ -258,7 +261,6 @@ Test(attr, flags_are_named_as_in_c)
 	cr_assert_str_eq(why.sentence, "attr." #name				\
 			 " is not supported by this version of pmuctl: leave it 0"); \
 } while (0)
-	FLAG(inherit_stat);
 	FLAG(exclude_host);
 	FLAG(exclude_guest);
 	FLAG(namespaces);
@@ -268,7 +270,6 @@ Test(attr, flags_are_named_as_in_c)
 	FLAG(cgroup);
 	FLAG(text_poke);
 	FLAG(build_id);
-	FLAG(remove_on_exec);
 	FLAG(sigtrap);
 #undef FLAG
 }

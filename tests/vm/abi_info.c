@@ -33,7 +33,7 @@ Test(abi_info, what_every_machine_says)
 	cr_assert_eq(info.abi_version, PMUCTL_ABI_VERSION);
 	cr_assert_eq(info.attr_size, PMUCTL_ATTR_SIZE);
 	cr_assert_eq(info.paranoid, raw_read_number(RAW_PARANOID));
-	cr_assert_eq(info.reserved, 0);
+	cr_assert_eq(info.not_inherited, 0);
 	cr_assert_eq(info.hw_events, 0);
 	cr_assert_eq(info.pmu_owner, PMUCTL_OWNER_NOBODY);
 	cr_assert_str_eq(info.module_version, version);

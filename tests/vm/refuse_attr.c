@@ -17,7 +17,7 @@ static const struct {
 	{ "attr.exclusive", true }, { "attr.exclude_user", true },
 	{ "attr.exclude_kernel", true }, { "attr.exclude_hv", true },
 	{ "attr.exclude_idle", true }, { "attr.mmap", true }, { "attr.comm", true },
-	{ "attr.freq", true }, { "attr.inherit_stat", false },
+	{ "attr.freq", true }, { "attr.inherit_stat", true },
 	{ "attr.enable_on_exec", true }, { "attr.task", true },
 	{ "attr.watermark", true }, { "attr.precise_ip", true },
 	{ "attr.precise_ip", true }, { "attr.mmap_data", true },
@@ -30,7 +30,7 @@ static const struct {
 	{ "attr.bpf_event", false }, { "attr.aux_output", false },
 	{ "attr.cgroup", false }, { "attr.text_poke", false },
 	{ "attr.build_id", false }, { "attr.inherit_thread", true },
-	{ "attr.remove_on_exec", false }, { "attr.sigtrap", false },
+	{ "attr.remove_on_exec", true }, { "attr.sigtrap", false },
 };
 
 static uint64_t get_flags(const union raw_attr *a)
@@ -299,7 +299,7 @@ Test(refuse_attr, order_of_refusals)
 	union raw_attr a = raw_attr(99, 0);
 	struct pmuctl_explanation why;
 
-	a.attr.inherit_stat = 1;
+	a.attr.sigtrap = 1;
 	a.attr.config1 = 1;
 	a.attr.sample_period = ~0ULL;
 	a.attr.read_format = 1 << 20;
@@ -311,8 +311,8 @@ Test(refuse_attr, order_of_refusals)
 	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
 	a.attr.type = PERF_TYPE_RAW;
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
-	cr_assert_str_eq(why.field, "attr.inherit_stat");
-	a.attr.inherit_stat = 0;
+	cr_assert_str_eq(why.field, "attr.sigtrap");
+	a.attr.sigtrap = 0;
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
 	cr_assert_str_eq(why.field, "attr.config1");
 	a.attr.config1 = 0;

@@ -46,8 +46,8 @@ Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)
 
 	raw_check_refused(&a, -2, -1, 0, EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
 			  "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
-	a.attr.inherit_stat = 1;
+	a.attr.sigtrap = 1;
 	raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
-			  "attr.inherit_stat",
-			  "attr.inherit_stat is not supported by this version of pmuctl: leave it 0");
+			  "attr.sigtrap",
+			  "attr.sigtrap is not supported by this version of pmuctl: leave it 0");
 }

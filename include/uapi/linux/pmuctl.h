@@ -134,6 +134,12 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_ANY		= 51,	/* EACCES: paranoid 3 */
 	PMUCTL_WHY_PERM_KTHREAD		= 52,	/* EACCES */
 
+	/* PMUCTL_OPEN_PROCESS */
+	PMUCTL_WHY_PROCESS_PID		= 56,	/* EINVAL */
+	PMUCTL_WHY_PROCESS_INHERIT	= 57,	/* EINVAL */
+	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
+	PMUCTL_WHY_EXEC_BOTH		= 59,	/* EINVAL: enabled and removed by an exec */
+
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
 	PMUCTL_WHY_PMU_BUSY		= 65,	/* EBUSY: held by somebody else */
@@ -263,7 +269,9 @@ enum pmuctl_why {
  * @hw_events: hardware events that are open now, of all users.
  * @generic_events: bit n is set if PERF_COUNT_HW_n can be counted.
  * @paranoid: the level of the permission checks, -1 to 3.
- * @reserved: zero.
+ * @not_inherited: how often, since the module was loaded, a new task did not get an event
+ *	that it inherits, as there was no memory: then the task and what it starts are not
+ *	counted.
  * @pmu_name: for people, "Intel architectural PMU version 2"; empty if none.
  * @pmu_reason: if there is no usable PMU, a sentence that says why not, and what
  *	to do; else empty.
@@ -285,17 +293,25 @@ struct pmuctl_info {
 	__u32		hw_events;
 	__aligned_u64	generic_events;
 	__s32		paranoid;
-	__u32		reserved;
+	__u32		not_inherited;
 	char		pmu_name[48];
 	char		pmu_reason[208];
 	char		module_version[32];
 };
 
+/*
+ * pmuctl_open.flags: count the process that @pid is a thread of: all the threads that it
+ * has, and as attr.inherit, which must be set, says, all that they start from then on. A
+ * thread id of the process is enough. All events of a group have the flag, or none has.
+ * The descriptor hangs up (POLLHUP) when the process has ended.
+ */
+#define PMUCTL_OPEN_PROCESS	(1U << 16)
+
 /**
  * struct pmuctl_open - open an event
  * @size: sizeof(struct pmuctl_open).
- * @flags: PERF_FLAG_FD_CLOEXEC, and PERF_FLAG_FD_NO_GROUP, which ignores @group_fd; the
- *	other PERF_FLAG_* are known and refused.
+ * @flags: PERF_FLAG_FD_CLOEXEC, PERF_FLAG_FD_NO_GROUP, which ignores @group_fd, and
+ *	PMUCTL_OPEN_PROCESS; the other PERF_FLAG_* are known and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it.
  *	If it is longer than what is known here and has unknown bytes that are not
  *	zero, the size that is known is written to its "size" (E2BIG).

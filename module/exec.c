@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an exec does to the events of its task: attr.enable_on_exec enables them, attr.remove_on_exec
+ * takes them out of the task for ever; what they have counted can still be read. In the hook
+ * that tells of it early, when the new image has not mapped anything yet.
+ */
+#include "cpu_state.h"
+#include "inherit.h"
+
+/**
+ * struct exec - what is under way
+ * @ctx: of the task.
+ * @done: children that have ended by it.
+ * @removed: some events were.
+ */
+struct exec {
+	struct pmuctl_context *ctx;
+	struct list_head done;
+	bool removed;
+};
+
+static bool enable_all(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+	bool any = false;
+
+	for_each_group(leader, class, ctx) {
+		for_each_group_member(event, leader) {
+			any |= event->enable_on_exec;
+			event->enabled |= event->enable_on_exec;
+			event->enable_on_exec = false;
+		}
+	}
+	ctx->kin = 0;
+	return any;
+}
+
+static struct pmuctl_event *find_to_remove(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+
+	for_each_group(leader, class, ctx)
+		for_each_group_member(event, leader)
+			if (event->remove_on_exec)
+				return event;
+	return NULL;
+}
+
+static bool begin(struct pmuctl_cpu *pc, void *arg)
+{
+	struct exec *exec = arg;
+	struct pmuctl_event *event;
+	bool any = enable_all(exec->ctx);
+
+	while ((event = find_to_remove(exec->ctx))) {
+		any |= pmuctl_context_take_out(pc, event);
+		if (pmuctl_is_child(event)) {
+			pmuctl_inherit_tell(event);
+			pmuctl_inherit_end_child(event, &exec->done);
+		} else {
+			WRITE_ONCE(event->ended, true);
+		}
+		exec->removed = true;
+	}
+	return any;
+}
+
+void pmuctl_context_exec_begin(void)
+{
+	struct exec exec = { .done = LIST_HEAD_INIT(exec.done) };
+
+	rcu_read_lock();
+	exec.ctx = pmuctl_context_find(current);
+	if (exec.ctx)
+		pmuctl_context_change(exec.ctx, begin, &exec);
+	if (exec.removed)
+		wake_up_all(&exec.ctx->gone_wait);
+	pmuctl_inherit_release(&exec.done);
+	rcu_read_unlock();
+}

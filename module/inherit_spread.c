@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Children that an event has from the start: one for each thread that its process already
+ * has, or, if it joins a group, for each child that the group's leader has got meanwhile.
+ * Process context.
+ *
+ * Tasks begin and end while we look for them. Whoever has a child passes it on to what he
+ * starts, so it is enough to go on until there was nobody without one: who begins later was
+ * started by somebody with one. A thread is on the list of its process before the hook that
+ * tells of it gives it its children, so either may be first, and the second leaves it alone.
+ */
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "cpu_state.h"
+#include "inherit.h"
+#include "threads.h"
+
+/**
+ * struct spread - what is under way
+ * @root: whose children they are to be.
+ * @why: of the caller.
+ * @child: the one that is being attached to its context, whose group has
+ * @leader: as its leader, NULL if it leads itself.
+ * @joined: it was.
+ * @added: how many were in this round.
+ * @err: the first error.
+ */
+struct spread {
+	struct pmuctl_event *root;
+	struct pmuctl_explanation *why;
+	struct pmuctl_event *child;
+	struct pmuctl_event *leader;
+	bool joined;
+	unsigned int added;
+	int err;
+};
+
+static bool join(struct pmuctl_cpu *pc, void *arg)
+{
+	struct spread *s = arg;
+	struct pmuctl_event *child = s->child;
+	struct pmuctl_context *ctx = child->context;
+	int cpu = s->leader ? s->leader->heritage.shard : smp_processor_id();
+
+	if (ctx->gone || (s->leader && s->leader->ended) ||
+	    pmuctl_inherit_find(ctx, s->root))
+		return false;
+	if (!pmuctl_inherit_list(child, s->root, cpu))
+		return false;
+	pmuctl_context_adopt(ctx, child, s->leader);
+	s->joined = true;
+	return child->enabled && !(pc && pmuctl_sched_group(pc, child->leader));
+}
+
+static bool has_child(struct pmuctl_context *ctx, const struct pmuctl_event *root)
+{
+	unsigned long flags;
+	bool has;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	has = pmuctl_inherit_find(ctx, root);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	return has;
+}
+
+static int add_child(struct spread *s, struct pmuctl_context *ctx,
+		     struct pmuctl_event *leader)
+{
+	if (has_child(ctx, s->root))
+		return 0;
+	s->child = pmuctl_event_copy(s->root, GFP_KERNEL);
+	if (!s->child)
+		return pmuctl_refuse(s->why, NO_MEMORY, "");
+	s->child->context = ctx;
+	s->leader = leader;
+	s->joined = false;
+	pmuctl_context_join(ctx, join, s);
+	if (s->joined)
+		s->added++;
+	else
+		pmuctl_event_free_child(s->child);
+	return 0;
+}
+
+/* ---- The threads of a process ---- */
+
+static int add_thread(struct spread *s, struct task_struct *task)
+{
+	struct pmuctl_context *ctx;
+	int err;
+
+	if (task == s->root->context->task)
+		return 0;
+	ctx = pmuctl_context_get_task(task, s->why);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	err = pmuctl_admit(ctx, s->root, s->why);
+	if (!err)
+		err = add_child(s, ctx, NULL);
+	pmuctl_context_put(ctx);
+	return err;
+}
+
+static int add_threads(struct spread *s)
+{
+	struct pmuctl_threads *threads;
+	unsigned int i;
+	int err = 0;
+
+	threads = pmuctl_threads_get(s->root->context->task);
+	if (!threads)
+		return pmuctl_refuse(s->why, NO_MEMORY, "");
+	for (i = 0; i < threads->n && !err; i++)
+		err = add_thread(s, threads->task[i]);
+	pmuctl_threads_put(threads);
+	return err;
+}
+
+/* ---- The children of a leader; as at a fork, nobody asks if there are counters ---- */
+
+static void add_sibling(struct pmuctl_event *leader, void *arg)
+{
+	struct spread *s = arg;
+
+	if (!s->err && !READ_ONCE(leader->ended))
+		s->err = add_child(s, leader->context, leader);
+}
+
+static int add_siblings(struct spread *s)
+{
+	pmuctl_inherit_walk(s->root->leader, add_sibling, s);
+	return s->err;
+}
+
+/* ---- Both ---- */
+
+static int add_rounds(struct spread *s, int (*add)(struct spread *s))
+{
+	int err;
+
+	do {
+		s->added = 0;
+		err = add(s);
+		if (!err && fatal_signal_pending(current))
+			err = pmuctl_refuse(s->why, INTERRUPTED, "");
+		cond_resched();
+	} while (s->added && !err);
+	return err;
+}
+
+int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+			  struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *leader = event->leader;
+	struct spread s = { .root = event, .why = why };
+	int err = 0;
+
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	pmuctl_inherit_lock(event);
+	event->heritage.process = process;
+	if (leader != event && leader->heritage.process != process)
+		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");
+	else if (leader != event)
+		err = add_rounds(&s, add_siblings);
+	else if (process)
+		err = add_rounds(&s, add_threads);
+	pmuctl_inherit_unlock(event);
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+	return err;
+}

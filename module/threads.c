@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of a process: collected under RCU, and kept by references, so that who goes
+ * through them may sleep. And who waits for the end of one.
+ */
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "threads.h"
+
+/* More may have come when the room for them is there. */
+#define SPARE	16
+
+static bool is_exiting(const struct task_struct *task)
+{
+	return READ_ONCE(task->flags) & PF_EXITING;
+}
+
+/* Returns false if there are more than @room. */
+static bool collect(struct task_struct *task, struct pmuctl_threads *threads,
+		    unsigned int room)
+{
+	struct task_struct *each;
+	bool all = true;
+
+	rcu_read_lock();
+	for_each_thread(task, each) {
+		if (is_exiting(each))
+			continue;
+		all = threads->n < room;
+		if (!all)
+			break;
+		threads->task[threads->n++] = get_task_struct(each);
+	}
+	rcu_read_unlock();
+	return all;
+}
+
+struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task)
+{
+	struct pmuctl_threads *threads;
+	unsigned int room;
+
+	for (;;) {
+		room = READ_ONCE(task->signal->nr_threads) + SPARE;
+		threads = kvzalloc(struct_size(threads, task, room), GFP_KERNEL);
+		if (!threads || collect(task, threads, room))
+			return threads;
+		pmuctl_threads_put(threads);
+	}
+}
+
+void pmuctl_threads_put(struct pmuctl_threads *threads)
+{
+	unsigned int i;
+
+	for (i = 0; i < threads->n; i++)
+		put_task_struct(threads->task[i]);
+	kvfree(threads);
+}
+
+struct task_struct *pmuctl_thread_get_alive(struct task_struct *task)
+{
+	struct task_struct *each, *alive = task;
+
+	rcu_read_lock();
+	if (is_exiting(task)) {
+		for_each_thread(task, each) {
+			if (!is_exiting(each)) {
+				alive = each;
+				break;
+			}
+		}
+	}
+	get_task_struct(alive);
+	rcu_read_unlock();
+	return alive;
+}
+
+/* ---- The end of processes ---- */
+
+DECLARE_WAIT_QUEUE_HEAD(pmuctl_process_wait);
+
+bool pmuctl_process_has_ended(struct pid *process)
+{
+	struct task_struct *task;
+	bool ended;
+
+	rcu_read_lock();
+	task = pid_task(process, PIDTYPE_TGID);
+	ended = !task || !atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return ended;
+}
+
+void pmuctl_process_task_ends(void)
+{
+	if (!atomic_read(&current->signal->live) &&
+	    wq_has_sleeper(&pmuctl_process_wait))
+		wake_up_all(&pmuctl_process_wait);
+}
