@@ -51,6 +51,12 @@ int event_set_say(const struct event_set *set, size_t event,
 
 /* ---------------------------------------------------------------- targets */
 
+/* All that a process has and will have is one target; what it has now is many. */
+static bool is_by_thread(const struct measure *measure)
+{
+	return measure->kind == TARGET_PROCESS && measure->no_inherit;
+}
+
 static int target_add(struct int_list *targets, int id)
 {
 	int *list = reallocarray(targets->list, targets->count + 1, sizeof(*list));
@@ -120,7 +126,7 @@ static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
 	for (size_t i = 0; i < measure->ids.count && ret == 0; i++) {
 		int id = measure->ids.list[i];
 
-		if (measure->kind == TARGET_PROCESS)
+		if (is_by_thread(measure))
 			ret = targets_add_process(&set->targets, id);
 		else
 			ret = target_add(&set->targets, id);
@@ -218,12 +224,15 @@ static int set_filter(const struct event_set *set, size_t event,
 
 static int open_one(struct event_set *set, size_t event, size_t target)
 {
-	bool of_cpus = measure_is_of_cpus(set->measure);
+	const struct measure *measure = set->measure;
+	bool of_cpus = measure_is_of_cpus(measure);
+	bool of_process = measure->kind == TARGET_PROCESS && !is_by_thread(measure);
 	int id = set->targets.list[target];
 	size_t leader = set->events[event].leader;
 
 	return pmuctl_event_open_group(set->dev, &set->events[event].attr,
-				       of_cpus ? -1 : id, of_cpus ? id : -1, 0,
+				       of_cpus ? -1 : id, of_cpus ? id : -1,
+				       of_process ? PMUCTL_OPEN_PROCESS : 0,
 				       leader == event ? NULL :
 				       *event_set_handle(set, leader, target),
 				       event_set_handle(set, event, target));
@@ -249,11 +258,11 @@ static bool fall_back_to_user(struct event_set *set, struct set_event *event,
 	return true;
 }
 
-/* Threads of a process may end at any time, others should be there. */
+/* Of a process threads may end at any time, others should be there. */
 static bool may_be_gone(const struct event_set *set, size_t event, size_t target)
 {
-	if (set->measure->kind != TARGET_PROCESS)
-		return false;
+	if (!is_by_thread(set->measure))
+		return event && set->measure->kind == TARGET_PROCESS;
 	if (event || target + 1 < set->targets.count)
 		return true;
 	for (size_t i = 0; i < target; i++)

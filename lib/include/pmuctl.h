@@ -158,9 +158,8 @@ struct pmuctl_reading {
  *	<linux/perf_event.h> as the library was built with.
  * @pid: 0 the calling thread, > 0 another one, -1 everybody on @cpu.
  * @cpu: -1 on any CPU, >= 0 only there; both -1: everybody on all CPUs.
- * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PMUCTL_OPEN_PROCESS: count the
- *	whole process that @pid is a thread of, with all that it starts; attr.inherit must
- *	be set.
+ * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PMUCTL_OPEN_PROCESS: count all of
+ *	the process that @pid is a thread of; attr.inherit must be set.
  * @event: the new handle.
  *
  * Counting starts at once unless attr.disabled is set.

@@ -130,6 +130,21 @@ static int64_t with_tracepoint(void)
 	return cost;
 }
 
+/* A software event of one task, for which nothing is to be done at a switch itself */
+static int64_t with_clock(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+	};
+	int fd = bench_open(&attr, 0, -1, -1);
+	int64_t cost = measure_counted(fd);
+
+	bench_close(fd);
+	return cost;
+}
+
 /* A task that does not run has an event; those that run have none. */
 static int64_t beside_event(void)
 {
@@ -172,6 +187,7 @@ void bench_switches(void)
 		bench_row("switch_one", with_events(1) - without);
 		bench_row("switch_group", with_group() - without);
 		bench_row("switch_both", with_events(2) - without);
+		bench_row("switch_clock", with_clock() - without);
 		bench_row("switch_traced", with_tracepoint() - without);
 		bench_row("switch_other", beside_event() - without);
 		/* What is switched off with the last event may be so with a delay. */

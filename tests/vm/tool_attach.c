@@ -17,6 +17,9 @@
 #define THREADS 3
 #define ROUNDS 20000000 /* beside which what the threads do while they wait is little */
 
+/* Each starts one more of its kind when it has done its work. */
+static bool starts_another;
+
 static char dir[] = "/tmp/tool-attach-XXXXXX";
 static pid_t tids[THREADS];
 
@@ -49,6 +52,13 @@ static void create(const char *name, int number)
 	fclose(fopen(path, "w"));
 }
 
+static void *another(void *arg)
+{
+	(void)arg;
+	loop(ROUNDS);
+	return NULL;
+}
+
 /* Works when "go" is there, tells when it has, and lives on until "end". */
 static void *worker(void *arg)
 {
@@ -59,6 +69,12 @@ static void *worker(void *arg)
 	while (!exists("go", 0))
 		usleep(10000);
 	loop(ROUNDS);
+	if (starts_another) {
+		pthread_t thread;
+
+		cr_assert_eq(pthread_create(&thread, NULL, another, NULL), 0);
+		pthread_join(thread, NULL);
+	}
 	create("done", number);
 	while (!exists("end", 0))
 		usleep(10000);
@@ -113,6 +129,34 @@ static void whole_process(void)
 Test(tool_attach, process_is_all_its_threads)
 {
 	with_threads(whole_process);
+}
+
+static void process_that_grows(void)
+{
+	unsigned long long value = count_with("-p", getpid());
+
+	cr_expect_geq(value, 2ULL * ROUNDS * 2 * THREADS);
+	cr_expect_lt(value, 2ULL * ROUNDS * (2 * THREADS + 1));
+}
+
+Test(tool_attach, threads_that_come_are_of_the_process_too)
+{
+	starts_another = true;
+	with_threads(process_that_grows);
+}
+
+static void process_as_it_is(void)
+{
+	unsigned long long value = count_with("-i -p", getpid());
+
+	cr_expect_geq(value, 2ULL * ROUNDS * THREADS);
+	cr_expect_lt(value, 2ULL * ROUNDS * (THREADS + 1));
+}
+
+Test(tool_attach, threads_that_come_can_be_left_out)
+{
+	starts_another = true;
+	with_threads(process_as_it_is);
 }
 
 static void one_thread(void)

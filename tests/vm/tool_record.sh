@@ -159,7 +159,7 @@ modules_have_symbols()
 		pmuctl stat -r 30 -o /dev/null -e instructions,branches true || return 1
 	# perf shows all kernel code as one where it can read /proc/kcore.
 	perf script -i module.data -F ip,sym >script || return 1
-	grep -q ' pmuctl_event_' script
+	grep -Eq ' (pmuctl|hwpmu)_[a-z_]+' script
 }
 
 header_tells_of_the_run()
@@ -354,7 +354,7 @@ wrong_options_are_refused()
 		record 2 --call-graph dwarf true && says 'frame pointers' &&
 		record 2 -e nonsense true && says 'at character 1' &&
 		record 2 -o '' true && says 'is empty' &&
-		record 1 -p 999999 && says 'there is no process 999999' &&
+		record 1 -p 999999 && says "cannot open 'cycles': .*999999" &&
 		record 1 -t 999999 && says "cannot open 'cycles'" &&
 		record 1 -C 4000 && says "cannot open 'cycles'" &&
 		record 1 -F 2000000000 true && says 'max_sample_rate'

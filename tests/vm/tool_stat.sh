@@ -80,7 +80,7 @@ two_cpus()
 		[ "$(cut -d , -f 4 err)" -ge 600000000 ]
 }
 status_of_the_timing_command() { run 3 stat -e cycles -C 0 sh -c 'exit 3'; }
-no_such_process() { run 1 stat -p 99999 true && says 'there is no process 99999'; }
+no_such_process() { run 1 stat -p 99999 true && says "cannot open 'cycles': .*99999.*\(pid\)" && run 1 stat -i -p 99999 true && says 'there is no process 99999'; }
 no_such_thread() { run 1 stat -t 99999 true && says "cannot open 'cycles': .*99999.*\(pid\)"; }
 no_such_cpu() { run 1 stat -C 99 true && says "cannot open 'cycles': .*99.*\(cpu\)"; }
 
