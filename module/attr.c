@@ -17,7 +17,8 @@
 #define ATTR_FLAGS_KNOWN	GENMASK_ULL(37, 0)
 /* Bytes at fixed places, whatever the age of the kernel's header (VER6 on) */
 #define ATTR_RESERVED_2_OFFSET	110	/* u16 after sample_max_stack */
-#define ATTR_RESERVED_3_OFFSET	116	/* u32 after aux_sample_size */
+#define AUX_ACTIONS \
+	(PMUCTL_AUX_START_PAUSED | PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME)
 #define ATTR_CONFIG3_OFFSET	128	/* VER8 */
 
 /* A record's size has 16 bits, and there is more than the stack in it. */
@@ -63,10 +64,10 @@ static int check_reserved(const union pmuctl_attr *a,
 	if (bits)
 		return pmuctl_refuse(why, RESERVED_SET, "attr.__reserved_2",
 				     bits);
-	bits = attr_u32_at(a, ATTR_RESERVED_3_OFFSET);
-	if (bits)
+	bits = attr_u32_at(a, PMUCTL_ATTR_AUX_ACTION);
+	if (bits & ~AUX_ACTIONS)
 		return pmuctl_refuse(why, RESERVED_SET, "attr.__reserved_3",
-				     bits);
+				     bits & ~AUX_ACTIONS);
 	if (a->attr.read_format & ~READ_FORMAT_KNOWN)
 		return pmuctl_refuse(why, ATTR_BITS_UNKNOWN, "attr.read_format",
 				     a->attr.read_format, READ_FORMAT_KNOWN);
@@ -133,7 +134,6 @@ static noinline int name_unsupported_field(const union pmuctl_attr *a,
 		{ "attr.config1", attr->config1 },
 		{ "attr.config2", attr->config2 },
 		{ "attr.branch_sample_type", attr->branch_sample_type },
-		{ "attr.aux_watermark", attr->aux_watermark },
 		{ "attr.aux_sample_size", attr->aux_sample_size },
 		{ "attr.sig_data", attr->sig_data },
 		{ "attr.config3", attr_u64_at(a, ATTR_CONFIG3_OFFSET) },
@@ -175,8 +175,31 @@ static int check_type(const struct perf_event_attr *attr,
 		return pmuctl_refuse(why, TYPE_UNSUPPORTED, "attr.type",
 				     attr->type, "breakpoint");
 	default:
+		if (attr->type >= PMUCTL_TYPE_DRIVERS)
+			return 0; /* which there are, this file does not know */
 		return pmuctl_refuse(why, TYPE_UNKNOWN, "attr.type", attr->type);
 	}
+}
+
+/* Of events that trace only, and what these cannot have */
+static int check_aux(const union pmuctl_attr *a, struct pmuctl_explanation *why)
+{
+	const struct perf_event_attr *attr = &a->attr;
+	bool traces = attr->type >= PMUCTL_TYPE_DRIVERS;
+	u32 action = attr_u32_at(a, PMUCTL_ATTR_AUX_ACTION);
+
+	if (attr->aux_watermark && !traces)
+		return pmuctl_refuse(why, AUX_ONLY, "attr.aux_watermark",
+				     "attr.aux_watermark");
+	if (action & PMUCTL_AUX_START_PAUSED && !traces)
+		return pmuctl_refuse(why, AUX_ONLY, "attr.aux_start_paused",
+				     "attr.aux_start_paused");
+	if (action & PMUCTL_AUX_PAUSE && action & PMUCTL_AUX_RESUME)
+		return pmuctl_refuse(why, AUX_BOTH, "attr.aux_resume");
+	if (action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && traces)
+		return pmuctl_refuse(why, AUX_ITSELF, action & PMUCTL_AUX_PAUSE ?
+				     "attr.aux_pause" : "attr.aux_resume");
+	return 0;
 }
 
 /* ---- Sampling ---- */
@@ -290,6 +313,9 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",
 				     (unsigned int)attr->precise_ip);
 	err = check_unsupported_fields(a, why);
+	if (err)
+		return err;
+	err = check_aux(a, why);
 	if (err)
 		return err;
 	err = check_sampling(attr, why);

@@ -40,7 +40,7 @@ static unsigned long allowance(void)
 }
 
 /* What the user's allowance does not cover is the process's. */
-static int charge(struct pmuctl_buffer *buffer, unsigned long pages,
+int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
 		  struct pmuctl_explanation *why)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
@@ -48,29 +48,29 @@ static int charge(struct pmuctl_buffer *buffer, unsigned long pages,
 
 	used = atomic_long_read(&current_user()->locked_vm);
 	free = used < free ? free - used : 0;
-	buffer->locked = min(pages, free);
-	buffer->pinned = pages - buffer->locked;
-	pinned = atomic64_read(&current->mm->pinned_vm) + buffer->pinned;
-	if (buffer->pinned && pinned > limit && !capable(CAP_IPC_LOCK))
+	charge->locked = min(pages, free);
+	charge->pinned = pages - charge->locked;
+	pinned = atomic64_read(&current->mm->pinned_vm) + charge->pinned;
+	if (charge->pinned && pinned > limit && !capable(CAP_IPC_LOCK))
 		return pmuctl_refuse(why, MEMLOCK, "", pages << PAGE_SHIFT >> 10,
 				     free << PAGE_SHIFT >> 10,
 				     limit << PAGE_SHIFT >> 10);
 
 	/* They hold the user. Not all kernels export what drops that alone. */
-	buffer->cred = get_current_cred();
-	buffer->mm = current->mm;
-	mmgrab(buffer->mm);
-	atomic_long_add(buffer->locked, &buffer->cred->user->locked_vm);
-	atomic64_add(buffer->pinned, &buffer->mm->pinned_vm);
+	charge->cred = get_current_cred();
+	charge->mm = current->mm;
+	mmgrab(charge->mm);
+	atomic_long_add(charge->locked, &charge->cred->user->locked_vm);
+	atomic64_add(charge->pinned, &charge->mm->pinned_vm);
 	return 0;
 }
 
-static void uncharge(struct pmuctl_buffer *buffer)
+void pmuctl_uncharge(struct pmuctl_charge *charge)
 {
-	atomic_long_sub(buffer->locked, &buffer->cred->user->locked_vm);
-	atomic64_sub(buffer->pinned, &buffer->mm->pinned_vm);
-	mmdrop(buffer->mm);
-	put_cred(buffer->cred);
+	atomic_long_sub(charge->locked, &charge->cred->user->locked_vm);
+	atomic64_sub(charge->pinned, &charge->mm->pinned_vm);
+	mmdrop(charge->mm);
+	put_cred(charge->cred);
 }
 
 /* ---- Their making and end ---- */
@@ -97,7 +97,7 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-	err = charge(buffer, nr_pages + 1, why);
+	err = pmuctl_charge(&buffer->charge, nr_pages + 1, why);
 	if (err)
 		goto err_free;
 	buffer->ring = ring_alloc(nr_pages, flags, output->watermark);
@@ -113,7 +113,7 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	return buffer;
 
 err_uncharge:
-	uncharge(buffer);
+	pmuctl_uncharge(&buffer->charge);
 err_free:
 	kfree(buffer);
 	return ERR_PTR(err);
@@ -177,6 +177,20 @@ void pmuctl_buffer_map_again(struct pmuctl_output *output,
 	mutex_unlock(&buffer_mutex);
 }
 
+struct pmuctl_buffer *pmuctl_buffer_map_own(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer;
+
+	mutex_lock(&buffer_mutex);
+	buffer = output->mappings ? buffer_of(output) : NULL;
+	if (buffer) {
+		buffer->mappings++;
+		output->mappings++;
+	}
+	mutex_unlock(&buffer_mutex);
+	return buffer;
+}
+
 void pmuctl_buffer_unmap(struct pmuctl_output *output,
 			 struct pmuctl_buffer *buffer)
 {
@@ -187,7 +201,7 @@ void pmuctl_buffer_unmap(struct pmuctl_output *output,
 	if (!--buffer->mappings) {
 		list_for_each_entry_safe(each, next, &buffer->outputs, node)
 			set_buffer(each, NULL);
-		uncharge(buffer);
+		pmuctl_uncharge(&buffer->charge);
 		queue_rcu_work(free_queue, &buffer->free);
 	}
 	mutex_unlock(&buffer_mutex);

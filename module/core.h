@@ -10,6 +10,7 @@
  *	files_mutex		the front's: which descriptors there are
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	(mmap_lock)		mapping and unmapping
+ *	aux_mutex		which AUX buffer is mapped how often
  *	buffer_mutex		which output writes to which buffer
  *	user_mutex		which processes may read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
@@ -41,6 +42,7 @@
 #include "pmu/hwpmu.h"
 #include "user_read.h"
 
+struct pmuctl_aux;
 struct pmuctl_hits;
 struct pmuctl_output;
 struct pmuctl_sampling;
@@ -148,6 +150,8 @@ struct pmuctl_soft_state {
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @soft: how it counts, if it is a software event; NULL: by a hardware counter.
+ * @aux_action: PMUCTL_AUX_*: what its overflows do to the trace of its leader.
+ * @aux: what it has that traces, see aux.h; NULL if it does not. It has @soft too.
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
@@ -192,11 +196,13 @@ struct pmuctl_event {
 	struct pmuctl_sampling *sampling;
 	struct pmuctl_context *context;
 	const struct pmuctl_soft *soft;
+	struct pmuctl_aux *aux;
 	u64 id;
 	u64 stream_id;
 	int cpu;
 	u64 read_format;
 	u8 side;
+	u8 aux_action;
 	bool exclude_idle;
 	bool remove_on_exec;
 	bool inherit_stat;

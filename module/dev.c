@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "aux.h"
 #include "compat/uninitialized.h"
 #include "front.h"
 #include "tracepoint.h"
@@ -35,7 +36,7 @@ int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 }
 
 /* The reverse: as much as the user knows; what is beyond is already zero. */
-static int copy_back(void __user *dst, u32 size, const void *src, size_t known,
+int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
 		     struct pmuctl_explanation *why)
 {
 	if (copy_to_user(dst, src, min_t(size_t, size, known)))
@@ -68,7 +69,7 @@ int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
 	explanation = last->explanation;
 	spin_unlock(&last->lock);
 	explanation.size = sizeof(explanation);
-	return copy_back(arg, size, &explanation, sizeof(explanation), why);
+	return pmuctl_copy_back(arg, size, &explanation, sizeof(explanation), why);
 }
 
 static void fill_pmu_info(struct pmuctl_info *info)
@@ -93,6 +94,8 @@ static void fill_pmu_info(struct pmuctl_info *info)
 			sizeof(info->pmu_reason));
 		return;
 	}
+	if (!pt_reason())
+		info->features |= PMUCTL_FEATURE_AUX;
 	info->features |= PMUCTL_FEATURE_COUNTING |
 		PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ;
 	info->pmu_kind = caps->vendor == HWPMU_VENDOR_AMD ?
@@ -128,7 +131,7 @@ static long ioctl_info(struct pmuctl_last *last, void __user *arg,
 	strscpy(info.module_version, PMUCTL_VERSION,
 		sizeof(info.module_version));
 	fill_pmu_info(&info);
-	return copy_back(arg, size, &info, sizeof(info), why);
+	return pmuctl_copy_back(arg, size, &info, sizeof(info), why);
 }
 
 static int copy_attr(union pmuctl_attr *attr, void __user *user,
@@ -285,6 +288,7 @@ static const struct {
 	{ PMUCTL_IOC_EXPLAIN, ioctl_explain },
 	{ PMUCTL_IOC_TASK_ENABLE, ioctl_task_enable },
 	{ PMUCTL_IOC_TASK_DISABLE, ioctl_task_disable },
+	{ PMUCTL_IOC_DRIVER, pmuctl_ioctl_driver },
 };
 
 static long do_ioctl(struct pmuctl_last *last, unsigned int number,
@@ -348,10 +352,19 @@ static struct miscdevice device = {
 
 int __init pmuctl_dev_init(void)
 {
-	return misc_register(&device);
+	int err;
+
+	err = misc_register(&device);
+	if (err)
+		return err;
+	err = pmuctl_dev_aux_init(device.this_device);
+	if (err)
+		misc_deregister(&device);
+	return err;
 }
 
 void pmuctl_dev_exit(void)
 {
+	pmuctl_dev_aux_exit();
 	misc_deregister(&device);
 }

@@ -9,6 +9,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
+#include "aux.h"
 #include "cpu_state.h"
 #include "output.h"
 #include "sideband.h"
@@ -58,6 +59,8 @@ static int check_group(const struct pmuctl_event *event,
 	if (event->exclusive)
 		return pmuctl_refuse(why, SIBLING_FLAG, "attr.exclusive",
 				     "exclusive");
+	if (event->aux_action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && !leader->aux)
+		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
 	if (list_count(&leader->siblings) + 2 > PMUCTL_GROUP_MAX)
 		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
 				     PMUCTL_GROUP_MAX);
@@ -67,12 +70,12 @@ static int check_group(const struct pmuctl_event *event,
 static int get_pmu(const struct pmuctl_event *event,
 		   struct pmuctl_explanation *why)
 {
-	return event->soft ? 0 : hwpmu_get(why);
+	return event->soft && !event->aux ? 0 : hwpmu_get(why);
 }
 
 static void put_pmu(const struct pmuctl_event *event)
 {
-	if (!event->soft)
+	if (!event->soft || event->aux)
 		hwpmu_put();
 }
 
@@ -98,8 +101,12 @@ again:
 		if (err)
 			goto err_put_context;
 		event->leader = leader;
+	} else if (event->aux_action && !event->aux) {
+		err = pmuctl_refuse(why, AUX_LEADER, "group_fd");
+		goto err_put_context;
 	}
-	err = pmuctl_admit(ctx, event, why);
+	err = event->aux ? pmuctl_aux_admit(ctx, event, why) :
+		pmuctl_admit(ctx, event, why);
 	if (err)
 		goto err_put_context;
 	event->context = ctx;
@@ -113,6 +120,7 @@ again:
 				    task_pid_vnr(task));
 		goto err_put_context;
 	}
+	pmuctl_aux_attached(event);
 	return 0;
 
 err_put_context:
@@ -126,6 +134,7 @@ err_put_pmu:
 static void detach(struct pmuctl_event *event)
 {
 	pmuctl_context_del(event);
+	pmuctl_aux_detached(event);
 	pmuctl_sampling_sync(event);
 	pmuctl_context_put(event->context);
 	put_pmu(event);
@@ -214,6 +223,8 @@ static int init_counter(struct pmuctl_event *event,
 			struct pmuctl_trace *trace,
 			struct pmuctl_explanation *why)
 {
+	if (attr->type >= PMUCTL_TYPE_DRIVERS)
+		return pmuctl_aux_init(event, attr, why);
 	if (pmuctl_soft_is(attr))
 		return pmuctl_soft_init(event, attr, why);
 	if (!trace && attr->type == PERF_TYPE_TRACEPOINT)
@@ -249,8 +260,9 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->leader = event;
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
+	event->aux_action = pmuctl_aux_action(attr);
 	err = init_counter(event, attr, trace, why);
-	if (!err)
+	if (!err && !event->aux)
 		err = pmuctl_sampling_alloc(event, attr, why);
 	if (err) {
 		kmem_cache_free(event_cache, event);
@@ -262,6 +274,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 static void dealloc_one(struct pmuctl_event *event)
 {
 	pmuctl_sampling_free(event);
+	pmuctl_aux_free(event->aux);
 	kmem_cache_free(event_cache, event);
 }
 
@@ -286,7 +299,8 @@ static void dealloc_event(struct pmuctl_event *event)
 /* Does it need an output from the start? */
 static bool writes_records(const struct perf_event_attr *attr)
 {
-	return attr->sample_period || attr->sample_type ||
+	return attr->type >= PMUCTL_TYPE_DRIVERS ||
+	       attr->sample_period || attr->sample_type ||
 	       attr->wakeup_events || attr->use_clockid ||
 	       attr->write_backward || attr->inherit_stat ||
 	       pmuctl_side_of(attr);
@@ -361,7 +375,9 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 		return event;
 	}
 	event->enabled = enable;
-	if (writes_records(attr))
+	if (event->aux && !task && cpu < 0)
+		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
+	if (!err && writes_records(attr))
 		err = make_output(event, attr, why);
 	if (!err && task)
 		err = pmuctl_inherit_alloc(event, leader, attr, why);

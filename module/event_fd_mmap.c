@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 
 #include "compat/vma.h"
+#include "aux.h"
 #include "event_fd.h"
 
 /* mremap() moves a mapping by a second one. A fork copies none, nor does it split. */
@@ -102,6 +103,53 @@ static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
 	return 0;
 }
 
+/* ---- AUX buffers ---- */
+
+static struct pmuctl_event *event_of(struct vm_area_struct *vma)
+{
+	const struct event_file *ef = vma->vm_file->private_data;
+
+	return ef->event;
+}
+
+static void aux_open(struct vm_area_struct *vma)
+{
+	pmuctl_aux_map_again(event_of(vma));
+}
+
+static void aux_close(struct vm_area_struct *vma)
+{
+	pmuctl_aux_unmap(event_of(vma));
+}
+
+static const struct vm_operations_struct aux_vm_ops = {
+	.open = aux_open,
+	.close = aux_close,
+};
+
+static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
+		   struct pmuctl_explanation *why)
+{
+	unsigned int flags = vma->vm_flags & VM_WRITE ? 0 : AUXBUF_OVERWRITE;
+	struct auxbuf *buf;
+	unsigned long i;
+	int err = 0;
+
+	buf = pmuctl_aux_map(event, (u64)vma->vm_pgoff << PAGE_SHIFT,
+			     vma_pages(vma), flags, why);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	for (i = 0; !err && i < vma_pages(vma); i++)
+		err = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE,
+				     auxbuf_page(buf, i));
+	if (err) {
+		pmuctl_aux_unmap(event);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	vma->vm_ops = &aux_vm_ops;
+	return 0;
+}
+
 int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 			 struct pmuctl_explanation *why)
 {
@@ -109,6 +157,10 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return pmuctl_refuse(why, MMAP_PRIVATE, "");
+	if (vma->vm_pgoff && event->aux) {
+		compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+		return map_aux(event, vma, why);
+	}
 	if (vma->vm_pgoff)
 		return pmuctl_refuse(why, MMAP_OFFSET, "",
 				     (u64)vma->vm_pgoff << PAGE_SHIFT);

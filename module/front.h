@@ -9,6 +9,7 @@
 
 #include "core.h"
 
+struct device;
 struct file;
 struct vm_area_struct;
 
@@ -57,6 +58,16 @@ int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
 int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 			  const void __user *src, u32 *size,
 			  struct pmuctl_explanation *why);
+
+/* The reverse; @known bytes at @src, as many of them as the user's @size. */
+int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
+		     struct pmuctl_explanation *why);
+
+/* dev_aux.c: PMUCTL_IOC_DRIVER, and what is in sysfs */
+long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
+			 struct pmuctl_explanation *why);
+int pmuctl_dev_aux_init(struct device *device);
+void pmuctl_dev_aux_exit(void);
 
 /* dev.c: /dev/pmuctl */
 int pmuctl_dev_init(void);

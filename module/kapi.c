@@ -15,6 +15,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
+#include "aux.h"
 #include "core.h"
 #include "kapi.h"
 #include "output.h"
@@ -118,7 +119,9 @@ static int check_attr(const struct perf_event_attr *attr,
 		{ attr->clockid, "attr.clockid" },
 		{ attr->sample_regs_intr, "attr.sample_regs_intr" },
 		{ attr->sample_max_stack, "attr.sample_max_stack" },
+		{ attr->type >= PMUCTL_TYPE_DRIVERS ? attr->type : 0, "attr.type" },
 		{ attr->aux_watermark, "attr.aux_watermark" },
+		{ pmuctl_aux_action(attr), "attr.aux_action" },
 		{ attr->aux_sample_size, "attr.aux_sample_size" },
 		{ aux_action_of(attr), "attr.aux_action" },
 		{ flags_of(attr) & ~FLAGS_MEANT, "attr.flags" },

@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 
+#include "aux.h"
 #include "front.h"
 #include "output.h"
 #include "sideband.h"
@@ -16,12 +17,14 @@ static int __init pmuctl_init(void)
 	static const struct hwpmu_ops ops = {
 		.overflow = pmuctl_overflow,
 		.stopped = pmuctl_sched_stopped,
+		.trace = pmuctl_aux_interrupt,
 	};
 	int err;
 
 	err = hwpmu_init(&ops);
 	if (err)
 		return err;
+	pt_init();
 	err = pmuctl_event_init();
 	if (err)
 		goto err_hwpmu;

@@ -39,13 +39,26 @@ struct pt_regs;
 struct vm_area_struct;
 
 /**
+ * struct pmuctl_charge - whose locked memory something is; in pages
+ * @cred: of the user whose allowance it takes @locked of. Referenced.
+ * @mm: whose RLIMIT_MEMLOCK it takes @pinned of. Referenced, but may have exited.
+ * @locked: see @cred.
+ * @pinned: see @mm.
+ */
+struct pmuctl_charge {
+	const struct cred *cred;
+	struct mm_struct *mm;
+	unsigned long locked;
+	unsigned long pinned;
+};
+
+/**
  * struct pmuctl_buffer - a ring that is mapped
  *
  * Constant:
  * @ring: the ring.
  * @nr_pages: of its data.
- * @cred: of the user whose allowance of locked memory it takes @locked pages of. Referenced.
- * @mm: whose RLIMIT_MEMLOCK it takes @pinned pages of. Referenced, but may have exited.
+ * @charge: whose memory it is.
  * @flags: RING_*
  *
  * Others:
@@ -58,10 +71,7 @@ struct vm_area_struct;
 struct pmuctl_buffer {
 	struct ring *ring;
 	unsigned long nr_pages;
-	const struct cred *cred;
-	struct mm_struct *mm;
-	unsigned long locked;
-	unsigned long pinned;
+	struct pmuctl_charge charge;
 	unsigned int flags;
 
 	unsigned int mappings;
@@ -386,6 +396,22 @@ struct pmuctl_buffer *pmuctl_buffer_map(struct pmuctl_output *output,
 					unsigned long nr_pages,
 					unsigned int flags,
 					struct pmuctl_explanation *why);
+
+/* The buffer it writes to, mapped once more through it; NULL if it has none. As above */
+struct pmuctl_buffer *pmuctl_buffer_map_own(struct pmuctl_output *output);
+
+/**
+ * pmuctl_charge() - take locked memory of the caller's
+ * @charge: is filled; to be given to pmuctl_uncharge().
+ * @pages: how many.
+ * @why: filled on refusal.
+ *
+ * Context: Process.
+ * Return: 0; -EPERM if it is more than may be locked.
+ */
+int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
+		  struct pmuctl_explanation *why);
+void pmuctl_uncharge(struct pmuctl_charge *charge);
 
 /* There is one more mapping of it, or one less, through this output. mmap_lock held. */
 void pmuctl_buffer_map_again(struct pmuctl_output *output,

@@ -13,6 +13,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "aux.h"
 #include "cpu_state.h"
 #include "kapi.h"
 #include "output.h"
@@ -198,10 +199,15 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 		if (unlikely(!pmuctl_sched_is_ticking()))
 			irq_work_queue(&s->work);
 	}
+	/* The sample is not in the trace of one that pauses, nor of one that resumes. */
+	if (unlikely(event->aux_action))
+		pmuctl_aux_overflow(event, PMUCTL_AUX_PAUSE);
 	if (unlikely(s->handler))
 		call_handler(s, regs, period);
 	else
 		pmuctl_sample_put(event, regs, period);
+	if (unlikely(event->aux_action))
+		pmuctl_aux_overflow(event, PMUCTL_AUX_RESUME);
 	if (unlikely(is_too_often(s)) && !s->throttled) {
 		s->throttled = true;
 		this_cpu_inc(pmuctl_output_stats.throttles);
@@ -316,7 +322,8 @@ bool pmuctl_tick(struct pmuctl_cpu *pc)
 		again |= tick_context(pc->task_context);
 	hwpmu_commit();
 	/* While the CPU is idle nobody needs it; the next overflow starts it again. */
-	return again && !is_idle_task(current);
+	again &= !is_idle_task(current);
+	return again | pmuctl_aux_tick(pc);
 }
 
 /* ---- For the front ---- */

@@ -233,4 +233,50 @@
 #define PMUCTL_SAY_KERNEL_IN_HANDLER EDEADLK, \
 	"a handler cannot wait: return false to stop the counter, or leave the rest to an irq_work"
 
+/* AUX area tracing */
+#define PMUCTL_SAY_AUX_NONE ENOENT, \
+	"this machine has no %s events: %s"
+#define PMUCTL_SAY_AUX_INHERIT EINVAL, \
+	"one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task"
+#define PMUCTL_SAY_AUX_ALL_CPUS EINVAL, \
+	"one buffer cannot take the traces of all CPUs at once: open an event for each CPU"
+#define PMUCTL_SAY_AUX_BUSY EBUSY, \
+	"another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first"
+#define PMUCTL_SAY_AUX_FOREIGN EBUSY, \
+	"somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first"
+#define PMUCTL_SAY_AUX_OFFSET EINVAL, \
+	"aux_offset of the metadata page is %llu, and the mapping is at %llu: write the offset there before you map"
+#define PMUCTL_SAY_AUX_SIZE EINVAL, \
+	"the AUX buffer is to have %llu bytes, and the mapping has %llu: write aux_size to the metadata page before you map, and map all of it"
+#define PMUCTL_SAY_AUX_OVERLAP EINVAL, \
+	"aux_offset %llu is within the ring of records: it must be %llu or above"
+#define PMUCTL_SAY_AUX_POWER EINVAL, \
+	"an AUX buffer of %llu bytes is not possible: it must have 2^n pages"
+#define PMUCTL_SAY_AUX_NO_RING EINVAL, \
+	"the ring of records is not mapped through this descriptor: map that first, at offset 0"
+#define PMUCTL_SAY_AUX_ONLY EINVAL, \
+	"%s is for events that trace, and this one does not: leave it 0"
+#define PMUCTL_SAY_AUX_NO_DRIVER ENOENT, \
+	"there is no driver number %u: count from 0 until there is none"
+#define PMUCTL_SAY_AUX_BOTH EINVAL, \
+	"aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it"
+#define PMUCTL_SAY_AUX_ITSELF EINVAL, \
+	"an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group"
+#define PMUCTL_SAY_AUX_LEADER EINVAL, \
+	"aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1"
+#define PMUCTL_SAY_PT_BITS EINVAL, \
+	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
+#define PMUCTL_SAY_PT_CHOICE EINVAL, \
+	"this CPU has no %s of %u: those that it has are the bits of 0x%x"
+
+/* Why there is no Processor Trace: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
+#define PMUCTL_NO_PT_ABSENT \
+	"this CPU has no Intel Processor Trace, or the hypervisor hides it"
+#define PMUCTL_NO_PT_TOPA \
+	"this CPU writes its trace to a single region of memory only (no ToPA with many entries), which pmuctl cannot use"
+#define PMUCTL_NO_PT_PMU \
+	"its interrupts come with those of the performance counters, and these cannot be used: 'pmuctl doctor' says why"
+#define PMUCTL_NO_PT_MSR \
+	"CPUID tells of Intel Processor Trace, but its registers cannot be read: the hypervisor keeps them from this machine"
+
 #endif /* PMUCTL_SENTENCES_H */

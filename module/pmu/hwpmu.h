@@ -56,6 +56,7 @@ struct hwpmu_counter {
 };
 
 struct pt_regs;
+struct pt_trace;
 
 /**
  * struct hwpmu_ops - what the core wants to be told
@@ -65,10 +66,13 @@ struct pt_regs;
  *	NMI; all counters of this CPU stand still.
  * @stopped: the PMU of this CPU was given up, until it is taken anew: nothing that is
  *	started counts any more, and nothing can be started. Hard IRQ.
+ * @trace: a trace that is on has reached a watermark, or its end. NMI, or on its CPU with
+ *	IRQs off.
  */
 struct hwpmu_ops {
 	bool (*overflow)(struct hwpmu_counter *counter, struct pt_regs *regs);
 	void (*stopped)(void);
+	void (*trace)(struct pt_trace *trace);
 };
 
 /**

@@ -24,6 +24,7 @@
 #include <asm/tsc.h>
 
 #include "pmu/private.h"
+#include "pmu/pt.h"
 
 #define NMI_NAME	"pmuctl"
 /* Overflows in a row, without leaving the handler, that are surely not real */
@@ -75,11 +76,12 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 		hwpmu_user_overflow(c);
 }
 
-/* Counters of ours that have overflowed */
-static u64 overflowed(struct hwpmu_cpu *cpu)
+/* Why there is an NMI, of what is ours: counters that have overflowed, a trace */
+static u64 read_causes(struct hwpmu_cpu *cpu)
 {
 	if (static_branch_likely(&hwpmu_has_global))
-		return hwpmu_regs_read_status() & hwpmu_the_caps.counters;
+		return hwpmu_regs_read_status() &
+			(hwpmu_the_caps.counters | hwpmu_status_topa);
 	return hwpmu_each_overflowed(cpu);
 }
 
@@ -111,6 +113,16 @@ static int take_owed_nmi(struct hwpmu_cpu *cpu)
 	return NMI_HANDLED;
 }
 
+/* A trace has filled a region. What it fills from here on must be seen anew. */
+static int handle_topa(u64 status)
+{
+	if (likely(!(status & hwpmu_status_topa)))
+		return 0;
+	hwpmu_regs_ack_status(hwpmu_status_topa);
+	pt_nmi();
+	return 1;
+}
+
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
@@ -123,18 +135,19 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
-	status = overflowed(cpu);
+	status = read_causes(cpu);
 	if (!status)
 		return take_owed_nmi(cpu);
 
 	hwpmu_enable_only(cpu, 0);
 	while (status && loops++ < LOOPS_MAX) {
-		for (left = status; left; left &= left - 1) {
+		for (left = status & ~hwpmu_status_topa; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
-		acknowledge(status);
-		status = overflowed(cpu);
+		acknowledge(status & ~hwpmu_status_topa);
+		handled += handle_topa(status);
+		status = read_causes(cpu);
 	}
 	cpu->stats.nmis_claimed++;
 	cpu->stats.overflows += handled;

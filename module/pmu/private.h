@@ -68,6 +68,8 @@ DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 /* Constant after hwpmu_init() */
 extern struct hwpmu_caps hwpmu_the_caps;
 extern const struct hwpmu_ops *hwpmu_core_ops;
+/* The bit of IA32_PERF_GLOBAL_STATUS for Processor Trace; 0 if it is not there */
+extern u64 hwpmu_status_topa;
 
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;

@@ -54,7 +54,7 @@ static const struct {
 } unsupported[] = {
 	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
 	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
-	{ "attr.aux_watermark", 104, 4 }, { "attr.aux_sample_size", 112, 4 },
+	{ "attr.aux_sample_size", 112, 4 },
 	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
 };
 
@@ -83,7 +83,7 @@ static enum pmuctl_why reserved_or_unknown(const union pmuctl_attr *a)
 {
 	if (get(a, FLAGS_OFFSET, 8) & ~known_flags)
 		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
-	if (get(a, 110, 2) || get(a, 116, 4))
+	if (get(a, 110, 2) || get(a, 116, 4) >> 3)
 		return PMUCTL_WHY_RESERVED_SET;
 	if (get(a, 32, 8) >> 5 || get(a, 24, 8) >> 25)
 		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
@@ -118,6 +118,18 @@ static enum pmuctl_why model_sampling(const union pmuctl_attr *a)
 	return PMUCTL_WHY_NOTHING;
 }
 
+/* aux_watermark and aux_start_paused are of events that trace, the others of others. */
+static enum pmuctl_why model_aux(const union pmuctl_attr *a, bool traces)
+{
+	uint32_t action = get(a, 116, 4);
+
+	if (!traces && (get(a, 104, 4) || action & 1))
+		return PMUCTL_WHY_AUX_ONLY;
+	if ((action & 6) == 6)
+		return PMUCTL_WHY_AUX_BOTH;
+	return traces && action & 6 ? PMUCTL_WHY_AUX_ITSELF : PMUCTL_WHY_NOTHING;
+}
+
 static enum pmuctl_why model(const union pmuctl_attr *a)
 {
 	uint64_t flags = get(a, FLAGS_OFFSET, 8);
@@ -127,7 +139,7 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return reserved_or_unknown(a);
 	if (type == 5)
 		return PMUCTL_WHY_TYPE_UNSUPPORTED;
-	if (type > 5)
+	if (type > 5 && type < 1000)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
 	if (flags & unsupported_flags)
 		return PMUCTL_WHY_ATTR_UNSUPPORTED;
@@ -136,6 +148,8 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
 		if (get(a, unsupported[i].offset, unsupported[i].bytes))
 			return PMUCTL_WHY_ATTR_UNSUPPORTED;
+	if (model_aux(a, type >= 1000))
+		return model_aux(a, type >= 1000);
 	if (model_sampling(a))
 		return model_sampling(a);
 	if ((flags & FLAGS_EXEC) == FLAGS_EXEC)
@@ -167,6 +181,9 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_CLOCK] = EINVAL,
 		[PMUCTL_WHY_EXEC_BOTH] = EINVAL,
 		[PMUCTL_WHY_CLOCK_UNUSED] = EINVAL,
+		[PMUCTL_WHY_AUX_ONLY] = EINVAL,
+		[PMUCTL_WHY_AUX_BOTH] = EINVAL,
+		[PMUCTL_WHY_AUX_ITSELF] = EINVAL,
 	};
 	struct pmuctl_explanation why = { .size = 0 };
 	union pmuctl_attr before = *a;
@@ -222,11 +239,11 @@ Test(attr, every_bit_on_its_own)
 		set_bit(&a, 0, bit);
 		accepted += !check(&a).code;
 	}
-	/* types 1, 2 and 4; size; config; a period without its last bit; what a sample can have
-	 * by itself; read_format; flags; wakeup_events; registers and stack, which nobody
-	 * asked for; a depth of 1 to 64.
+	/* types 1, 2 and 4, and from 1024 on; size; config; a period without its last bit;
+	 * what a sample can have by itself; read_format; flags; wakeup_events; registers and stack, which nobody
+	 * asked for; a depth of 1 to 64; to pause and to resume.
 	 */
-	cr_assert_eq(accepted, 3 + 32 + 64 + 63 + 13 + 5 + 26 + 32 + 2 * 64 + 32 + 7,
+	cr_assert_eq(accepted, 3 + 22 + 2 + 32 + 64 + 63 + 13 + 5 + 26 + 32 + 2 * 64 + 32 + 7,
 		     "%u", accepted);
 }
 

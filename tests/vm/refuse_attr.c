@@ -107,7 +107,7 @@ static const struct {
 } fields[] = {
 	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
 	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
-	{ "attr.aux_watermark", 104, 4 }, { "attr.aux_sample_size", 112, 4 },
+	{ "attr.aux_sample_size", 112, 4 },
 	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
 };
 
@@ -134,6 +134,8 @@ Test(refuse_attr, reserved_fields)
 		bool second = bit < 16;
 		unsigned int place = second ? 110 * 8 + bit : 116 * 8 + bit - 16;
 
+		if (bit >= 16 && bit < 19)
+			continue; /* aux_action's: refuse_aux.c */
 		a.bytes[place / 8] |= 1 << place % 8;
 		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET,
 				  second ? "attr.__reserved_2" : "attr.__reserved_3",

@@ -190,7 +190,42 @@ enum pmuctl_why {
 	PMUCTL_WHY_KERNEL_HANDLER	= 115,	/* EINVAL: a handler without a period */
 	PMUCTL_WHY_KERNEL_IN_HANDLER	= 116,	/* EDEADLK */
 	PMUCTL_WHY_KERNEL_TRACEPOINT	= 117,	/* EOPNOTSUPP */
+
+	/* AUX area tracing */
+	PMUCTL_WHY_AUX_NONE		= 144,	/* ENOENT: this CPU cannot trace */
+	PMUCTL_WHY_AUX_INHERIT		= 145,	/* EINVAL */
+	PMUCTL_WHY_AUX_ALL_CPUS		= 146,	/* EINVAL: pid -1, cpu -1 */
+	PMUCTL_WHY_AUX_BUSY		= 147,	/* EBUSY: another event of ours traces */
+	PMUCTL_WHY_AUX_FOREIGN		= 148,	/* EBUSY: somebody else does */
+	PMUCTL_WHY_AUX_OFFSET		= 149,	/* EINVAL: not that of the metadata page */
+	PMUCTL_WHY_AUX_SIZE		= 150,	/* EINVAL: likewise */
+	PMUCTL_WHY_AUX_OVERLAP		= 151,	/* EINVAL: within the ring */
+	PMUCTL_WHY_AUX_POWER		= 152,	/* EINVAL: not 2^n pages */
+	PMUCTL_WHY_AUX_NO_RING		= 153,	/* EINVAL: the ring is not mapped */
+	PMUCTL_WHY_AUX_ONLY		= 154,	/* EINVAL: of events that trace only */
+	PMUCTL_WHY_PT_BITS		= 155,	/* EINVAL: config */
+	PMUCTL_WHY_PT_CHOICE		= 156,	/* EINVAL: a period that this CPU lacks */
+	PMUCTL_WHY_AUX_NO_DRIVER	= 157,	/* ENOENT: not so many */
+	PMUCTL_WHY_AUX_BOTH		= 158,	/* EINVAL: pause and resume */
+	PMUCTL_WHY_AUX_ITSELF		= 159,	/* EINVAL: it traces */
+	PMUCTL_WHY_AUX_LEADER		= 160,	/* EINVAL: its leader does not */
 };
+
+/*
+ * attr.type of the drivers of AUX area tracing: this and above. Which there are, and
+ * their numbers, PMUCTL_IOC_DRIVER tells, and /sys/class/misc/pmuctl/NAME/type.
+ */
+#define PMUCTL_TYPE_DRIVERS	1000
+
+/*
+ * attr.aux_action, which older <linux/perf_event.h> do not have: the u32 at this offset.
+ * START_PAUSED is for events that trace; PAUSE and RESUME, for events of such a one's
+ * group: each of their overflows lets the trace stand still, or go on.
+ */
+#define PMUCTL_ATTR_AUX_ACTION	116
+#define PMUCTL_AUX_START_PAUSED	(1U << 0)
+#define PMUCTL_AUX_PAUSE	(1U << 1)
+#define PMUCTL_AUX_RESUME	(1U << 2)
 
 /* Bits of pmuctl_info.features: what this module can do. */
 #define PMUCTL_FEATURE_COUNTING		(1ULL << 0)	/* hardware counting */
@@ -204,6 +239,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_SAMPLING		(1ULL << 8)	/* records in a mapped buffer */
 #define PMUCTL_FEATURE_SOFTWARE		(1ULL << 9)	/* events without hardware */
 #define PMUCTL_FEATURE_TRACEPOINT	(1ULL << 10)	/* of the kernel and its modules */
+#define PMUCTL_FEATURE_AUX		(1ULL << 16)	/* AUX area tracing on this CPU */
 
 /* Values of pmuctl_info.pmu_kind */
 #define PMUCTL_PMU_NONE			0
@@ -350,6 +386,28 @@ struct pmuctl_read_cpus {
 	__aligned_u64	counts;
 };
 
+/**
+ * struct pmuctl_driver - a driver of AUX area tracing
+ * @size: sizeof(struct pmuctl_driver).
+ * @flags: zero.
+ * @index: in: which, from 0 on.
+ * @type: attr.type of its events.
+ * @config: bits of attr.config that this CPU has.
+ * @name: as perf calls it, "intel_pt".
+ * @reason: why this CPU cannot use it, a sentence; empty if it can.
+ *
+ * On the device; ENOENT if there are not so many.
+ */
+struct pmuctl_driver {
+	__u32		size;
+	__u32		flags;
+	__u32		index;
+	__u32		type;
+	__aligned_u64	config;
+	char		name[32];
+	char		reason[208];
+};
+
 /*
  * The ioctls. The size of the structure is not part of the number: it is in the
  * structure.
@@ -363,6 +421,7 @@ struct pmuctl_read_cpus {
 #define PMUCTL_IOC_TASK_ENABLE	_IO(PMUCTL_IOC_MAGIC, 0x13)
 #define PMUCTL_IOC_TASK_DISABLE	_IO(PMUCTL_IOC_MAGIC, 0x14)
 #define PMUCTL_IOC_READ_CPUS	_IO(PMUCTL_IOC_MAGIC, 0x15)	/* struct pmuctl_read_cpus * */
+#define PMUCTL_IOC_DRIVER	_IO(PMUCTL_IOC_MAGIC, 0x18)	/* struct pmuctl_driver * */
 
 #if defined(__cplusplus)
 # define PMUCTL_ABI_ASSERT(expr)	static_assert(expr, #expr)
@@ -374,6 +433,7 @@ PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_info) == 360);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 48);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_cpu_count) == 32);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_read_cpus) == 24);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_driver) == 264);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, features) == 16);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, generic_events) == 56);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);

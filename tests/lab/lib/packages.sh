@@ -18,7 +18,7 @@ LAB_PACKAGES=(
 	# the guest: a compiler that is small enough for it
 	tcc
 	# tests and checks
-	libcriterion-dev libcap-dev debootstrap shellcheck mandoc sparse git
+	libcriterion-dev libipt-dev libcap-dev debootstrap shellcheck mandoc sparse git
 	python3 perl
 )
 

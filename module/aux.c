@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that trace; aux.h explains them. Everything here that runs with the event is on
+ * the CPU on which its context is loaded, with IRQs off, or in the NMI of that CPU, which
+ * comes only while the trace is on.
+ */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "aux.h"
+#include "cpu_state.h"
+#include "output.h"
+
+/* What runs on this CPU, if something does */
+static DEFINE_PER_CPU(struct pmuctl_aux *, aux_running);
+
+/* Attached events that trace tasks, and CPUs; pmuctl_mutex */
+static unsigned int nr_of_tasks, nr_of_cpus;
+
+static const struct pmuctl_aux_driver drivers[] = {
+	{ "intel_pt", PMUCTL_TYPE_INTEL_PT, pt_reason },
+};
+
+const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
+{
+	return n < ARRAY_SIZE(drivers) ? &drivers[n] : NULL;
+}
+
+const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (drivers[i].type == type)
+			return &drivers[i];
+	return NULL;
+}
+
+/* ---- Records ---- */
+
+/* The task that is traced; at a switch it is not the current one yet. */
+static struct task_struct *whose(const struct pmuctl_aux *aux)
+{
+	return aux->event->context->task ? : current;
+}
+
+static void put_start(struct pmuctl_aux *aux)
+{
+	struct pmuctl_output *output = aux->event->output;
+	struct task_struct *task = whose(aux);
+	struct {
+		struct perf_event_header header;
+		u32 pid, tid;
+	} record = {
+		.header.type = PERF_RECORD_ITRACE_START,
+		.pid = pmuctl_output_pid(output, task),
+		.tid = pmuctl_output_tid(output, task),
+	};
+
+	aux->told_start = true;
+	pmuctl_record_put(aux->event, &record.header, sizeof(record), task);
+}
+
+static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
+{
+	struct {
+		struct perf_event_header header;
+		u64 offset, size, flags;
+	} record = {
+		.header.type = PERF_RECORD_AUX,
+		.offset = offset,
+		.size = size,
+		.flags = flags,
+	};
+
+	pmuctl_record_put(aux->event, &record.header, sizeof(record), whose(aux));
+}
+
+/* ---- On and off ---- */
+
+static void begin(struct pmuctl_aux *aux)
+{
+	struct auxbuf_span span;
+
+	/* Once it is on, the NMI may find that it is stalled. */
+	WRITE_ONCE(aux->stalled, false);
+	if (auxbuf_begin(aux->buf, &span) &&
+	    pt_start(&aux->trace, &span) == PT_STARTED)
+		return;
+	WRITE_ONCE(aux->stalled, true);
+	irq_work_queue(&aux->work);
+}
+
+/* Publish what was traced. Of a snapshot all of the buffer is told, as perf does. */
+static void end(struct pmuctl_aux *aux)
+{
+	struct auxbuf *buf = aux->buf;
+	struct pt_result result;
+	u64 from = buf->head, flags = 0;
+
+	if (!pt_stop(&aux->trace, &result))
+		return;
+	if (result.stopped || result.error)
+		flags |= PERF_AUX_FLAG_TRUNCATED;
+	aux->bytes += result.bytes;
+	if (auxbuf_end(buf, result.bytes))
+		pmuctl_output_wake(aux->event->output);
+	if (!result.bytes && !flags)
+		return;
+	if (buf->flags & AUXBUF_OVERWRITE)
+		put_aux(aux, buf->head & (buf->size - 1), buf->size,
+			flags | PERF_AUX_FLAG_OVERWRITE);
+	else
+		put_aux(aux, from, result.bytes, flags);
+}
+
+void pmuctl_aux_interrupt(struct pt_trace *trace)
+{
+	struct pmuctl_aux *aux = container_of(trace, struct pmuctl_aux, trace);
+
+	end(aux);
+	begin(aux);
+}
+
+static void aux_start(struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	this_cpu_write(aux_running, aux);
+	if (!aux->buf)
+		return;
+	if (!aux->told_start)
+		put_start(aux);
+	begin(aux);
+}
+
+static void aux_stop(struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	if (aux->buf)
+		end(aux);
+	aux->stalled = false;
+	event->counter.count = aux->bytes;
+	if (this_cpu_read(aux_running) == aux)
+		this_cpu_write(aux_running, NULL);
+}
+
+/* What is not published yet is not counted. */
+static u64 aux_read(const struct pmuctl_event *event)
+{
+	return READ_ONCE(event->aux->bytes);
+}
+
+/*
+ * If the leader was paused while this interrupts its start or stop, that knows (pt.c). So
+ * none is dropped, and there is nothing that could recurse.
+ */
+void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+
+	if (event->aux_action & action && aux)
+		pt_pause(&aux->trace, action == PMUCTL_AUX_PAUSE);
+}
+
+static const struct pmuctl_soft aux_ops = {
+	.start = aux_start,
+	.stop = aux_stop,
+	.read = aux_read,
+};
+
+void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
+{
+	struct pmuctl_aux *aux = event->aux;
+	bool running = event->counter.running;
+
+	if (running && aux->buf)
+		end(aux);
+	aux->buf = buf;
+	aux->stalled = false;
+	if (running && buf)
+		aux_start(event);
+}
+
+/* ---- When the buffer is full ---- */
+
+bool pmuctl_aux_tick(struct pmuctl_cpu *pc)
+{
+	struct pmuctl_aux *aux = this_cpu_read(aux_running);
+
+	if (!aux || !aux->stalled)
+		return false;
+	if (aux->buf)
+		begin(aux);
+	return aux->stalled;
+}
+
+/* Wake the reader, who has to make room, and look again at times. */
+static void stall_work(struct irq_work *work)
+{
+	struct pmuctl_aux *aux = container_of(work, struct pmuctl_aux, work);
+
+	if (this_cpu_read(aux_running) != aux || !aux->stalled)
+		return;
+	pmuctl_output_wake(aux->event->output);
+	pmuctl_sched_start_ticking(pmuctl_cpu_of(smp_processor_id()));
+}
+
+/* ---- Making ---- */
+
+int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
+		    struct pmuctl_explanation *why)
+{
+	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
+	struct pmuctl_aux *aux;
+	int err;
+
+	if (!driver)
+		return pmuctl_refuse(why, TYPE_UNKNOWN, "attr.type", attr->type);
+	if (driver->reason())
+		return pmuctl_refuse(why, AUX_NONE, "attr.type", driver->name,
+				     driver->reason());
+	if (attr->inherit)
+		return pmuctl_refuse(why, AUX_INHERIT, "attr.inherit");
+	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
+	if (!aux)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	memset(&event->counter, 0, sizeof(event->counter));
+	err = pt_config_encode(pt_caps(), attr, &aux->trace.ctl, why);
+	if (err) {
+		kfree(aux);
+		return err;
+	}
+	aux->event = event;
+	aux->watermark = attr->aux_watermark;
+	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
+	init_irq_work(&aux->work, stall_work);
+	event->aux = aux;
+	event->soft = &aux_ops;
+	event->counter.index = -1;
+	return 0;
+}
+
+void pmuctl_aux_free(struct pmuctl_aux *aux)
+{
+	if (!aux)
+		return;
+	irq_work_sync(&aux->work);
+	kfree(aux);
+}
+
+/* ---- Beside others ---- */
+
+static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *event)
+{
+	struct pmuctl_event *leader, *each;
+	enum pmuctl_class class;
+	unsigned long flags;
+	bool found = false;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	for_each_group(leader, class, ctx)
+		for_each_group_member(each, leader)
+			found |= each->aux && (each->cpu < 0 || event->cpu < 0 ||
+					       each->cpu == event->cpu);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	return found;
+}
+
+struct taken {
+	bool by_others;
+};
+
+static void look_for_others(void *info)
+{
+	struct taken *taken = info;
+
+	if (pt_is_taken())
+		WRITE_ONCE(taken->by_others, true);
+}
+
+int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		     struct pmuctl_explanation *why)
+{
+	struct taken taken = {};
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (ctx->task ? nr_of_cpus : nr_of_tasks)
+		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
+				     ctx->task ? "a CPU" : "a task");
+	if (has_another(ctx, event))
+		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
+				     ctx->task ? "this task" : "this CPU");
+	on_each_cpu(look_for_others, &taken, 1);
+	if (taken.by_others)
+		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type");
+	return 0;
+}
+
+void pmuctl_aux_attached(const struct pmuctl_event *event)
+{
+	if (!event->aux)
+		return;
+	if (event->context->task)
+		nr_of_tasks++;
+	else
+		nr_of_cpus++;
+}
+
+void pmuctl_aux_detached(const struct pmuctl_event *event)
+{
+	if (!event->aux)
+		return;
+	if (event->context->task)
+		nr_of_tasks--;
+	else
+		nr_of_cpus--;
+}

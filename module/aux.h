@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * AUX area tracing: events that a tracing unit of the processor writes about, into a buffer
+ * of their own beside the ring of records.
+ *
+ * Such an event is in a context and a group like any other, and is started and stopped as a
+ * software event is (soft.h): it needs no counter. Its value is how many bytes were traced.
+ * What was traced between a start and a stop, or a watermark, is one AUX record.
+ *
+ *	start:	which part of the buffer is free? the unit writes there
+ *	NMI:	a watermark is reached, or there is no more room: publish, tell, go on
+ *	stop:	publish, tell
+ *
+ * If there is no room the trace stands still until the reader has made some: each tick
+ * looks.
+ */
+#ifndef PMUCTL_AUX_H
+#define PMUCTL_AUX_H
+
+#include "output.h"
+#include "pmu/pt.h"
+#include "soft.h"
+
+struct pmuctl_cpu;
+
+/**
+ * struct pmuctl_aux - what an event has that traces
+ * @event: whose; constant.
+ * @trace: what the tracing unit needs to know.
+ * @buf: where it writes; NULL while nothing is mapped. Changed on the CPU on which the
+ *	event's context is loaded, with its lock.
+ * @bytes: traced, ever.
+ * @told_start: an ITRACE_START record was written.
+ * @stalled: it is running, but there is no room.
+ * @work: does what an NMI cannot.
+ *
+ * Owner CPU; the NMI may change them while the trace is on.
+ *
+ * @buffer: that the ring of records is in; mapped once more for this. With @charge and
+ * @mappings under the mutex of buffers.
+ * @charge: whose locked memory it is.
+ * @mappings: of the AUX buffer.
+ */
+struct pmuctl_aux {
+	struct pmuctl_event *event;
+	struct pt_trace trace;
+	struct auxbuf *buf;
+	u64 bytes;
+	bool told_start;
+	bool stalled;
+	struct irq_work work;
+
+	u32 watermark;
+	struct pmuctl_buffer *buffer;
+	struct pmuctl_charge charge;
+	unsigned int mappings;
+};
+
+/**
+ * struct pmuctl_aux_driver - a kind of AUX events
+ * @name: as perf calls it.
+ * @type: attr.type of its events.
+ * @reason: why this CPU has none; NULL if it has.
+ */
+struct pmuctl_aux_driver {
+	const char *name;
+	u32 type;
+	const char *(*reason)(void);
+};
+
+/* attr.type of each; programs ask for them by name. */
+#define PMUCTL_TYPE_INTEL_PT	PMUCTL_TYPE_DRIVERS
+
+/* The driver of a type, or number @n of all; NULL if there is none. Any context. */
+const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type);
+const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n);
+
+/**
+ * pmuctl_aux_init() - let a new event trace
+ * @event: is set up to count nothing yet.
+ * @attr: validated; of the type of a driver.
+ * @why: filled on refusal.
+ *
+ * Context: Process.
+ * Return: 0; -ENOENT if this CPU cannot; -EINVAL if it cannot so; -ENOMEM.
+ */
+int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
+		    struct pmuctl_explanation *why);
+
+/* And free it, not running any more. NULL is fine. Process, may sleep. */
+void pmuctl_aux_free(struct pmuctl_aux *aux);
+
+/**
+ * pmuctl_aux_admit() - may it trace beside the others?
+ * @ctx: whose event it is to be.
+ * @event: not attached yet.
+ * @why: filled on refusal.
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -EBUSY if somebody else traces.
+ */
+int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		     struct pmuctl_explanation *why);
+
+/* It is attached, or is no more. pmuctl_mutex held. */
+void pmuctl_aux_attached(const struct pmuctl_event *event);
+void pmuctl_aux_detached(const struct pmuctl_event *event);
+
+/* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
+bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
+
+/* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
+void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
+
+/* attr.aux_action of a validated attr */
+static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
+{
+	u32 action;
+
+	memcpy(&action, (const char *)attr + PMUCTL_ATTR_AUX_ACTION, sizeof(action));
+	return action;
+}
+
+/**
+ * pmuctl_aux_overflow() - an event has overflowed whose aux_action is set
+ * @event: it is running on this CPU.
+ * @action: which of its actions is meant, PMUCTL_AUX_PAUSE or PMUCTL_AUX_RESUME.
+ *
+ * Context: Owner CPU; NMI too.
+ */
+void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action);
+
+/* hwpmu_ops.trace */
+void pmuctl_aux_interrupt(struct pt_trace *trace);
+
+/* ---- aux_map.c ---- */
+
+/**
+ * pmuctl_aux_map() - map the AUX buffer of an event, made if it has none
+ * @event: that traces, kept open by the mapping.
+ * @offset: of the mapping; @nr_pages: its pages.
+ * @flags: AUXBUF_*.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; mmap_lock held.
+ * Return: the AUX buffer; or ERR_PTR: -EINVAL, -EPERM, -ENOMEM.
+ */
+struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
+			      unsigned long nr_pages, unsigned int flags,
+			      struct pmuctl_explanation *why);
+
+/* One mapping more, or less. mmap_lock held. */
+void pmuctl_aux_map_again(struct pmuctl_event *event);
+void pmuctl_aux_unmap(struct pmuctl_event *event);
+
+#endif /* PMUCTL_AUX_H */

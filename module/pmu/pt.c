@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The registers of Intel Processor Trace. Sections are of the SDM, Vol. 3C, chapter
+ * "Intel Processor Trace".
+ *
+ * Who else uses it cannot be kept away: the kernel has no reservation for it. So each start
+ * looks whether TraceEn is set by somebody, and leaves the registers alone then.
+ *
+ * The NMI may come between any two instructions. It touches a trace only while that is in
+ * pt_cpu.active:
+ *
+ *	start: tables and registers, TraceEn last; then active
+ *	stop: active; then TraceEn, then the rest
+ *
+ * An NMI before active is set is not lost: start looks whether there was one.
+ */
+#include <linux/cpufeature.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include <asm/io.h>
+#include <asm/msr.h>
+
+#include "pmu/private.h"
+#include "pmu/pt.h"
+
+/* IA32_RTIT_OUTPUT_MASK_PTRS: these bits are always set; the entry follows. */
+#define MASK_LOWER	0x7fULL
+#define MASK_ENTRY	GENMASK_ULL(31, 7)
+
+/**
+ * struct pt_cpu - of one CPU
+ * @active: what is on and may be told; NULL while it is changed.
+ * @missed: an NMI came meanwhile.
+ */
+struct pt_cpu {
+	struct pt_trace *active;
+	bool missed;
+};
+
+static DEFINE_PER_CPU(struct pt_cpu, pt_cpu);
+static struct pt_caps the_caps __ro_after_init;
+static const char *no_pt_reason __ro_after_init;
+u64 hwpmu_status_topa __ro_after_init;
+
+/* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
+#define STATUS_TOPA	BIT_ULL(55)
+
+const char *pt_reason(void)
+{
+	return no_pt_reason;
+}
+
+const struct pt_caps *pt_caps(void)
+{
+	return &the_caps;
+}
+
+void __init pt_init(void)
+{
+	struct pt_cpuid id = {
+		.max_leaf = boot_cpu_data.cpuid_level,
+		.pt = boot_cpu_has(X86_FEATURE_INTEL_PT),
+	};
+	u32 eax, edx, ecx;
+	u64 value;
+
+	if (id.max_leaf >= 0x14) {
+		cpuid_count(0x14, 0, &eax, &id.ebx, &id.ecx, &edx);
+		if (eax)
+			cpuid_count(0x14, 1, &id.eax1, &id.ebx1, &ecx, &edx);
+	}
+	no_pt_reason = pt_caps_decode(&id, &the_caps);
+	if (!no_pt_reason && rdmsrl_safe(MSR_IA32_RTIT_CTL, &value))
+		no_pt_reason = PMUCTL_NO_PT_MSR;
+	if (!no_pt_reason && hwpmu_reason())
+		no_pt_reason = PMUCTL_NO_PT_PMU;
+	if (!no_pt_reason)
+		hwpmu_status_topa = STATUS_TOPA;
+}
+
+bool pt_is_taken(void)
+{
+	u64 ctl;
+
+	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	return (ctl & PT_CTL_TRACE) && !this_cpu_read(pt_cpu.active);
+}
+
+/* ---- Tables ---- */
+
+void pt_tables_free(struct pt_trace *trace)
+{
+	struct topa *topa = &trace->topa;
+	unsigned int i;
+
+	if (topa->tables)
+		for (i = 0; i < topa_nr_tables(topa->nr_regions); i++)
+			free_page((unsigned long)topa->tables[i]);
+	kvfree(topa->tables);
+	kvfree(topa->addresses);
+	memset(topa, 0, sizeof(*topa));
+}
+
+bool pt_tables_alloc(struct pt_trace *trace, const struct auxbuf *buf)
+{
+	struct topa *topa = &trace->topa;
+	unsigned int nr, i;
+
+	topa->nr_regions = auxbuf_nr_chunks(buf);
+	topa->shift = buf->chunk_shift;
+	topa->marked[0] = -1;
+	topa->marked[1] = -1;
+	nr = topa_nr_tables(topa->nr_regions);
+	topa->tables = kvcalloc(nr, sizeof(*topa->tables), GFP_KERNEL_ACCOUNT);
+	topa->addresses = kvcalloc(nr, sizeof(*topa->addresses), GFP_KERNEL_ACCOUNT);
+	if (!topa->tables || !topa->addresses)
+		goto err;
+	for (i = 0; i < nr; i++) {
+		topa->tables[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+		if (!topa->tables[i])
+			goto err;
+		topa->addresses[i] = virt_to_phys(topa->tables[i]);
+	}
+	for (i = 0; i < topa->nr_regions; i++)
+		topa_set(topa, i, page_to_phys(buf->chunks[i]));
+	return true;
+
+err:
+	pt_tables_free(trace);
+	return false;
+}
+
+/* ---- On and off ---- */
+
+static void write_place(const struct topa *topa, const struct topa_place *place)
+{
+	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
+	wrmsrl(MSR_IA32_RTIT_OUTPUT_BASE, topa->addresses[place->table]);
+	wrmsrl(MSR_IA32_RTIT_OUTPUT_MASK, (u64)place->offset << 32 |
+	       (u64)place->entry << 7 | MASK_LOWER);
+}
+
+/* Where it is now; false if that is none of our tables. */
+static bool read_place(const struct topa *topa, struct topa_place *place)
+{
+	unsigned int i;
+	u64 base, mask;
+
+	rdmsrl(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	rdmsrl(MSR_IA32_RTIT_OUTPUT_MASK, mask);
+	place->offset = mask >> 32;
+	place->entry = (mask & MASK_ENTRY) >> 7;
+	for (i = 0; i < topa_nr_tables(topa->nr_regions); i++)
+		if (topa->addresses[i] == base) {
+			place->table = i;
+			return true;
+		}
+	return false;
+}
+
+static u64 ctl_of(const struct pt_trace *trace)
+{
+	return READ_ONCE(trace->paused) ? trace->ctl : trace->ctl | PT_CTL_TRACE;
+}
+
+enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
+{
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
+	struct topa_place place;
+	u64 ctl;
+
+	if (cpu->active || pt_is_taken())
+		return PT_TAKEN;
+	if (!topa_prepare(&trace->topa, span, &place))
+		return PT_FULL;
+	trace->from = span->from;
+	write_place(&trace->topa, &place);
+	WRITE_ONCE(cpu->missed, false);
+	ctl = ctl_of(trace);
+	/* A hypervisor, or VMX on old CPUs, may refuse. */
+	if (wrmsrl_safe(MSR_IA32_RTIT_CTL, ctl))
+		return PT_TAKEN;
+	barrier();
+	WRITE_ONCE(cpu->active, trace);
+	barrier();
+	for (; ctl != ctl_of(trace); wrmsrl(MSR_IA32_RTIT_CTL, ctl))
+		ctl = ctl_of(trace); /* an NMI has paused it, or the reverse */
+	if (READ_ONCE(cpu->missed))
+		hwpmu_core_ops->trace(trace);
+	return PT_STARTED;
+}
+
+bool pt_stop(struct pt_trace *trace, struct pt_result *result)
+{
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
+	struct topa_place place;
+	u64 status;
+
+	if (cpu->active != trace)
+		return false;
+	WRITE_ONCE(cpu->active, NULL);
+	barrier();
+	wrmsrl(MSR_IA32_RTIT_CTL, 0);
+	/* The packets are in memory, but others see them only after a fence. */
+	wmb();
+	rdmsrl(MSR_IA32_RTIT_STATUS, status);
+	result->stopped = status & RTIT_STATUS_STOPPED;
+	result->error = status & RTIT_STATUS_ERROR;
+	result->bytes = 0;
+	if (read_place(&trace->topa, &place))
+		result->bytes = topa_written(&trace->topa, trace->from, &place);
+	else
+		result->error = true;
+	return true;
+}
+
+void pt_pause(struct pt_trace *trace, bool pause)
+{
+	if (READ_ONCE(trace->paused) == pause)
+		return;
+	WRITE_ONCE(trace->paused, pause);
+	barrier(); /* an NMI from here on, which starts it anew, knows */
+	if (this_cpu_read(pt_cpu.active) == trace)
+		wrmsrl(MSR_IA32_RTIT_CTL, ctl_of(trace));
+}
+
+void pt_nmi(void)
+{
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
+
+	if (cpu->active)
+		hwpmu_core_ops->trace(cpu->active);
+	else
+		WRITE_ONCE(cpu->missed, true);
+}

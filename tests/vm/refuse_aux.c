@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libs: -lipt */
+/*
+ * AUX area tracing that is refused, each with its reason. For --cpu intel-pt.
+ */
+#include "aux.h"
+
+#include <linux/perf_event.h>
+
+/* tsc, noretcomp, branch and pt: all that this CPU has */
+#define PT_BITS	((1ULL << 10) | (1ULL << 11) | (1ULL << 13) | 1)
+
+static union raw_attr pt_attr(void)
+{
+	union raw_attr a = trace_attr();
+
+	a.attr.enable_on_exec = 0;
+	return a;
+}
+
+Test(refuse_aux, inherited)
+{
+	union raw_attr a = pt_attr();
+
+	a.attr.inherit = 1;
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_INHERIT, "attr.inherit",
+			  "one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task");
+}
+
+Test(refuse_aux, all_cpus)
+{
+	union raw_attr a = pt_attr();
+
+	raw_check_refused(&a, -1, -1, 0, EINVAL, PMUCTL_WHY_AUX_ALL_CPUS, "cpu",
+			  "one buffer cannot take the traces of all CPUs at once: open an event for each CPU");
+}
+
+Test(refuse_aux, two_at_once)
+{
+	static const char *const format = "another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first";
+	union raw_attr a = pt_attr();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this task");
+	raw_check_refused(&a, 0, 1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this task");
+	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "a task");
+	close(fd);
+	fd = raw_check_opened(&a, -1, 0, 0);
+	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this CPU");
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "a CPU");
+	close(raw_check_opened(&a, -1, 1, 0));
+	close(fd);
+	/* One task on one CPU, and on another: never at once */
+	fd = raw_check_opened(&a, 0, 0, 0);
+	close(raw_check_opened(&a, 0, 1, 0));
+	close(fd);
+}
+
+/* The kernel's own driver traces this CPU, in which this test runs. */
+Test(refuse_aux, somebody_else_traces)
+{
+	static const char *const path = "/sys/bus/event_source/devices/intel_pt/type";
+	size_t ring = 9 * TRACE_PAGE, size = 16 * TRACE_PAGE;
+	struct perf_event_mmap_page *page;
+	union raw_attr a = pt_attr(), theirs = a;
+	int fd;
+
+	theirs.attr.type = raw_read_number(path);
+	theirs.attr.exclude_kernel = 0;
+	fd = syscall(SYS_perf_event_open, &theirs, -1, 0, -1, 0);
+	cr_assert_geq(fd, 0);
+	page = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(page, MAP_FAILED);
+	page->aux_offset = ring;
+	page->aux_size = size;
+	cr_assert_neq(mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring), MAP_FAILED);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	close(raw_check_opened(&a, 0, -1, 0));
+	close(fd);
+}
+
+Test(refuse_aux, bits_that_this_cpu_lacks)
+{
+	static const unsigned int bits[] = { 1, 2, 3, 4, 7, 8, 9, 12, 14, 19, 24, 32, 63 };
+	union raw_attr a = pt_attr();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(bits); i++) {
+		a.attr.config = PT_BITS | 1ULL << bits[i];
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_BITS, "attr.config",
+				  "config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx",
+				  a.attr.config, PT_BITS, 1ULL << bits[i]);
+	}
+}
+
+Test(refuse_aux, fields_of_tracing_elsewhere)
+{
+	union raw_attr a = raw_instructions();
+
+	a.attr.aux_watermark = 4096;
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_watermark",
+			  "attr.aux_watermark is for events that trace, and this one does not: leave it 0");
+}
+
+Test(refuse_aux, a_driver_that_is_none)
+{
+	struct pmuctl_driver driver = { .size = sizeof(driver), .index = 100 };
+	struct pmuctl_explanation why;
+	union raw_attr a = pt_attr();
+
+	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), -1);
+	cr_assert_eq(errno, ENOENT);
+	cr_assert_eq(raw_explain(raw_device(), &why), 0);
+	raw_check_why(&why, ENOENT, PMUCTL_WHY_AUX_NO_DRIVER, "index",
+		      "there is no driver number 100: count from 0 until there is none");
+	a.attr.type += 100;
+	cr_assert_eq(raw_open(&a, 0, -1, 0, &why), -ENOENT);
+	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
+}
+
+/* ---- Pauses ---- */
+
+static union raw_attr with_action(union raw_attr a, uint32_t action)
+{
+	memcpy(a.bytes + PMUCTL_ATTR_AUX_ACTION, &action, sizeof(action));
+	return a;
+}
+
+Test(refuse_aux, actions)
+{
+	static const char *const leader = "aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1";
+	static const char *const itself = "an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group";
+	union raw_attr a = with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
+
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_BOTH, "attr.aux_resume",
+			  "aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it");
+	a = with_action(a, PMUCTL_AUX_PAUSE);
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_LEADER, "group_fd", "%s", leader);
+	a = with_action(a, PMUCTL_AUX_START_PAUSED);
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
+			  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0");
+	a = with_action(pt_attr(), PMUCTL_AUX_PAUSE);
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", "%s", itself);
+	a = with_action(pt_attr(), PMUCTL_AUX_RESUME);
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_resume", "%s", itself);
+	a = with_action(pt_attr(), 8);
+	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET, "attr.__reserved_3",
+			  "a reserved field is 0x8: it must be 0");
+}
+
+Test(refuse_aux, a_leader_that_does_not_trace)
+{
+	union raw_attr a = raw_instructions(), other = with_action(a, PMUCTL_AUX_RESUME);
+	int fd = raw_check_opened(&a, 0, -1, 0);
+	struct pmuctl_explanation why;
+	struct pmuctl_open request = raw_request(&other, 0, -1, 0, &why);
+
+	request.group_fd = fd;
+	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), -1);
+	cr_assert_eq(why.code, PMUCTL_WHY_AUX_LEADER);
+	close(fd);
+}
+
+/* ---- Mapping ---- */
+
+static struct perf_event_mmap_page *page_of;
+
+static void check_map(int fd, uint64_t said_offset, uint64_t said_size, size_t size,
+		      off_t offset, uint32_t code, const char *field, const char *sentence)
+{
+	struct pmuctl_explanation why;
+
+	page_of->aux_offset = said_offset;
+	page_of->aux_size = said_size;
+	cr_assert_eq(mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset), MAP_FAILED);
+	cr_assert_eq(errno, EINVAL);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, EINVAL, code, field, "%s", sentence);
+}
+
+Test(refuse_aux, mappings)
+{
+	size_t ring = 9 * TRACE_PAGE;
+	union raw_attr a = pt_attr();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+	struct perf_event_mmap_page nothing;
+
+	page_of = &nothing;
+	check_map(fd, 0, 0, 16384, ring, PMUCTL_WHY_AUX_NO_RING, "",
+		  "the ring of records is not mapped through this descriptor: map that first, at offset 0");
+	page_of = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(page_of, MAP_FAILED);
+	check_map(fd, 0, 0, 16384, ring, PMUCTL_WHY_AUX_OFFSET, "aux_offset",
+		  "aux_offset of the metadata page is 0, and the mapping is at 36864: write the offset there before you map");
+	check_map(fd, ring, 8192, 16384, ring, PMUCTL_WHY_AUX_SIZE, "aux_size",
+		  "the AUX buffer is to have 8192 bytes, and the mapping has 16384: write aux_size to the metadata page before you map, and map all of it");
+	check_map(fd, 4096, 16384, 16384, 4096, PMUCTL_WHY_AUX_OVERLAP, "aux_offset",
+		  "aux_offset 4096 is within the ring of records: it must be 36864 or above");
+	check_map(fd, ring, 12288, 12288, ring, PMUCTL_WHY_AUX_POWER, "aux_size",
+		  "an AUX buffer of 12288 bytes is not possible: it must have 2^n pages");
+	munmap(page_of, ring);
+	close(fd);
+}
