@@ -319,9 +319,9 @@ static int may_open(const struct perf_event_attr *attr, struct task_struct *task
 
 /* An event that counts all that it is to, or an error pointer */
 static struct pmuctl_event *
-create(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
-       struct task_struct *task, const struct pmuctl_open *open, bool enable,
-       struct pmuctl_event *leader, struct pmuctl_explanation *why)
+create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+	     struct task_struct *task, const struct pmuctl_open *open, bool enable,
+	     struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	int err;
@@ -354,8 +354,8 @@ create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 		pmuctl_trace_free(trace);
 		return ERR_PTR(err);
 	}
-	event = create(attr, trace, task, open, !attr->disabled && !foreign,
-		       leader, why);
+	event = create_whole(attr, trace, task, open, !attr->disabled && !foreign,
+			     leader, why);
 	if (IS_ERR(event) || !foreign)
 		return event;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an exec does to the events of its task: attr.enable_on_exec enables them, attr.remove_on_exec
- * takes them out of the task for ever; what they have counted can still be read. In the hook
- * that tells of it early, when the new image has not mapped anything yet.
+ * What an exec does to the events of its task: attr.enable_on_exec enables them,
+ * attr.remove_on_exec takes them out of the task for ever; what they have counted can still
+ * be read. In the hook that tells of it early, when the new image has not mapped anything yet.
  */
 #include "cpu_state.h"
 #include "inherit.h"

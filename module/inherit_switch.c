@@ -158,22 +158,17 @@ static bool choose_way(struct pmuctl_context *from, struct pmuctl_context *to,
 	return !(*split && (from->kin & KIN_WHOLE));
 }
 
-bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
+/* Both are locked. */
+static bool switch_locked(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+			  struct pmuctl_context *to)
 {
-	struct pmuctl_context *from = pc->task_context;
 	enum pmuctl_class class;
-	bool done = false, split;
 	unsigned int n = 0;
+	bool split;
 	u64 now;
 
-	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch)
-		return false;
-	raw_spin_lock(&from->lock);
-	if (!raw_spin_trylock(&to->lock))
-		goto out_unlock;
 	if (!choose_way(from, to, &split))
-		goto out_unlock_both;
-
+		return false;
 	now = split ? sched_clock() : 0;
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		n = hand_over_list(pc, n, &from->groups[class],
@@ -182,10 +177,30 @@ bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
 	WRITE_ONCE(from->loaded_cpu, -1);
 	WRITE_ONCE(to->loaded_cpu, pc->context.cpu);
 	pc->task_context = to;
-	done = true;
-out_unlock_both:
+	return true;
+}
+
+static bool try_switch(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+		       struct pmuctl_context *to)
+{
+	bool done;
+
+	if (!raw_spin_trylock(&to->lock))
+		return false;
+	done = switch_locked(pc, from, to);
 	raw_spin_unlock(&to->lock);
-out_unlock:
+	return done;
+}
+
+bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
+{
+	struct pmuctl_context *from = pc->task_context;
+	bool done;
+
+	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch)
+		return false;
+	raw_spin_lock(&from->lock);
+	done = try_switch(pc, from, to);
 	raw_spin_unlock(&from->lock);
 	return done;
 }

@@ -96,23 +96,41 @@ static void as_an_ordinary_user(void)
 		      RAW_SENTENCE);
 }
 
-Test(refuse_trace, what_they_tell_needs_permission, .fini = perm_default_level)
+/* At a level, by a process of its own: this one is needed to set the default level again. */
+static void at_level(int level, void (*test)(void))
 {
+	int status;
+	pid_t pid;
+
 	raw_device();
-	perm_set_level(0);
-	as_an_ordinary_user();
+	perm_set_level(level);
+	pid = fork();
+	if (!pid) {
+		test();
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
 }
 
-Test(refuse_trace, unless_everything_is_allowed, .fini = perm_default_level)
+Test(refuse_trace, what_they_tell_needs_permission, .fini = perm_default_level)
+{
+	at_level(0, as_an_ordinary_user);
+}
+
+static void as_one_who_may(void)
 {
 	struct perf_event_attr attr = trace_attr();
 	int fd;
 
-	raw_device();
-	perm_set_level(-1);
 	cr_assert_eq(raw_become(RAW_USER), 0);
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
 	fd = trace_open("raw_syscalls:sys_enter", &attr);
 	cr_assert_eq(trace_filter(fd, "arg1 == 1"), 0);
+}
+
+Test(refuse_trace, unless_everything_is_allowed, .fini = perm_default_level)
+{
+	at_level(-1, as_one_who_may);
 }
