@@ -14,6 +14,16 @@ cd "$WORK" || exit 1
 at_exit=:
 trap '$at_exit; cd /; rm -rf "$WORK"' EXIT
 
+# any_rate: no event of the script is throttled
+restore_rate() { echo "$rate_before" >"$rate"; }
+any_rate()
+{
+	rate=/sys/module/pmuctl/parameters/max_sample_rate
+	rate_before=$(cat "$rate")
+	at_exit=restore_rate
+	echo 100000000 >"$rate"
+}
+
 # check WORDS COMMAND...: COMMAND must succeed
 check()
 {
