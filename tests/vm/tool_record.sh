@@ -133,7 +133,7 @@ frequency_is_followed()
 kernel_has_symbols()
 {
 	record 0 -q -e instructions:k -c 10007 -o kernel.data \
-		dd if=/dev/zero of=/dev/null bs=64 count=2000 || return 1
+		dd if=/dev/zero of=/dev/null bs=64 count=8000 || return 1
 	perf script -i kernel.data -F ip,sym,dso >script || return 1
 	awk '/\[kernel.kallsyms\]/ { kernel++ } /\[unknown\]/ { unknown++ }
 		END { print kernel, "kernel,", unknown + 0, "unknown of", NR
