@@ -209,6 +209,8 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_BOTH		= 158,	/* EINVAL: pause and resume */
 	PMUCTL_WHY_AUX_ITSELF		= 159,	/* EINVAL: it traces */
 	PMUCTL_WHY_AUX_LEADER		= 160,	/* EINVAL: its leader does not */
+	PMUCTL_WHY_EVENT_OTHER_CPUS	= 161,	/* ENOENT: this CPU lacks it */
+	PMUCTL_WHY_GROUP_OTHER_CPUS	= 162,	/* EINVAL: no CPU has them all */
 };
 
 /*
@@ -262,7 +264,8 @@ enum pmuctl_why {
  * @pmu_kind: PMUCTL_PMU_*.
  * @pmu_version: Intel: version of architectural performance monitoring; AMD: 2 if it has
  *	PerfMonV2, else 1.
- * @nr_counters: general-purpose counters of a CPU.
+ * @nr_counters: general-purpose counters of a CPU. If CPUs differ, here and in what
+ *	follows: what all of them have.
  * @nr_fixed: fixed counters of a CPU.
  * @counter_width: bits of a general-purpose counter.
  * @fixed_width: bits of a fixed counter.
