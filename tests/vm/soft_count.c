@@ -185,8 +185,9 @@ static uint64_t clock_error(int fd, clockid_t clock)
 	do {
 		user_loop(1000000);
 	} while (clock_ns(clock) - kernels < 50 * MS);
-	kernels = clock_ns(clock) - kernels;
+	/* In the order of above: what lies between the two is in neither or in both. */
 	counted = sampling_value(fd) - before;
+	kernels = clock_ns(clock) - kernels;
 	return (counted > kernels ? counted - kernels : kernels - counted) *
 		1000000 / kernels;
 }
