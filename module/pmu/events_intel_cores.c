@@ -43,6 +43,7 @@ static const hwpmu_cache_table performance_cache = {
 			0x0e11,		/* ITLB_MISSES.WALK_COMPLETED */
 		},
 	},
+	/* Linux has unit mask 4 here, which the lists do not. */
 	[PERF_COUNT_HW_CACHE_BPU] = {
 		[PERF_COUNT_HW_CACHE_OP_READ] = {
 			0x00c4,		/* BR_INST_RETIRED.ALL_BRANCHES */
