@@ -2,10 +2,11 @@
 /*
  * Decoding of what CPUID says of the PMU. Intel, leaf 0xA: SDM Vol. 2A, "CPUID - CPU
  * Identification", and Vol. 3B, chapter "Performance Monitoring", section
- * "Architectural Performance Monitoring". The counters of a CPU that differs from others, leaf
- * 0x23: the same, "Architectural Performance Monitoring Extended". AMD, leaves 0x80000001 and 0x80000022: APM
- * Vol. 2, "Performance Monitoring Counters", and Vol. 3, "Obtaining Processor
- * Information Via the CPUID Instruction". Pure logic: compiles in user space too.
+ * "Architectural Performance Monitoring". The counters of a CPU that differs from others,
+ * leaf 0x23: the same, "Architectural Performance Monitoring Extended". AMD, leaves
+ * 0x80000001 and 0x80000022: APM Vol. 2, "Performance Monitoring Counters", and Vol. 3,
+ * "Obtaining Processor Information Via the CPUID Instruction". Pure logic: compiles in
+ * user space too.
  */
 #include "pmu/cpuid.h"
 #include "sentences.h"
