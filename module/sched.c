@@ -218,7 +218,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	}
 	if (n && !may_use_pmu(pc, leader))
 		return false;
-	if (hwpmu_start(pc->batch, n)) {
+	if (!n || hwpmu_start(pc->batch, n)) {
 		if (n && !leader->on_pmu) {
 			leader->on_pmu = true;
 			pc->nr_groups++;

@@ -24,7 +24,7 @@ measure()
 		/^[^ \t]*(kprobes|lock):/ || /^ *(kprobes:|lock:)/ { tell(); whose = "other"; next }
 		NF == 0 { tell(); next }
 		whose != "other" { next }
-		/[[]pmuctl[]]/ { whose = "pmuctl" }
+		/pmuctl/ { whose = "pmuctl" }
 		/ (perf_|inherit_|_perf_|__perf_|sync_child|list_(add|del)_event)/ { whose = "perf" }
 		END {
 			tell()
