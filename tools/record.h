@@ -78,7 +78,7 @@ int traces_open(struct recording *recording);
 void traces_close(struct recording *recording);
 int traces_describe(const struct recording *recording, struct perfdata *file);
 int trace_read(const struct recording *recording, struct perfdata *file, size_t target,
-	       bool last, bool *any);
+	       bool *any);
 int traces_snapshot(const struct recording *recording, struct perfdata *file, bool go_on);
 
 /* record_dsos.c: which files the recorded programs were made of */

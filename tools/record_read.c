@@ -209,11 +209,8 @@ static void say_cannot_write(struct reader *reader, int error)
 	reader_fail(reader, error);
 }
 
-/*
- * All rings and traces once; returns whether there was something. In the last rounds
- * nothing is written to them any more.
- */
-static bool round_read(struct reader *reader, bool last)
+/* All rings and traces once; returns whether there was something. */
+static bool round_read(struct reader *reader)
 {
 	const struct recording *r = reader->recording;
 	bool any = false;
@@ -223,7 +220,7 @@ static bool round_read(struct reader *reader, bool last)
 		if (r->rings[i])
 			ret = ring_read(reader, r->rings[i], &any);
 		if (ret == 0 && !r->options->snapshot)
-			ret = trace_read(r, reader->file, i, last, &any);
+			ret = trace_read(r, reader->file, i, &any);
 	}
 	if (any && ret == 0)
 		ret = perfdata_finish_round(reader->file);
@@ -326,7 +323,7 @@ static void *reader_main(void *arg)
 	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
 		reader->totals.wakeups++;
 		snapshot_read(reader);
-		round_read(reader, false);
+		round_read(reader);
 	}
 	return NULL;
 }
@@ -421,7 +418,7 @@ int reader_stop(struct reader *reader)
 		if (ret < 0)
 			say_cannot_write(reader, ret);
 	}
-	while (!reader->error && round_read(reader, true))
+	while (!reader->error && round_read(reader))
 		;
 	return -reader->error;
 }

@@ -228,37 +228,30 @@ static int write_pieces(const struct recording *r, struct perfdata *file, size_t
  * @r: the recording.
  * @file: where to.
  * @target: whose.
- * @last: nothing comes any more.
  * @any: set if there was something.
+ *
+ * The kernel tells of bytes when the trace has stopped for a moment, so that what is there
+ * now ends with a whole packet, and may be padded.
  *
  * Return: 0 or a negative errno.
  */
-int trace_read(const struct recording *r, struct perfdata *file, size_t target, bool last,
-	       bool *any)
+int trace_read(const struct recording *r, struct perfdata *file, size_t target, bool *any)
 {
 	struct iovec pieces[2];
-	size_t bytes = 0, rest;
+	size_t bytes = 0;
 	int count, ret;
 
 	if (!r->traces || !r->traces[target])
 		return 0;
 	count = pmuctl_trace_pieces(r->traces[target], pieces);
+	if (!count)
+		return 0;
 	for (int i = 0; i < count; i++)
 		bytes += pieces[i].iov_len;
-	/* In words, so that no padding gets into the midst of a packet */
-	rest = last ? 0 : bytes % 8;
-	if (bytes == rest)
-		return 0;
-	if (count && pieces[count - 1].iov_len > rest)
-		pieces[count - 1].iov_len -= rest;
-	else if (rest) {
-		pieces[0].iov_len -= rest - pieces[1].iov_len;
-		count = 1;
-	}
 	ret = write_pieces(r, file, target, pieces, count);
 	if (ret < 0)
 		return ret;
-	pmuctl_trace_consume(r->traces[target], bytes - rest);
+	pmuctl_trace_consume(r->traces[target], bytes);
 	*any = true;
 	return 0;
 }
