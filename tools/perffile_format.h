@@ -25,6 +25,7 @@ enum {
 
 /* Numbers of features, sections behind the records; each has a bit in the header. */
 enum perffile_feature {
+	PERFFILE_TRACING_DATA	= 1,
 	PERFFILE_BUILD_ID	= 2,
 	PERFFILE_HOSTNAME	= 3,
 	PERFFILE_OSRELEASE	= 4,

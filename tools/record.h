@@ -159,6 +159,10 @@ uint64_t reader_samples(const struct reader *reader);
 void info_put(struct perfdata *file, char *const *line,
 	      const struct record_totals *totals);
 
+/* record_formats.c */
+void formats_put(struct perfdata *file, const struct perfdata_event *events,
+		 size_t nr_events);
+
 /* record_run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);
 

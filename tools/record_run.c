@@ -284,6 +284,7 @@ static int finish(struct session *s)
 	int stopped = reader_stop(s->reader);
 	int ret = put_lost(s, reader_totals(s->reader)->lost);
 
+	formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));

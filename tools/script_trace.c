@@ -37,8 +37,7 @@ struct function {
  * @config: attr.config of the event that traced.
  * @sample_type: what its records have behind them.
  * @code: of programs and kernel.
- * @done: of each piece: it was decoded, in snapshot mode.
- * @pids: of each piece: the process of the task.
+ * @when: of each snapshot: the AUX record, a place in the file, behind which it was taken.
  * @thread: of the piece that is being decoded.
  * @low: the function of the last instruction: its first address,
  * @high: and the one behind it.
@@ -61,8 +60,7 @@ struct tracing {
 	uint64_t config;
 	uint64_t sample_type;
 	struct trace_code *code;
-	bool *done;
-	int32_t *pids;
+	uint64_t *when;
 	const struct thread *thread;
 	uint64_t low;
 	uint64_t high;
@@ -342,56 +340,65 @@ static int decode_aux(struct tracing *t, const struct perffile_record *record)
 	return ret;
 }
 
-/* Snapshots that were copied before @time */
-static int decode_snapshots(struct tracing *t, uint64_t time)
+/* Is this AUX record older than the snapshot? */
+static bool is_before(const struct tracing *t, const struct perffile_record *record,
+		      const struct perffile_trace *piece)
+{
+	return !t->traces.words[PERFFILE_PT_HAS_TIME_ZERO] ||
+	       record->time <= time_of(t, piece->reference);
+}
+
+/* The task may have ended since: so each is decoded right behind its last AUX record. */
+static int find_snapshots(struct tracing *t)
+{
+	struct perffile *file = t->script->samples->file;
+	struct perffile_record record;
+	struct perffile_error error;
+
+	t->when = calloc(t->traces.count, sizeof(*t->when));
+	if (!t->when)
+		return -ENOMEM;
+	while (perffile_next(file, &record, &error) > 0)
+		for (size_t i = 0; record.type == PERF_RECORD_AUX && i < t->traces.count; i++)
+			if (is_of(&t->traces.pieces[i], &record) &&
+			    is_before(t, &record, &t->traces.pieces[i]))
+				t->when[i] = record.offset;
+	file->next = 0;
+	return 0;
+}
+
+static int decode_snapshots(struct tracing *t, const struct perffile_record *record)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < t->traces.count && ret == 0; i++) {
-		const struct perffile_trace *piece = &t->traces.pieces[i];
-
-		if (t->done[i] || (time != UINT64_MAX &&
-				   (!t->traces.words[PERFFILE_PT_HAS_TIME_ZERO] ||
-				    time_of(t, piece->reference) > time)))
-			continue;
-		t->done[i] = true;
-		t->thread = piece->tid < 0 ? NULL :
-			    tasks_thread(t->script->samples->tasks, t->pids[i], piece->tid);
-		ret = decode(t, piece->bytes, piece->size);
-	}
+	t->thread = record->tid < 0 ? NULL :
+		    tasks_thread(t->script->samples->tasks, record->pid, record->tid);
+	for (size_t i = 0; i < t->traces.count && ret == 0; i++)
+		if (t->when[i] == record->offset)
+			ret = decode(t, t->traces.pieces[i].bytes, t->traces.pieces[i].size);
 	return ret;
-}
-
-/* The pieces tell the thread only. */
-static void note_process(struct tracing *t, const struct perffile_record *record)
-{
-	for (size_t i = 0; i < t->traces.count; i++)
-		if (t->traces.pieces[i].tid == record->tid)
-			t->pids[i] = record->pid;
 }
 
 static int records_take(struct tracing *t)
 {
 	bool snapshot = t->traces.words[PERFFILE_PT_SNAPSHOT];
 	struct perffile_record record;
-	int ret;
+	int ret = snapshot ? find_snapshots(t) : 0;
 
+	if (ret < 0)
+		return ret;
 	while ((ret = samples_next(t->script->samples, &record)) > 0) {
-		if (snapshot)
-			ret = decode_snapshots(t, record.time);
-		if (ret >= 0 && record.type == PERF_RECORD_AUX) {
-			note_process(t, &record);
-			t->truncated += !!(record.aux.flags & PERF_AUX_FLAG_TRUNCATED);
-			if (!snapshot)
-				ret = decode_aux(t, &record);
-		}
+		if (record.type != PERF_RECORD_AUX)
+			continue;
+		t->truncated += !!(record.aux.flags & PERF_AUX_FLAG_TRUNCATED);
+		ret = snapshot ? decode_snapshots(t, &record) : decode_aux(t, &record);
 		if (ret < 0)
 			return ret;
 		if (ferror(stdout))
 			return -EIO;
 	}
-	if (ret == 0 && snapshot)
-		ret = decode_snapshots(t, UINT64_MAX);
+	for (size_t i = 0; snapshot && i < t->traces.count; i++)
+		t->missing += t->when[i] ? 0 : t->traces.pieces[i].size;
 	return ret;
 }
 
@@ -422,7 +429,8 @@ static void say_result(const struct tracing *t)
 	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " instructions, %" PRIu64
 		  " calls, %" PRIu64 " errors", t->bytes, t->instructions, t->calls, t->errors);
 	if (t->missing)
-		say_error("%" PRIu64 " bytes of trace are not in the file", t->missing);
+		say_error("%" PRIu64 " bytes of trace are not in the file, or its records do not tell of them",
+			  t->missing);
 	if (t->lost)
 		say_error("%" PRIu64 " times the processor lost packets: what it did then is not known",
 			  t->lost);
@@ -442,8 +450,7 @@ static void tracing_free(struct tracing *t)
 	for (size_t i = 0; i < t->row_count; i++)
 		free(t->rows[i]);
 	free(t->rows);
-	free(t->done);
-	free(t->pids);
+	free(t->when);
 	trace_code_free(t->code);
 	perffile_traces_free(&t->traces);
 }
@@ -494,13 +501,9 @@ int script_print_trace(const struct script *script)
 		return STATUS_FAILED;
 	}
 	t.code = trace_code_new(script->samples);
-	t.done = calloc(t.traces.count, sizeof(*t.done));
-	t.pids = calloc(t.traces.count, sizeof(*t.pids));
 	find_config(&t);
-	for (size_t i = 0; t.pids && i < t.traces.count; i++)
-		t.pids[i] = t.traces.pieces[i].tid;
 	if (ret == 0)
-		ret = t.code && t.done && t.pids ? records_take(&t) : -ENOMEM;
+		ret = t.code ? records_take(&t) : -ENOMEM;
 	if (ret == 0 && script->trace == SCRIPT_TRACE_FUNCTIONS)
 		print_functions(&t);
 	if (ret == 0 && fflush(stdout))
