@@ -3,7 +3,8 @@
  * Reading perf.data files: those with an index of their own ("PERFILE2"), as perf
  * and "pmuctl record" write them to a disk. perffile.c opens a file and reads its
  * header, perffile_features.c what it tells about the recording, perffile_records.c
- * hands out the records in the order of time, perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart.
+ * hands out the records in the order of time, perffile_trace.c pieces of traces,
+ * perffile_sample.c takes a sample apart.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that

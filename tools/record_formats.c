@@ -77,7 +77,8 @@ static void put_event(struct perfdata_buffer *buffer, const char *system, const 
 void formats_put(struct perfdata *file, const struct perfdata_event *events,
 		 size_t nr_events)
 {
-	static const char magic[] = "\x17\x08\x44" "tracing" "0.5";
+	/* Three bytes, the word, and the version */
+	static const char magic[] = "\027\010\104tracing0.5";
 	struct perfdata_buffer *buffer = perfdata_feature(file, PERFFILE_TRACING_DATA);
 	const unsigned char machine[] = { 0 /* little endian */, sizeof(long) };
 	char system[100], name[100];

@@ -233,7 +233,7 @@ bool trace_can_decode(void)
 int trace_decode(const struct trace_piece *piece)
 {
 	(void)piece;
-	return -ENOSYS;
+	return -EOPNOTSUPP;
 }
 
 #endif

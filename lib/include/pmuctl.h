@@ -504,8 +504,7 @@ typedef int (*pmuctl_name_fn)(void *arg, const char *name,
  *    the slashes, a field that is given for the second time starts the next
  *    event;
  *  - any name that @resolve knows;
- *  - DRIVER/TERMS/, as intel_pt/tsc=1/, an event that traces, and NAME/TERMS/ of a generic
- *    name or a tracepoint, see pmuctl_trace.h.
+ *  - NAME/TERMS/, see pmuctl_trace.h.
  *
  * After it may come a colon (not needed behind a slash) and modifiers: u user
  * space, k the kernel, h a hypervisor, each alone or together, up to three p for
@@ -542,8 +541,7 @@ size_t pmuctl_events_count(const struct pmuctl_events *events);
  * @index: which one, from 0.
  *
  * Return: the name as it was written, with the modifiers that the group adds, or
- * that of its field name=; valid as long as the list. NULL if there is no such
- * event.
+ * that of its field name=; valid as long as the list. NULL: no such event.
  */
 const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index);
 
@@ -552,8 +550,8 @@ const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index)
  * @events: the list.
  * @index: which one, from 0.
  *
- * Return: an attr with size, type, config, exclude_*, precise_ip, pinned, exclusive,
- * and by terms sample_period and aux_action set and all else zero; valid as long as the list. NULL if there is no such event.
+ * Return: an attr with size, type, config, exclude_*, precise_ip, pinned and exclusive
+ * set, what terms say, and all else zero; valid as long as the list. NULL: no such event.
  */
 const struct perf_event_attr *
 pmuctl_events_attr(const struct pmuctl_events *events, size_t index);

@@ -57,6 +57,7 @@ static const struct {
 static int action_parse(struct parser *p, struct span value, struct item *item)
 {
 	char *at = (char *)&item->attr + PMUCTL_ATTR_AUX_ACTION;
+	bool is_start;
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
 		if (!pmuctl_span_is(value, actions[i].name))
@@ -64,10 +65,14 @@ static int action_parse(struct parser *p, struct span value, struct item *item)
 		if (item->action)
 			return pmuctl_parse_fail(p, value.start,
 				"aux-action is given twice: an event does one thing to a trace");
-		if ((actions[i].action == PMUCTL_AUX_START_PAUSED) != item->traces)
-			return pmuctl_parse_fail(p, value.start, item->traces ?
-				"aux-action=%s is for the events that pause and resume a trace; one that traces has start-paused" :
+		is_start = actions[i].action == PMUCTL_AUX_START_PAUSED;
+		if (is_start && !item->traces)
+			return pmuctl_parse_fail(p, value.start,
 				"aux-action=%s is for an event that traces; others have pause or resume",
+				actions[i].name);
+		if (!is_start && item->traces)
+			return pmuctl_parse_fail(p, value.start,
+				"aux-action=%s is for others than the one that traces, which has start-paused",
 				actions[i].name);
 		item->action = actions[i].action;
 		memcpy(at, &item->action, sizeof(item->action));
