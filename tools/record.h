@@ -2,8 +2,9 @@
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
  * record_run.c is the order of things, record_open.c opens events and rings,
- * record_trace.c the buffers of traces, record_read.c copies records to the file, record_tasks.c and record_kernel.c describe
- * what was there before, record_info.c the machine, record_dsos.c the programs.
+ * record_trace.c the buffers of traces, record_read.c copies records to the file,
+ * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
+ * machine, record_formats.c tracepoints, record_dsos.c the programs.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H

@@ -121,7 +121,7 @@ what_cannot_be_traced_is_refused()
 	run 2 record -S true && says 'no event traces' &&
 		run 1 record -q -e intel_pt//u -e intel_pt//k true && says 'both trace' &&
 		run 2 record -e instructions/aux-action=pause/ true && says 'no trace is there' &&
-		run 2 record -e intel_pt/aux-action=pause/ true && says 'one that traces has start-paused' &&
+		run 2 record -e intel_pt/aux-action=pause/ true && says 'which has start-paused' &&
 		run 2 record -e intel_pt/period=3/ true && says 'has no period' &&
 		run 2 record -e intel_pt/nonesuch=1/ true && says "has no 'nonesuch'" &&
 		run 2 record -e intel_pt/tsc=2/ true && says 'too large: the most is 1' &&
