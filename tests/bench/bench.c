@@ -5,7 +5,9 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl
+ * usage: bench none|perf|pmuctl [many]
+ *
+ * With "many" nothing is measured: many processes begin and end with one inherited event.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,11 +85,16 @@ int main(int argc, char **argv)
 {
 	static const char *const kinds[] = { "none", "perf", "pmuctl" };
 
-	for (unsigned int i = 0; argc == 2 && i < 3; i++) {
+	for (unsigned int i = 0; argc >= 2 && i < 3; i++) {
 		if (strcmp(argv[1], kinds[i]))
 			continue;
 		bench_kind = i;
 		bench_events_init();
+		if (argc == 3 && !strcmp(argv[2], "many")) {
+			bench_fork_many();
+			printf("%s %lld\n", rows[0].name, (long long)rows[0].instructions);
+			return 0;
+		}
 		/* First, while no event has been opened yet */
 		bench_switches();
 		bench_forks();
