@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "compat/uninitialized.h"
+#include "aux.h"
 #include "event_fd.h"
 #include "tracepoint.h"
 
@@ -158,6 +159,24 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 	return pmuctl_trace_set_filter(trace, text, pmuctl_may_see_raw(), why);
 }
 
+static long ioctl_aux_status(struct pmuctl_event *event, void __user *arg,
+			     struct pmuctl_explanation *why)
+{
+	struct pmuctl_aux_status status;
+	u32 size;
+	int err;
+
+	err = pmuctl_copy_versioned(&status, sizeof(status), sizeof(status), arg, &size, why);
+	if (err)
+		return err;
+	if (status.flags)
+		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", status.flags, 0);
+	if (!event->aux)
+		return pmuctl_refuse(why, AUX_STATUS, "");
+	pmuctl_aux_status(event, &status);
+	return pmuctl_copy_back(arg, size, &status, sizeof(status), why);
+}
+
 static long unsupported(unsigned int number, struct pmuctl_explanation *why)
 {
 	static const struct {
@@ -202,6 +221,8 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 		return pmuctl_refuse(why, NOT_MODIFIED, "");
 	case PMUCTL_IOC_READ_CPUS:
 		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
+	case PMUCTL_IOC_AUX_STATUS:
+		return ioctl_aux_status(ef->event, (void __user *)arg, why);
 	case PMUCTL_IOC_EXPLAIN:
 		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
 	default:

@@ -264,6 +264,8 @@
 	"an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group"
 #define PMUCTL_SAY_AUX_LEADER EINVAL, \
 	"aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1"
+#define PMUCTL_SAY_AUX_STATUS EINVAL, \
+	"this event does not trace: ask the leader of its group, if that is one of intel_pt"
 #define PMUCTL_SAY_PT_BITS EINVAL, \
 	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \

@@ -38,6 +38,20 @@ static inline union raw_attr trace_attr(void)
 	return a;
 }
 
+static inline union raw_attr trace_with_action(union raw_attr a, uint32_t action)
+{
+	memcpy(a.bytes + PMUCTL_ATTR_AUX_ACTION, &action, sizeof(action));
+	return a;
+}
+
+static inline struct pmuctl_aux_status trace_status(int fd)
+{
+	struct pmuctl_aux_status s = { .size = sizeof(s) };
+
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), 0);
+	return s;
+}
+
 /* A trace, mapped */
 struct trace {
 	int fd;
@@ -222,7 +236,19 @@ static inline void decode_piece(struct pt_insn_decoder *decoder, struct decoded 
 	}
 }
 
-static inline struct decoded trace_decode(const uint8_t *from, size_t size)
+/* What the decoder has to know of the clocks */
+static inline void decode_clocks(struct pt_config *config, uint64_t bits)
+{
+	struct raw_cpuid ratio = raw_cpuid(0x15);
+
+	config->mtc_freq = bits >> 14 & 15;
+	config->nom_freq = 10; /* of the emulated CPU, and of a bus of 100 MHz */
+	config->cpuid_0x15_eax = ratio.eax;
+	config->cpuid_0x15_ebx = ratio.ebx;
+}
+
+/* @bits: attr.config of the trace. */
+static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, uint64_t bits)
 {
 	struct pt_image *image = pt_image_alloc(NULL);
 	struct pt_insn_decoder *decoder;
@@ -233,6 +259,7 @@ static inline struct decoded trace_decode(const uint8_t *from, size_t size)
 	pt_config_init(&config);
 	config.begin = (uint8_t *)from;
 	config.end = (uint8_t *)from + size;
+	decode_clocks(&config, bits);
 	add_program(image, TRACED);
 	decoder = pt_insn_alloc_decoder(&config);
 	cr_assert_not_null(decoder);
@@ -248,6 +275,11 @@ static inline struct decoded trace_decode(const uint8_t *from, size_t size)
 	pt_insn_free_decoder(decoder);
 	pt_image_free(image);
 	return d;
+}
+
+static inline struct decoded trace_decode(const uint8_t *from, size_t size)
+{
+	return trace_decode_of(from, size, 0);
 }
 
 /* The same of two pieces that follow on each other, where a buffer wraps */

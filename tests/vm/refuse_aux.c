@@ -68,6 +68,7 @@ Test(refuse_aux, somebody_else_traces)
 	size_t ring = 9 * TRACE_PAGE, size = 16 * TRACE_PAGE;
 	struct perf_event_mmap_page *page;
 	union raw_attr a = pt_attr(), theirs = a;
+	void *map;
 	int fd;
 
 	theirs.attr.type = raw_read_number(path);
@@ -78,13 +79,19 @@ Test(refuse_aux, somebody_else_traces)
 	cr_assert_neq(page, MAP_FAILED);
 	page->aux_offset = ring;
 	page->aux_size = size;
-	cr_assert_neq(mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring), MAP_FAILED);
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring);
+	cr_assert_neq(map, MAP_FAILED);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
 			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	/* One that may be enabled at any time is no better. */
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	munmap(map, size);
+	munmap(page, ring);
 	close(fd);
+	close(raw_check_opened(&a, 0, -1, 0));
 }
 
 Test(refuse_aux, bits_that_this_cpu_lacks)
@@ -127,37 +134,31 @@ Test(refuse_aux, a_driver_that_is_none)
 
 /* ---- Pauses ---- */
 
-static union raw_attr with_action(union raw_attr a, uint32_t action)
-{
-	memcpy(a.bytes + PMUCTL_ATTR_AUX_ACTION, &action, sizeof(action));
-	return a;
-}
-
 Test(refuse_aux, actions)
 {
 	static const char *const leader = "aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1";
 	static const char *const itself = "an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group";
-	union raw_attr a = with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
+	union raw_attr a = trace_with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
 
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_BOTH, "attr.aux_resume",
 			  "aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it");
-	a = with_action(a, PMUCTL_AUX_PAUSE);
+	a = trace_with_action(a, PMUCTL_AUX_PAUSE);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_LEADER, "group_fd", "%s", leader);
-	a = with_action(a, PMUCTL_AUX_START_PAUSED);
+	a = trace_with_action(a, PMUCTL_AUX_START_PAUSED);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
 			  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0");
-	a = with_action(pt_attr(), PMUCTL_AUX_PAUSE);
+	a = trace_with_action(pt_attr(), PMUCTL_AUX_PAUSE);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", "%s", itself);
-	a = with_action(pt_attr(), PMUCTL_AUX_RESUME);
+	a = trace_with_action(pt_attr(), PMUCTL_AUX_RESUME);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_resume", "%s", itself);
-	a = with_action(pt_attr(), 8);
+	a = trace_with_action(pt_attr(), 8);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET, "attr.__reserved_3",
 			  "a reserved field is 0x8: it must be 0");
 }
 
 Test(refuse_aux, a_leader_that_does_not_trace)
 {
-	union raw_attr a = raw_instructions(), other = with_action(a, PMUCTL_AUX_RESUME);
+	union raw_attr a = raw_instructions(), other = trace_with_action(a, PMUCTL_AUX_RESUME);
 	int fd = raw_check_opened(&a, 0, -1, 0);
 	struct pmuctl_explanation why;
 	struct pmuctl_open request = raw_request(&other, 0, -1, 0, &why);
