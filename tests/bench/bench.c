@@ -5,7 +5,7 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl
+ * usage: bench none|perf|pmuctl|trace
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,13 +81,17 @@ int64_t bench_measure(void (*operation)(void), unsigned int batch)
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = { "none", "perf", "pmuctl" };
+	static const char *const kinds[] = { "none", "perf", "pmuctl", "trace" };
 
-	for (unsigned int i = 0; argc == 2 && i < 3; i++) {
+	for (unsigned int i = 0; argc == 2 && i < 4; i++) {
 		if (strcmp(argv[1], kinds[i]))
 			continue;
-		bench_kind = i;
+		bench_kind = i < 3 ? i : BENCH_PMUCTL;
 		bench_events_init();
+		if (i == 3) {
+			bench_trace();
+			goto print;
+		}
 		/* First, while no event has been opened yet */
 		bench_switches();
 		bench_forks();
@@ -98,11 +102,12 @@ int main(int argc, char **argv)
 			bench_samples();
 			bench_soft();
 		}
+print:
 		for (i = 0; i < nr_rows; i++)
 			printf("%s %lld\n", rows[i].name,
 			       (long long)rows[i].instructions);
 		return 0;
 	}
-	fprintf(stderr, "usage: bench none|perf|pmuctl\n");
+	fprintf(stderr, "usage: bench none|perf|pmuctl|trace\n");
 	return 2;
 }
