@@ -61,7 +61,6 @@ int rival_keep_away(struct rival *rival)
 	struct perf_event *event;
 	int cpu, err = 0;
 
-	lockdep_assert_cpus_held();
 	if (!rival->type)
 		return 0;
 	rival->held = kcalloc(nr_cpu_ids, sizeof(*rival->held), GFP_KERNEL);
