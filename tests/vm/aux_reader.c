@@ -282,9 +282,11 @@ static void check_theirs(int want)
 Test(aux_reader, the_kernels_driver_waits_for_ours)
 {
 	union raw_attr a = busy_attr(), instructions = raw_instructions();
-	int count = raw_check_opened(&instructions, 0, -1, 0), fd;
 	uint64_t before;
+	int count, fd;
 
+	instructions.attr.disabled = 0;
+	count = raw_check_opened(&instructions, 0, -1, 0);
 	check_theirs(0);
 	fd = raw_check_opened(&a, 0, -1, 0);
 	check_theirs(-EBUSY);

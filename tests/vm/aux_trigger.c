@@ -28,6 +28,7 @@ static int open_tracepoint(const char *name, uint32_t action, uint64_t period, i
 	struct pmuctl_open request;
 	int fd;
 
+	a.attr.disabled = 0;
 	a.attr.exclude_kernel = 0;
 	a.attr.sample_period = period;
 	a = trace_with_action(a, action);
@@ -130,6 +131,7 @@ Test(aux_trigger, what_is_missed_is_counted)
 	struct pmuctl_open request;
 	int fd;
 
+	a.attr.disabled = 0;
 	a.attr.exclude_kernel = 0;
 	a.attr.sample_period = 1;
 	a.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
