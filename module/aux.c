@@ -212,6 +212,18 @@ void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 		aux_start(event);
 }
 
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter)
+{
+	struct pmuctl_aux *aux = event->aux;
+	bool running = event->counter.running && aux->buf;
+
+	if (running)
+		end(aux);
+	aux->trace.filter = *filter;
+	if (running)
+		begin(aux);
+}
+
 /* ---- When the buffer is full ---- */
 
 bool pmuctl_aux_tick(struct pmuctl_cpu *pc)

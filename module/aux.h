@@ -124,6 +124,21 @@ bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
 /* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
 
+/* What its trace is to be restricted to. Its context is locked, on its CPU. */
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
+
+/**
+ * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * @event: traces.
+ * @text: see pt_filter.h; empty for none.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pt_filter_parse().
+ */
+int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+			  struct pmuctl_explanation *why);
+
 /* attr.aux_action of a validated attr */
 static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
 {

@@ -148,7 +148,7 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 	char text[FILTER_TEXT_MAX];
 	long length;
 
-	if (!trace)
+	if (!trace && !event->aux)
 		return pmuctl_refuse(why, FILTER_UNUSED, "");
 	length = strncpy_from_user(text, arg, sizeof(text));
 	if (length < 0)
@@ -156,6 +156,8 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 	if (length == sizeof(text))
 		return pmuctl_refuse(why, FILTER_LONG, "filter",
 				     FILTER_TEXT_MAX - 1);
+	if (event->aux)
+		return pmuctl_aux_set_filter(event, text, why);
 	return pmuctl_trace_set_filter(trace, text, pmuctl_may_see_raw(), why);
 }
 

@@ -188,9 +188,21 @@ static bool read_place(const struct topa *topa, struct topa_place *place)
 	return false;
 }
 
+static void write_filter(const struct pt_filter *filter)
+{
+	unsigned int i;
+
+	for (i = 0; i < filter->nr; i++) {
+		wrmsrl(MSR_IA32_RTIT_ADDR0_A + 2 * i, filter->ranges[i].from);
+		wrmsrl(MSR_IA32_RTIT_ADDR0_B + 2 * i, filter->ranges[i].to);
+	}
+}
+
 static u64 ctl_of(const struct pt_trace *trace)
 {
-	return READ_ONCE(trace->paused) ? trace->ctl : trace->ctl | PT_CTL_TRACE;
+	u64 ctl = trace->ctl | pt_filter_ctl(&trace->filter);
+
+	return READ_ONCE(trace->paused) ? ctl : ctl | PT_CTL_TRACE;
 }
 
 enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
@@ -205,6 +217,7 @@ enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
 		return PT_FULL;
 	trace->from = span->from;
 	write_place(&trace->topa, &place);
+	write_filter(&trace->filter);
 	WRITE_ONCE(cpu->missed, false);
 	ctl = ctl_of(trace);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */

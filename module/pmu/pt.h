@@ -10,18 +10,20 @@
 #ifndef PMUCTL_PMU_PT_H
 #define PMUCTL_PMU_PT_H
 
-#include "pmu/pt_config.h"
+#include "pmu/pt_filter.h"
 #include "pmu/topa.h"
 
 /**
  * struct pt_trace - a trace, embedded in the core's
  * @ctl: IA32_RTIT_CTL while it is on; set by pt_config_encode().
+ * @filter: the addresses that it traces; changed while it is not on.
  * @topa: the tables of its buffer; none if nr_regions is 0.
  * @from: the position at which it began to write. Owner CPU.
  * @paused: it is on, but nothing is traced. Owner CPU, NMI may change it.
  */
 struct pt_trace {
 	u64 ctl;
+	struct pt_filter filter;
 	struct topa topa;
 	u64 from;
 	bool paused;
