@@ -179,9 +179,13 @@ static inline void traced_wait(struct traced *t)
 /* ---- Decoding ---- */
 
 struct decoded {
-	uint64_t instructions, calls, returns, errors;
+	uint64_t instructions, inside, calls, returns, errors;
 	char error[200];
 };
+
+/* A range whose instructions are counted apart; the trace may have been restricted to it. */
+static uint64_t decode_from, decode_to;
+static bool decode_filtered;
 
 /* The program's code, from its ELF headers */
 static inline void add_program(struct pt_image *image, const char *path)
@@ -224,6 +228,7 @@ static inline void decode_piece(struct pt_insn_decoder *decoder, struct decoded 
 		if (status < 0)
 			break;
 		d->instructions++;
+		d->inside += insn.ip >= decode_from && insn.ip <= decode_to;
 		d->calls += insn.iclass == ptic_call;
 		d->returns += insn.iclass == ptic_return;
 	}
@@ -260,6 +265,11 @@ static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, u
 	config.begin = (uint8_t *)from;
 	config.end = (uint8_t *)from + size;
 	decode_clocks(&config, bits);
+	if (decode_filtered) {
+		config.addr_filter.config.ctl.addr0_cfg = 1; /* what is traced */
+		config.addr_filter.addr0_a = decode_from;
+		config.addr_filter.addr0_b = decode_to;
+	}
 	add_program(image, TRACED);
 	decoder = pt_insn_alloc_decoder(&config);
 	cr_assert_not_null(decoder);

@@ -6,6 +6,7 @@
  */
 #include "aux.h"
 
+#include <limits.h>
 #include <time.h>
 
 TestSuite(aux_reader, .timeout = 300);
@@ -139,17 +140,23 @@ Test(aux_reader, killed_ones_leave_nothing)
 {
 	pid_t pid = start_busy();
 	unsigned int seed = 1;
+	long before, lost = LONG_MAX;
 	union raw_attr a;
-	long before;
 
 	for (int i = 0; i < 5; i++)
 		kill_one(pid, &seed);
-	before = free_kb();
-	for (int i = 0; i < 30; i++)
-		kill_one(pid, &seed);
-	for (int i = 0; i < 1000 && before - free_kb() > 8000; i++)
-		nap();
-	cr_assert_leq(before - free_kb(), 8000, "KiB that were not given back");
+	/* The kernel keeps pages for itself now and then; a leak shows each time. */
+	for (int tries = 0; tries < 5 && lost > 8000; tries++) {
+		before = free_kb();
+		for (int i = 0; i < 30; i++)
+			kill_one(pid, &seed);
+		lost = before - free_kb();
+		for (int i = 0; i < 50 && lost > 8000; i++) {
+			nap();
+			lost = before - free_kb();
+		}
+	}
+	cr_assert_leq(lost, 8000, "%ld KiB were not given back", lost);
 	/* Neither this task nor a CPU is taken. */
 	a = busy_attr();
 	close(raw_check_opened(&a, pid, -1, 0));

@@ -28,7 +28,6 @@ static int open_tracepoint(const char *name, uint32_t action, uint64_t period, i
 	struct pmuctl_open request;
 	int fd;
 
-	a.attr.disabled = 0;
 	a.attr.exclude_kernel = 0;
 	a.attr.sample_period = period;
 	a = trace_with_action(a, action);
@@ -39,6 +38,7 @@ static int open_tracepoint(const char *name, uint32_t action, uint64_t period, i
 	cr_assert_geq(fd, 0, "%s", why.sentence);
 	if (filter)
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	return fd;
 }
 
@@ -147,7 +147,9 @@ Test(aux_trigger, what_is_missed_is_counted)
 	for (int i = 0; i < 10; i++)
 		call_with_frame(nothing);
 	s = trace_status(leader);
-	cr_assert_eq(s.missed, 10, "%llu", s.missed);
+	/* The memory may be tried more than once. */
+	cr_assert_geq(s.missed, 10);
+	cr_assert_eq(s.missed % 10, 0, "%llu", s.missed);
 	cr_assert_eq(s.resumes, 0);
 	close(fd);
 	close(resume);

@@ -7,8 +7,10 @@
 
 #include <linux/perf_event.h>
 
-/* tsc, noretcomp, branch and pt: all that this CPU has */
-#define PT_BITS	((1ULL << 10) | (1ULL << 11) | (1ULL << 13) | 1)
+/* All that this CPU has */
+#define PT_BITS		0xf7bee03ULL
+/* pt, tsc, branch: what can be set beside anything */
+#define PT_PLAIN	0x2401ULL
 
 static union raw_attr pt_attr(void)
 {
@@ -96,15 +98,67 @@ Test(refuse_aux, somebody_else_traces)
 
 Test(refuse_aux, bits_that_this_cpu_lacks)
 {
-	static const unsigned int bits[] = { 1, 2, 3, 4, 7, 8, 9, 12, 14, 19, 24, 32, 63 };
+	static const unsigned int bits[] = { 2, 3, 4, 5, 6, 7, 8, 12, 18, 23, 28, 32, 63 };
 	union raw_attr a = pt_attr();
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bits); i++) {
-		a.attr.config = PT_BITS | 1ULL << bits[i];
+		a.attr.config = PT_PLAIN | 1ULL << bits[i];
 		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_BITS, "attr.config",
 				  "config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx",
 				  a.attr.config, PT_BITS, 1ULL << bits[i]);
 	}
+}
+
+Test(refuse_aux, periods_that_this_cpu_lacks)
+{
+	static const struct {
+		const char *name;
+		unsigned int shift, choices;
+	} fields[] = {
+		{ "mtc_period", 14, 0x249 }, { "cyc_thresh", 19, 0x3fff }, { "psb_period", 24, 0x3f },
+	};
+	union raw_attr a = pt_attr();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fields); i++) {
+		for (unsigned int value = 0; value < 16; value++) {
+			a.attr.config = PT_PLAIN | (uint64_t)value << fields[i].shift;
+			if (fields[i].choices >> value & 1)
+				close(raw_check_opened(&a, 0, -1, 0));
+			else
+				raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_CHOICE, "attr.config",
+						  "this CPU has no %s of %u: those that it has are the bits of 0x%x",
+						  fields[i].name, value, fields[i].choices);
+		}
+	}
+}
+
+static void check_filter(int fd, const char *text, int error, uint32_t code,
+			 const char *sentence)
+{
+	struct pmuctl_explanation why;
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text), -1, "%s", text);
+	cr_assert_eq(errno, error);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, error, code, "filter", "%s", sentence);
+}
+
+Test(refuse_aux, address_filters)
+{
+	union raw_attr a = pt_attr();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+
+	check_filter(fd, "start 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 1: 'filter' is expected, the only kind there is");
+	check_filter(fd, "filter 1/1,filter 2/1,filter 3/1", EINVAL, PMUCTL_WHY_PT_RANGES,
+		     "this CPU has 2 address ranges for its trace, and the filter has more: join ranges, or open another event later");
+	check_filter(fd, "filter 0x1000/0", EINVAL, PMUCTL_WHY_PT_RANGE,
+		     "from 0x1000 on there are no 0 addresses of one kind: give a range in user space or in the kernel, with a size above 0");
+	check_filter(fd, "filter 0xffffffff81000000/16", EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL,
+		     "the range at 0xffffffff81000000 is the kernel's, which the event excludes: clear attr.exclude_kernel, or choose another range");
+	check_filter(fd, "filter 0x1000/0x30@/bin/true", EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE,
+		     "offsets in a file cannot be filtered, as it may be mapped anywhere: give the address at which it is mapped, from /proc/PID/maps, without @");
+	close(fd);
 }
 
 Test(refuse_aux, fields_of_tracing_elsewhere)
