@@ -271,10 +271,8 @@
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \
 	"this CPU has no %s of %u: those that it has are the bits of 0x%x"
 
-#define PMUCTL_SAY_PT_NO_RANGES EOPNOTSUPP, \
-	"this CPU has no address ranges for its trace: trace everything, and leave out what you do not want when you decode"
 #define PMUCTL_SAY_PT_RANGES EINVAL, \
-	"this CPU has %u address ranges for its trace, and the filter has more: join ranges, or open another event later"
+	"this CPU has %u address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode"
 #define PMUCTL_SAY_PT_RANGE EINVAL, \
 	"from 0x%llx on there are no %llu addresses of one kind: give a range in user space or in the kernel, with a size above 0"
 #define PMUCTL_SAY_PT_RANGE_LEVEL EINVAL, \

@@ -109,8 +109,6 @@ int pt_filter_parse(const char *text, const struct pt_caps *caps, u64 ctl,
 	skip_space(&p);
 	if (!*p.at)
 		return 0;
-	if (!caps->nr_ranges)
-		return pmuctl_refuse(why, PT_NO_RANGES, "filter");
 	for (;;) {
 		if (filter->nr == caps->nr_ranges || filter->nr == PT_RANGES_MAX)
 			return pmuctl_refuse(why, PT_RANGES, "filter", filter->nr);

@@ -45,7 +45,7 @@ struct pt_filter {
  * @why: filled on refusal; its field is "filter".
  *
  * Context: Any.
- * Return: 0; -EINVAL; -EOPNOTSUPP: offsets in files, and CPUs without ranges.
+ * Return: 0; -EINVAL; -EOPNOTSUPP: an offset in a file.
  */
 int pt_filter_parse(const char *text, const struct pt_caps *caps, u64 ctl,
 		    struct pt_filter *filter, struct pmuctl_explanation *why);

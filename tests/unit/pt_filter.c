@@ -80,7 +80,7 @@ Test(pt_filter, levels_and_cpus_without)
 	cr_assert_eq(pt_filter_parse("filter 0xffffffff81000000/1", &two, PT_CTL_USER, &filter,
 				     &why), -EINVAL);
 	cr_assert_eq(why.code, PMUCTL_WHY_PT_RANGE_LEVEL);
-	cr_assert_eq(pt_filter_parse("filter 1/1", &none, PT_CTL_USER, &filter, &why), -EOPNOTSUPP);
-	cr_assert_eq(why.code, PMUCTL_WHY_PT_NO_RANGES);
+	cr_assert_eq(pt_filter_parse("filter 1/1", &none, PT_CTL_USER, &filter, &why), -EINVAL);
+	cr_assert_eq(why.code, PMUCTL_WHY_PT_RANGES);
 	cr_assert_eq(pt_filter_parse("", &none, PT_CTL_USER, &filter, &why), 0);
 }

@@ -151,7 +151,7 @@ Test(refuse_aux, address_filters)
 	check_filter(fd, "start 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,
 		     "the filter cannot be understood at character 1: 'filter' is expected, the only kind there is");
 	check_filter(fd, "filter 1/1,filter 2/1,filter 3/1", EINVAL, PMUCTL_WHY_PT_RANGES,
-		     "this CPU has 2 address ranges for its trace, and the filter has more: join ranges, or open another event later");
+		     "this CPU has 2 address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode");
 	check_filter(fd, "filter 0x1000/0", EINVAL, PMUCTL_WHY_PT_RANGE,
 		     "from 0x1000 on there are no 0 addresses of one kind: give a range in user space or in the kernel, with a size above 0");
 	check_filter(fd, "filter 0xffffffff81000000/16", EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL,

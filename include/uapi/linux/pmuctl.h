@@ -210,11 +210,10 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_ITSELF		= 159,	/* EINVAL: it traces */
 	PMUCTL_WHY_AUX_LEADER		= 160,	/* EINVAL: its leader does not */
 	PMUCTL_WHY_AUX_STATUS		= 161,	/* EINVAL: it does not trace */
-	PMUCTL_WHY_PT_NO_RANGES		= 162,	/* EOPNOTSUPP: this CPU has none */
-	PMUCTL_WHY_PT_RANGES		= 163,	/* EINVAL: too many */
-	PMUCTL_WHY_PT_RANGE		= 164,	/* EINVAL: no addresses */
-	PMUCTL_WHY_PT_RANGE_LEVEL	= 165,	/* EINVAL: what is not traced */
-	PMUCTL_WHY_PT_RANGE_FILE	= 166,	/* EOPNOTSUPP: an offset in a file */
+	PMUCTL_WHY_PT_RANGES		= 162,	/* EINVAL: more than this CPU has */
+	PMUCTL_WHY_PT_RANGE		= 163,	/* EINVAL: no addresses */
+	PMUCTL_WHY_PT_RANGE_LEVEL	= 164,	/* EINVAL: what is not traced */
+	PMUCTL_WHY_PT_RANGE_FILE	= 165,	/* EOPNOTSUPP: an offset in a file */
 };
 
 /*

@@ -56,6 +56,26 @@ static bool pt_ctl_is_valid(uint64_t val)
            extract64(val, RTIT_CTL_ADDR_SHIFT + 4, 4) <= PT_RANGE_STOP;
 }
 
+/* Returns false for #GP.  While tracing, nothing but TraceEn can be changed. */
+static bool pt_write_ctl(CPUX86State *env, uint64_t val)
+{
+    bool enabled = env->msr_rtit_ctrl & RTIT_CTL_TRACEEN;
+
+    if (!pt_ctl_is_valid(val) ||
+        (enabled && (val & RTIT_CTL_TRACEEN) && val != env->msr_rtit_ctrl)) {
+        return false;
+    }
+    if (enabled && !(val & RTIT_CTL_TRACEEN)) {
+        pt_disable(env);
+    }
+    env->msr_rtit_ctrl = val;
+    if (!enabled && (val & RTIT_CTL_TRACEEN)) {
+        pt_enable(env);
+    }
+    pt_update_tb_flags(env);
+    return true;
+}
+
 bool x86_pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
 {
     X86CPU *cpu = env_archcpu(env);
@@ -67,20 +87,9 @@ bool x86_pt_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     }
     switch (msr) {
     case MSR_IA32_RTIT_CTL:
-        /* While tracing, nothing but TraceEn can be changed. */
-        if (!pt_ctl_is_valid(val) ||
-            (enabled && (val & RTIT_CTL_TRACEEN) &&
-             val != env->msr_rtit_ctrl)) {
+        if (!pt_write_ctl(env, val)) {
             goto gp;
         }
-        if (enabled && !(val & RTIT_CTL_TRACEEN)) {
-            pt_disable(env);
-        }
-        env->msr_rtit_ctrl = val;
-        if (!enabled && (val & RTIT_CTL_TRACEEN)) {
-            pt_enable(env);
-        }
-        pt_update_tb_flags(env);
         return true;
     case MSR_IA32_RTIT_STATUS:
         if (enabled || (val & ~(RTIT_STATUS_WRITABLE | RTIT_STATUS_READONLY))) {
