@@ -221,11 +221,12 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 		     const struct perf_event_attr *attr,
 		     struct pmuctl_explanation *why)
 {
-	const struct kind *kind = &kinds[attr->config];
+	const struct kind *kind;
 
 	if (attr->config >= PERF_COUNT_SW_MAX)
 		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
 				     attr->config, attr->type);
+	kind = &kinds[attr->config];
 	if (!kind->soft)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
 				     attr->config, kind->name);

@@ -203,7 +203,8 @@ static void fault(int fd)
 	unsigned int i;
 
 	cr_assert_neq((void *)pages, MAP_FAILED);
-	cr_assert_eq(madvise((void *)pages, size, MADV_NOHUGEPAGE), 0, "%m");
+	/* A kernel without huge pages does not know the word. */
+	cr_assert(!madvise((void *)pages, size, MADV_NOHUGEPAGE) || errno == EINVAL, "%m");
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (i = 0; i < FAULTS; i++)
 		pages[i * PAGE] = 1;

@@ -333,10 +333,13 @@ static void mixed_syscalls(unsigned int n)
 	}
 }
 
-/* Samples of system calls, of which some are in user mode, most in the kernel */
+/*
+ * Samples of system calls, of which some are in user mode, most in the kernel. The period
+ * is longer than a debug kernel's way out of an NMI: else there would be nothing but NMIs.
+ */
 static void check_levels(bool user, bool kernel)
 {
-	struct perf_event_attr attr = sampling_attr(1013);
+	struct perf_event_attr attr = sampling_attr(20011);
 	uint64_t in_user = 0, in_kernel = 0;
 	struct perf_event_header *header;
 	struct sample s;
@@ -348,7 +351,7 @@ static void check_levels(bool user, bool kernel)
 	fd = sampling_open(&attr);
 	ring_map(&r, fd, 128);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 200; i++) {
 		mixed_syscalls(100);
 		user_loop(10000);
 	}

@@ -136,22 +136,42 @@ static bool is_same(const char *text, const char *other)
 	return !strcmp(text, other);
 }
 
-/* perf's began earlier; and the last of ours may have come too late for it. */
+/**
+ * goes_on() - whether perf's story goes on as ours after its first record
+ * @k: where perf's goes on.
+ * @text, @other: the two that differ, if it does not.
+ *
+ * The last of ours may have come too late for perf's.
+ */
+static bool goes_on(const struct story *perf, const struct story *ours, uint32_t tid,
+		    bool any, unsigned int k, const char **text, const char **other)
+{
+	unsigned int i = 0;
+
+	next_of(ours, tid, any, &i);
+	while ((*text = next_of(ours, tid, any, &i))) {
+		*other = next_of(perf, tid, any, &k);
+		if (!*other)
+			return !next_of(ours, tid, any, &i);
+		if (!is_same(*text, *other))
+			return false;
+	}
+	return true;
+}
+
+/* perf's began earlier, and what ours begins with may have happened there before. */
 static void compare_task(const struct story *perf, const struct story *ours,
 			 uint32_t tid, bool any)
 {
 	unsigned int i = 0, k = 0;
-	const char *text = next_of(ours, tid, any, &i), *other;
+	const char *first = next_of(ours, tid, any, &i), *text = first, *other = NULL, *at;
 
-	do {
-		other = next_of(perf, tid, any, &k);
-	} while (other && strcmp(other, text));
-	while (other && (text = next_of(ours, tid, any, &i))) {
-		other = next_of(perf, tid, any, &k);
-		cr_assert(!other || is_same(text, other), "\"%s\", but perf: \"%s\"",
-			  text, other);
-	}
-	cr_assert_null(next_of(ours, tid, any, &i), "perf was not told \"%s\"", text);
+	cr_assert_not_null(first);
+	while ((at = next_of(perf, tid, any, &k)))
+		if (!strcmp(at, first) &&
+		    goes_on(perf, ours, tid, any, k, &text, &other))
+			return;
+	cr_assert_fail("\"%s\", but perf: \"%s\"", text, other ? other : "nothing");
 }
 
 /* The child of which a FORK of @pid tells, 0 if it is another record */

@@ -8,8 +8,6 @@
 
 #include "records.h"
 
-#include <linux/userfaultfd.h>
-
 /* Disabled; a read gives the value only. */
 static inline struct perf_event_attr soft_attr(uint64_t config)
 {
@@ -74,61 +72,22 @@ static inline uint64_t count_touches(int fd, size_t pages, bool by_kernel)
 	return sampling_value(fd) - before;
 }
 
-/* ---- Major page faults: somebody else brings the page ---- */
+/* ---- Samples ---- */
 
-struct bringer {
-	int fd;
-	uint8_t *map;
-	size_t pages;
-	pthread_t thread;
-};
-
-static inline void *bring_pages(void *arg)
+/* The next sample, taken apart; false if there is none. Nothing is lost. */
+static inline bool next_sample(const struct perf_event_attr *attr, struct ring *r,
+			struct sample *s)
 {
-	static uint8_t page[PAGE] __attribute__((aligned(4096)));
-	struct bringer *b = arg;
-	struct uffd_msg msg;
+	struct perf_event_header *header;
 
-	for (size_t i = 0; i < b->pages; i++) {
-		struct uffdio_copy copy = {
-			.src = (uintptr_t)page, .len = PAGE,
-		};
-
-		if (read(b->fd, &msg, sizeof(msg)) != sizeof(msg))
-			return NULL;
-		copy.dst = msg.arg.pagefault.address & ~(PAGE - 1);
-		if (ioctl(b->fd, UFFDIO_COPY, &copy))
-			return NULL;
+	while ((header = ring_next(r))) {
+		cr_assert_neq(header->type, PERF_RECORD_LOST);
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		take_sample(attr, header, s);
+		return true;
 	}
-	return b;
-}
-
-static inline void bringer_start(struct bringer *b, size_t pages)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = {
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-
-	b->fd = syscall(__NR_userfaultfd, O_CLOEXEC);
-	cr_assert_geq(b->fd, 0, "userfaultfd: %m");
-	cr_assert_eq(ioctl(b->fd, UFFDIO_API, &api), 0);
-	b->map = fresh_pages(pages);
-	b->pages = pages;
-	range.range.start = (uintptr_t)b->map;
-	range.range.len = pages * PAGE;
-	cr_assert_eq(ioctl(b->fd, UFFDIO_REGISTER, &range), 0);
-	cr_assert_eq(pthread_create(&b->thread, NULL, bring_pages, b), 0);
-}
-
-static inline void bringer_end(struct bringer *b)
-{
-	void *ret;
-
-	cr_assert_eq(pthread_join(b->thread, &ret), 0);
-	cr_assert_eq(ret, b);
-	munmap(b->map, b->pages * PAGE);
-	close(b->fd);
+	return false;
 }
 
 /* ---- What the kernel itself has counted ---- */

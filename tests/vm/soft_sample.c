@@ -25,22 +25,6 @@ static bool is_kernel(const struct sample *s)
 	return (s->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* The next sample, taken apart; false if there is none. Nothing is lost. */
-static bool next_sample(const struct perf_event_attr *attr, struct ring *r,
-			struct sample *s)
-{
-	struct perf_event_header *header;
-
-	while ((header = ring_next(r))) {
-		cr_assert_neq(header->type, PERF_RECORD_LOST);
-		if (header->type != PERF_RECORD_SAMPLE)
-			continue;
-		take_sample(attr, header, s);
-		return true;
-	}
-	return false;
-}
-
 /* ---- Page faults ---- */
 
 static void check_faults(uint64_t config, uint64_t period, bool by_kernel)
@@ -90,29 +74,6 @@ Test(soft_sample, minor_faults_with_their_address)
 	check_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, false);
 	check_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, 5, false);
 	check_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, true);
-}
-
-Test(soft_sample, major_faults_with_their_address)
-{
-	struct perf_event_attr attr = sampled(PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1);
-	struct bringer b;
-	struct sample s;
-	struct ring r;
-	size_t n = 0;
-	int fd;
-
-	fd = sampling_open(&attr);
-	ring_map(&r, fd, 8);
-	bringer_start(&b, PAGES);
-	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
-	touch_pages(b.map, PAGES);
-	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
-	for (; next_sample(&attr, &r, &s); n++)
-		cr_expect_eq(s.addr, (uintptr_t)b.map + n * PAGE);
-	/* All or none: which kind it is to wait for somebody is the kernel's to say. */
-	cr_expect(n == PAGES || n == 0);
-	cr_expect_eq(n, sampling_value(fd));
-	bringer_end(&b);
 }
 
 /* Touch pages with a frame pointer that leads to memory that is not there. */
