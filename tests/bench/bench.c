@@ -5,7 +5,10 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl|trace
+ * usage: bench none|perf|pmuctl [many]
+ *        bench trace
+ *
+ * With "many" nothing is measured: many processes begin and end with one inherited event.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +86,7 @@ int main(int argc, char **argv)
 {
 	static const char *const kinds[] = { "none", "perf", "pmuctl", "trace" };
 
-	for (unsigned int i = 0; argc == 2 && i < 4; i++) {
+	for (unsigned int i = 0; argc >= 2 && i < 4; i++) {
 		if (strcmp(argv[1], kinds[i]))
 			continue;
 		bench_kind = i < 3 ? i : BENCH_PMUCTL;
@@ -91,6 +94,11 @@ int main(int argc, char **argv)
 		if (i == 3) {
 			bench_trace();
 			goto print;
+		}
+		if (argc == 3 && !strcmp(argv[2], "many")) {
+			bench_fork_many();
+			printf("%s %lld\n", rows[0].name, (long long)rows[0].instructions);
+			return 0;
 		}
 		/* First, while no event has been opened yet */
 		bench_switches();
