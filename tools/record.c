@@ -35,6 +35,7 @@ static const char record_help[] =
 "  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
 "                            not given; behind the comma, for each trace, 1024\n"
 "  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
+"      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
 "  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
 "                            kept in FILE.old\n"
 "  -B, --no-buildid          leave out the build ids of programs\n"
@@ -47,6 +48,7 @@ static const char record_help[] =
 
 enum {
 	OPTION_CALL_GRAPH = 256,
+	OPTION_KCORE,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -62,6 +64,7 @@ static const struct option long_options[] = {
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "mmap-pages",		required_argument, NULL, 'm' },
 	{ "snapshot",		no_argument, NULL, 'S' },
+	{ "kcore",		no_argument, NULL, OPTION_KCORE },
 	{ "output",		required_argument, NULL, 'o' },
 	{ "no-buildid",		no_argument, NULL, 'B' },
 	{ "quiet",		no_argument, NULL, 'q' },
@@ -150,6 +153,9 @@ static int option_apply(void *arg, int option)
 		return call_graph_option(options, optarg);
 	case 'o':
 		options->output = optarg;
+		return 0;
+	case OPTION_KCORE:
+		options->kcore = true;
 		return 0;
 	case 'B':
 		options->no_build_ids = true;

@@ -27,6 +27,7 @@
  * @output: file to write to.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
+ * @kcore: @output is a directory, with a copy of the kernel's code.
  * @line: the whole command line, ended by NULL.
  */
 struct record_options {
@@ -41,6 +42,7 @@ struct record_options {
 	const char *output;
 	bool quiet;
 	bool no_build_ids;
+	bool kcore;
 	char **line;
 };
 
@@ -163,6 +165,10 @@ void info_put(struct perfdata *file, char *const *line,
 /* record_formats.c */
 void formats_put(struct perfdata *file, const struct perfdata_event *events,
 		 size_t nr_events);
+
+/* record_kcore.c */
+int kcore_create(const char *dir);
+int kcore_copy(const char *dir);
 
 /* record_run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);

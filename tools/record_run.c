@@ -78,10 +78,13 @@ static int file_open(struct session *s)
 			  strerror(-ret));
 		return ret;
 	}
-	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
-		     O_NONBLOCK, 0600);
+	if (s->options->kcore)
+		s->fd = kcore_create(path);
+	else
+		s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
+			     O_NONBLOCK, 0600);
 	if (s->fd < 0)
-		return say_cannot_write(s, -errno);
+		return say_cannot_write(s, s->options->kcore ? s->fd : -errno);
 	ret = perfdata_create(s->fd, s->recording->events,
 			      s->recording->set.nr_events, &s->file);
 	if (ret == -ESPIPE) {
@@ -186,6 +189,9 @@ static int start(struct session *s)
 		say_cannot_write(s, ret);
 	else
 		ret = describe(s, true);
+	/* The hooks of all events are in the code by now. */
+	if (ret == 0 && s->options->kcore)
+		ret = kcore_copy(s->options->output);
 	if (ret == 0 && !by_exec && !s->options->delay)
 		ret = begin(s);
 	if (ret < 0) {
@@ -284,6 +290,8 @@ static int finish(struct session *s)
 	int stopped = reader_stop(s->reader);
 	int ret = put_lost(s, reader_totals(s->reader)->lost);
 
+	if (s->options->kcore)
+		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
 	formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)

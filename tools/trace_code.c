@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The code that a trace leads through: that of programs from their files, as they were
- * mapped at that time; the kernel's, which changes itself while it runs, from the memory of
- * the running kernel, if it is the one that was recorded.
+ * mapped at that time; the kernel's, which changes itself while it runs, from the copy that
+ * "pmuctl record --kcore" made, or else from the memory of the running kernel, if it is the
+ * one that was recorded.
  */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -62,12 +65,26 @@ static bool is_this_kernel(const struct samples *samples)
 	return release && uname(&system) == 0 && !strcmp(system.release, release);
 }
 
+/* The copy that was recorded, or else what runs here */
+static int kcore_find(const struct samples *samples)
+{
+	char path[PATH_MAX];
+	int fd = -1;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/kcore_dir/kcore", samples->path) <
+	    sizeof(path))
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && is_this_kernel(samples))
+		fd = open(KCORE, O_RDONLY | O_CLOEXEC);
+	return fd;
+}
+
 static void kcore_open(struct trace_code *code)
 {
 	Elf64_Ehdr header;
 	size_t size;
 
-	code->kcore = is_this_kernel(code->samples) ? open(KCORE, O_RDONLY | O_CLOEXEC) : -1;
+	code->kcore = kcore_find(code->samples);
 	if (code->kcore < 0)
 		return;
 	if (pread(code->kcore, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||

@@ -9,6 +9,9 @@
 . "$(dirname -- "$0")/lib/checks.sh"
 
 TRACED=/pmuctl/tests/prog/traced
+ONE_UNAME=/pmuctl/tests/prog/one-uname
+RESUME=raw_syscalls:sys_enter/id=63,aux-action=resume/
+PAUSE=raw_syscalls:sys_exit/id=63,aux-action=pause/
 
 # counted COMMAND...: its instructions in user space, by the PMU
 counted()
@@ -20,9 +23,9 @@ counted()
 # by_perf FILE: how many instructions perf decodes; an error is a failure
 by_perf()
 {
-	perf script -i "$1" --itrace=i1ie -F ip >"$1.perf" 2>"$1.err" || return 1
+	perf script -i "$1" --itrace=i1ie -F event,ip >"$1.perf" 2>"$1.err" || return 1
 	! grep -i error "$1.perf" "$1.err" >&2 || return 1
-	grep -cE '^ *[0-9a-f]+$' "$1.perf"
+	grep -cE '^ *instructions[^ ]*: +[0-9a-f]+$' "$1.perf"
 }
 
 # by_us FILE: how many instructions we decode, without an error
@@ -54,6 +57,14 @@ calls_are_those_that_perf_finds()
 	awk '$1 == "call" { print $2, $4 }' perf.calls >perf.pairs
 	awk '$4 == "call" { print $5, $9 }' our.calls >our.pairs
 	[ "$(wc -l <our.pairs)" -gt 10 ] && cmp perf.pairs our.pairs
+}
+
+only_the_one_call_is_in_the_trace()
+{
+	run 0 record -q -i --kcore -e intel_pt/aux-action=start-paused/k -e "$RESUME" -e "$PAUSE" \
+		-o k.data "$ONE_UNAME" || return 1
+	[ "$(by_perf k.data)" -gt 50 ] && [ "$(by_us k.data)" = "$(by_perf k.data)" ] &&
+		grep -q newuname k.data.rows && ! grep getppid k.data.rows
 }
 
 a_snapshot_has_the_end()
