@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What is done to an event that traces while it may be running on any CPU: its address
- * filter, and mapping AUX buffers: where user space said in the metadata page that it wants it, beside
- * the ring of the same event. Process context only.
+ * filter, and its AUX buffer. That is mapped where user space said in the metadata page
+ * that it wants it, beside the ring of the same event. Process context only.
  *
- * It is given to the event, and taken away from it, on the CPU on which the event's
+ * Both are given to the event, and taken away from it, on the CPU on which the event's
  * context is loaded, so that no trace knows it afterwards.
  */
 #include <linux/err.h>

@@ -58,9 +58,8 @@ static struct packets count_packets(const uint8_t *from, size_t size)
 }
 
 /* Trace the program, decode it to what was counted, and tell what the trace consists of. */
-static struct packets run(uint64_t config)
+static struct packets run_long(uint64_t config, const char *const *arguments)
 {
-	static const char *const arguments[] = { TRACED, "1", "2", "3", "4", NULL };
 	union raw_attr attr = trace_attr(), instructions = raw_instructions();
 	struct traced child = traced_start(arguments);
 	struct packets n;
@@ -84,6 +83,13 @@ static struct packets run(uint64_t config)
 	trace_close(&t);
 	close(count);
 	return n;
+}
+
+static struct packets run(uint64_t config)
+{
+	static const char *const arguments[] = { TRACED, "1", "2", "3", "4", NULL };
+
+	return run_long(config, arguments);
 }
 
 Test(aux_config, returns_are_compressed_unless_not_wanted)
@@ -117,11 +123,17 @@ Test(aux_config, packets_of_clocks)
 
 Test(aux_config, periods)
 {
-	struct packets often = run(PLAIN | NORETCOMP | CYC | PSB_PERIOD(0));
-	struct packets seldom = run(PLAIN | NORETCOMP | CYC | CYC_THRESH(13) | PSB_PERIOD(5));
+	/* So long that what switches of the task bring in addition is little */
+	static const char *const arguments[] = { TRACED, "1", "2", "3", "4", "5", "6", "7", "8",
+		"9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21",
+		"22", "23", "24", "25", "26", "27", "28", "29", "30", NULL };
+	const uint64_t plain = PLAIN | NORETCOMP | CYC;
+	struct packets often = run_long(plain | PSB_PERIOD(0), arguments);
+	struct packets seldom = run_long(plain | CYC_THRESH(13) | PSB_PERIOD(5), arguments);
 
 	cr_assert_geq(often.psb, often.size / 8192, "%u PSB packets in %zu bytes", often.psb,
 		      often.size);
+	cr_assert_gt(often.psb, 10, "%u PSB packets", often.psb);
 	cr_assert_lt(seldom.psb, often.psb);
 	cr_assert_lt(seldom.cyc, often.cyc, "%u and %u CYC packets", seldom.cyc, often.cyc);
 	for (unsigned int period = 0; period < 16; period += 3)
