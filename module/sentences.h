@@ -71,7 +71,7 @@
 #define PMUCTL_SAY_FILTER_LONG EINVAL, \
 	"the filter has more than %u characters: shorten it"
 #define PMUCTL_SAY_FILTER_UNUSED EINVAL, \
-	"only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT"
+	"only events of tracepoints have filters, and those that trace: open one of these"
 #define PMUCTL_SAY_PERM_RAW EACCES, \
 	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
 #define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
@@ -268,10 +268,21 @@
 	"an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group"
 #define PMUCTL_SAY_AUX_LEADER EINVAL, \
 	"aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1"
+#define PMUCTL_SAY_AUX_STATUS EINVAL, \
+	"this event does not trace: ask the leader of its group, if that is one of intel_pt"
 #define PMUCTL_SAY_PT_BITS EINVAL, \
 	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \
 	"this CPU has no %s of %u: those that it has are the bits of 0x%x"
+
+#define PMUCTL_SAY_PT_RANGES EINVAL, \
+	"this CPU has %u address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode"
+#define PMUCTL_SAY_PT_RANGE EINVAL, \
+	"from 0x%llx on there are no %llu addresses of one kind: give a range in user space or in the kernel, with a size above 0"
+#define PMUCTL_SAY_PT_RANGE_LEVEL EINVAL, \
+	"the range at 0x%llx is the %s's, which the event excludes: clear attr.exclude_%s, or choose another range"
+#define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
+	"offsets in a file cannot be filtered, as it may be mapped anywhere: give the address at which it is mapped, from /proc/PID/maps, without @"
 
 /* Why there is no Processor Trace: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
 #define PMUCTL_NO_PT_ABSENT \

@@ -180,6 +180,18 @@ static void apply_enabled(struct hwpmu_cpu *cpu)
 		hwpmu_write_enabled(cpu, counters);
 }
 
+void hwpmu_refresh(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->owned)
+		return;
+	do {
+		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
+	} while (READ_ONCE(cpu->written) != hwpmu_wanted(cpu)); /* an NMI came */
+}
+
 /* Program the event of a counter whose index is chosen and not enabled. */
 static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 {

@@ -168,6 +168,9 @@ void hwpmu_put(void);
  */
 u32 hwpmu_owner(bool try);
 
+/* Somebody else may have written to the global control register: once more. Own CPU, IRQs off. */
+void hwpmu_refresh(void);
+
 /**
  * hwpmu_cpu_online() - the PMU of this CPU comes under our control if we own it
  * hwpmu_cpu_offline() - and goes out of it; nothing runs on it any more

@@ -6,6 +6,7 @@
  * devices that work would disturb.
  *
  * usage: bench none|perf|pmuctl [many]
+ *        bench trace
  *
  * With "many" nothing is measured: many processes begin and end with one inherited event.
  */
@@ -83,13 +84,17 @@ int64_t bench_measure(void (*operation)(void), unsigned int batch)
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = { "none", "perf", "pmuctl" };
+	static const char *const kinds[] = { "none", "perf", "pmuctl", "trace" };
 
-	for (unsigned int i = 0; argc >= 2 && i < 3; i++) {
+	for (unsigned int i = 0; argc >= 2 && i < 4; i++) {
 		if (strcmp(argv[1], kinds[i]))
 			continue;
-		bench_kind = i;
+		bench_kind = i < 3 ? i : BENCH_PMUCTL;
 		bench_events_init();
+		if (i == 3) {
+			bench_trace();
+			goto print;
+		}
 		if (argc == 3 && !strcmp(argv[2], "many")) {
 			bench_fork_many();
 			printf("%s %lld\n", rows[0].name, (long long)rows[0].instructions);
@@ -105,11 +110,12 @@ int main(int argc, char **argv)
 			bench_samples();
 			bench_soft();
 		}
+print:
 		for (i = 0; i < nr_rows; i++)
 			printf("%s %lld\n", rows[i].name,
 			       (long long)rows[i].instructions);
 		return 0;
 	}
-	fprintf(stderr, "usage: bench none|perf|pmuctl\n");
+	fprintf(stderr, "usage: bench none|perf|pmuctl|trace\n");
 	return 2;
 }

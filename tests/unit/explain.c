@@ -170,6 +170,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "AUX_BUSY", { "this task" } },
 		{ "AUX_ONLY", { "attr.aux_watermark" } },
 		{ "PT_CHOICE", { "mtc_period" } },
+		{ "PT_RANGE_LEVEL", { "kernel", "kernel" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
 		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
 	};

@@ -20,7 +20,7 @@ cpu_model()
 	intel-v3 | intel-v4 | intel-v5)
 		echo "Skylake-Client,pmu=on,x-tcg-pmu-version=${1#intel-v},-erms" ;;
 	intel-partial) echo 'Skylake-Client,pmu=on,x-tcg-pmu-partial=on,-erms' ;;
-	intel-pt) echo 'Skylake-Client,pmu=on,intel-pt=on,-erms' ;;
+	intel-pt) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
 	amd-v2) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,-erms,-fsrm' ;;
