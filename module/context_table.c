@@ -9,13 +9,24 @@
 #include "core.h"
 
 #define HASH_BITS	10
+#define LOCK_BITS	6
 
 static struct hlist_head context_hash[1 << HASH_BITS];
-static DEFINE_RAW_SPINLOCK(pmuctl_hash_lock);
+
+/* Each is for some of the chains, so tasks that begin and end at a time do not meet. */
+static struct hash_lock {
+	raw_spinlock_t lock;
+} ____cacheline_aligned_in_smp pmuctl_hash_locks[1 << LOCK_BITS];
 
 static struct hlist_head *hash_head(const struct task_struct *task)
 {
 	return &context_hash[hash_ptr(task, HASH_BITS)];
+}
+
+/* That of a chain is found by some bits of the chain's number. */
+static raw_spinlock_t *hash_lock(const struct task_struct *task)
+{
+	return &pmuctl_hash_locks[hash_ptr(task, LOCK_BITS)].lock;
 }
 
 /* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
@@ -44,28 +55,38 @@ struct pmuctl_context *pmuctl_context_get_existing(const struct task_struct *tas
 
 struct pmuctl_context *pmuctl_context_hash(struct pmuctl_context *new)
 {
+	raw_spinlock_t *lock = hash_lock(new->task);
 	struct pmuctl_context *ctx;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	ctx = pmuctl_context_get_existing(new->task);
 	if (!ctx) {
 		ctx = new;
 		hlist_add_head_rcu(&new->hash, hash_head(new->task));
 	}
-	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
 	return ctx;
 }
 
 /* Whoever comes first takes it out of the table: the task's end, or the last event's. */
 void pmuctl_context_unhash(struct pmuctl_context *ctx)
 {
+	raw_spinlock_t *lock = hash_lock(ctx->task);
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&pmuctl_hash_lock, flags);
+	raw_spin_lock_irqsave(lock, flags);
 	if (!hlist_unhashed(&ctx->hash))
 		hlist_del_init_rcu(&ctx->hash);
-	raw_spin_unlock_irqrestore(&pmuctl_hash_lock, flags);
+	raw_spin_unlock_irqrestore(lock, flags);
+}
+
+void __init pmuctl_context_table_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pmuctl_hash_locks); i++)
+		raw_spin_lock_init(&pmuctl_hash_locks[i].lock);
 }
 
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)

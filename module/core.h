@@ -16,7 +16,7 @@
  *	cpus_read_lock		which CPUs are there; users of the PMU
  *	(rq->lock)		the scheduler's, held when sched_switch calls us
  *	context->lock		raw, IRQs off: state of the events of a context
- *	pmuctl_hash_lock	raw, IRQs off: which contexts tasks have; a leaf
+ *	pmuctl_hash_locks	raw, IRQs off: which contexts tasks have; leaves
  *
  * Under context->lock nothing may be woken up: rq->lock is outside of it. Only the CPU on
  * which both are loaded locks two contexts at once: its own, then its task's.
@@ -87,7 +87,7 @@ enum pmuctl_class {
  *
  * Others:
  * @lock: see above.
- * @hash: of a task's, in the table of contexts: pmuctl_hash_lock, read under RCU.
+ * @hash: of a task's, in the table of contexts: pmuctl_hash_locks, read under RCU.
  * @gone_wait: woken when it is gone; its own lock.
  * @refs: one for each event, one for who creates it. A CPU's is never freed.
  * @rcu: delays the end until nobody can find it in the table any more.
@@ -424,6 +424,8 @@ void pmuctl_context_load_current(void);
 /* hotplug.c */
 int pmuctl_hotplug_init(void);
 void pmuctl_hotplug_exit(void);
+
+void pmuctl_context_table_init(void);
 
 /* The context of a task, or NULL. Under RCU, or with pmuctl_mutex. */
 struct pmuctl_context *pmuctl_context_find(const struct task_struct *task);

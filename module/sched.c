@@ -218,7 +218,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	}
 	if (n && !may_use_pmu(pc, leader))
 		return false;
-	if (hwpmu_start(pc->batch, n)) {
+	if (!n || hwpmu_start(pc->batch, n)) {
 		if (n && !leader->on_pmu) {
 			leader->on_pmu = true;
 			pc->nr_groups++;
@@ -247,7 +247,8 @@ static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 	for_each_group(leader, class, ctx)
 		if (!update_group(leader, idle, now))
 			n = add_running(pc, n, leader);
-	hwpmu_stop(pc->batch, n);
+	if (n)
+		hwpmu_stop(pc->batch, n);
 }
 
 static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -294,7 +295,6 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 			   u64 now)
 {
 	struct pmuctl_event *leader;
-
 	bool waiting = false;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
@@ -380,12 +380,11 @@ enum occasion {
 
 /* All of it happens at one instant. */
 static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
-		   enum occasion why)
+		   enum occasion why, u64 now)
 {
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);
 	bool idle = is_idle_task(task);
-	u64 now = sched_clock();
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->waiting = false;
@@ -424,7 +423,7 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 
 void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
-	choose(pc, task, CHANGE);
+	choose(pc, task, CHANGE, sched_clock());
 }
 
 static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -448,16 +447,18 @@ void pmuctl_sched_stopped(void)
 	stop_all(pc, &pc->context);
 	if (pc->task_context)
 		stop_all(pc, pc->task_context);
-	choose(pc, current, CHANGE);
+	choose(pc, current, CHANGE, sched_clock());
 	pmuctl_cpu_unlock(pc);
 }
 
 void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 {
-	if (pc->task_context)
-		pc->task_context->turn_start =
-			sched_clock() - pc->task_context->turn_used;
-	choose(pc, task, pc->task_context ? LOAD : CHANGE);
+	struct pmuctl_context *ctx = pc->task_context;
+	u64 now = sched_clock();
+
+	if (ctx)
+		ctx->turn_start = now - ctx->turn_used;
+	choose(pc, task, ctx ? LOAD : CHANGE, now);
 }
 
 /*
@@ -531,7 +532,8 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	ctx->turn_used = now - ctx->turn_start;
 	for_each_group(leader, class, ctx)
 		n = unload_group(pc, n, leader, now);
-	hwpmu_stop(pc->batch, n);
+	if (n)
+		hwpmu_stop(pc->batch, n);
 	if (ctx->nr_user_pages)
 		pmuctl_userpage_write_all(ctx);
 }
@@ -548,7 +550,7 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 
 	pmuctl_cpu_lock(pc);
 	if (pc->waiting)
-		choose(pc, current, TURN);
+		choose(pc, current, TURN, sched_clock());
 	pmuctl_cpu_unlock(pc);
 
 	if (!pc->waiting)

@@ -22,8 +22,9 @@
  *
  * A counter is handed over while it counts: its place in active[] is empty meanwhile. An
  * NMI that comes then acknowledges the overflow, and changes neither of the two; without a
- * period nobody is to be told, and that the raw value has gone round is seen when it is
- * folded the next time, long before it does so again.
+ * period nobody is to be told. But the round must be folded before the next one is over, and
+ * tasks may take turns for so long without anybody reading them: so the NMI leaves a note
+ * (@seen), and what it has left undone is done at the end.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -394,6 +395,39 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 		stop_mask(cpu, mask);
 }
 
+/* Keep the NMI away from a counter, and let it see it again as it is then. */
+static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
+{
+	hwpmu_freeze();
+	if (!static_branch_likely(&hwpmu_has_global))
+		hwpmu_each_settle(cpu, BIT_ULL(c->index));
+	WRITE_ONCE(cpu->active[c->index], NULL);
+	barrier(); /* the NMI leaves it alone from here on */
+	hwpmu_fold(c);
+}
+
+static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
+{
+	hwpmu_arm(c);
+	barrier();
+	WRITE_ONCE(cpu->active[c->index], c);
+	hwpmu_thaw();
+}
+
+/* Fold what an NMI found nobody at. Notes of counters that were being stopped are old. */
+static noinline void fold_seen(struct hwpmu_cpu *cpu)
+{
+	u64 left = READ_ONCE(cpu->seen);
+
+	this_cpu_and(hwpmu_cpu.seen, ~left);
+	for (left &= cpu->enabled; left; left &= left - 1) {
+		struct hwpmu_counter *c = cpu->active[__ffs64(left)];
+
+		change_begin(cpu, c);
+		change_end(cpu, c);
+	}
+}
+
 /* Without a status the NMI must find the overflow where it is: let none happen. */
 static noinline void each_hand_over_begin(struct hwpmu_cpu *cpu,
 					  struct hwpmu_counter *const *from, unsigned int n)
@@ -434,6 +468,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 	}
 	if (!static_branch_likely(&hwpmu_has_global))
 		hwpmu_thaw();
+	if (unlikely(READ_ONCE(cpu->seen)))
+		fold_seen(cpu);
 }
 
 bool hwpmu_counts_kernel(const struct hwpmu_counter *c)
@@ -478,25 +514,6 @@ s64 hwpmu_left(const struct hwpmu_counter *c)
 		return c->left;
 	left = read_since(c, (const u64 *)&c->left, &delta);
 	return left - delta;
-}
-
-/* Keep the NMI away from a counter, and let it see it again as it is then. */
-static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
-{
-	hwpmu_freeze();
-	if (!static_branch_likely(&hwpmu_has_global))
-		hwpmu_each_settle(cpu, BIT_ULL(c->index));
-	WRITE_ONCE(cpu->active[c->index], NULL);
-	barrier(); /* the NMI leaves it alone from here on */
-	hwpmu_fold(c);
-}
-
-static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
-{
-	hwpmu_arm(c);
-	barrier();
-	WRITE_ONCE(cpu->active[c->index], c);
-	hwpmu_thaw();
 }
 
 void hwpmu_user_attach(struct hwpmu_counter *c, struct hwpmu_user *user)

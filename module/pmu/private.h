@@ -27,8 +27,8 @@
  * @written: what the global control register was last written to, or is about to be.
  * @stats: what has happened.
  * @counting: without global control: counters whose enable bit is set, or may be. As @held.
- * @seen: without global status: those of @active that are being stopped and whose overflow
- *	an NMI has claimed already. As @held.
+ * @seen: those of @active that were being stopped or handed over when an NMI came that has
+ *	claimed their overflow. As @held.
  * @owed: overflows that were handled together, whose NMIs may still come one by one.
  * @owed_until: TSC value after which they do not.
  * @evtsel: what the event-select registers hold; without global control their enable bit

@@ -99,6 +99,7 @@ void bench_calls(void);		/* calls.c: open, close, enable, disable, read */
 void bench_user_read(void);	/* user_read.c: rdpmc */
 void bench_switches(void);	/* switches.c: context switches */
 void bench_forks(void);		/* forks.c: processes with events that are inherited */
+void bench_fork_many(void);	/* forks.c: many at a time, with one event */
 void bench_rotation(void);	/* rotation.c: more events than counters */
 void bench_samples(void);	/* sample.c: what a sample costs */
 void bench_soft(void);		/* soft.c: events without hardware */

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What events that are inherited cost when a process begins and ends: the child does nothing.
+ * And many at a time, for those who look at what they wait for: tests/bench/contention.
  */
 #include <sys/syscall.h>
 
 #include "bench.h"
 
 #define BATCH	4
+
+#define MANY		64
+#define MANY_EACH	50
 
 static void fork_and_wait(void)
 {
@@ -44,4 +48,33 @@ void bench_forks(void)
 		bench_row("fork_one", with_events(1) - without);
 		bench_row("fork_four", with_events(4) - without);
 	}
+}
+
+/* One event, inherited by many that begin at once and make others, one after the other. */
+void bench_fork_many(void)
+{
+	struct perf_event_attr attr = bench_attr(0);
+	int fd = -1;
+
+	if (bench_kind != BENCH_NONE) {
+		attr.inherit = 1;
+		fd = bench_open(&attr, 0, -1, -1);
+	}
+	for (unsigned int i = 0; i < MANY; i++) {
+		long pid = bench_syscall(SYS_fork, 0, 0, 0, 0, 0);
+
+		if (pid < 0)
+			bench_fail("a child", pid);
+		if (pid)
+			continue;
+		for (unsigned int k = 0; k < MANY_EACH; k++)
+			fork_and_wait();
+		bench_syscall(SYS_exit_group, 0, 0, 0, 0, 0);
+	}
+	for (unsigned int i = 0; i < MANY; i++)
+		if (bench_syscall(SYS_wait4, -1, 0, 0, 0, 0) < 0)
+			bench_fail("waiting for a child", 0);
+	bench_row("forks", MANY * (MANY_EACH + 1));
+	if (fd >= 0)
+		bench_close_all(&fd, 1);
 }

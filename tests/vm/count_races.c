@@ -9,7 +9,7 @@
 
 #include <sys/mman.h>
 
-#define SECONDS		20	/* at least, and until all have got round often enough */
+#define SECONDS		12	/* at least, and until all have got round often enough */
 #define OBSERVERS	3
 #define VICTIMS		4
 #define N		100000ull

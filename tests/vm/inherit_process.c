@@ -458,6 +458,7 @@ Test(inherit_process, of_a_process_all_of_whose_threads_are_the_users)
 	int fd = open_as_user(t);
 
 	cr_expect_geq(fd, 0, "%s", event_why.sentence);
+	target_end(t);
 }
 
 Test(inherit_process, of_a_process_with_a_thread_of_another_user)
@@ -466,4 +467,5 @@ Test(inherit_process, of_a_process_with_a_thread_of_another_user)
 
 	cr_expect_eq(open_as_user(t), -EACCES);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_PERM_TASK);
+	target_end(t);
 }

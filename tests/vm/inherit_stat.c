@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * attr.inherit_stat: when a child ends, PERF_RECORD_READ tells what it has counted itself.
- * And the other record that comes then: EXIT. What is demanded is what perf does.
+ * And the other record that comes then: EXIT. What is demanded is what perf did: its kernels since
+ * 5.13 forget whose child it was before they come to write the record, and write none.
  */
 #include "family.h"
 #include "records.h"

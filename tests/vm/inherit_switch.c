@@ -120,10 +120,11 @@ static void close_events(const int *fd)
 /* ---- What is written to the PMU ---- */
 
 #define TRACING		"/sys/kernel/tracing/"
-/* Event selects, counters, fixed counters, their control, global control */
+/* Event selects, counters, fixed counters, their control, global control; AMD's of cores */
 #define PMU_REGISTERS	"(msr >= 0x186 && msr <= 0x18d) || (msr >= 0xc1 && msr <= 0xc8) || " \
 			"(msr >= 0x4c1 && msr <= 0x4c8) || (msr >= 0x309 && msr <= 0x30c) || " \
-			"msr == 0x38d || msr == 0x38f"
+			"msr == 0x38d || msr == 0x38f || " \
+			"(msr >= 0xc0010200 && msr <= 0xc001020b)"
 
 static void trace_set(const char *file, const char *text)
 {
@@ -238,9 +239,22 @@ static struct trace trace_of_a_game(bool group, bool one_has_more)
 	return t;
 }
 
-/* The usual way is to write when the one's events go, and when the other's come. */
+/* Can all counters be stopped and started at once? Those of version 1 of either kind cannot. */
+static bool has_global_control(void)
+{
+	struct pmuctl_info info = { .size = sizeof(info) };
+
+	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_INFO, &info), 0);
+	return info.pmu_version > 1;
+}
+
+/*
+ * The usual way is to write when the one's events go, and when the other's come. Without
+ * global control something is written in any case.
+ */
 Test(inherit_switch, nothing_is_written_to_the_pmu)
 {
+	bool global = has_global_control();
 	struct trace t = trace_of_a_game(false, true);
 
 	cr_expect_geq(t.switches, TURNS);
@@ -248,7 +262,8 @@ Test(inherit_switch, nothing_is_written_to_the_pmu)
 	for (int group = 0; group < 2; group++) {
 		t = trace_of_a_game(group, false);
 		cr_expect_geq(t.switches, TURNS);
-		cr_expect_eq(t.disturbed, 0, "%lu of %lu:\n%s", t.disturbed, t.switches, t.lines);
+		cr_expect(global ? !t.disturbed : t.disturbed >= t.switches - 1,
+			  "%lu of %lu:\n%s", t.disturbed, t.switches, t.lines);
 	}
 }
 

@@ -80,7 +80,8 @@ few_processes_and_threads() { few_of 1; }
 # ---- many
 
 # objects: "CACHE OBJECTS" a line: those in use, without those that CPUs keep. The kernel
-# keeps the addresses of old stacks until there are many (vmap_area); we have none there.
+# keeps the addresses of old stacks until there are many (vmap_area): for the same tree under
+# perf, without the module, that cache grows from 1,800 to 8,400 too.
 objects()
 {
 	for cache in /sys/kernel/slab/*/shrink; do

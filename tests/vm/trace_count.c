@@ -6,6 +6,7 @@
 #include "trace.h"
 
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 
 #define CALLS	500ull
 
@@ -216,7 +217,7 @@ Test(trace_count, samples_of_any_tracepoint)
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 10; i++)
-		sleep_ms(1);
+		close(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	for (; (header = ring_next(&r)); n++) {
 		take_sample(&attr, header, &s);
