@@ -14,6 +14,7 @@
 
 #include "aux.h"
 #include "output.h"
+#include "user_read.h"
 
 /* Mappings of AUX buffers; inside of mmap_lock, outside of the mutex of buffers */
 static DEFINE_MUTEX(aux_mutex);
@@ -104,6 +105,9 @@ static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,
 		return err;
 	buf = auxbuf_alloc(aux->buffer->ring->user, nr_pages, flags, aux->watermark);
 	if (buf && pt_tables_alloc(&aux->trace, buf)) {
+		/* The trace's time stamps are the TSC's, its records' are not. */
+		if (event->output->clockid < 0)
+			pmuctl_userpage_tell_clock(aux->buffer->ring->user);
 		set_buf(event, buf);
 		return 0;
 	}

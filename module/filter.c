@@ -286,6 +286,8 @@ static u64 value_of(u8 type, u64 arg)
 		return (u8)arg;
 	case FILTER_TASK:
 		return filter_task_id(arg);
+	case FILTER_SYSCALL:
+		return filter_syscall_nr(arg);
 	default:
 		return arg;
 	}

@@ -32,6 +32,7 @@ struct pmuctl_explanation;
  * @FILTER_S32: likewise, signed.
  * @FILTER_BOOL: 8 bits.
  * @FILTER_TASK: a pointer to a task, of which it is the id.
+ * @FILTER_SYSCALL: a pointer to registers, of which it is the system call's number.
  */
 enum filter_type {
 	FILTER_U64,
@@ -40,6 +41,7 @@ enum filter_type {
 	FILTER_S32,
 	FILTER_BOOL,
 	FILTER_TASK,
+	FILTER_SYSCALL,
 };
 
 /**
@@ -117,5 +119,8 @@ bool filter_passes(const struct filter *filter, const u64 *args);
 
 /* The id of the task that an argument points to. The core's, as a test's. Any context. */
 s64 filter_task_id(u64 task);
+
+/* Likewise, the number of the system call that was made with these registers */
+s64 filter_syscall_nr(u64 regs);
 
 #endif /* PMUCTL_FILTER_H */

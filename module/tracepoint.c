@@ -459,6 +459,11 @@ s64 filter_task_id(u64 task)
 	return ((const struct task_struct *)(unsigned long)task)->pid;
 }
 
+s64 filter_syscall_nr(u64 regs)
+{
+	return ((const struct pt_regs *)(unsigned long)regs)->orig_ax;
+}
+
 static void replace(struct pmuctl_trace *trace, struct filter *filter)
 {
 	struct filter *old;

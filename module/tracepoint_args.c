@@ -12,7 +12,8 @@
 /* The prototypes of 6.1 to 6.12 agree in what is here. */
 static const struct pmuctl_prototype prototypes[] = {
 	{ "sys_enter", 2, FIELDS({ "id", 1, FILTER_S64 }) },
-	{ "sys_exit", 2, FIELDS({ "ret", 1, FILTER_S64 }) },
+	{ "sys_exit", 2, FIELDS({ "id", 0, FILTER_SYSCALL },
+				{ "ret", 1, FILTER_S64 }) },
 	{ "sched_switch", 4, FIELDS({ "preempt", 0, FILTER_BOOL },
 				    { "prev_pid", 1, FILTER_TASK },
 				    { "next_pid", 2, FILTER_TASK },

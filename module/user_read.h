@@ -38,6 +38,9 @@ void pmuctl_userpage_write_all(struct pmuctl_context *ctx);
 /* The event, whose counter has a user, was reset. Context: as hwpmu_read() */
 void pmuctl_userpage_reset(struct pmuctl_event *event);
 
+/* Tell in a page how the TSC becomes sched_clock(), if it does. Before user space has it. */
+void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
+
 /**
  * pmuctl_user_mm_get() - let a process read counters
  * pmuctl_user_mm_put() - not any more, if this was the last one

@@ -60,17 +60,33 @@ unsigned int pmuctl_user_mms;		/* written under user_mutex */
 
 /* ---- Pages ---- */
 
-static void find_clock(struct pmuctl_user *user)
+/* Is the kernel's own sched_clock() this clock, or does it run beside it? */
+static bool find_clock(u32 *mult, u16 *shift)
 {
-	u32 mult, shift;
+	u32 found;
 
-	/* Where the kernel's own sched_clock() is this clock, or runs beside it. */
-	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) ||
-	    !boot_cpu_has(X86_FEATURE_NONSTOP_TSC) || check_tsc_unstable())
+	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) || check_tsc_unstable())
+		return false;
+	clocks_calc_mult_shift(mult, &found, tsc_khz, NSEC_PER_MSEC, 0);
+	*shift = found;
+	return true;
+}
+
+void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page)
+{
+	unsigned long flags;
+	u32 mult;
+	u16 shift;
+
+	/* CPUs that trace have one that never stops, even if a hypervisor hides that. */
+	if (!find_clock(&mult, &shift))
 		return;
-	clocks_calc_mult_shift(&mult, &shift, tsc_khz, NSEC_PER_MSEC, 0);
-	user->mult = mult;
-	user->shift = shift;
+	page->time_mult = mult;
+	page->time_shift = shift;
+	local_irq_save(flags);
+	page->time_zero = sched_clock() - userpage_ns(rdtsc_ordered(), mult, shift);
+	local_irq_restore(flags);
+	page->cap_user_time_zero = 1;
 }
 
 static void write_page(struct pmuctl_event *event)
@@ -125,7 +141,8 @@ static struct page *get_own(struct pmuctl_event *event)
 	struct userpage *up = &event->user->hw.userpage;
 
 	if (!up->page) {
-		find_clock(event->user);
+		if (boot_cpu_has(X86_FEATURE_NONSTOP_TSC))
+			find_clock(&event->user->mult, &event->user->shift);
 		if (!userpage_alloc(up, true, event->user->mult))
 			return NULL;
 	}

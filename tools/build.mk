@@ -7,7 +7,10 @@
 TOOL_SOURCES	:= $(wildcard tools/*.c)
 TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
 TOOL_MAN	:= $(wildcard man/*.1)
-TOOL_LIBS	:= -lpfm -ljansson -lcap -ldw -lelf -lstdc++ -lm -pthread
+# Traces are decoded by libipt, if its headers are there.
+HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT)
+TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) -lpfm -ljansson -lcap -ldw -lelf -lstdc++ -lm -pthread
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 
 .PHONY: tools install-tools uninstall-tools
@@ -16,7 +19,7 @@ tools: $(O)/tools/pmuctl
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Ilib/include -Iinclude/uapi $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -Ilib/include -Iinclude/uapi $(TOOL_DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 	@mkdir -p $(@D)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_trace.h>
+
 #include "measure.h"
 
 /**
@@ -149,6 +151,8 @@ static int events_make(struct event_set *set)
 
 		event->attr = *pmuctl_events_attr(list, set->nr_events);
 		event->leader = pmuctl_events_leader(list, set->nr_events);
+		event->filter = pmuctl_events_filter(list, set->nr_events);
+		event->traces = pmuctl_events_trace(list, set->nr_events);
 		event->name = strdup(pmuctl_events_name(list, set->nr_events));
 		if (!event->name)
 			return -ENOMEM;
@@ -207,16 +211,20 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
 
 /* ------------------------------------------------------------------- open */
 
-/* Tracepoints have the filter that the user gave, others cannot have one. */
+/* Tracepoints have the filters that the user gave, others cannot have one. */
 static int set_filter(const struct event_set *set, size_t event,
 		      struct pmuctl_event *opened, struct pmuctl_explanation *why)
 {
+	const char *own = set->events[event].filter, *all = set->measure->filter;
+	char *both = NULL;
 	int ret;
 
-	if (!set->measure->filter ||
-	    set->events[event].attr.type != PERF_TYPE_TRACEPOINT)
+	if (set->events[event].attr.type != PERF_TYPE_TRACEPOINT || (!own && !all))
 		return 0;
-	ret = pmuctl_event_set_filter(opened, set->measure->filter);
+	if (own && all && asprintf(&both, "(%s) && (%s)", own, all) < 0)
+		return -ENOMEM;
+	ret = pmuctl_event_set_filter(opened, both ? both : own ? own : all);
+	free(both);
 	if (ret < 0)
 		pmuctl_event_explain(opened, why);
 	return ret;

@@ -86,11 +86,15 @@ void measure_free(struct measure *measure);
  * @name: as the user wrote it.
  * @attr: what is counted.
  * @leader: number of the event that leads its group: its own if it has none.
+ * @filter: when it happens at all, or NULL.
+ * @traces: it is of a driver that traces.
  */
 struct set_event {
 	char *name;
 	struct perf_event_attr attr;
 	size_t leader;
+	const char *filter;
+	bool traces;
 };
 
 /**

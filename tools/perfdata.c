@@ -50,6 +50,7 @@ _Static_assert(ATTR_SIZE % 8 == 0, "records must be aligned");
  * @nr_events: how many.
  * @header: as far as it is known.
  * @end: where the next record goes.
+ * @traces: where the pieces of traces are, as PERFFILE_AUXTRACE_INDEX has it.
  * @features: what is behind the records.
  */
 struct perfdata {
@@ -58,6 +59,7 @@ struct perfdata {
 	size_t nr_events;
 	struct header header;
 	uint64_t end;
+	struct perfdata_buffer traces;
 	struct perfdata_buffer features[PERFDATA_FEATURES];
 };
 
@@ -317,6 +319,58 @@ int perfdata_finish_round(struct perfdata *file)
 }
 
 /**
+ * perfdata_write_trace() - add a piece of a trace
+ * @file: the file.
+ * @trace: which.
+ * @pieces: its bytes; the length of the last one may be no multiple of 8.
+ * @count: how many pieces, 1 or 2.
+ *
+ * Return: 0 or a negative errno; then nothing was added.
+ */
+int perfdata_write_trace(struct perfdata *file, const struct perfdata_trace *trace,
+			 const struct iovec *pieces, int count)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t size;
+		uint64_t position;
+		uint64_t reference;
+		uint32_t buffer;
+		int32_t tid;
+		int32_t cpu;
+		uint32_t reserved;
+	} record = {
+		.header.type = PERFFILE_AUXTRACE,
+		.header.size = sizeof(record),
+		.position = trace->position,
+		.reference = trace->reference,
+		.buffer = trace->buffer,
+		.tid = trace->tid,
+		.cpu = trace->cpu,
+	};
+	const uint64_t at = file->end, zero = 0;
+	struct iovec padding = { (void *)&zero, 0 }, head = { &record, sizeof(record) };
+	int ret;
+
+	for (int i = 0; i < count; i++)
+		record.size += pieces[i].iov_len;
+	padding.iov_len = -record.size % 8;
+	record.size += padding.iov_len;
+	ret = perfdata_write(file, &head, 1);
+	if (ret == 0)
+		ret = perfdata_write(file, pieces, count);
+	if (ret == 0)
+		ret = perfdata_write(file, &padding, 1);
+	if (ret < 0) {
+		file->end = at;
+		return ret;
+	}
+	perfdata_put_u64(&file->traces, at);
+	perfdata_put_u64(&file->traces, sizeof(record));
+	return 0;
+}
+
+/**
  * perfdata_feature() - the section of a feature
  * @file: the file.
  * @feature: which. An empty section is not written.
@@ -387,6 +441,17 @@ static void put_group_desc(struct perfdata *file)
 	}
 }
 
+static void put_traces(struct perfdata *file)
+{
+	struct perfdata_buffer *buffer = &file->features[PERFFILE_AUXTRACE_INDEX];
+
+	if (!file->traces.size)
+		return;
+	buffer->failed = file->traces.failed;
+	perfdata_put_u64(buffer, file->traces.size / (2 * sizeof(uint64_t)));
+	perfdata_put(buffer, file->traces.bytes, file->traces.size);
+}
+
 /* A table of the sections, in the order of their numbers, and then these */
 static int write_features(struct perfdata *file)
 {
@@ -432,6 +497,7 @@ int perfdata_finish(struct perfdata *file)
 	file->header.data.size = file->end - file->header.data.offset;
 	put_event_desc(file);
 	put_group_desc(file);
+	put_traces(file);
 	ret = write_features(file);
 	if (ret == 0)
 		ret = write_at(file->fd, 0, &file->header, sizeof(file->header));
@@ -448,5 +514,6 @@ void perfdata_free(struct perfdata *file)
 		return;
 	for (size_t i = 0; i < PERFDATA_FEATURES; i++)
 		perfdata_buffer_free(&file->features[i]);
+	perfdata_buffer_free(&file->traces);
 	free(file);
 }

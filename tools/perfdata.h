@@ -60,12 +60,30 @@ struct perfdata_event {
 	size_t nr_ids;
 };
 
+/**
+ * struct perfdata_trace - a piece of a trace
+ * @position: where it is in the whole trace of that buffer, bytes.
+ * @reference: the time stamp counter when it was read.
+ * @buffer: number of the buffer.
+ * @tid: of the task that it is of, -1 if it is a CPU's.
+ * @cpu: that CPU, -1 if it is a task's.
+ */
+struct perfdata_trace {
+	uint64_t position;
+	uint64_t reference;
+	uint32_t buffer;
+	int32_t tid;
+	int32_t cpu;
+};
+
 struct perfdata;
 
 int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_events,
 		    struct perfdata **file);
 int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count);
 int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer);
+int perfdata_write_trace(struct perfdata *file, const struct perfdata_trace *trace,
+			 const struct iovec *pieces, int count);
 int perfdata_finish_round(struct perfdata *file);
 struct perfdata_buffer *perfdata_feature(struct perfdata *file,
 					 enum perffile_feature feature);

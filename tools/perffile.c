@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,22 @@ static int map_file(int fd, const void **data, size_t *size, struct perffile_err
 	return 0;
 }
 
+/* A recording with a copy of the kernel's code is a directory with the file in it. */
+static int open_file(const char *path)
+{
+	/* What is no file must not make us wait. */
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+	char inner[PATH_MAX];
+	struct stat about;
+
+	if ((size_t)snprintf(inner, sizeof(inner), "%s/kcore_dir", path) < sizeof(inner) &&
+	    stat(inner, &about) == 0) {
+		snprintf(inner, sizeof(inner), "%s/data", path);
+		return open(inner, flags);
+	}
+	return open(path, flags);
+}
+
 /**
  * perffile_open() - open a file and read all but its records
  * @file: set; to be closed with perffile_close().
@@ -316,8 +333,7 @@ static int map_file(int fd, const void **data, size_t *size, struct perffile_err
  */
 int perffile_open(struct perffile **file, const char *path, struct perffile_error *error)
 {
-	/* What is no file must not make us wait. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open_file(path);
 	const void *data = NULL;
 	size_t size = 0;
 	int ret;

@@ -3,7 +3,8 @@
  * Reading perf.data files: those with an index of their own ("PERFILE2"), as perf
  * and "pmuctl record" write them to a disk. perffile.c opens a file and reads its
  * header, perffile_features.c what it tells about the recording, perffile_records.c
- * hands out the records in the order of time, perffile_sample.c takes a sample apart.
+ * hands out the records in the order of time, perffile_trace.c pieces of traces,
+ * perffile_sample.c takes a sample apart.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that
@@ -194,6 +195,47 @@ struct perffile_task {
 	uint32_t ptid;
 };
 
+/* AUX: which part of a trace is complete */
+struct perffile_aux {
+	uint64_t position;
+	uint64_t size;
+	uint64_t flags;
+};
+
+/**
+ * struct perffile_trace - a piece of a trace, as it was copied
+ * @bytes: it, in the file.
+ * @size: bytes.
+ * @position: of its first byte in the whole trace of its buffer.
+ * @reference: the time stamp counter when it was copied.
+ * @buffer: number of the buffer.
+ * @tid: of the task that was traced, or -1.
+ * @cpu: that was traced, or -1.
+ */
+struct perffile_trace {
+	const uint8_t *bytes;
+	uint64_t size;
+	uint64_t position;
+	uint64_t reference;
+	uint32_t buffer;
+	int32_t tid;
+	int32_t cpu;
+};
+
+/**
+ * struct perffile_traces - all of a file
+ * @whose: PERFFILE_TRACE_*; 0 if the file does not tell.
+ * @words: enum perffile_intel_pt.
+ * @pieces: in the order of the file.
+ * @count: how many.
+ */
+struct perffile_traces {
+	uint32_t whose;
+	uint64_t words[PERFFILE_PT_WORDS];
+	struct perffile_trace *pieces;
+	size_t count;
+};
+
 /**
  * struct perffile_record - one record
  * @type: PERF_RECORD_*, or of perf's own.
@@ -213,6 +255,7 @@ struct perffile_task {
  * @mmap: MMAP, MMAP2
  * @comm: COMM
  * @task: FORK, EXIT
+ * @aux: AUX
  * @lost: LOST, LOST_SAMPLES: how many.
  */
 struct perffile_record {
@@ -233,6 +276,7 @@ struct perffile_record {
 		struct perffile_mmap mmap;
 		struct perffile_comm comm;
 		struct perffile_task task;
+		struct perffile_aux aux;
 		uint64_t lost;
 	};
 };
@@ -291,6 +335,10 @@ void perffile_close(struct perffile *file);
 /* perffile_records.c */
 int perffile_next(struct perffile *file, struct perffile_record *record,
 		  struct perffile_error *error);
+
+/* perffile_trace.c */
+int perffile_traces_read(const struct perffile *file, struct perffile_traces *traces);
+void perffile_traces_free(struct perffile_traces *traces);
 
 /* Between the parts */
 int perffile_fail(struct perffile_error *error, const char *format, ...)

@@ -17,6 +17,7 @@ enum {
 	PERFFILE_USER_TYPE	= 64,
 	PERFFILE_BUILD_ID_ENTRY	= 67,	/* in its feature only */
 	PERFFILE_FINISHED_ROUND	= 68,
+	PERFFILE_AUXTRACE_INFO	= 70,
 	PERFFILE_AUXTRACE	= 71,
 	PERFFILE_COMPRESSED	= 81,
 	PERFFILE_COMPRESSED2	= 83,
@@ -24,6 +25,7 @@ enum {
 
 /* Numbers of features, sections behind the records; each has a bit in the header. */
 enum perffile_feature {
+	PERFFILE_TRACING_DATA	= 1,
 	PERFFILE_BUILD_ID	= 2,
 	PERFFILE_HOSTNAME	= 3,
 	PERFFILE_OSRELEASE	= 4,
@@ -36,8 +38,37 @@ enum perffile_feature {
 	PERFFILE_CMDLINE	= 11,
 	PERFFILE_EVENT_DESC	= 12,
 	PERFFILE_GROUP_DESC	= 17,
+	PERFFILE_AUXTRACE_INDEX	= 18,
 	PERFFILE_SAMPLE_TIME	= 21,
+	PERFFILE_DIR_FORMAT	= 24,
 	PERFFILE_FEATURES	= 256,
 };
+
+/* Of PERFFILE_AUXTRACE_INFO: whose trace it is, and what its words are then */
+#define PERFFILE_TRACE_INTEL_PT 1
+
+enum perffile_intel_pt {
+	PERFFILE_PT_TYPE,		/* attr.type */
+	PERFFILE_PT_TIME_SHIFT,		/* from the TSC to the time of records */
+	PERFFILE_PT_TIME_MULT,
+	PERFFILE_PT_TIME_ZERO,
+	PERFFILE_PT_HAS_TIME_ZERO,
+	PERFFILE_PT_TSC,		/* bits of attr.config */
+	PERFFILE_PT_NO_RETC,
+	PERFFILE_PT_SWITCHES,		/* how switches of tasks are told */
+	PERFFILE_PT_SNAPSHOT,
+	PERFFILE_PT_PER_CPU,		/* a buffer for each CPU, not each task */
+	PERFFILE_PT_MTC,
+	PERFFILE_PT_MTC_PERIOD,
+	PERFFILE_PT_TSC_CTC_N,		/* CPUID.15H: EBX, EAX */
+	PERFFILE_PT_TSC_CTC_D,
+	PERFFILE_PT_CYC,
+	PERFFILE_PT_RATIO,		/* without turbo, 0 if it is not known */
+	PERFFILE_PT_FILTER_SIZE,	/* of a text behind the words */
+	PERFFILE_PT_WORDS,
+};
+
+/* PERFFILE_PT_SWITCHES: by records of all tasks of a CPU */
+#define PERFFILE_SWITCHES_OF_CPUS 3
 
 #endif /* PMUCTL_TOOL_PERFFILE_FORMAT_H */

@@ -270,6 +270,11 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_EXIT:
 		parse_task(record, bytes);
 		break;
+	case PERF_RECORD_AUX:
+		record->aux.position = perffile_take64(bytes);
+		record->aux.size = perffile_take64(bytes);
+		record->aux.flags = perffile_take64(bytes);
+		break;
 	case PERF_RECORD_LOST:
 		perffile_take64(bytes);
 		record->lost = perffile_take64(bytes);

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,10 @@ static const char record_help[] =
 "      --filter TEXT         of tracepoints: only if what they tell passes,\n"
 "                            as 'id == 39 || id == 186'\n"
 "  -D, --delay MS            begin MS milliseconds later\n"
-"  -m, --mmap-pages N        pages of memory for each ring, a power of two; 128 if it is\n"
-"                            not given\n"
+"  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
+"                            not given; behind the comma, for each trace, 1024\n"
+"  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
+"      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
 "  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
 "                            kept in FILE.old\n"
 "  -B, --no-buildid          leave out the build ids of programs\n"
@@ -45,6 +48,7 @@ static const char record_help[] =
 
 enum {
 	OPTION_CALL_GRAPH = 256,
+	OPTION_KCORE,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -59,13 +63,16 @@ static const struct option long_options[] = {
 	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "mmap-pages",		required_argument, NULL, 'm' },
+	{ "snapshot",		no_argument, NULL, 'S' },
+	{ "kcore",		no_argument, NULL, OPTION_KCORE },
 	{ "output",		required_argument, NULL, 'o' },
 	{ "no-buildid",		no_argument, NULL, 'B' },
 	{ "quiet",		no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
 
-static int pages_option(struct record_options *options, const char *text)
+static int pages_parse(struct record_options *options, const char *text,
+		       unsigned int *result)
 {
 	uint64_t pages, below = 1;
 	int ret = measure_number(&options->measure, 'm', text, PAGES_MAX, &pages);
@@ -79,8 +86,26 @@ static int pages_option(struct record_options *options, const char *text)
 				 "-m %s is not a power of two: use %llu or %llu",
 				 text, (unsigned long long)below,
 				 (unsigned long long)below * 2);
-	options->pages = (unsigned int)pages;
+	*result = (unsigned int)pages;
 	return 0;
+}
+
+/* RING, RING,TRACE or ,TRACE */
+static int pages_option(struct record_options *options, char *text)
+{
+	char *comma = strchr(text, ',');
+	int ret = 0;
+
+	if (comma)
+		*comma = '\0';
+	if (text != comma)
+		ret = pages_parse(options, text, &options->pages);
+	if (comma) {
+		*comma = ',';
+		if (!ret)
+			ret = pages_parse(options, comma + 1, &options->trace_pages);
+	}
+	return ret;
 }
 
 static int call_graph_option(struct record_options *options, const char *text)
@@ -118,6 +143,9 @@ static int option_apply(void *arg, int option)
 		return delay_option(options, optarg);
 	case 'm':
 		return pages_option(options, optarg);
+	case 'S':
+		options->snapshot = true;
+		return 0;
 	case 'g':
 		options->callchains = true;
 		return 0;
@@ -125,6 +153,9 @@ static int option_apply(void *arg, int option)
 		return call_graph_option(options, optarg);
 	case 'o':
 		options->output = optarg;
+		return 0;
+	case OPTION_KCORE:
+		options->kcore = true;
 		return 0;
 	case 'B':
 		options->no_build_ids = true;
@@ -137,9 +168,17 @@ static int option_apply(void *arg, int option)
 	}
 }
 
+static int say_no_trace(const struct record_options *options)
+{
+	return say_usage(options->measure.command,
+			 "--snapshot is of traces, and no event traces: add one, such as -e intel_pt//u");
+}
+
 static int options_check(struct record_options *options)
 {
 	struct measure *measure = &options->measure;
+	bool traces = false;
+	int ret;
 
 	if (!measure->has_target && !measure->argv)
 		return say_usage(measure->command,
@@ -150,8 +189,21 @@ static int options_check(struct record_options *options)
 		options->frequency = FREQUENCY_DEFAULT;
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
-	return measure->events_text ?
-		events_text_parse(measure->events_text, &measure->events) : 0;
+	if (!measure->events_text)
+		return options->snapshot ? say_no_trace(options) : 0;
+	ret = events_text_parse(measure->events_text, &measure->events);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < pmuctl_events_count(measure->events); i++)
+		traces |= pmuctl_events_trace(measure->events, i);
+	if (options->snapshot && !traces)
+		return say_no_trace(options);
+	if (!traces || measure_is_of_cpus(measure))
+		return 0;
+	if (!measure->no_inherit && !options->quiet)
+		fprintf(stderr, "pmuctl: a trace is of one task: what that starts is not traced\n");
+	measure->no_inherit = true;
+	return 0;
 }
 
 /* What every machine can do */
@@ -169,7 +221,7 @@ static int default_event_choose(struct pmuctl_device *dev, struct measure *measu
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:o:Bq",
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:So:Bq",
 				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);

@@ -2,13 +2,14 @@
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
  * record_run.c is the order of things, record_open.c opens events and rings,
- * record_read.c copies records to the file, record_tasks.c and record_kernel.c describe
- * what was there before, record_info.c the machine, record_dsos.c the programs.
+ * record_trace.c the buffers of traces, record_read.c copies records to the file,
+ * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
+ * machine, record_formats.c tracepoints, record_dsos.c the programs.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H
 
-#include <pmuctl_ring.h>
+#include <pmuctl_trace.h>
 
 #include "perfdata.h"
 #include "stat.h"
@@ -20,10 +21,13 @@
  * @period: events from sample to sample.
  * @callchains: record who called.
  * @pages: size of each ring, without the page about it.
+ * @trace_pages: size of each buffer for a trace; 0: as it can be had.
+ * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
  * @delay: milliseconds from the start to the first sample; 0 none.
  * @output: file to write to.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
+ * @kcore: @output is a directory, with a copy of the kernel's code.
  * @line: the whole command line, ended by NULL.
  */
 struct record_options {
@@ -32,10 +36,13 @@ struct record_options {
 	uint64_t period;
 	bool callchains;
 	unsigned int pages;
+	unsigned int trace_pages;
+	bool snapshot;
 	unsigned int delay;
 	const char *output;
 	bool quiet;
 	bool no_build_ids;
+	bool kcore;
 	char **line;
 };
 
@@ -47,14 +54,18 @@ struct record_options {
  * @options: what was asked for.
  * @events: the same events for the file.
  * @ids: of the handles; those of an event are in a row, whatever is NULL.
- * @rings: one for each target: that of its first event; NULL where nothing is open.
+ * @ring_event: number of the event whose rings they are.
+ * @rings: one for each target: of that event; NULL where nothing is open.
+ * @traces: likewise the buffers of its traces; NULL if nothing traces.
  */
 struct recording {
 	struct event_set set;
 	const struct record_options *options;
 	struct perfdata_event *events;
 	uint64_t *ids;
+	size_t ring_event;
 	struct pmuctl_ring **rings;
+	struct pmuctl_trace **traces;
 };
 
 int recording_open(struct pmuctl_device *dev, const struct record_options *options,
@@ -63,6 +74,15 @@ void recording_close(struct recording *recording);
 uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
+
+/* record_trace.c: buffers of traces */
+int traces_find(struct recording *recording);
+int traces_open(struct recording *recording);
+void traces_close(struct recording *recording);
+int traces_describe(const struct recording *recording, struct perfdata *file);
+int trace_read(const struct recording *recording, struct perfdata *file, size_t target,
+	       bool *any);
+int traces_snapshot(const struct recording *recording, struct perfdata *file, bool go_on);
 
 /* record_dsos.c: which files the recorded programs were made of */
 struct dsos;
@@ -106,6 +126,8 @@ void modules_visit(module_visit visit, void *arg);
  * @lost: records that found no room.
  * @throttled: how often an event was stopped for a while as it came too often.
  * @damaged: how often something was in a ring that is no record.
+ * @traced: bytes of traces.
+ * @truncated: how often a trace stopped as its buffer was full.
  * @wakeups: how often there was something to read.
  * @first: when the first sample was taken, 0 without any.
  * @last: and the last one.
@@ -115,6 +137,8 @@ struct record_totals {
 	uint64_t lost;
 	uint64_t throttled;
 	uint64_t damaged;
+	uint64_t traced;
+	uint64_t truncated;
 	uint64_t wakeups;
 	uint64_t first;
 	uint64_t last;
@@ -123,7 +147,7 @@ struct record_totals {
 struct reader;
 
 int reader_new(struct recording *recording, struct perfdata *file,
-	       struct dsos *dsos, struct reader **reader);
+	       struct dsos *dsos, int snapshots, struct reader **reader);
 void reader_start(struct reader *reader, unsigned int delay,
 		  int (*begin)(void *arg), void *arg);
 void reader_fail(struct reader *reader, int error);
@@ -137,6 +161,14 @@ uint64_t reader_samples(const struct reader *reader);
 /* record_info.c */
 void info_put(struct perfdata *file, char *const *line,
 	      const struct record_totals *totals);
+
+/* record_formats.c */
+void formats_put(struct perfdata *file, const struct perfdata_event *events,
+		 size_t nr_events);
+
+/* record_kcore.c */
+int kcore_create(const char *dir);
+int kcore_copy(const char *dir);
 
 /* record_run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);

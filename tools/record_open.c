@@ -13,6 +13,32 @@
 
 /* ----------------------------------------------------------------- events */
 
+static bool acts_on_trace(const struct perf_event_attr *attr)
+{
+	uint32_t action;
+
+	memcpy(&action, (const char *)attr + PMUCTL_ATTR_AUX_ACTION, sizeof(action));
+	return action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
+}
+
+/* What traces has no samples; what pauses and resumes a trace does so each time. */
+static void period_prepare(struct recording *r, size_t event)
+{
+	const struct record_options *options = r->options;
+	struct perf_event_attr *attr = &r->set.events[event].attr;
+
+	if (r->set.events[event].traces || attr->sample_period)
+		return;
+	if (acts_on_trace(attr)) {
+		attr->sample_period = options->period ? options->period : 1;
+	} else if (options->frequency) {
+		attr->freq = 1;
+		attr->sample_freq = options->frequency;
+	} else {
+		attr->sample_period = options->period;
+	}
+}
+
 static void attr_prepare(struct recording *r, size_t event)
 {
 	const struct record_options *options = r->options;
@@ -20,11 +46,7 @@ static void attr_prepare(struct recording *r, size_t event)
 
 	event_set_prepare(&r->set, event,
 			  options->measure.kind == TARGET_COMMAND && !options->delay);
-	attr->freq = options->frequency != 0;
-	if (options->frequency)
-		attr->sample_freq = options->frequency;
-	else
-		attr->sample_period = options->period;
+	period_prepare(r, event);
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			    PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			    PERF_SAMPLE_PERIOD;
@@ -38,6 +60,8 @@ static void attr_prepare(struct recording *r, size_t event)
 					 attr->exclude_kernel;
 	if (event)
 		return;
+	/* Of a CPU's trace they tell whose it is. */
+	attr->context_switch = r->traces && measure_is_of_cpus(&options->measure);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->comm = 1;
@@ -104,16 +128,16 @@ static int say_no_ring(const struct recording *r, struct pmuctl_event *handle,
 		       int error)
 {
 	if (error != -EPERM)
-		return event_set_say(&r->set, 0, handle, "map the ring of", error);
+		return event_set_say(&r->set, r->ring_event, handle, "map the ring of", error);
 	say_error("cannot lock %u pages of memory for each of %zu rings: ask for less with -m, or raise 'ulimit -l'",
 		  r->options->pages, r->set.targets.count);
 	return error;
 }
 
-/* The first event of a target has the ring, the others write to it. */
+/* One event of a target has the ring, the others write to it. */
 static int open_ring(struct recording *r, size_t target)
 {
-	struct pmuctl_event *first = *event_set_handle(&r->set, 0, target);
+	struct pmuctl_event *first = *event_set_handle(&r->set, r->ring_event, target);
 	int ret;
 
 	if (!first)
@@ -121,10 +145,10 @@ static int open_ring(struct recording *r, size_t target)
 	ret = pmuctl_ring_open(first, r->options->pages, &r->rings[target]);
 	if (ret < 0)
 		return say_no_ring(r, first, ret);
-	for (size_t event = 1; event < r->set.nr_events; event++) {
+	for (size_t event = 0; event < r->set.nr_events; event++) {
 		struct pmuctl_event *handle = *event_set_handle(&r->set, event, target);
 
-		if (!handle)
+		if (!handle || event == r->ring_event)
 			continue;
 		ret = pmuctl_event_set_output(handle, first);
 		if (ret < 0)
@@ -156,11 +180,12 @@ static int open_all(struct recording *r)
 	r->rings = calloc(nr_targets, sizeof(struct pmuctl_ring *));
 	if (!r->events || !r->ids || !r->rings)
 		return -ENOMEM;
+	ret = traces_find(r);
 	for (size_t event = 0; event < r->set.nr_events && ret == 0; event++)
 		ret = open_event(r, event);
 	for (size_t target = 0; target < nr_targets && ret == 0; target++)
 		ret = open_ring(r, target);
-	return ret;
+	return ret < 0 ? ret : traces_open(r);
 }
 
 /**
@@ -204,6 +229,7 @@ void recording_close(struct recording *r)
 {
 	if (!r)
 		return;
+	traces_close(r);
 	for (size_t i = 0; r->rings && i < r->set.targets.count; i++)
 		pmuctl_ring_close(r->rings[i]);
 	event_set_close(&r->set);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ enum {
 	SAMPLE_TIME_AT	= 32,	/* behind header, identifier, ip, pid and tid */
 	LOST_COUNT_AT	= 16,	/* behind header, id */
 	LOST_SAMPLES_AT	= 8,
+	AUX_SIZE_AT	= 16,
+	AUX_FLAGS_AT	= 24,
 	MMAP_NAME_AT	= 40,
 	MMAP2_NAME_AT	= 72,
 };
@@ -43,7 +46,8 @@ enum {
  * @error: what stopped it, an errno; for other threads too.
  * @stop: an eventfd that ends it.
  * @alive: a pipe: its write end is closed when the last target is gone.
- * @polls: a ring each, then @stop.
+ * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
+ * @polls: a ring each, then @stop and @snapshots.
  * @interval: how long to wait for a ring, in milliseconds; -1 until it has something.
  * @thread: itself.
  * @is_running: it was started.
@@ -60,6 +64,7 @@ struct reader {
 	int error;
 	int stop;
 	int alive[2];
+	int snapshots;
 	struct pollfd *polls;
 	int interval;
 	pthread_t thread;
@@ -149,6 +154,12 @@ static void note_record(struct reader *reader, const struct perf_event_header *r
 	case PERF_RECORD_LOST_SAMPLES:
 		totals->lost += word_at(record, LOST_SAMPLES_AT);
 		break;
+	case PERF_RECORD_AUX:
+		if (!(word_at(record, AUX_FLAGS_AT) & PERF_AUX_FLAG_OVERWRITE))
+			totals->traced += word_at(record, AUX_SIZE_AT);
+		totals->truncated += !!(word_at(record, AUX_FLAGS_AT) &
+					PERF_AUX_FLAG_TRUNCATED);
+		break;
 	case PERF_RECORD_THROTTLE:
 		totals->throttled++;
 		break;
@@ -191,26 +202,50 @@ static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 	return ret;
 }
 
-/* All rings once; returns whether there was something. */
+static void say_cannot_write(struct reader *reader, int error)
+{
+	say_error("cannot write to '%s': %s", reader->recording->options->output,
+		  strerror(-error));
+	reader_fail(reader, error);
+}
+
+/* All rings and traces once; returns whether there was something. */
 static bool round_read(struct reader *reader)
 {
 	const struct recording *r = reader->recording;
 	bool any = false;
 	int ret = 0;
 
-	for (size_t i = 0; i < r->set.targets.count && ret == 0; i++)
+	for (size_t i = 0; i < r->set.targets.count && ret == 0; i++) {
 		if (r->rings[i])
 			ret = ring_read(reader, r->rings[i], &any);
+		if (ret == 0 && !r->options->snapshot)
+			ret = trace_read(r, reader->file, i, &any);
+	}
 	if (any && ret == 0)
 		ret = perfdata_finish_round(reader->file);
 	__atomic_store_n(&reader->samples, reader->totals.samples,
 			 __ATOMIC_RELAXED);
-	if (ret < 0) {
-		say_error("cannot write to '%s': %s", r->options->output,
-			  strerror(-ret));
-		reader_fail(reader, ret);
-	}
+	if (ret < 0)
+		say_cannot_write(reader, ret);
 	return any;
+}
+
+/* Copies the ends of traces, if somebody has asked for that. */
+static void snapshot_read(struct reader *reader)
+{
+	struct signalfd_siginfo info;
+	bool asked = false;
+	int ret;
+
+	while (reader->snapshots >= 0 &&
+	       read(reader->snapshots, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		asked = true;
+	if (!asked)
+		return;
+	ret = traces_snapshot(reader->recording, reader->file, true);
+	if (ret < 0)
+		say_cannot_write(reader, ret);
 }
 
 /* ----------------------------------------------------------------- thread */
@@ -240,7 +275,7 @@ static void note_gone(struct reader *reader)
 static bool wait_for_more(struct reader *reader, int timeout)
 {
 	size_t rings = reader->recording->set.targets.count;
-	int ret = poll(reader->polls, rings + 1, timeout);
+	int ret = poll(reader->polls, rings + 2, timeout);
 
 	if (ret < 0)
 		return errno == EINTR;
@@ -287,6 +322,7 @@ static void *reader_main(void *arg)
 	}
 	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
 		reader->totals.wakeups++;
+		snapshot_read(reader);
 		round_read(reader);
 	}
 	return NULL;
@@ -297,12 +333,13 @@ static void *reader_main(void *arg)
  * @recording: where the rings are; it must live as long as the reader.
  * @file: where to.
  * @dsos: filled with files that programs map; NULL if nobody wants them.
+ * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
  * @reader: the result.
  *
  * Return: 0 or a negative errno.
  */
 int reader_new(struct recording *recording, struct perfdata *file,
-	       struct dsos *dsos, struct reader **reader)
+	       struct dsos *dsos, int snapshots, struct reader **reader)
 {
 	size_t rings = recording->set.targets.count;
 	struct reader *new = calloc(1, sizeof(*new));
@@ -313,7 +350,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	new->interval = -1;
 	new->alive[0] = -1;
 	new->alive[1] = -1;
-	new->polls = calloc(rings + 1, sizeof(*new->polls));
+	new->polls = calloc(rings + 2, sizeof(*new->polls));
 	new->stop = eventfd(0, EFD_CLOEXEC);
 	if (!new->polls || new->stop < 0 || pipe2(new->alive, O_CLOEXEC) < 0) {
 		ret = new->polls ? -errno : -ENOMEM;
@@ -321,12 +358,15 @@ int reader_new(struct recording *recording, struct perfdata *file,
 		return ret;
 	}
 	for (size_t i = 0; i < rings; i++) {
-		struct pmuctl_event *event = recording->set.handles[i];
+		struct pmuctl_event *event =
+			*event_set_handle(&recording->set, recording->ring_event, i);
 
 		new->polls[i].fd = event ? pmuctl_event_fd(event) : -1;
 		new->polls[i].events = POLLIN;
 	}
 	new->polls[rings] = (struct pollfd){ .fd = new->stop, .events = POLLIN };
+	new->polls[rings + 1] = (struct pollfd){ .fd = snapshots, .events = POLLIN };
+	new->snapshots = snapshots;
 	new->recording = recording;
 	new->file = file;
 	new->dsos = dsos;
@@ -371,6 +411,12 @@ int reader_stop(struct reader *reader)
 		eventfd_write(reader->stop, 1);
 		pthread_join(reader->thread, NULL);
 		reader->is_running = false;
+	}
+	if (!reader->error && reader->recording->options->snapshot) {
+		int ret = traces_snapshot(reader->recording, reader->file, false);
+
+		if (ret < 0)
+			say_cannot_write(reader, ret);
 	}
 	while (!reader->error && round_read(reader))
 		;

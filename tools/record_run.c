@@ -7,9 +7,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@
  * struct session - what is done for one command line
  * @options: what was asked for.
  * @signals: from signals_block().
+ * @snapshots: descriptor of the signals that ask for snapshots of traces, or -1.
  * @child: the command, its pid is 0 if there is none.
  * @recording: events and rings.
  * @fd: of the file.
@@ -30,6 +33,7 @@
 struct session {
 	const struct record_options *options;
 	int signals;
+	int snapshots;
 	struct child child;
 	struct recording *recording;
 	int fd;
@@ -74,10 +78,13 @@ static int file_open(struct session *s)
 			  strerror(-ret));
 		return ret;
 	}
-	s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
-		     O_NONBLOCK, 0600);
+	if (s->options->kcore)
+		s->fd = kcore_create(path);
+	else
+		s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
+			     O_NONBLOCK, 0600);
 	if (s->fd < 0)
-		return say_cannot_write(s, -errno);
+		return say_cannot_write(s, s->options->kcore ? s->fd : -errno);
 	ret = perfdata_create(s->fd, s->recording->events,
 			      s->recording->set.nr_events, &s->file);
 	if (ret == -ESPIPE) {
@@ -176,8 +183,15 @@ static int command_start(struct session *s)
 static int start(struct session *s)
 {
 	bool by_exec = s->options->measure.kind == TARGET_COMMAND && !s->options->delay;
-	int ret = describe(s, true);
+	int ret = traces_describe(s->recording, s->file);
 
+	if (ret < 0)
+		say_cannot_write(s, ret);
+	else
+		ret = describe(s, true);
+	/* The hooks of all events are in the code by now. */
+	if (ret == 0 && s->options->kcore)
+		ret = kcore_copy(s->options->output);
 	if (ret == 0 && !by_exec && !s->options->delay)
 		ret = begin(s);
 	if (ret < 0) {
@@ -257,8 +271,13 @@ static void say_totals(const struct session *s)
 	if (totals->damaged)
 		say_error("%llu times a ring had something that is no record, which was dropped",
 			  (unsigned long long)totals->damaged);
+	if (totals->truncated && !s->options->snapshot)
+		say_error("the trace was cut off %llu times, as its buffer was full: make it larger with -m ,PAGES, or trace less",
+			  (unsigned long long)totals->truncated);
 	if (s->options->quiet)
 		return;
+	if (totals->traced)
+		fprintf(stderr, "pmuctl: traced %.3f MB\n", (double)totals->traced / 1e6);
 	fprintf(stderr, "pmuctl: wrote %llu samples to %s, %.3f MB; woken up %llu times\n",
 		(unsigned long long)totals->samples, s->options->output,
 		(double)perfdata_size(s->file) / 1e6,
@@ -271,6 +290,9 @@ static int finish(struct session *s)
 	int stopped = reader_stop(s->reader);
 	int ret = put_lost(s, reader_totals(s->reader)->lost);
 
+	if (s->options->kcore)
+		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
+	formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
@@ -321,10 +343,21 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 		return ret;
 	if (!options->no_build_ids)
 		s->dsos = dsos_new();
-	ret = reader_new(s->recording, s->file, s->dsos, &s->reader);
+	ret = reader_new(s->recording, s->file, s->dsos, s->snapshots, &s->reader);
 	if (ret < 0)
 		say_error("%s", pmuctl_strerror(ret));
 	return ret;
+}
+
+/* Receive SIGUSR2, which asks for a snapshot, through a descriptor from now on. */
+static int snapshots_block(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /**
@@ -336,7 +369,7 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
  */
 int record_run(struct pmuctl_device *dev, const struct record_options *options)
 {
-	struct session s = { .options = options, .fd = -1 };
+	struct session s = { .options = options, .fd = -1, .snapshots = -1 };
 	int status = STATUS_FAILED;
 	sigset_t mask;
 
@@ -345,6 +378,8 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 		say_error("cannot handle signals: %s", strerror(-s.signals));
 		return STATUS_FAILED;
 	}
+	if (options->snapshot)
+		s.snapshots = snapshots_block();
 	if (session_open(&s, dev, &mask) == 0)
 		status = record_all(&s);
 	else if (s.child.pid)
@@ -358,5 +393,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 		status = STATUS_FAILED;
 	}
 	close(s.signals);
+	if (s.snapshots >= 0)
+		close(s.snapshots);
 	return status;
 }

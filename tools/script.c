@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl script": prints the samples of a recording one by one, in the order of time.
+ * "pmuctl script": prints the samples of a recording one by one, in the order of time, or
+ * what was traced.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -21,6 +22,8 @@ static const char script_help[] =
 "  -G, --hide-call-graph     no callers\n"
 "      --records        all records: of forks, names, mappings, losses too\n"
 "  -j, --json           an object a line for each\n"
+"      --trace[=WHAT]   what was traced: calls (if it is not given), branches,\n"
+"                       instructions, or functions with how many instructions\n"
 "      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
 "      --symfs DIR      where the recorded machine's files are, instead of /\n"
 "  -h, --help           this text\n"
@@ -29,6 +32,7 @@ static const char script_help[] =
 
 enum {
 	OPTION_RECORDS = 256,
+	OPTION_TRACE,
 	OPTION_KALLSYMS,
 	OPTION_SYMFS,
 };
@@ -40,6 +44,7 @@ static const struct option long_options[] = {
 	{ "hide-call-graph",	no_argument, NULL, 'G' },
 	{ "records",		no_argument, NULL, OPTION_RECORDS },
 	{ "json",		no_argument, NULL, 'j' },
+	{ "trace",		optional_argument, NULL, OPTION_TRACE },
 	{ "kallsyms",		required_argument, NULL, OPTION_KALLSYMS },
 	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
 	{ "help",		no_argument, NULL, 'h' },
@@ -73,6 +78,28 @@ static int parse_fields(struct script *script, const char *text)
 	if (script->fields & FIELD_SYMOFF)
 		script->fields |= FIELD_SYM;
 	return STATUS_OK;
+}
+
+static int parse_trace(struct script *script, const char *text)
+{
+	static const char *const names[] = {
+		[SCRIPT_TRACE_CALLS] = "calls",
+		[SCRIPT_TRACE_BRANCHES] = "branches",
+		[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
+		[SCRIPT_TRACE_FUNCTIONS] = "functions",
+	};
+
+	script->trace = SCRIPT_TRACE_CALLS;
+	if (!text)
+		return STATUS_OK;
+	for (size_t i = SCRIPT_TRACE_CALLS; i < ARRAY_LEN(names); i++)
+		if (!strcmp(text, names[i])) {
+			script->trace = (enum script_trace)i;
+			return STATUS_OK;
+		}
+	return say_usage(&command_script,
+			 "--trace=%s is not there: of a trace it prints calls, branches, instructions or functions",
+			 text);
 }
 
 static bool is_wanted(const struct script *script, const struct perffile_record *record)
@@ -171,6 +198,8 @@ static int take_option(struct script *script, int option)
 	case 'j':
 		script->json = true;
 		break;
+	case OPTION_TRACE:
+		return parse_trace(script, optarg);
 	case OPTION_KALLSYMS:
 		script->input.kallsyms = optarg;
 		break;
@@ -208,7 +237,7 @@ static int script_run(int argc, char **argv)
 				 argv[optind]);
 	if (samples_open(&script.samples, &script.input) < 0)
 		return STATUS_FAILED;
-	status = run(&script);
+	status = script.trace ? script_print_trace(&script) : run(&script);
 	samples_close(script.samples);
 	return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl script": what its parts share. script.c understands the command line and reads
- * the records, script_text.c and script_json.c print them.
+ * the records, script_text.c and script_json.c print them, script_trace.c prints traces.
  */
 #ifndef PMUCTL_TOOL_SCRIPT_H
 #define PMUCTL_TOOL_SCRIPT_H
@@ -33,6 +33,15 @@ enum script_field {
 			FIELD_DSO)
 #define FIELDS_OF_PLACE (FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_LINE)
 
+/* What is printed of traces */
+enum script_trace {
+	SCRIPT_TRACE_NONE,
+	SCRIPT_TRACE_CALLS,
+	SCRIPT_TRACE_BRANCHES,
+	SCRIPT_TRACE_INSTRUCTIONS,
+	SCRIPT_TRACE_FUNCTIONS,
+};
+
 /**
  * struct script - what is printed
  * @input: the file and its surroundings.
@@ -41,6 +50,7 @@ enum script_field {
  * @chains: call chains too.
  * @records: all records, not only samples.
  * @json: an object a line.
+ * @trace: of traces, and no samples then.
  * @samples: the recording.
  */
 struct script {
@@ -50,6 +60,7 @@ struct script {
 	bool chains;
 	bool records;
 	bool json;
+	enum script_trace trace;
 	struct samples *samples;
 };
 
@@ -65,5 +76,8 @@ void script_print_record(const struct script *script, const struct perffile_reco
 /* script_json.c */
 int script_print_json(const struct script *script, const struct perffile_record *record,
 		      const struct thread *thread);
+
+/* script_trace.c */
+int script_print_trace(const struct script *script);
 
 #endif /* PMUCTL_TOOL_SCRIPT_H */

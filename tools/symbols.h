@@ -165,6 +165,7 @@ struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t addr
 
 /* symbols_elf.c */
 void symbols_load_file(struct symbols *symbols, struct binary *binary);
+size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, size_t size);
 uint64_t binary_address(const struct binary *binary, uint64_t offset);
 const char *symbols_source_line(struct symbols *symbols, const struct place *place);
 void binary_close(struct binary *binary);

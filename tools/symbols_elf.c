@@ -250,6 +250,39 @@ uint64_t binary_address(const struct binary *binary, uint64_t offset)
 }
 
 /**
+ * binary_code() - bytes of a binary
+ * @binary: the binary, whose symbols were read.
+ * @address: in its own terms.
+ * @to: where to.
+ * @size: how many.
+ *
+ * Return: how many there are; 0 if the file is not there, or is another one.
+ */
+size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, size_t size)
+{
+	Dwfl_Module *module;
+	GElf_Addr bias;
+	size_t length;
+	char *bytes;
+
+	module = binary->dwfl ? dwfl_addrmodule(binary->dwfl, address + binary->bias) : NULL;
+	bytes = module ? elf_rawfile(dwfl_module_getelf(module, &bias), &length) : NULL;
+	for (size_t i = 0; bytes && i < binary->segment_count; i++) {
+		const struct binary_segment *segment = &binary->segments[i];
+		uint64_t into = address - segment->address;
+
+		if (address < segment->address || into >= segment->size ||
+		    segment->offset > length || segment->size > length - segment->offset)
+			continue;
+		if (size > segment->size - into)
+			size = segment->size - into;
+		memcpy(to, bytes + segment->offset + into, size);
+		return size;
+	}
+	return 0;
+}
+
+/**
  * symbols_source_line() - the line of the source that a place comes from
  * @symbols: all binaries.
  * @place: the place.

@@ -503,7 +503,8 @@ typedef int (*pmuctl_name_fn)(void *arg, const char *name,
  *    cmask=N, config=N, config1=N, config2=N, name=TEXT, parted by commas. Without
  *    the slashes, a field that is given for the second time starts the next
  *    event;
- *  - any name that @resolve knows.
+ *  - any name that @resolve knows;
+ *  - NAME/TERMS/, see pmuctl_trace.h.
  *
  * After it may come a colon (not needed behind a slash) and modifiers: u user
  * space, k the kernel, h a hypervisor, each alone or together, up to three p for
@@ -540,8 +541,7 @@ size_t pmuctl_events_count(const struct pmuctl_events *events);
  * @index: which one, from 0.
  *
  * Return: the name as it was written, with the modifiers that the group adds, or
- * that of its field name=; valid as long as the list. NULL if there is no such
- * event.
+ * that of its field name=; valid as long as the list. NULL: no such event.
  */
 const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index);
 
@@ -551,7 +551,7 @@ const char *pmuctl_events_name(const struct pmuctl_events *events, size_t index)
  * @index: which one, from 0.
  *
  * Return: an attr with size, type, config, exclude_*, precise_ip, pinned and exclusive
- * set and all else zero; valid as long as the list. NULL if there is no such event.
+ * set, what terms say, and all else zero; valid as long as the list. NULL: no such event.
  */
 const struct perf_event_attr *
 pmuctl_events_attr(const struct pmuctl_events *events, size_t index);

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_trace.h>
+
 #include "internal.h"
 
 struct named_event {
 	char *name;
+	char *filter;		/* NULL if it has none */
+	bool traces;
 	struct perf_event_attr attr;
 	size_t leader;		/* index of the first one of its group */
 };
@@ -89,9 +93,14 @@ static int events_add(struct pmuctl_events *events, const struct item *item,
 	list += events->count;
 	list->attr = item->attr;
 	list->leader = leader;
+	list->traces = item->traces;
+	list->filter = item->filter[0] ? strdup(item->filter) : NULL;
 	list->name = name_make(item, group, leader == events->count);
-	if (!list->name)
+	if (!list->name || (item->filter[0] && !list->filter)) {
+		free(list->name);
+		free(list->filter);
 		return -ENOMEM;
+	}
 	group_modifiers_apply(&list->attr, group, leader == events->count);
 	events->count++;
 	return 0;
@@ -104,18 +113,38 @@ static const char *blanks_skip(const char *at)
 	return at;
 }
 
+/* Who pauses or resumes a trace is in the group of the one that traces. */
+static int leader_find(struct parser *p, const char *at, const struct item *item,
+		       const struct pmuctl_events *events, size_t *leader)
+{
+	*leader = events->count;
+	if (!(item->action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME)))
+		return 0;
+	for (size_t i = events->count; i--;)
+		if (events->list[i].traces) {
+			*leader = events->list[i].leader;
+			return 0;
+		}
+	return pmuctl_parse_fail(p, at,
+		"no trace is there to pause or resume: give the event that traces before, as intel_pt/aux-action=start-paused/");
+}
+
 /* A single event; returns where it ends, or NULL with *@ret set. */
 static const char *single_parse(struct parser *p, const char *at,
 				struct pmuctl_events *events, int *ret)
 {
 	const struct modifiers none = { .text = { at, 0 } };
+	const char *end;
 	struct item item;
+	size_t leader;
 
-	at = pmuctl_item_parse(p, at, &item, ret);
-	if (!at)
+	end = pmuctl_item_parse(p, at, &item, ret);
+	if (!end)
 		return NULL;
-	*ret = events_add(events, &item, &none, events->count);
-	return *ret < 0 ? NULL : at;
+	*ret = leader_find(p, at, &item, events, &leader);
+	if (*ret == 0)
+		*ret = events_add(events, &item, &none, leader);
+	return *ret < 0 ? NULL : end;
 }
 
 /* What stands behind the brace at @at; returns where that ends. */
@@ -227,8 +256,10 @@ PMUCTL_API void pmuctl_events_free(struct pmuctl_events *events)
 {
 	if (!events)
 		return;
-	for (size_t i = 0; i < events->count; i++)
+	for (size_t i = 0; i < events->count; i++) {
 		free(events->list[i].name);
+		free(events->list[i].filter);
+	}
 	free(events->list);
 	free(events);
 }
@@ -248,6 +279,17 @@ PMUCTL_API const struct perf_event_attr *
 pmuctl_events_attr(const struct pmuctl_events *events, size_t index)
 {
 	return index < events->count ? &events->list[index].attr : NULL;
+}
+
+PMUCTL_API const char *pmuctl_events_filter(const struct pmuctl_events *events,
+					    size_t index)
+{
+	return index < events->count ? events->list[index].filter : NULL;
+}
+
+PMUCTL_API int pmuctl_events_trace(const struct pmuctl_events *events, size_t index)
+{
+	return index < events->count && events->list[index].traces;
 }
 
 PMUCTL_API size_t pmuctl_events_leader(const struct pmuctl_events *events,

@@ -74,8 +74,14 @@ bool pmuctl_field_is(struct span term, unsigned int *index)
 	return false;
 }
 
-/* The whole of @text as a number; hexadecimal with 0x, else decimal. */
-static bool number_parse(struct span text, uint64_t *value)
+/**
+ * pmuctl_number_parse() - understand a number: hexadecimal with 0x, else decimal
+ * @text: all of it.
+ * @value: the result.
+ *
+ * Return: whether it is one.
+ */
+bool pmuctl_number_parse(struct span text, uint64_t *value)
 {
 	uint64_t base = 10, result = 0;
 
@@ -175,7 +181,7 @@ int pmuctl_field_apply(struct parser *p, struct span term, struct field_set *set
 			return value.len ? 0 : pmuctl_parse_fail(p, value.start,
 				"the name is empty");
 		}
-		if (!number_parse(value, &number))
+		if (!pmuctl_number_parse(value, &number))
 			return pmuctl_parse_fail(p, value.start,
 				"'%.*s' is not a number: write it in decimal, or hexadecimal with 0x before it",
 				(int)value.len, value.start);

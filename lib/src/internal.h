@@ -13,6 +13,9 @@
 /* Marks what the version script exports. */
 #define PMUCTL_API __attribute__((visibility("default")))
 
+/* A filter made of terms, "id == 63 && ..." */
+#define FILTER_MAX 256
+
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A piece of the caller's text; not ended by a NUL. */
@@ -45,12 +48,18 @@ struct modifiers {
  * @name: as it was written, or given by name=.
  * @has_own_name: it is the latter.
  * @mods: its own modifiers.
+ * @traces: it is one of a driver that traces.
+ * @action: PMUCTL_AUX_*, or 0; in @attr too.
+ * @filter: of a tracepoint, or empty.
  */
 struct item {
 	struct perf_event_attr attr;
 	struct span name;
 	bool has_own_name;
 	struct modifiers mods;
+	bool traces;
+	uint32_t action;
+	char filter[FILTER_MAX];
 };
 
 /* tracepoint.c */
@@ -78,8 +87,14 @@ struct field_set {
 bool pmuctl_field_is(struct span term, unsigned int *index);
 int pmuctl_field_apply(struct parser *p, struct span term,
 		       struct field_set *set, struct perf_event_attr *attr);
+bool pmuctl_number_parse(struct span text, uint64_t *value);
 int pmuctl_raw_parse(struct parser *p, struct span text,
 		     struct perf_event_attr *attr);
+
+/* terms.c */
+int pmuctl_term_common(struct parser *p, struct span term, struct item *item);
+int pmuctl_terms_parse(struct parser *p, struct span name, struct span body,
+		       struct item *item);
 
 /* parse.c */
 int pmuctl_parse_fail(struct parser *p, const char *where, const char *format, ...)

@@ -131,11 +131,17 @@ static int modifiers_apply(struct parser *p, struct span text, struct item *item
 
 /* ------------------------------------------------------- one kind each */
 
+static bool is_name(struct span term)
+{
+	return term.len >= 5 && !strncmp(term.start, "name=", 5);
+}
+
 /*
  * FIELDS or a generic name, between the slashes or bare. @list holds all terms with
  * their commas.
  */
-static int fields_parse(struct parser *p, struct span list, struct item *item)
+static int fields_parse(struct parser *p, struct span list, bool between_slashes,
+			struct item *item)
 {
 	const char *end = list.start + list.len;
 	const char *at = list.start;
@@ -147,8 +153,11 @@ static int fields_parse(struct parser *p, struct span list, struct item *item)
 		const char *comma = memchr(at, ',', (size_t)(end - at));
 		struct span term = { at, (size_t)((comma ? comma : end) - at) };
 
-		ret = pmuctl_field_apply(p, pmuctl_span_trim(term), &set,
-					 &item->attr);
+		term = pmuctl_span_trim(term);
+		ret = between_slashes && !is_name(term) ?
+		      pmuctl_term_common(p, term, item) : 0;
+		if (!ret)
+			ret = pmuctl_field_apply(p, term, &set, &item->attr);
 		if (ret < 0)
 			return ret;
 		at = comma ? comma + 1 : end + 1;
@@ -160,7 +169,19 @@ static int fields_parse(struct parser *p, struct span list, struct item *item)
 	return 0;
 }
 
-/* cpu/.../ with what follows */
+/* What stands behind the second slash */
+static int slash_modifiers_parse(struct parser *p, struct span mods, struct item *item)
+{
+	if (!mods.len)
+		return 0;
+	if (mods.start[0] == ':') {
+		mods.start++;
+		mods.len--;
+	}
+	return modifiers_apply(p, mods, item);
+}
+
+/* cpu/.../, or another name before the slash, with what follows */
 static int pmu_parse(struct parser *p, struct span text, struct item *item)
 {
 	const char *end = text.start + text.len;
@@ -171,11 +192,11 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 	struct span mods = { close + 1, (size_t)(end - close - 1) };
 	int ret;
 
-	if (!pmuctl_span_is(pmu, "cpu"))
-		return pmuctl_parse_fail(p, pmu.start,
-			"there is no PMU '%.*s' here: pmuctl counts events of cpu/.../",
-			(int)pmu.len, pmu.start);
 	body = pmuctl_span_trim(body);
+	if (!pmuctl_span_is(pmu, "cpu")) {
+		ret = pmuctl_terms_parse(p, pmu, body, item);
+		return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);
+	}
 	if (!body.len)
 		return pmuctl_parse_fail(p, open + 1,
 			"there is nothing between the slashes: write for example cpu/event=0xc4/");
@@ -183,14 +204,8 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 	if (!ret)
 		ret = pmuctl_raw_parse(p, body, &item->attr);
 	if (!ret)
-		ret = fields_parse(p, body, item);
-	if (ret < 0 || !mods.len)
-		return ret < 0 ? ret : 0;
-	if (mods.start[0] == ':') {
-		mods.start++;
-		mods.len--;
-	}
-	return modifiers_apply(p, mods, item);
+		ret = fields_parse(p, body, true, item);
+	return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);
 }
 
 /* A name that only the resolver can know; it may contain colons itself. */
@@ -306,7 +321,7 @@ static int bare_fields_parse(struct parser *p, struct span text, struct item *it
 
 	if (colon)
 		list.len = (size_t)(colon - text.start);
-	ret = fields_parse(p, list, item);
+	ret = fields_parse(p, list, false, item);
 	if (ret < 0 || !colon)
 		return ret;
 	mods.start = colon + 1;

@@ -12,8 +12,14 @@
 
 static const struct filter_field fields[] = {
 	{ "id", 1, FILTER_S64 }, { "state", 2, FILTER_U32 }, { "cpu", 3, FILTER_S32 },
-	{ "preempt", 0, FILTER_BOOL }, { "pid", 4, FILTER_TASK }, { NULL, 0, 0 },
+	{ "preempt", 0, FILTER_BOOL }, { "pid", 4, FILTER_TASK },
+	{ "nr", 4, FILTER_SYSCALL }, { NULL, 0, 0 },
 };
+
+s64 filter_syscall_nr(u64 regs)
+{
+	return regs + 2;
+}
 
 s64 filter_task_id(u64 task)
 {

@@ -17,6 +17,7 @@ static const struct filter_field fields[] = {
 	{ "cpu", 3, FILTER_S32 },
 	{ "preempt", 4, FILTER_BOOL },
 	{ "pid", 5, FILTER_TASK },
+	{ "nr", 5, FILTER_SYSCALL },
 	{ NULL, 0, 0 },
 };
 
@@ -26,6 +27,12 @@ static const struct filter_field fields[] = {
 s64 filter_task_id(u64 task)
 {
 	return *(const int *)(uintptr_t)task;
+}
+
+/* And of registers, one more. */
+s64 filter_syscall_nr(u64 regs)
+{
+	return filter_task_id(regs) + 1;
 }
 
 static int task = 4711;
@@ -75,6 +82,12 @@ Test(filter, comparisons)
 	check_passes("state & 1");
 	check_passes("state & 6");
 	check_fails("state & 4");
+}
+
+Test(filter, a_system_call_is_told_by_its_registers)
+{
+	check_passes("nr == 4712 && pid == 4711");
+	check_fails("nr == 4711");
 }
 
 Test(filter, each_type_has_its_width_and_sign)

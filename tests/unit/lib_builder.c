@@ -5,7 +5,7 @@
  */
 /* sources: lib/src/builder.c lib/src/watch.c lib/src/ring.c lib/src/sampling.c */
 /* sources: lib/src/event.c lib/src/tracepoint.c lib/src/group.c lib/src/device.c lib/src/explain.c */
-/* sources: lib/src/events.c lib/src/fields.c lib/src/names.c lib/src/parse.c */
+/* sources: lib/src/events.c lib/src/fields.c lib/src/names.c lib/src/parse.c lib/src/terms.c */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The grammar of event lists: groups in braces, their modifiers, the modifiers of
  * pinned and exclusive events, and what is wrong with braces.
  */
-/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/events.c */
+/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The names that libpmuctl knows by itself: each with the type and config that
  * <linux/perf_event.h> defines for it, aliases, cache events and their absurdities.
  */
-/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/events.c */
+/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>

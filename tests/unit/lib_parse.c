@@ -3,14 +3,14 @@
  * The grammar of event lists: fields, raw numbers, modifiers, lists, names that only
  * a resolver knows, and for every mistake the position and the sentence.
  */
-/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/events.c */
+/* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
 
-#include <pmuctl.h>
+#include <pmuctl_trace.h>
 
 static struct pmuctl_events *parse(const char *text)
 {
@@ -382,4 +382,83 @@ Test(lib_parse, any_text_is_understood_or_refused_with_a_place)
 		cr_assert_str_not_empty(error.sentence);
 	}
 	cr_assert_gt(good, 100);
+}
+
+/* A resolver that knows one tracepoint */
+static int one_tracepoint(void *arg, const char *name, struct perf_event_attr *attr,
+			  char *sentence, size_t size)
+{
+	(void)arg;
+	(void)sentence;
+	(void)size;
+	if (strcmp(name, "raw_syscalls:sys_enter") != 0)
+		return -ENOENT;
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = 21;
+	return 0;
+}
+
+static int parse_terms(const char *text, struct pmuctl_parse_error *error,
+		       struct pmuctl_events **events)
+{
+	return pmuctl_events_parse(text, one_tracepoint, NULL, error, events);
+}
+
+Test(lib_parse, terms_of_a_tracepoint_are_its_filter)
+{
+	struct pmuctl_parse_error error;
+	struct pmuctl_events *events;
+
+	cr_assert_eq(parse_terms("raw_syscalls:sys_enter/id=63/,"
+				 "raw_syscalls:sys_enter/id=0x3f,args=1,period=10,name=calls/,"
+				 "instructions/period=300/u,cycles", &error, &events), 0,
+		     "%s", error.sentence);
+	cr_assert_eq(pmuctl_events_count(events), 4);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_TRACEPOINT);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->config, 21);
+	cr_assert_str_eq(pmuctl_events_filter(events, 0), "id == 63");
+	cr_assert_str_eq(pmuctl_events_filter(events, 1), "id == 0x3f && args == 1");
+	cr_assert_str_eq(pmuctl_events_name(events, 1), "calls");
+	cr_assert_eq(pmuctl_events_attr(events, 1)->sample_period, 10);
+	cr_assert_eq(pmuctl_events_attr(events, 2)->type, PERF_TYPE_HARDWARE);
+	cr_assert_eq(pmuctl_events_attr(events, 2)->sample_period, 300);
+	cr_assert_eq(pmuctl_events_attr(events, 2)->exclude_kernel, 1);
+	cr_assert_null(pmuctl_events_filter(events, 3));
+	cr_assert_null(pmuctl_events_filter(events, 4));
+	for (size_t i = 0; i < 5; i++)
+		cr_assert_eq(pmuctl_events_trace(events, i), 0);
+	pmuctl_events_free(events);
+}
+
+static const struct mistake term_mistakes[] = {
+	{ "raw_syscalls:sys_exit/id=63/", 0, "unknown event 'raw_syscalls:sys_exit'" },
+	{ "raw_syscalls:sys_enter/id/", 23, "a field of the tracepoint and its value" },
+	{ "raw_syscalls:sys_enter/id=x/", 26, "'x' is not a number" },
+	{ "cycles/period=0/", 14, "the least is 1" },
+	{ "cycles/period=many/", 14, "not a number" },
+	{ "cycles/foo=1/", 7, "'cycles' can have aux-action=WHAT" },
+	{ "cycles/name=/", 12, "empty" },
+	{ "cycles/aux-action=stop/", 18, "start-paused, pause or resume, not 'stop'" },
+	{ "cycles/aux-action=start-paused/", 18, "is for an event that traces" },
+	{ "cycles/aux-action=pause,aux-action=resume/", 35, "given twice" },
+	{ "cycles,instructions/aux-action=pause/", 7, "no trace is there to pause" },
+	{ "cycles/aux-output/", 7, "aux-output, PEBS records in a trace, is not there" },
+	{ "cpu/event=1,aux-action=stop/", 23, "not 'stop'" },
+	{ "intel_pt//u", 0, "there is no intel_pt here" },
+};
+
+Test(lib_parse, mistakes_in_terms_are_told_with_their_place)
+{
+	for (size_t i = 0; i < sizeof(term_mistakes) / sizeof(term_mistakes[0]); i++) {
+		const struct mistake *mistake = &term_mistakes[i];
+		struct pmuctl_parse_error error;
+		struct pmuctl_events *events;
+
+		cr_expect_eq(parse_terms(mistake->text, &error, &events), -EINVAL, "'%s'",
+			     mistake->text);
+		cr_expect_eq(error.position, mistake->position, "'%s': at %zu: %s",
+			     mistake->text, error.position, error.sentence);
+		cr_expect(strstr(error.sentence, mistake->part), "'%s': %s",
+			  mistake->text, error.sentence);
+	}
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pieces of traces in a file: written, and found again byte by byte, between records; with
+ * an index as other readers want it.
+ */
+/* sources: tools/perfdata.c tools/perffile.c tools/perffile_features.c */
+/* sources: tools/perffile_records.c tools/perffile_sample.c tools/perffile_trace.c */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "../../tools/perfdata.h"
+#include "../../tools/perffile.h"
+
+static const uint64_t ids[] = { 7 };
+static const struct perfdata_event events[] = {
+	{ "intel_pt//u", { .type = 1000, .size = 112, .sample_type = PERF_SAMPLE_IDENTIFIER |
+			   PERF_SAMPLE_TID, .sample_id_all = 1 }, 0, ids, 1 },
+};
+
+static const char text[] = "abcdefghijklmnopqrstuvwxyz";
+
+static void put_info(struct perfdata *file)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t whose, reserved;
+		uint64_t words[PERFFILE_PT_WORDS];
+	} info = {
+		.header = { .type = PERFFILE_AUXTRACE_INFO, .size = sizeof(info) },
+		.whose = PERFFILE_TRACE_INTEL_PT,
+		.words = { [PERFFILE_PT_TYPE] = 1000, [PERFFILE_PT_PER_CPU] = 1 },
+	};
+	struct iovec piece = { &info, sizeof(info) };
+
+	cr_assert_eq(perfdata_write(file, &piece, 1), 0);
+}
+
+static void put_aux(struct perfdata *file, uint64_t position, uint64_t size)
+{
+	const uint64_t words[] = { PERF_RECORD_AUX | 48ULL << 48, position, size, 1, 5, 7 };
+	struct iovec piece = { (void *)words, sizeof(words) };
+
+	cr_assert_eq(perfdata_write(file, &piece, 1), 0);
+}
+
+static struct perffile *written(int *fd)
+{
+	struct perfdata_trace trace = { .position = 4096, .reference = 99, .buffer = 3,
+					.tid = -1, .cpu = 2 };
+	struct iovec pieces[2] = { { (void *)text, 16 }, { (void *)(text + 16), 5 } };
+	struct perffile_error error;
+	struct perffile *file;
+	struct perfdata *out;
+	void *data;
+	off_t size;
+
+	*fd = memfd_create("perf.data", MFD_CLOEXEC);
+	cr_assert_eq(perfdata_create(*fd, events, 1, &out), 0);
+	put_info(out);
+	put_aux(out, 4096, 21);
+	cr_assert_eq(perfdata_write_trace(out, &trace, pieces, 2), 0);
+	put_aux(out, 4117, 1);
+	trace.position = 4117;
+	cr_assert_eq(perfdata_write_trace(out, &trace, pieces, 1), 0);
+	cr_assert_eq(perfdata_finish(out), 0);
+	perfdata_free(out);
+	size = lseek(*fd, 0, SEEK_END);
+	data = malloc((size_t)size);
+	cr_assert_eq(pread(*fd, data, (size_t)size, 0), size);
+	cr_assert_eq(perffile_open_memory(&file, data, (size_t)size, &error), 0, "%s", error.text);
+	return file;
+}
+
+Test(perffile_traces, pieces_are_found_with_all_their_bytes)
+{
+	struct perffile_traces traces;
+	struct perffile *file;
+	int fd;
+
+	file = written(&fd);
+	cr_assert_eq(perffile_traces_read(file, &traces), 0);
+	cr_assert_eq(traces.whose, PERFFILE_TRACE_INTEL_PT);
+	cr_assert_eq(traces.words[PERFFILE_PT_TYPE], 1000);
+	cr_assert_eq(traces.words[PERFFILE_PT_PER_CPU], 1);
+	cr_assert_eq(traces.count, 2);
+	/* In the file it is 24, but the next one begins behind 21. */
+	cr_assert_eq(traces.pieces[0].size, 21);
+	cr_assert_eq(memcmp(traces.pieces[0].bytes, "abcdefghijklmnopqrstu\0\0", 24), 0);
+	cr_assert_eq(traces.pieces[0].position, 4096);
+	cr_assert_eq(traces.pieces[0].reference, 99);
+	cr_assert_eq(traces.pieces[0].buffer, 3);
+	cr_assert_eq(traces.pieces[0].tid, -1);
+	cr_assert_eq(traces.pieces[0].cpu, 2);
+	cr_assert_eq(traces.pieces[1].size, 16);
+	cr_assert_eq(traces.pieces[1].position, 4117);
+	perffile_traces_free(&traces);
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}
+
+Test(perffile_traces, records_are_told_around_them)
+{
+	struct perffile_record record;
+	struct perffile_error error;
+	struct perffile *file;
+	unsigned int n = 0;
+	int fd;
+
+	file = written(&fd);
+	while (perffile_next(file, &record, &error) > 0) {
+		cr_assert_eq(record.type, PERF_RECORD_AUX);
+		cr_assert_eq(record.aux.position, n ? 4117 : 4096);
+		cr_assert_eq(record.aux.size, n ? 1 : 21);
+		cr_assert_eq(record.aux.flags, 1);
+		cr_assert_eq(record.pid, 5);
+		n++;
+	}
+	cr_assert_eq(n, 2);
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}
+
+/* Where the records of the pieces are, each with its own size, which is no piece's */
+Test(perffile_traces, the_index_leads_to_each_piece)
+{
+	const uint8_t *index, *at;
+	struct perffile *file;
+	uint64_t table, bits;
+	int fd;
+
+	file = written(&fd);
+	bits = perffile_word(file->data + 72);
+	cr_assert(bits >> PERFFILE_AUXTRACE_INDEX & 1);
+	table = file->records_end;
+	for (unsigned int i = 0; i < PERFFILE_AUXTRACE_INDEX; i++)
+		table += bits >> i & 1 ? 16 : 0;
+	cr_assert_eq(perffile_word(file->data + table + 8), 8 + 2 * 16);
+	index = file->data + perffile_word(file->data + table);
+	cr_assert_eq(perffile_word(index), 2);
+	for (int i = 0; i < 2; i++) {
+		at = file->data + perffile_word(index + 8 + 16 * i);
+		cr_assert_eq(perffile_word(index + 16 + 16 * i), 48);
+		cr_assert_eq(perffile_word(at) & 0xffffffff, PERFFILE_AUXTRACE);
+		cr_assert_eq(perffile_word(at + 16), i ? 4117 : 4096);
+	}
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The traces in a perf.data file: what a decoder must know of the machine, and the pieces
+ * of trace between the records. The records were looked through before
+ * (perffile_records_index()): each is within the file, with what follows it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perffile.h"
+
+/* Bytes of an AUXTRACE record: header, five words, and one more of which half is used */
+#define PIECE_SIZE 48
+
+static void read_info(struct perffile_traces *traces, struct perffile_bytes bytes)
+{
+	traces->whose = perffile_take32(&bytes);
+	perffile_take32(&bytes);
+	for (size_t i = 0; i < PERFFILE_PT_WORDS; i++)
+		traces->words[i] = perffile_take64(&bytes);
+}
+
+static void read_piece(struct perffile_traces *traces, struct perffile_bytes bytes)
+{
+	struct perffile_trace *piece = &traces->pieces[traces->count++];
+
+	piece->size = perffile_take64(&bytes);
+	piece->position = perffile_take64(&bytes);
+	piece->reference = perffile_take64(&bytes);
+	piece->buffer = perffile_take32(&bytes);
+	piece->tid = (int32_t)perffile_take32(&bytes);
+	piece->cpu = (int32_t)perffile_take32(&bytes);
+	piece->bytes = bytes.end;
+}
+
+static uint64_t each_record(const struct perffile *file, struct perffile_traces *traces,
+			    uint64_t at, size_t *pieces)
+{
+	struct perf_event_header header;
+	struct perffile_bytes bytes;
+
+	memcpy(&header, file->data + at, sizeof(header));
+	bytes.at = file->data + at + sizeof(header);
+	bytes.end = file->data + at + header.size;
+	bytes.failed = false;
+	if (header.type == PERFFILE_AUXTRACE_INFO && traces)
+		read_info(traces, bytes);
+	if (header.type != PERFFILE_AUXTRACE || header.size < PIECE_SIZE)
+		return header.size;
+	(*pieces)++;
+	if (traces)
+		read_piece(traces, bytes);
+	return header.size + perffile_word(bytes.at);
+}
+
+/* Behind a piece is padding, to whole words; the next one of the buffer tells how much. */
+static void cut_padding(struct perffile_traces *traces)
+{
+	for (size_t i = 0; i < traces->count; i++) {
+		struct perffile_trace *piece = &traces->pieces[i];
+
+		for (size_t n = i + 1; n < traces->count; n++) {
+			const struct perffile_trace *next = &traces->pieces[n];
+
+			if (next->buffer != piece->buffer)
+				continue;
+			if (next->position > piece->position &&
+			    next->position - piece->position < piece->size)
+				piece->size = next->position - piece->position;
+			break;
+		}
+	}
+}
+
+/**
+ * perffile_traces_read() - find the traces
+ * @file: the file.
+ * @traces: filled; to be freed with perffile_traces_free().
+ *
+ * Return: 0 or -ENOMEM. A file without traces has a @count of 0.
+ */
+int perffile_traces_read(const struct perffile *file, struct perffile_traces *traces)
+{
+	size_t count = 0, again = 0;
+	uint64_t at;
+
+	memset(traces, 0, sizeof(*traces));
+	for (at = file->records; at < file->records_end;)
+		at += each_record(file, NULL, at, &count);
+	traces->pieces = calloc(count ? count : 1, sizeof(*traces->pieces));
+	if (!traces->pieces)
+		return -ENOMEM;
+	for (at = file->records; at < file->records_end;)
+		at += each_record(file, traces, at, &again);
+	cut_padding(traces);
+	return 0;
+}
+
+/**
+ * perffile_traces_free() - forget them
+ * @traces: the traces.
+ */
+void perffile_traces_free(struct perffile_traces *traces)
+{
+	free(traces->pieces);
+}

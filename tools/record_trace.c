@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces in "pmuctl record": an event that traces has a buffer behind each of its rings,
+ * and the ring of its target is its own. The file begins with what a decoder must know
+ * of the machine; the pieces of trace follow among the records, as they are.
+ */
+#include <cpuid.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "record.h"
+
+/* In pages of 4 KiB: 4 MiB, or what a user without rights may lock */
+#define PAGES_DEFAULT	1024u
+#define PAGES_LEAST	32u
+
+/* Where sysfs has the terms of a driver that traces */
+#define FORMATS "/sys/class/misc/pmuctl/intel_pt/format"
+
+/**
+ * traces_find() - which event of a recording traces
+ * @r: the recording, with its events known.
+ *
+ * Return: 0, or -EINVAL, having told the user, if there are several.
+ */
+int traces_find(struct recording *r)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < r->set.nr_events; i++) {
+		if (!r->set.events[i].traces)
+			continue;
+		if (found) {
+			say_error("'%s' and '%s' both trace, and a recording has one trace of each task or CPU: leave one out",
+				  r->set.events[r->ring_event].name,
+				  r->set.events[i].name);
+			return -EINVAL;
+		}
+		found = true;
+		r->ring_event = i;
+	}
+	if (!found)
+		return 0;
+	r->traces = calloc(r->set.targets.count, sizeof(struct pmuctl_trace *));
+	return r->traces ? 0 : -ENOMEM;
+}
+
+/* ------------------------------------------------------------------ buffers */
+
+static int trace_open(struct recording *r, size_t target, unsigned int pages)
+{
+	return pmuctl_trace_open(r->rings[target], pages, r->options->snapshot,
+				 &r->traces[target]);
+}
+
+/* Returns how large they are, 0 or a negative errno. */
+static int trace_open_any(struct recording *r, size_t target, unsigned int *pages)
+{
+	int ret;
+
+	if (r->options->trace_pages) {
+		*pages = r->options->trace_pages;
+		return trace_open(r, target, *pages);
+	}
+	if (!*pages)
+		*pages = PAGES_DEFAULT;
+	ret = trace_open(r, target, *pages);
+	while (ret == -EPERM && *pages > PAGES_LEAST) {
+		*pages /= 2;
+		ret = trace_open(r, target, *pages);
+	}
+	return ret;
+}
+
+/**
+ * traces_open() - open and map the buffers of all traces
+ * @r: the recording, with its rings open.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int traces_open(struct recording *r)
+{
+	unsigned int pages = 0;
+
+	for (size_t target = 0; r->traces && target < r->set.targets.count; target++) {
+		int ret;
+
+		if (!r->rings[target])
+			continue;
+		ret = trace_open_any(r, target, &pages);
+		if (ret == -EPERM) {
+			say_error("cannot lock %u pages of memory for each of %zu traces: ask for less with -m ,PAGES, or raise 'ulimit -l'",
+				  pages, r->set.targets.count);
+			return ret;
+		}
+		if (ret < 0)
+			return event_set_say(&r->set, r->ring_event,
+					     *event_set_handle(&r->set, r->ring_event, target),
+					     "map the trace of", ret);
+	}
+	return 0;
+}
+
+/**
+ * traces_close() - unmap them
+ * @r: the recording.
+ */
+void traces_close(struct recording *r)
+{
+	for (size_t i = 0; r->traces && i < r->set.targets.count; i++)
+		pmuctl_trace_close(r->traces[i]);
+	free(r->traces);
+	r->traces = NULL;
+}
+
+/* ---------------------------------------------------------- what decoders ask for */
+
+/* The bits of attr.config that a term is; 0 if this CPU does not have it */
+static uint64_t format_bits(const char *term)
+{
+	unsigned int low, high;
+	char path[200];
+	FILE *file;
+	int n;
+
+	snprintf(path, sizeof(path), FORMATS "/%s", term);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	n = fscanf(file, "config:%u-%u", &low, &high);
+	fclose(file);
+	if (n < 1 || low > 63)
+		return 0;
+	if (n == 1)
+		high = low;
+	return high > 63 || high < low ? 0 : (~0ULL << low) & (~0ULL >> (63 - high));
+}
+
+static const struct perf_event_mmap_page *any_page(const struct recording *r)
+{
+	for (size_t i = 0; i < r->set.targets.count; i++)
+		if (r->rings[i])
+			return pmuctl_ring_page(r->rings[i]);
+	return NULL;
+}
+
+static void put_machine(const struct recording *r, uint64_t *words)
+{
+	const struct perf_event_mmap_page *page = any_page(r);
+	unsigned int eax, ebx, ecx, edx;
+
+	words[PERFFILE_PT_TSC] = format_bits("tsc");
+	words[PERFFILE_PT_NO_RETC] = format_bits("noretcomp");
+	words[PERFFILE_PT_MTC] = format_bits("mtc");
+	words[PERFFILE_PT_MTC_PERIOD] = format_bits("mtc_period");
+	words[PERFFILE_PT_CYC] = format_bits("cyc");
+	if (__get_cpuid(0x15, &eax, &ebx, &ecx, &edx)) {
+		words[PERFFILE_PT_TSC_CTC_N] = ebx;
+		words[PERFFILE_PT_TSC_CTC_D] = eax;
+	}
+	/* Base frequency in MHz, in steps of the bus clock */
+	if (__get_cpuid(0x16, &eax, &ebx, &ecx, &edx))
+		words[PERFFILE_PT_RATIO] = (eax & 0xffff) / 100;
+	if (!page || !page->cap_user_time_zero)
+		return;
+	words[PERFFILE_PT_TIME_SHIFT] = page->time_shift;
+	words[PERFFILE_PT_TIME_MULT] = page->time_mult;
+	words[PERFFILE_PT_TIME_ZERO] = page->time_zero;
+	words[PERFFILE_PT_HAS_TIME_ZERO] = 1;
+}
+
+/**
+ * traces_describe() - write what a decoder must know, before all records
+ * @r: the recording.
+ * @file: where to.
+ *
+ * Return: 0 or a negative errno.
+ */
+int traces_describe(const struct recording *r, struct perfdata *file)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t whose;
+		uint32_t reserved;
+		uint64_t words[PERFFILE_PT_WORDS];
+	} record = {
+		.header.type = PERFFILE_AUXTRACE_INFO,
+		.header.size = sizeof(record),
+		.whose = PERFFILE_TRACE_INTEL_PT,
+	};
+	const struct iovec piece = { &record, sizeof(record) };
+	bool of_cpus = measure_is_of_cpus(&r->options->measure);
+
+	if (!r->traces)
+		return 0;
+	record.words[PERFFILE_PT_TYPE] = r->events[r->ring_event].attr.type;
+	record.words[PERFFILE_PT_SNAPSHOT] = r->options->snapshot;
+	record.words[PERFFILE_PT_PER_CPU] = of_cpus;
+	record.words[PERFFILE_PT_SWITCHES] = of_cpus ? PERFFILE_SWITCHES_OF_CPUS : 0;
+	put_machine(r, record.words);
+	return perfdata_write(file, &piece, 1);
+}
+
+/* ------------------------------------------------------------------- copying */
+
+static int write_pieces(const struct recording *r, struct perfdata *file, size_t target,
+			const struct iovec *pieces, int count)
+{
+	bool of_cpus = measure_is_of_cpus(&r->options->measure);
+	int id = r->set.targets.list[target];
+	const struct perfdata_trace trace = {
+		.position = pmuctl_trace_position(r->traces[target]),
+		.reference = __rdtsc(),
+		.buffer = (uint32_t)target,
+		.tid = of_cpus ? -1 : id,
+		.cpu = of_cpus ? id : -1,
+	};
+
+	return perfdata_write_trace(file, &trace, pieces, count);
+}
+
+/**
+ * trace_read() - copy what is new in a stream
+ * @r: the recording.
+ * @file: where to.
+ * @target: whose.
+ * @any: set if there was something.
+ *
+ * The kernel tells of bytes when the trace has stopped for a moment, so that what is there
+ * now ends with a whole packet, and may be padded.
+ *
+ * Return: 0 or a negative errno.
+ */
+int trace_read(const struct recording *r, struct perfdata *file, size_t target, bool *any)
+{
+	struct iovec pieces[2];
+	size_t bytes = 0;
+	int count, ret;
+
+	if (!r->traces || !r->traces[target])
+		return 0;
+	count = pmuctl_trace_pieces(r->traces[target], pieces);
+	if (!count)
+		return 0;
+	for (int i = 0; i < count; i++)
+		bytes += pieces[i].iov_len;
+	ret = write_pieces(r, file, target, pieces, count);
+	if (ret < 0)
+		return ret;
+	pmuctl_trace_consume(r->traces[target], bytes);
+	*any = true;
+	return 0;
+}
+
+static int snapshot_one(const struct recording *r, struct perfdata *file, size_t target,
+			bool go_on)
+{
+	struct pmuctl_event *event = *event_set_handle(&r->set, r->ring_event, target);
+	struct iovec pieces[2];
+	int ret, count, error;
+
+	/* A task that has ended does not write any more. */
+	ret = pmuctl_event_disable(event);
+	if (ret < 0 && ret != -ESRCH)
+		return ret;
+	count = pmuctl_trace_snapshot(r->traces[target], pieces);
+	error = count > 0 ? write_pieces(r, file, target, pieces, count) : count;
+	ret = go_on ? pmuctl_event_enable(event) : 0;
+	return error < 0 ? error : ret == -ESRCH ? 0 : ret;
+}
+
+/**
+ * traces_snapshot() - copy what is new in all snapshots
+ * @r: the recording.
+ * @file: where to.
+ * @go_on: tracing goes on then.
+ *
+ * Return: 0 or a negative errno.
+ */
+int traces_snapshot(const struct recording *r, struct perfdata *file, bool go_on)
+{
+	int ret = 0;
+
+	for (size_t i = 0; r->traces && i < r->set.targets.count && ret == 0; i++)
+		if (r->traces[i])
+			ret = snapshot_one(r, file, i, go_on);
+	return ret;
+}
