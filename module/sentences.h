@@ -48,6 +48,8 @@
 	"config 0x%llx is not an event of type %u: see PERF_COUNT_* in <linux/perf_event.h>"
 #define PMUCTL_SAY_EVENT_NOT_HERE ENOENT, \
 	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
+#define PMUCTL_SAY_EVENT_OTHER_CPUS ENOENT, \
+	"CPU %d (%s) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \
 	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
 #define PMUCTL_SAY_SOFT_UNSUPPORTED EOPNOTSUPP, \
@@ -118,6 +120,8 @@
 	"cpu is %d but the group's is %d: a group's events have the same cpu"
 #define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
 	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
+#define PMUCTL_SAY_GROUP_OTHER_CPUS EINVAL, \
+	"no type of CPU can count both this event and all that its group has: open it in another group"
 #define PMUCTL_SAY_GROUP_LONG EINVAL, \
 	"its group already has %u events, and no group has more: open it in another group"
 #define PMUCTL_SAY_SIBLING_FLAG EINVAL, \

@@ -154,6 +154,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "TYPE_UNSUPPORTED", { "breakpoint" } },
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
+		{ "EVENT_OTHER_CPUS", { "Intel performance core, PMU version 5" } },
 		{ "SOFT_UNSUPPORTED", { "cgroup-switches" } },
 		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
 		/* None is longer than that. */

@@ -214,6 +214,8 @@ enum pmuctl_why {
 	PMUCTL_WHY_PT_RANGE		= 163,	/* EINVAL: no addresses */
 	PMUCTL_WHY_PT_RANGE_LEVEL	= 164,	/* EINVAL: what is not traced */
 	PMUCTL_WHY_PT_RANGE_FILE	= 165,	/* EOPNOTSUPP: an offset in a file */
+	PMUCTL_WHY_EVENT_OTHER_CPUS	= 166,	/* ENOENT: this CPU lacks it */
+	PMUCTL_WHY_GROUP_OTHER_CPUS	= 167,	/* EINVAL: no CPU has them all */
 };
 
 /*
@@ -267,7 +269,8 @@ enum pmuctl_why {
  * @pmu_kind: PMUCTL_PMU_*.
  * @pmu_version: Intel: version of architectural performance monitoring; AMD: 2 if it has
  *	PerfMonV2, else 1.
- * @nr_counters: general-purpose counters of a CPU.
+ * @nr_counters: general-purpose counters of a CPU. If CPUs differ, here and in what
+ *	follows: what all of them have.
  * @nr_fixed: fixed counters of a CPU.
  * @counter_width: bits of a general-purpose counter.
  * @fixed_width: bits of a fixed counter.

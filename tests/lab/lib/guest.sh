@@ -26,6 +26,9 @@ cpu_model()
 	amd-v2) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,-erms,-fsrm' ;;
 	amd-partial) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-partial=on,-erms,-fsrm' ;;
 	amd-k7) echo 'Opteron_G1,pmu=on' ;;
+	# The model number of an Alder Lake, which Linux knows to be hybrid
+	hybrid) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=1,-erms' ;;
+	hybrid-own) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=2,-erms' ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;
 	esac
