@@ -42,9 +42,10 @@ module_param_cb(reserve_percpu, &reserve_ops, &reserve_percpu, 0644);
 MODULE_PARM_DESC(reserve_percpu,
 		 "General counters of each CPU that only events of CPUs may use (default 0)");
 
-u64 pmuctl_usable_counters(const struct pmuctl_context *ctx)
+/* The counters of a CPU with @caps that the events of a context may use */
+static u64 usable_of(const struct pmuctl_context *ctx, const struct hwpmu_caps *caps)
 {
-	unsigned int general = hwpmu_caps()->nr_general;
+	unsigned int general = caps->nr_general;
 	unsigned int reserved = min(READ_ONCE(reserve_percpu), general);
 
 	if (!ctx->task || !reserved)
@@ -52,25 +53,54 @@ u64 pmuctl_usable_counters(const struct pmuctl_context *ctx)
 	return ~GENMASK_ULL(general - 1, general - reserved);
 }
 
+u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu)
+{
+	if (likely(!READ_ONCE(reserve_percpu)))
+		return ~0ULL;
+	return usable_of(ctx, hwpmu_caps_of_cpu(cpu));
+}
+
+bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader)
+		if (!event->soft && !event->counter.running &&
+		    !hwpmu_allowed_here(&event->counter))
+			return false;
+	return true;
+}
+
 /**
  * struct crowd - events that want counters at the same time
+ * @caps: on such a CPU.
  * @allowed: counters of each.
  * @n: how many; more than HWPMU_MAX_COUNTERS never fit.
  */
 struct crowd {
+	const struct hwpmu_caps *caps;
 	u64 allowed[HWPMU_MAX_COUNTERS];
 	unsigned int n;
 };
 
-static void crowd_add(struct crowd *crowd, const struct pmuctl_event *event,
-		      const struct pmuctl_context *ctx)
+/* @allowed: the counters on which the event can be on this CPU */
+static void crowd_add(struct crowd *crowd, u64 allowed, const struct pmuctl_context *ctx)
 {
-	if (event->soft)
-		return;
 	if (crowd->n < ARRAY_SIZE(crowd->allowed))
-		crowd->allowed[crowd->n] = event->counter.config.allowed &
-			pmuctl_usable_counters(ctx);
+		crowd->allowed[crowd->n] = allowed & usable_of(ctx, crowd->caps);
 	crowd->n++;
+}
+
+/* On a CPU of a type that does not have it, an event of a task needs no counter. */
+static unsigned int crowd_add_on(struct crowd *crowd, const struct pmuctl_event *event,
+				 const struct pmuctl_context *ctx, int cpu)
+{
+	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->counter, cpu);
+
+	if (!allowed)
+		return 0;
+	crowd_add(crowd, allowed, ctx);
+	return 1;
 }
 
 /* Add the events of a context that can run on @cpu. */
@@ -86,10 +116,8 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 	for_each_group(leader, class, ctx) {
 		if (leader->cpu >= 0 && leader->cpu != cpu)
 			continue;
-		for_each_group_member(event, leader) {
-			crowd_add(crowd, event, ctx);
-			n += !event->soft;
-		}
+		for_each_group_member(event, leader)
+			n += crowd_add_on(crowd, event, ctx, cpu);
 	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	return n;
@@ -101,7 +129,7 @@ static bool each_has_enough(const struct crowd *crowd)
 	unsigned int i;
 
 	for (i = 0; i < crowd->n; i++)
-		if (hweight64(crowd->allowed[i] & hwpmu_caps()->counters) < crowd->n)
+		if (hweight64(crowd->allowed[i] & crowd->caps->counters) < crowd->n)
 			return false;
 	return true;
 }
@@ -137,12 +165,12 @@ struct admission {
 /* The events of one task, or none, with those of the CPU and the new one */
 static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 {
-	struct crowd crowd = { .n = 0 };
+	struct crowd crowd = { .caps = hwpmu_caps_of_cpu(a->cpu) };
 
 	a->of_cpu = crowd_add_context(&crowd, pmuctl_context_of_cpu(a->cpu),
 				      a->cpu);
 	a->of_task = task ? crowd_add_context(&crowd, task, a->cpu) : 0;
-	crowd_add(&crowd, a->event, a->ctx);
+	crowd_add_on(&crowd, a->event, a->ctx, a->cpu);
 	return crowd_fits(&crowd);
 }
 
@@ -172,26 +200,77 @@ static bool fits(struct admission *a)
 	return true;
 }
 
-/* The new event, of hardware, with the group that it joins, on an empty PMU */
-static int admit_group(const struct pmuctl_context *ctx,
-		       const struct pmuctl_event *new,
-		       struct pmuctl_explanation *why)
+/* Which types of CPU may these events be on? Bit n stands for type n. */
+static unsigned int types_of_target(const struct pmuctl_context *ctx,
+				    const struct pmuctl_event *event)
 {
-	const struct hwpmu_caps *caps = hwpmu_caps();
-	struct crowd crowd = { .n = 0 };
+	int cpu = ctx->task ? event->cpu : ctx->cpu;
+	unsigned int type, types = 0;
+
+	for (type = 0; type < hwpmu_nr_types(); type++)
+		if (cpu < 0 || hwpmu_caps_of_cpu(cpu) == hwpmu_caps_of_type(type))
+			types |= BIT(type);
+	return types;
+}
+
+/* Those of @types that have the event */
+static unsigned int types_of_event(const struct pmuctl_event *event, unsigned int types)
+{
+	unsigned int type;
+
+	for (type = 0; !event->soft && type < hwpmu_nr_types(); type++)
+		if (!hwpmu_allowed_on_type(&event->counter, type))
+			types &= ~BIT(type);
+	return types;
+}
+
+/* The new event, of hardware, with the group that it joins, on an empty PMU of a type */
+static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_event *new,
+			 unsigned int type, struct pmuctl_explanation *why)
+{
+	struct crowd crowd = { .caps = hwpmu_caps_of_type(type) };
 	struct pmuctl_event *event;
 
 	if (new->leader != new)
 		for_each_group_member(event, new->leader)
-			crowd_add(&crowd, event, ctx);
-	crowd_add(&crowd, new, ctx);
+			if (!event->soft)
+				crowd_add(&crowd, hwpmu_allowed_on_type(&event->counter, type),
+					  ctx);
+	crowd_add(&crowd, hwpmu_allowed_on_type(&new->counter, type), ctx);
 	if (crowd.n == 1 ? crowd.allowed[0] != 0 : crowd_fits(&crowd))
 		return 0;
 	if (crowd.n == 1)
 		return pmuctl_refuse(why, COUNTERS_RESERVED, "attr.config",
 				     READ_ONCE(reserve_percpu));
 	return pmuctl_refuse(why, GROUP_TOO_BIG, "group_fd", crowd.n - 1,
-			     caps->nr_general, caps->nr_fixed);
+			     crowd.caps->nr_general, crowd.caps->nr_fixed);
+}
+
+/* It must fit on each type of CPU that has all its events, and there must be one. */
+static int admit_group(const struct pmuctl_context *ctx,
+		       const struct pmuctl_event *new,
+		       struct pmuctl_explanation *why)
+{
+	unsigned int type, types = types_of_target(ctx, new);
+	struct pmuctl_event *event;
+	int cpu = ctx->task ? new->cpu : ctx->cpu;
+	int err = 0;
+
+	if (!types)
+		return 0; /* a CPU that has never been online */
+	types = types_of_event(new, types);
+	if (!types)
+		return pmuctl_refuse(why, EVENT_OTHER_CPUS, "cpu", cpu,
+				     hwpmu_caps_of_cpu(cpu)->name);
+	if (new->leader != new)
+		for_each_group_member(event, new->leader)
+			types = types_of_event(event, types);
+	if (!types)
+		return pmuctl_refuse(why, GROUP_OTHER_CPUS, "group_fd");
+	for (type = 0; !err && type < hwpmu_nr_types(); type++)
+		if (types & BIT(type))
+			err = admit_on_type(ctx, new, type, why);
+	return err;
 }
 
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
@@ -209,6 +288,6 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 	if (READ_ONCE(overcommit) || fits(&a))
 		return 0;
 	return pmuctl_refuse(why, COUNTERS_TAKEN, "attr.config", a.of_task,
-			     a.of_cpu, a.cpu, hwpmu_caps()->nr_general,
-			     hwpmu_caps()->nr_fixed);
+			     a.of_cpu, a.cpu, hwpmu_caps_of_cpu(a.cpu)->nr_general,
+			     hwpmu_caps_of_cpu(a.cpu)->nr_fixed);
 }

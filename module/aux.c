@@ -159,9 +159,38 @@ static u64 aux_read(const struct pmuctl_event *event)
 void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
 {
 	struct pmuctl_aux *aux = event->leader->aux;
+	bool pause = action == PMUCTL_AUX_PAUSE;
 
-	if (event->aux_action & action && aux)
-		pt_pause(&aux->trace, action == PMUCTL_AUX_PAUSE);
+	if (!(event->aux_action & action) || !aux)
+		return;
+	if (!pt_pause(&aux->trace, pause))
+		local64_inc(&aux->idle);
+	else
+		local64_inc(pause ? &aux->pauses : &aux->resumes);
+}
+
+void pmuctl_aux_missed(const struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+
+	if (aux)
+		local64_inc(&aux->missed);
+}
+
+void pmuctl_aux_status(const struct pmuctl_event *event,
+		       struct pmuctl_aux_status *status)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	*status = (struct pmuctl_aux_status){
+		.size = sizeof(*status),
+		.state = (READ_ONCE(aux->trace.paused) ? PMUCTL_AUX_IS_PAUSED : 0) |
+			 (READ_ONCE(aux->stalled) ? PMUCTL_AUX_IS_STALLED : 0),
+		.pauses = local64_read(&aux->pauses),
+		.resumes = local64_read(&aux->resumes),
+		.idle = local64_read(&aux->idle),
+		.missed = local64_read(&aux->missed),
+	};
 }
 
 static const struct pmuctl_soft aux_ops = {
@@ -181,6 +210,18 @@ void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 	aux->stalled = false;
 	if (running && buf)
 		aux_start(event);
+}
+
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter)
+{
+	struct pmuctl_aux *aux = event->aux;
+	bool running = event->counter.running && aux->buf;
+
+	if (running)
+		end(aux);
+	aux->trace.filter = *filter;
+	if (running)
+		begin(aux);
 }
 
 /* ---- When the buffer is full ---- */
@@ -284,6 +325,7 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 		     struct pmuctl_explanation *why)
 {
 	struct taken taken = {};
+	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
 	if (ctx->task ? nr_of_cpus : nr_of_tasks)
@@ -292,10 +334,20 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	on_each_cpu(look_for_others, &taken, 1);
-	if (taken.by_others)
+	err = pt_keep_others_away();
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (!err)
+		on_each_cpu(look_for_others, &taken, 1);
+	if (err || taken.by_others)
 		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type");
 	return 0;
+}
+
+void pmuctl_aux_settle(void)
+{
+	if (!nr_of_cpus && !nr_of_tasks)
+		pt_let_others();
 }
 
 void pmuctl_aux_attached(const struct pmuctl_event *event)
@@ -316,4 +368,5 @@ void pmuctl_aux_detached(const struct pmuctl_event *event)
 		nr_of_tasks--;
 	else
 		nr_of_cpus--;
+	pmuctl_aux_settle();
 }

@@ -17,6 +17,8 @@
 #ifndef PMUCTL_AUX_H
 #define PMUCTL_AUX_H
 
+#include <asm/local64.h>
+
 #include "output.h"
 #include "pmu/pt.h"
 #include "soft.h"
@@ -33,6 +35,10 @@ struct pmuctl_cpu;
  * @told_start: an ITRACE_START record was written.
  * @stalled: it is running, but there is no room.
  * @work: does what an NMI cannot.
+ * @pauses: see struct pmuctl_aux_status; with
+ * @resumes:
+ * @idle: and
+ * @missed:
  *
  * Owner CPU; the NMI may change them while the trace is on.
  *
@@ -49,6 +55,7 @@ struct pmuctl_aux {
 	bool told_start;
 	bool stalled;
 	struct irq_work work;
+	local64_t pauses, resumes, idle, missed;
 
 	u32 watermark;
 	struct pmuctl_buffer *buffer;
@@ -96,11 +103,16 @@ void pmuctl_aux_free(struct pmuctl_aux *aux);
  * @event: not attached yet.
  * @why: filled on refusal.
  *
- * Context: Process; pmuctl_mutex held.
- * Return: 0; -EBUSY if somebody else traces.
+ * If it is not attached then, pmuctl_aux_settle() is next.
+ *
+ * Context: Process; pmuctl_mutex and cpus_read_lock held.
+ * Return: 0; -EBUSY if somebody else traces; -ENOMEM.
  */
 int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why);
+
+/* Nobody is kept away for what is not attached. pmuctl_mutex held. */
+void pmuctl_aux_settle(void);
 
 /* It is attached, or is no more. pmuctl_mutex held. */
 void pmuctl_aux_attached(const struct pmuctl_event *event);
@@ -111,6 +123,21 @@ bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
 
 /* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
+
+/* What its trace is to be restricted to. Its context is locked, on its CPU. */
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
+
+/**
+ * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * @event: traces.
+ * @text: see pt_filter.h; empty for none.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pt_filter_parse().
+ */
+int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+			  struct pmuctl_explanation *why);
 
 /* attr.aux_action of a validated attr */
 static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
@@ -129,6 +156,13 @@ static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
  * Context: Owner CPU; NMI too.
  */
 void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action);
+
+/* A hit of it was dropped, and its aux_action is set. Context: as above. */
+void pmuctl_aux_missed(const struct pmuctl_event *event);
+
+/* What user space can know of an event that traces. Process. */
+void pmuctl_aux_status(const struct pmuctl_event *event,
+		       struct pmuctl_aux_status *status);
 
 /* hwpmu_ops.trace */
 void pmuctl_aux_interrupt(struct pt_trace *trace);

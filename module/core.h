@@ -559,14 +559,18 @@ void pmuctl_context_task_gone(bool ended);
  * @why: filled on refusal.
  *
  * Context: Process; pmuctl_mutex held.
- * Return: 0; -EINVAL if its group can never be on the PMU; -EBUSY if counters would not
+ * Return: 0; -EINVAL if its group can never be on the PMU; -ENOENT if its CPU is of a type that
+ * cannot count it; -EBUSY if counters would not
  * be enough for all and the parameter overcommit forbids that.
  */
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why);
 
-/* The counters that the events of a context may use now. Any context. */
-u64 pmuctl_usable_counters(const struct pmuctl_context *ctx);
+/* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
+bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
+
+/* The counters of a CPU that the events of a context may use now. Any context. */
+u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

@@ -103,6 +103,11 @@ static void show_cpu(struct seq_file *m, int cpu, struct hwpmu_snapshot *s)
 		seq_printf(m, "cpu %d: %s\n", cpu,
 			   s->owned ? "the PMU is ours" :
 			   "the PMU is not ours");
+		if (hwpmu_nr_types() > 1)
+			seq_printf(m, "  %s, %u general and %u fixed counters\n",
+				   hwpmu_caps_of_cpu(cpu)->name,
+				   hwpmu_caps_of_cpu(cpu)->nr_general,
+				   hwpmu_caps_of_cpu(cpu)->nr_fixed);
 	}
 	seq_printf(m, "  overflows %llu, NMIs seen %llu, claimed %llu, stuck %llu, rotations %llu\n",
 		   s->stats.overflows, s->stats.nmis_seen,
@@ -112,7 +117,7 @@ static void show_cpu(struct seq_file *m, int cpu, struct hwpmu_snapshot *s)
 	if (s->owned) {
 		seq_printf(m, "  global control 0x%llx, status 0x%llx\n",
 			   s->global_ctrl, s->global_status);
-		for (left = hwpmu_caps()->counters; left; left &= left - 1)
+		for (left = hwpmu_caps_of_cpu(cpu)->counters; left; left &= left - 1)
 			show_counter(m, s, __ffs64(left));
 	}
 	seq_puts(m, "  groups: (event@counter/period)\n");

@@ -74,7 +74,7 @@ int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
 
 static void fill_pmu_info(struct pmuctl_info *info)
 {
-	const struct hwpmu_caps *caps = hwpmu_caps();
+	struct hwpmu_caps caps;
 
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
@@ -98,15 +98,15 @@ static void fill_pmu_info(struct pmuctl_info *info)
 		info->features |= PMUCTL_FEATURE_AUX;
 	info->features |= PMUCTL_FEATURE_COUNTING |
 		PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ;
-	info->pmu_kind = caps->vendor == HWPMU_VENDOR_AMD ?
+	info->generic_events = hwpmu_caps_common(&caps);
+	info->pmu_kind = caps.vendor == HWPMU_VENDOR_AMD ?
 		PMUCTL_PMU_AMD : PMUCTL_PMU_INTEL;
-	info->pmu_version = caps->version;
-	info->nr_counters = caps->nr_general;
-	info->nr_fixed = caps->nr_fixed;
-	info->counter_width = caps->general_width;
-	info->fixed_width = caps->fixed_width;
-	info->generic_events = hwpmu_generic_events(caps);
-	strscpy(info->pmu_name, caps->name, sizeof(info->pmu_name));
+	info->pmu_version = caps.version;
+	info->nr_counters = caps.nr_general;
+	info->nr_fixed = caps.nr_fixed;
+	info->counter_width = caps.general_width;
+	info->fixed_width = caps.fixed_width;
+	strscpy(info->pmu_name, caps.name, sizeof(info->pmu_name));
 }
 
 static long ioctl_info(struct pmuctl_last *last, void __user *arg,

@@ -124,6 +124,8 @@ again:
 	return 0;
 
 err_put_context:
+	if (event->aux)
+		pmuctl_aux_settle();
 	pmuctl_context_put(ctx);
 err_put_pmu:
 	put_pmu(event);

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 
 #include "compat/uninitialized.h"
+#include "aux.h"
 #include "event_fd.h"
 #include "tracepoint.h"
 
@@ -147,7 +148,7 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 	char text[FILTER_TEXT_MAX];
 	long length;
 
-	if (!trace)
+	if (!trace && !event->aux)
 		return pmuctl_refuse(why, FILTER_UNUSED, "");
 	length = strncpy_from_user(text, arg, sizeof(text));
 	if (length < 0)
@@ -155,7 +156,27 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 	if (length == sizeof(text))
 		return pmuctl_refuse(why, FILTER_LONG, "filter",
 				     FILTER_TEXT_MAX - 1);
+	if (event->aux)
+		return pmuctl_aux_set_filter(event, text, why);
 	return pmuctl_trace_set_filter(trace, text, pmuctl_may_see_raw(), why);
+}
+
+static long ioctl_aux_status(struct pmuctl_event *event, void __user *arg,
+			     struct pmuctl_explanation *why)
+{
+	struct pmuctl_aux_status status;
+	u32 size;
+	int err;
+
+	err = pmuctl_copy_versioned(&status, sizeof(status), sizeof(status), arg, &size, why);
+	if (err)
+		return err;
+	if (status.flags)
+		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", status.flags, 0);
+	if (!event->aux)
+		return pmuctl_refuse(why, AUX_STATUS, "");
+	pmuctl_aux_status(event, &status);
+	return pmuctl_copy_back(arg, size, &status, sizeof(status), why);
 }
 
 static long unsupported(unsigned int number, struct pmuctl_explanation *why)
@@ -202,6 +223,8 @@ static long do_ioctl(struct event_file *ef, unsigned int number,
 		return pmuctl_refuse(why, NOT_MODIFIED, "");
 	case PMUCTL_IOC_READ_CPUS:
 		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
+	case PMUCTL_IOC_AUX_STATUS:
+		return ioctl_aux_status(ef->event, (void __user *)arg, why);
 	case PMUCTL_IOC_EXPLAIN:
 		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
 	default:

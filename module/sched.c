@@ -195,11 +195,14 @@ static bool may_use_pmu(const struct pmuctl_cpu *pc,
  */
 static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
-	u64 usable = pmuctl_usable_counters(leader->context);
+	u64 usable = pmuctl_usable_counters(leader->context, pc->context.cpu);
 	struct pmuctl_event *event;
 	unsigned int n = 0;
 	bool soft = false;
 
+	/* It is neither waiting nor in error: its time runs, and it does not. */
+	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
+		return true;
 	for_each_group_member(event, leader) {
 		if (!event->eligible || event->counter.running)
 			continue;
@@ -209,7 +212,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		}
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
-		event->counter.usable = event->counter.config.allowed & usable;
+		event->counter.usable = hwpmu_allowed_here(&event->counter) & usable;
 		if (pc->full && !(event->counter.usable & ~pc->full))
 			return false;
 		if (event->sampling)

@@ -48,6 +48,8 @@
 	"config 0x%llx is not an event of type %u: see PERF_COUNT_* in <linux/perf_event.h>"
 #define PMUCTL_SAY_EVENT_NOT_HERE ENOENT, \
 	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
+#define PMUCTL_SAY_EVENT_OTHER_CPUS ENOENT, \
+	"CPU %d (%s) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \
 	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
 #define PMUCTL_SAY_SOFT_UNSUPPORTED EOPNOTSUPP, \
@@ -69,7 +71,7 @@
 #define PMUCTL_SAY_FILTER_LONG EINVAL, \
 	"the filter has more than %u characters: shorten it"
 #define PMUCTL_SAY_FILTER_UNUSED EINVAL, \
-	"only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT"
+	"only events of tracepoints have filters, and those that trace: open one of these"
 #define PMUCTL_SAY_PERM_RAW EACCES, \
 	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
 #define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
@@ -118,6 +120,8 @@
 	"cpu is %d but the group's is %d: a group's events have the same cpu"
 #define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
 	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
+#define PMUCTL_SAY_GROUP_OTHER_CPUS EINVAL, \
+	"no type of CPU can count both this event and all that its group has: open it in another group"
 #define PMUCTL_SAY_GROUP_LONG EINVAL, \
 	"its group already has %u events, and no group has more: open it in another group"
 #define PMUCTL_SAY_SIBLING_FLAG EINVAL, \
@@ -264,10 +268,21 @@
 	"an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group"
 #define PMUCTL_SAY_AUX_LEADER EINVAL, \
 	"aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1"
+#define PMUCTL_SAY_AUX_STATUS EINVAL, \
+	"this event does not trace: ask the leader of its group, if that is one of intel_pt"
 #define PMUCTL_SAY_PT_BITS EINVAL, \
 	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \
 	"this CPU has no %s of %u: those that it has are the bits of 0x%x"
+
+#define PMUCTL_SAY_PT_RANGES EINVAL, \
+	"this CPU has %u address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode"
+#define PMUCTL_SAY_PT_RANGE EINVAL, \
+	"from 0x%llx on there are no %llu addresses of one kind: give a range in user space or in the kernel, with a size above 0"
+#define PMUCTL_SAY_PT_RANGE_LEVEL EINVAL, \
+	"the range at 0x%llx is the %s's, which the event excludes: clear attr.exclude_%s, or choose another range"
+#define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
+	"offsets in a file cannot be filtered, as it may be mapped anywhere: give the address at which it is mapped, from /proc/PID/maps, without @"
 
 /* Why there is no Processor Trace: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
 #define PMUCTL_NO_PT_ABSENT \

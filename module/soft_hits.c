@@ -12,6 +12,7 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 
+#include "aux.h"
 #include "output.h"
 #include "soft.h"
 
@@ -67,14 +68,29 @@ void pmuctl_soft_hit_event(struct pmuctl_event *event, u64 n, struct pt_regs *re
 {
 	struct hwpmu_counter *c = &event->counter;
 
-	if (c->held || pmuctl_soft_excludes(event, regs))
+	if (pmuctl_soft_excludes(event, regs))
 		return;
+	if (unlikely(c->held)) {
+		if (event->aux_action)
+			pmuctl_aux_missed(event);
+		return;
+	}
 	c->count += n;
 	if (!c->period)
 		return;
 	c->left -= n;
 	if (c->left <= 0)
 		pmuctl_soft_end_period(event, regs, hit);
+}
+
+/* In the midst of another hit */
+static noinline void miss_all(struct hlist_head *running, struct pt_regs *regs)
+{
+	struct pmuctl_event *event;
+
+	hlist_for_each_entry_rcu(event, running, sw.node, true)
+		if (event->aux_action && !pmuctl_soft_excludes(event, regs))
+			pmuctl_aux_missed(event);
 }
 
 void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
@@ -85,8 +101,10 @@ void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
 	unsigned int level;
 
 	/* First of all: disabling IRQs may be what is told of. */
-	if (!pmuctl_soft_enter(&level))
+	if (!pmuctl_soft_enter(&level)) {
+		miss_all(this_cpu_ptr(hits->running), regs);
 		return;
+	}
 	local_irq_save(flags);
 	hlist_for_each_entry_rcu(event, this_cpu_ptr(hits->running), sw.node, true)
 		pmuctl_soft_hit_event(event, 1, regs, hit);

@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "aux.h"
 #include "output.h"
 #include "tracepoint.h"
 
@@ -80,11 +81,29 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 		rcu_dereference_raw(event->sw.trace->filter);
 	struct hwpmu_counter *c = &event->counter;
 
-	if (c->held || (filter && !filter_passes(filter, args)))
+	if (filter && !filter_passes(filter, args))
 		return;
+	if (unlikely(c->held)) {
+		if (event->aux_action)
+			pmuctl_aux_missed(event);
+		return;
+	}
 	c->count++;
 	if (c->period && --c->left <= 0)
 		sample(event, args, nr_args, place);
+}
+
+/* In the midst of another hit */
+static noinline void miss_all(struct hlist_head *running, const u64 *args)
+{
+	const struct filter *filter;
+	struct pmuctl_event *event;
+
+	hlist_for_each_entry_rcu(event, running, sw.node, true) {
+		filter = rcu_dereference_raw(event->sw.trace->filter);
+		if (event->aux_action && (!filter || filter_passes(filter, args)))
+			pmuctl_aux_missed(event);
+	}
 }
 
 static __always_inline void hit(struct pmuctl_tracepoint *t, const u64 *args,
@@ -95,8 +114,10 @@ static __always_inline void hit(struct pmuctl_tracepoint *t, const u64 *args,
 	unsigned long flags;
 	unsigned int level;
 
-	if (!pmuctl_soft_enter(&level))
+	if (!pmuctl_soft_enter(&level)) {
+		miss_all(running, args);
 		return;
+	}
 	local_irq_save(flags);
 	hlist_for_each_entry_rcu(event, running, sw.node, true)
 		hit_one(event, args, t->prototype->nr_args, place);

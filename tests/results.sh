@@ -31,7 +31,8 @@ count_results()
 }
 
 # tell_suite NAME SECONDS STATUS LOG: print the line of one suite, the end of
-# its log if it failed, and append "PASSED FAILED" to the file $TALLY.
+# its log if it failed, and append "PASSED FAILED" to the file $TALLY; with the
+# suite's name before them to $VERDICTS, if there is such a variable.
 #
 # A suite that ends badly without a failed test, or without saying what it
 # did, or that ran nothing, has failed.
@@ -49,6 +50,8 @@ tell_suite()
 	fi
 	[ "$failed" -eq 0 ] || verdict=FAIL
 	printf '%s %s\n' "$passed" "$failed" >>"$TALLY"
+	[ -z "${VERDICTS:-}" ] ||
+		printf '%s %s %s\n' "${name##*/}" "$passed" "$failed" >>"$VERDICTS"
 	printf '%-4s %-44s %4d passed, %d failed %6s s%s\n' "$verdict" "$name" \
 		"$passed" "$failed" "$seconds" "${why:+ ($why)}"
 	if [ "$verdict" = FAIL ] && [ -z "${VERBOSE:-}" ]; then

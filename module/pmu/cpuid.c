@@ -2,9 +2,11 @@
 /*
  * Decoding of what CPUID says of the PMU. Intel, leaf 0xA: SDM Vol. 2A, "CPUID - CPU
  * Identification", and Vol. 3B, chapter "Performance Monitoring", section
- * "Architectural Performance Monitoring". AMD, leaves 0x80000001 and 0x80000022: APM
- * Vol. 2, "Performance Monitoring Counters", and Vol. 3, "Obtaining Processor
- * Information Via the CPUID Instruction". Pure logic: compiles in user space too.
+ * "Architectural Performance Monitoring". The counters of a CPU that differs from others,
+ * leaf 0x23: the same, "Architectural Performance Monitoring Extended". AMD, leaves
+ * 0x80000001 and 0x80000022: APM Vol. 2, "Performance Monitoring Counters", and Vol. 3,
+ * "Obtaining Processor Information Via the CPUID Instruction". Pure logic: compiles in
+ * user space too.
  */
 #include "pmu/cpuid.h"
 #include "sentences.h"
@@ -20,6 +22,31 @@
 
 #define RAW_MASK	(HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK | HWPMU_EVTSEL_EDGE | \
 			 HWPMU_EVTSEL_INV | HWPMU_EVTSEL_CMASK)
+
+static const char *core_name(u32 type)
+{
+	switch (type) {
+	case HWPMU_CORE_EFFICIENCY:
+		return "efficiency core";
+	case HWPMU_CORE_PERFORMANCE:
+		return "performance core";
+	default:
+		return "core";
+	}
+}
+
+/* Leaf 0xA may say no more than what all CPUs have. */
+static void decode_extended(const struct hwpmu_cpuid *id, struct hwpmu_caps *caps)
+{
+	u64 fixed = id->ext_fixed & (BIT_ULL(HWPMU_MAX_FIXED) - 1);
+	u64 gap = ~(u64)id->ext_general;
+
+	if (!(id->ext_general & 1))
+		return;
+	caps->nr_general = __ffs64(gap);
+	caps->nr_fixed = hweight64(fixed);
+	caps->counters = GENMASK_ULL(caps->nr_general - 1, 0) | fixed << HWPMU_FIXED_BASE;
+}
 
 static void decode_intel(const struct hwpmu_cpuid *id,
 			 struct hwpmu_caps *caps)
@@ -50,6 +77,7 @@ static void decode_intel(const struct hwpmu_cpuid *id,
 		fixed |= id->ecx & (BIT_ULL(HWPMU_MAX_FIXED) - 1);
 	caps->counters |= fixed << HWPMU_FIXED_BASE;
 	caps->nr_fixed = hweight64(fixed);
+	decode_extended(id, caps);
 
 	caps->global = caps->version >= 2;
 	caps->full_width = id->pdcm &&
@@ -58,8 +86,13 @@ static void decode_intel(const struct hwpmu_cpuid *id,
 	/* EDX[15]: AnyThread is deprecated. */
 	if (caps->version >= 3 && !(id->edx & BIT_ULL(15)))
 		caps->raw_mask |= HWPMU_EVTSEL_ANY;
-	scnprintf(caps->name, sizeof(caps->name),
-		  "Intel architectural PMU version %u", caps->version);
+	caps->core_type = id->core_type;
+	if (id->core_type)
+		scnprintf(caps->name, sizeof(caps->name), "Intel %s, PMU version %u",
+			  core_name(id->core_type), caps->version);
+	else
+		scnprintf(caps->name, sizeof(caps->name),
+			  "Intel architectural PMU version %u", caps->version);
 }
 
 static void decode_amd(const struct hwpmu_cpuid *id, struct hwpmu_caps *caps)

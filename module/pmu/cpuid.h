@@ -33,6 +33,10 @@
 /* AMD's high bits of the event: APM Vol. 2, "Performance Event-Select Registers" */
 #define HWPMU_EVTSEL_EVENT_HIGH	0xf00000000ULL
 
+/* The types of CPU in a hybrid processor: SDM Vol. 2A, "CPUID", leaf 1AH */
+#define HWPMU_CORE_EFFICIENCY	0x20
+#define HWPMU_CORE_PERFORMANCE	0x40
+
 enum hwpmu_vendor {
 	HWPMU_VENDOR_OTHER,
 	HWPMU_VENDOR_INTEL,	/* and those who copy its architectural PMU */
@@ -50,6 +54,9 @@ enum hwpmu_vendor {
  * @ext1_ecx: ECX of leaf 0x80000001.
  * @ext22_eax: EAX and EBX of leaf 0x80000022; 0 if there is no such leaf.
  * @ext22_ebx: as @ext22_eax.
+ * @core_type: of a hybrid processor's CPU, CPUID.1AH:EAX[31:24]; else 0.
+ * @ext_general: bitmap of general counters, CPUID.23H.1:EAX; 0 if there is no such leaf.
+ * @ext_fixed: of fixed ones, EBX; as @ext_general.
  * @perf_capabilities: IA32_PERF_CAPABILITIES, 0 without @pdcm.
  */
 struct hwpmu_cpuid {
@@ -61,6 +68,8 @@ struct hwpmu_cpuid {
 	u32 eax, ebx, ecx, edx;
 	u32 ext1_ecx;
 	u32 ext22_eax, ext22_ebx;
+	u32 core_type;
+	u32 ext_general, ext_fixed;
 	u64 perf_capabilities;
 };
 
@@ -79,6 +88,7 @@ struct hwpmu_cpuid {
  * @global: all counters start and stop with one register, and another tells which have
  *	overflowed. Without it each is started by its event select, and looked at by itself.
  * @core_ext: AMD's counters are those of the core extension.
+ * @core_type: HWPMU_CORE_*; 0 if all CPUs are alike.
  * @name: for people.
  */
 struct hwpmu_caps {
@@ -93,6 +103,7 @@ struct hwpmu_caps {
 	bool full_width;
 	bool global;
 	bool core_ext;
+	u32 core_type;
 	char name[48];
 };
 

@@ -10,6 +10,16 @@
 #include "pmu/cpuid.h"
 #include <linux/pmuctl.h>
 
+/* Cache events, by PERF_COUNT_HW_CACHE_*; 0: none without registers of its own */
+typedef u16 hwpmu_cache_table[PERF_COUNT_HW_CACHE_MAX][PERF_COUNT_HW_CACHE_OP_MAX]
+			     [PERF_COUNT_HW_CACHE_RESULT_MAX];
+
+/* The table of this CPU, or NULL: events_intel_cores.c */
+const hwpmu_cache_table *hwpmu_intel_core_cache(const struct hwpmu_caps *caps);
+
+/* Those of the first 32 counters on which this CPU can count an event */
+u64 hwpmu_intel_core_counters(const struct hwpmu_caps *caps, u64 config);
+
 /* The bits of the event select for PERF_COUNT_HW_*, less than PERF_COUNT_HW_MAX; 0 if
  * this CPU has none.
  */

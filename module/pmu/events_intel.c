@@ -13,11 +13,13 @@
 #define FIXED_INSTRUCTIONS	0	/* INST_RETIRED.ANY */
 #define FIXED_CYCLES		1	/* CPU_CLK_UNHALTED.THREAD */
 #define FIXED_REF_CYCLES	2	/* CPU_CLK_UNHALTED.REF_TSC */
+#define FIXED_SLOTS		3	/* TOPDOWN.SLOTS */
 
-/* The kernel's name for fixed counter 2 as a raw event; no such event exists on
+/* The kernel's names for fixed counters 2 and 3 as raw events; no such events exist on
  * general counters.
  */
 #define CONFIG_REF_CYCLES	0x0300
+#define CONFIG_SLOTS		0x0400
 
 /* Generic events that are architectural: their bit in CPUID.0xA:EBX and encoding */
 static const struct {
@@ -37,9 +39,7 @@ static const struct {
 };
 
 /* Skylake to Cometlake, Icelake to Rocketlake; 0: no event without extra registers */
-static const u16 skylake_cache[PERF_COUNT_HW_CACHE_MAX]
-			      [PERF_COUNT_HW_CACHE_OP_MAX]
-			      [PERF_COUNT_HW_CACHE_RESULT_MAX] = {
+static const hwpmu_cache_table skylake_cache = {
 	[PERF_COUNT_HW_CACHE_L1D] = {
 		[PERF_COUNT_HW_CACHE_OP_READ] = {
 			0x81d0,		/* MEM_INST_RETIRED.ALL_LOADS */
@@ -110,6 +110,10 @@ u64 hwpmu_intel_generic(const struct hwpmu_caps *caps, unsigned int event)
 u64 hwpmu_intel_cache(const struct hwpmu_caps *caps, unsigned int cache,
 		      unsigned int op, unsigned int result)
 {
+	const hwpmu_cache_table *table = hwpmu_intel_core_cache(caps);
+
+	if (table)
+		return (*table)[cache][op][result];
 	return has_skylake_events(caps) ? skylake_cache[cache][op][result] : 0;
 }
 
@@ -127,6 +131,10 @@ u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config)
 		break;
 	case CONFIG_REF_CYCLES:
 		return caps->counters & FIXED(FIXED_REF_CYCLES);
+	case CONFIG_SLOTS:
+		if (caps->core_type || (caps->counters & FIXED(FIXED_SLOTS)))
+			return caps->counters & FIXED(FIXED_SLOTS);
+		break;
 	}
-	return caps->counters & (fixed | GENMASK_ULL(HWPMU_FIXED_BASE - 1, 0));
+	return caps->counters & (fixed | hwpmu_intel_core_counters(caps, config));
 }

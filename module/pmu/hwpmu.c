@@ -28,7 +28,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpufeature.h>
 #include <linux/module.h>
 #include <linux/smp.h>
 
@@ -59,56 +58,26 @@ const char *hwpmu_reason(void)
 	return hwpmu_no_pmu_reason;
 }
 
-static void read_cpuid(struct hwpmu_cpuid *id)
-{
-	const struct cpuinfo_x86 *c = &boot_cpu_data;
-
-	memset(id, 0, sizeof(*id));
-	switch (c->x86_vendor) {
-	case X86_VENDOR_INTEL:
-	case X86_VENDOR_ZHAOXIN:
-		id->vendor = HWPMU_VENDOR_INTEL;
-		break;
-	case X86_VENDOR_AMD:
-	case X86_VENDOR_HYGON:
-		id->vendor = HWPMU_VENDOR_AMD;
-		break;
-	default:
-		id->vendor = HWPMU_VENDOR_OTHER;
-	}
-	id->family = c->x86;
-	id->model = c->x86_model;
-	id->hypervisor = boot_cpu_has(X86_FEATURE_HYPERVISOR);
-	id->pdcm = boot_cpu_has(X86_FEATURE_PDCM);
-	id->max_leaf = c->cpuid_level;
-	if (id->max_leaf >= 0xa)
-		cpuid(0xa, &id->eax, &id->ebx, &id->ecx, &id->edx);
-	id->ext1_ecx = c->extended_cpuid_level >= 0x80000001 ?
-		cpuid_ecx(0x80000001) : 0;
-	if (c->extended_cpuid_level >= 0x80000022) {
-		id->ext22_eax = cpuid_eax(0x80000022);
-		id->ext22_ebx = cpuid_ebx(0x80000022);
-	}
-	if (id->pdcm)
-		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
-}
-
 int __init hwpmu_init(const struct hwpmu_ops *ops)
 {
 	struct hwpmu_cpuid id;
 	int err;
 
 	hwpmu_core_ops = ops;
-	read_cpuid(&id);
+	migrate_disable(); /* CPUs may differ */
+	hwpmu_read_cpuid(&id);
 	hwpmu_no_pmu_reason = hwpmu_cpuid_decode(&id, &hwpmu_the_caps);
 	if (!hwpmu_no_pmu_reason && !hwpmu_regs_init(&hwpmu_the_caps)) {
 		memset(&hwpmu_the_caps, 0, sizeof(hwpmu_the_caps));
 		hwpmu_no_pmu_reason = PMUCTL_NO_PMU_MSR;
 	}
+	migrate_enable();
 	if (hwpmu_no_pmu_reason) {
 		pr_info("no hardware events: %s\n", hwpmu_no_pmu_reason);
 		return 0;
 	}
+	if (hwpmu_the_caps.core_type)
+		hwpmu_hybrid_init();
 
 	err = hwpmu_owner_init();
 	if (err)
@@ -138,7 +107,10 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 	if (hwpmu_no_pmu_reason)
 		return pmuctl_refuse(why, NO_PMU, "attr.type",
 				     hwpmu_no_pmu_reason);
-	err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
+	if (static_branch_unlikely(&hwpmu_is_hybrid))
+		err = hwpmu_hybrid_encode(counter, attr, why);
+	else
+		err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
 	counter->usable = counter->config.allowed;
 	return err;
 }
@@ -148,6 +120,8 @@ void hwpmu_counter_copy(struct hwpmu_counter *counter,
 {
 	memset(counter, 0, sizeof(*counter));
 	counter->config = from->config;
+	if (static_branch_unlikely(&hwpmu_is_hybrid))
+		memcpy(counter->of_type, from->of_type, sizeof(counter->of_type));
 	counter->usable = from->usable;
 	counter->index = -1;
 	counter->period = from->period;
@@ -204,6 +178,18 @@ static void apply_enabled(struct hwpmu_cpu *cpu)
 
 	if (counters != READ_ONCE(cpu->written) && cpu->owned)
 		hwpmu_write_enabled(cpu, counters);
+}
+
+void hwpmu_refresh(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	lockdep_assert_irqs_disabled();
+	if (!cpu->owned)
+		return;
+	do {
+		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
+	} while (READ_ONCE(cpu->written) != hwpmu_wanted(cpu)); /* an NMI came */
 }
 
 /* Program the event of a counter whose index is chosen and not enabled. */
@@ -449,6 +435,10 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 			a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
 		}
 		a->running = false;
+		if (static_branch_unlikely(&hwpmu_is_hybrid)) {
+			b->config = a->config;
+			b->usable = a->usable;
+		}
 		b->index = index;
 		b->running = true;
 		barrier();
@@ -570,6 +560,6 @@ void hwpmu_snapshot(struct hwpmu_snapshot *s)
 	s->fixed_ctrl = cpu->fixed_ctrl;
 	memcpy(s->evtsel, cpu->evtsel, sizeof(s->evtsel));
 	memcpy(s->active, cpu->active, sizeof(s->active));
-	for (left = hwpmu_the_caps.counters; left; left &= left - 1)
+	for (left = hwpmu_caps_here()->counters; left; left &= left - 1)
 		s->counter[__ffs64(left)] = hwpmu_regs_read_counter(__ffs64(left));
 }

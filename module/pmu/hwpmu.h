@@ -6,9 +6,14 @@
 #ifndef PMUCTL_PMU_HWPMU_H
 #define PMUCTL_PMU_HWPMU_H
 
+#include <linux/jump_label.h>
+
 #include "pmu/cpuid.h"
 #include "pmu/events.h"
 #include "ringbuf/userpage.h"
+
+/* How many types of CPU a processor may have that is hybrid */
+#define HWPMU_MAX_TYPES	3
 
 /**
  * struct hwpmu_user - what user space needs to read a counter by itself
@@ -22,7 +27,8 @@ struct hwpmu_user {
 
 /**
  * struct hwpmu_counter - one event as the PMU sees it, embedded in the core's
- * @config: constant after hwpmu_counter_init().
+ * @config: constant after hwpmu_counter_init(); if CPUs differ, what it was last on the owner
+ *	CPU.
  * @usable: those of @config.allowed that it may use now; the core's to restrict while it
  *	does not run.
  * @index: the counter it is on, or was on last, or -1. Owner CPU.
@@ -37,6 +43,9 @@ struct hwpmu_user {
  *	of none. Set by hwpmu_set_period(). As @count.
  * @left: events left until that overflow; not positive if it is due. As @count.
  * @held: its core wants it to stand still although it is @running. As @count.
+ * @of_type: only if CPUs differ: what to program on each type of them, which @config is one
+ *	of; nothing is allowed on those that cannot count it. Constant after
+ *	hwpmu_counter_init().
  *
  * The owner CPU is the one that last called hwpmu_start() for it; the core sees to it
  * that there is only one at a time.
@@ -53,6 +62,7 @@ struct hwpmu_counter {
 	u64 period;
 	s64 left;
 	bool held;
+	struct hwpmu_config of_type[HWPMU_MAX_TYPES];
 };
 
 struct pt_regs;
@@ -127,7 +137,9 @@ int hwpmu_init(const struct hwpmu_ops *ops);
  */
 void hwpmu_exit(void);
 
-/* What the PMU is; caps->version is 0 if there is none. Constant after init. */
+/* What the PMU is; caps->version is 0 if there is none. If CPUs differ: all counters that
+ * there are on any. Constant after init.
+ */
 const struct hwpmu_caps *hwpmu_caps(void);
 
 /* Why there is no usable PMU, a constant sentence; NULL if there is one. */
@@ -155,6 +167,9 @@ void hwpmu_put(void);
  * Return: PMUCTL_OWNER_*.
  */
 u32 hwpmu_owner(bool try);
+
+/* Somebody else may have written to the global control register: once more. Own CPU, IRQs off. */
+void hwpmu_refresh(void);
 
 /**
  * hwpmu_cpu_online() - the PMU of this CPU comes under our control if we own it
@@ -225,6 +240,43 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		     struct hwpmu_counter *const *to, unsigned int n,
 		     bool split);
+
+/* ---- hybrid.c: processors whose CPUs are not all alike ---- */
+
+/* CPUs are of several types. */
+DECLARE_STATIC_KEY_FALSE(hwpmu_is_hybrid);
+
+/* How many types of CPU there are; 1 if they are alike. Constant after init. */
+unsigned int hwpmu_nr_types(void);
+
+/* The PMU of CPUs of a type; constant after init. */
+const struct hwpmu_caps *hwpmu_caps_of_type(unsigned int type);
+
+/* That of a CPU; of one that has never been online, that of another. Any context. */
+const struct hwpmu_caps *hwpmu_caps_of_cpu(int cpu);
+
+/* What they all have, in @caps, and which PERF_COUNT_HW_* all can count. Process context. */
+u64 hwpmu_caps_common(struct hwpmu_caps *caps);
+
+/* The counters on which an event can be on CPUs of a type, or on a CPU. Any context. */
+u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type);
+u64 hwpmu_allowed_on_cpu(const struct hwpmu_counter *counter, int cpu);
+
+/* hwpmu_allowed_here(), if CPUs differ */
+u64 hwpmu_hybrid_here(struct hwpmu_counter *counter);
+
+/**
+ * hwpmu_allowed_here() - the counters on which an event can be on this CPU
+ * @counter: not running; it is about to be started, if there are any.
+ *
+ * Context: Owner CPU, IRQs off.
+ */
+static inline u64 hwpmu_allowed_here(struct hwpmu_counter *counter)
+{
+	if (static_branch_unlikely(&hwpmu_is_hybrid))
+		return hwpmu_hybrid_here(counter);
+	return counter->config.allowed;
+}
 
 /* Does it count in the kernel? Any context. */
 bool hwpmu_counts_kernel(const struct hwpmu_counter *counter);

@@ -85,9 +85,11 @@ void hwpmu_cpu_online(void)
 	lockdep_assert_irqs_disabled();
 	if (!hwpmu_users || cpu->owned)
 		return;
+	if (static_branch_unlikely(&hwpmu_is_hybrid) && !hwpmu_hybrid_online())
+		return;
 
 	saved = this_cpu_ptr(hwpmu_saved);
-	hwpmu_regs_take(&hwpmu_the_caps, saved);
+	hwpmu_regs_take(hwpmu_caps_here(), saved);
 	cpu->enabled = 0;
 	cpu->written = 0;
 	cpu->counting = 0;
@@ -113,7 +115,7 @@ void hwpmu_cpu_offline(void)
 		return;
 
 	saved = this_cpu_ptr(hwpmu_saved);
-	hwpmu_regs_give_back(&hwpmu_the_caps, saved);
+	hwpmu_regs_give_back(hwpmu_caps_here(), saved);
 	apic->write(APIC_LVTPC, saved->lvtpc);
 	cpu->owned = false;
 }

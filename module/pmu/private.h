@@ -20,6 +20,8 @@
  * @used: counters that may hold something else than 0.
  * @unsettled: see hwpmu_user_unsettled().
  * @owned: the PMU is ours on this CPU.
+ * @type: of CPU; HWPMU_NO_TYPE: not known, and not to be used. Constant after init, or since
+ *	the CPU was online first.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
  *	the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
@@ -43,6 +45,7 @@ struct hwpmu_cpu {
 	u64 held;
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
+	u8 type;
 	union {
 		struct {
 			bool stuck;
@@ -62,6 +65,9 @@ struct hwpmu_cpu {
 	u64 evtsel[HWPMU_MAX_GENERAL];
 	u64 fixed_ctrl;
 };
+
+/* The CPU is of no type that was there when the module was loaded. */
+#define HWPMU_NO_TYPE	0xff
 
 DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 
@@ -151,6 +157,29 @@ void hwpmu_fold(struct hwpmu_counter *counter);
 
 /* Tell user space that an overflow was handled. NMI; @counter has a user. */
 void hwpmu_user_overflow(struct hwpmu_counter *counter);
+
+/* hybrid.c */
+
+/* What CPUID says on this CPU. Preemption off. */
+void hwpmu_read_cpuid(struct hwpmu_cpuid *id);
+
+/* Find the types of CPU; hwpmu_the_caps is that of one of them. At module load. */
+void hwpmu_hybrid_init(void);
+
+/* This CPU comes online: false if it is of a type that cannot be used. Its CPU, IRQs off. */
+bool hwpmu_hybrid_online(void);
+
+/* Encode an event for each type of CPU: @counter->of_type, and as hwpmu_counter_init() */
+int hwpmu_hybrid_encode(struct hwpmu_counter *counter, const struct perf_event_attr *attr,
+			struct pmuctl_explanation *why);
+
+/* The PMU of this CPU */
+static inline const struct hwpmu_caps *hwpmu_caps_here(void)
+{
+	if (static_branch_unlikely(&hwpmu_is_hybrid))
+		return hwpmu_caps_of_type(this_cpu_read(hwpmu_cpu.type));
+	return &hwpmu_the_caps;
+}
 
 /* nmi.c */
 int hwpmu_nmi_init(void);

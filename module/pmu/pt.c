@@ -3,8 +3,9 @@
  * The registers of Intel Processor Trace. Sections are of the SDM, Vol. 3C, chapter
  * "Intel Processor Trace".
  *
- * Who else uses it cannot be kept away: the kernel has no reservation for it. So each start
- * looks whether TraceEn is set by somebody, and leaves the registers alone then.
+ * The kernel's own driver is kept away while ours traces (rival.h). Others, hypervisors or
+ * modules, cannot be: so each start looks whether TraceEn is set by somebody, and leaves
+ * the registers alone then.
  *
  * The NMI may come between any two instructions. It touches a trace only while that is in
  * pt_cpu.active:
@@ -25,6 +26,7 @@
 
 #include "pmu/private.h"
 #include "pmu/pt.h"
+#include "pmu/rival.h"
 
 /* IA32_RTIT_OUTPUT_MASK_PTRS: these bits are always set; the entry follows. */
 #define MASK_LOWER	0x7fULL
@@ -44,6 +46,8 @@ static DEFINE_PER_CPU(struct pt_cpu, pt_cpu);
 static struct pt_caps the_caps __ro_after_init;
 static const char *no_pt_reason __ro_after_init;
 u64 hwpmu_status_topa __ro_after_init;
+/* pmuctl_mutex of the core */
+static struct rival kernels_driver = { .name = "intel_pt" };
 
 /* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
 #define STATUS_TOPA	BIT_ULL(55)
@@ -77,8 +81,31 @@ void __init pt_init(void)
 		no_pt_reason = PMUCTL_NO_PT_MSR;
 	if (!no_pt_reason && hwpmu_reason())
 		no_pt_reason = PMUCTL_NO_PT_PMU;
-	if (!no_pt_reason)
-		hwpmu_status_topa = STATUS_TOPA;
+	if (no_pt_reason)
+		return;
+	hwpmu_status_topa = STATUS_TOPA;
+	rival_find(&kernels_driver);
+}
+
+static void refresh(void *unused)
+{
+	hwpmu_refresh();
+}
+
+int pt_keep_others_away(void)
+{
+	int err;
+
+	if (kernels_driver.held)
+		return 0;
+	err = rival_keep_away(&kernels_driver);
+	on_each_cpu(refresh, NULL, 1);
+	return err;
+}
+
+void pt_let_others(void)
+{
+	rival_let_go(&kernels_driver);
 }
 
 bool pt_is_taken(void)
@@ -161,9 +188,21 @@ static bool read_place(const struct topa *topa, struct topa_place *place)
 	return false;
 }
 
+static void write_filter(const struct pt_filter *filter)
+{
+	unsigned int i;
+
+	for (i = 0; i < filter->nr; i++) {
+		wrmsrl(MSR_IA32_RTIT_ADDR0_A + 2 * i, filter->ranges[i].from);
+		wrmsrl(MSR_IA32_RTIT_ADDR0_B + 2 * i, filter->ranges[i].to);
+	}
+}
+
 static u64 ctl_of(const struct pt_trace *trace)
 {
-	return READ_ONCE(trace->paused) ? trace->ctl : trace->ctl | PT_CTL_TRACE;
+	u64 ctl = trace->ctl | pt_filter_ctl(&trace->filter);
+
+	return READ_ONCE(trace->paused) ? ctl : ctl | PT_CTL_TRACE;
 }
 
 enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
@@ -178,6 +217,7 @@ enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
 		return PT_FULL;
 	trace->from = span->from;
 	write_place(&trace->topa, &place);
+	write_filter(&trace->filter);
 	WRITE_ONCE(cpu->missed, false);
 	ctl = ctl_of(trace);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */
@@ -217,14 +257,15 @@ bool pt_stop(struct pt_trace *trace, struct pt_result *result)
 	return true;
 }
 
-void pt_pause(struct pt_trace *trace, bool pause)
+bool pt_pause(struct pt_trace *trace, bool pause)
 {
 	if (READ_ONCE(trace->paused) == pause)
-		return;
+		return false;
 	WRITE_ONCE(trace->paused, pause);
 	barrier(); /* an NMI from here on, which starts it anew, knows */
 	if (this_cpu_read(pt_cpu.active) == trace)
 		wrmsrl(MSR_IA32_RTIT_CTL, ctl_of(trace));
+	return true;
 }
 
 void pt_nmi(void)

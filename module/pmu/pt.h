@@ -10,18 +10,20 @@
 #ifndef PMUCTL_PMU_PT_H
 #define PMUCTL_PMU_PT_H
 
-#include "pmu/pt_config.h"
+#include "pmu/pt_filter.h"
 #include "pmu/topa.h"
 
 /**
  * struct pt_trace - a trace, embedded in the core's
  * @ctl: IA32_RTIT_CTL while it is on; set by pt_config_encode().
+ * @filter: the addresses that it traces; changed while it is not on.
  * @topa: the tables of its buffer; none if nr_regions is 0.
  * @from: the position at which it began to write. Owner CPU.
  * @paused: it is on, but nothing is traced. Owner CPU, NMI may change it.
  */
 struct pt_trace {
 	u64 ctl;
+	struct pt_filter filter;
 	struct topa topa;
 	u64 from;
 	bool paused;
@@ -55,6 +57,13 @@ const struct pt_caps *pt_caps(void);
 /* Does somebody trace on this CPU now, who is not us? IRQs off. */
 bool pt_is_taken(void);
 
+/*
+ * Before the first trace, and after the last one: see rival.h. Fine if they are already.
+ * Process, may sleep, one at a time; the first with cpus_read_lock. Returns 0, -EBUSY, -ENOMEM.
+ */
+int pt_keep_others_away(void);
+void pt_let_others(void);
+
 /* Make tables for a buffer, or free them. Process, may sleep. Returns false: no memory. */
 bool pt_tables_alloc(struct pt_trace *trace, const struct auxbuf *buf);
 void pt_tables_free(struct pt_trace *trace);
@@ -74,8 +83,11 @@ enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span);
 /* End it. Returns false if it was not on here. Context: as pt_start(). */
 bool pt_stop(struct pt_trace *trace, struct pt_result *result);
 
-/* Let it stand still, or go on, if it is on here. Own CPU, IRQs off, or its NMI. */
-void pt_pause(struct pt_trace *trace, bool pause);
+/*
+ * Let it stand still, or go on, if it is on here. Own CPU, IRQs off, or its NMI. Returns
+ * false if it did already.
+ */
+bool pt_pause(struct pt_trace *trace, bool pause);
 
 /* IA32_PERF_GLOBAL_STATUS says so: tell the core. NMI. */
 void pt_nmi(void);

@@ -96,6 +96,14 @@ static void probe_counters(struct hwpmu_caps *caps)
 	caps->nr_fixed = hweight64(caps->counters >> HWPMU_FIXED_BASE);
 }
 
+bool hwpmu_regs_probe(struct hwpmu_caps *caps)
+{
+	if (caps->global && !probe_global())
+		return false;
+	probe_counters(caps);
+	return caps->nr_general;
+}
+
 bool __init hwpmu_regs_init(struct hwpmu_caps *caps)
 {
 	if (caps->vendor == HWPMU_VENDOR_AMD)
@@ -103,10 +111,7 @@ bool __init hwpmu_regs_init(struct hwpmu_caps *caps)
 	else
 		hwpmu_intel_regs(caps);
 
-	if (caps->global && !probe_global())
-		return false;
-	probe_counters(caps);
-	if (!caps->nr_general)
+	if (!hwpmu_regs_probe(caps))
 		return false;
 	if (!caps->global)
 		static_branch_disable(&hwpmu_has_global);

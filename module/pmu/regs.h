@@ -72,6 +72,9 @@ void hwpmu_amd_regs(const struct hwpmu_caps *caps);
  */
 bool hwpmu_regs_init(struct hwpmu_caps *caps);
 
+/* The second half of that, on this CPU, for one whose counters differ. IRQs off. */
+bool hwpmu_regs_probe(struct hwpmu_caps *caps);
+
 /* Save all registers, then stop and zero everything; and the reverse. */
 void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved);
 void hwpmu_regs_give_back(const struct hwpmu_caps *caps,

@@ -81,6 +81,11 @@ struct perf_event_attr bench_general_attr(void);
 int bench_open(const struct perf_event_attr *attr, int pid, int cpu, int group_fd);
 /* The same of a tracepoint that is called "sched:@name" */
 int bench_open_sched(const char *name, int pid, int cpu);
+/* The same of any, ours only */
+int bench_open_tracepoint(const char *name, const struct perf_event_attr *attr, int pid,
+			  int cpu, int group_fd);
+/* The descriptor of our device */
+int bench_device(void);
 void bench_close(int fd);
 void bench_enable(int fd);
 void bench_disable(int fd);
@@ -98,5 +103,6 @@ void bench_fork_many(void);	/* forks.c: many at a time, with one event */
 void bench_rotation(void);	/* rotation.c: more events than counters */
 void bench_samples(void);	/* sample.c: what a sample costs */
 void bench_soft(void);		/* soft.c: events without hardware */
+void bench_trace(void);		/* trace.c: pauses of a trace, on a CPU that can */
 
 #endif /* BENCH_H */

@@ -96,14 +96,26 @@ int bench_open_sched(const char *name, int pid, int cpu)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
 	};
-	int fd;
 
 	if (bench_kind == BENCH_PERF)
 		attr.config = sched_id(name);
+	return bench_open_tracepoint(name, &attr, pid, cpu, -1);
+}
+
+int bench_open_tracepoint(const char *name, const struct perf_event_attr *attr, int pid,
+			  int cpu, int group_fd)
+{
+	int fd;
+
 	tracepoint = name;
-	fd = bench_open(&attr, pid, cpu, -1);
+	fd = bench_open(attr, pid, cpu, group_fd);
 	tracepoint = NULL;
 	return fd;
+}
+
+int bench_device(void)
+{
+	return device;
 }
 
 void bench_close(int fd)

@@ -4,7 +4,7 @@
 # The guest's part of the benchmark: perf first, then ours with the module loaded.
 # Prints what tests/bench/bench prints, each line with the kind of events before it.
 #
-# usage: sh guest.sh MODULE
+# usage: sh guest.sh MODULE all|trace
 measure()
 {
 	/add/bench "$1" >/tmp/rows || exit 1
@@ -21,6 +21,12 @@ echo $rate >perf_event_max_sample_rate || exit 1
 echo "$limit" >perf_cpu_time_max_percent || exit 1
 cd /
 
+if [ "$2" = trace ]; then
+	insmod "$1" || exit 1
+	/add/bench pmuctl trace >/tmp/rows || exit 1
+	sed 's/^/pmuctl /' /tmp/rows
+	exit
+fi
 measure none
 measure perf
 insmod "$1" max_sample_rate=$rate || exit 1

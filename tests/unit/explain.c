@@ -154,6 +154,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "TYPE_UNSUPPORTED", { "breakpoint" } },
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
+		{ "EVENT_OTHER_CPUS", { "Intel performance core, PMU version 5" } },
 		{ "SOFT_UNSUPPORTED", { "cgroup-switches" } },
 		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
 		/* None is longer than that. */
@@ -169,6 +170,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "AUX_BUSY", { "this task" } },
 		{ "AUX_ONLY", { "attr.aux_watermark" } },
 		{ "PT_CHOICE", { "mtc_period" } },
+		{ "PT_RANGE_LEVEL", { "kernel", "kernel" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
 		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
 	};

@@ -119,6 +119,54 @@ Test(cpuid, survives_absurd_numbers_of_counters)
 	cr_assert_eq(caps.counters, GENERAL(32) | FIXED(16));
 }
 
+/* Alder Lake: leaf 0xA has what all have, leaf 0x23 what this one has. */
+Test(cpuid, decodes_the_cores_of_a_hybrid_processor)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.model = 0x97;
+	id.eax = 0x07300605;
+	id.ecx = 0x7;
+	id.edx = 0x8603;
+	id.core_type = HWPMU_CORE_PERFORMANCE;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(3));
+	cr_assert_eq(caps.core_type, HWPMU_CORE_PERFORMANCE);
+	cr_assert_str_eq(caps.name, "Intel performance core, PMU version 5");
+	id.ext_general = 0xff;
+	id.ext_fixed = 0xf;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, 8);
+	cr_assert_eq(caps.nr_fixed, 4);
+	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(4));
+	id.core_type = HWPMU_CORE_EFFICIENCY;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_str_eq(caps.name, "Intel efficiency core, PMU version 5");
+	id.core_type = 0xff;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_str_eq(caps.name, "Intel core, PMU version 5");
+}
+
+Test(cpuid, survives_absurd_bitmaps_of_counters)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.ext_general = 0xfffffffe;	/* without the first: not believed */
+	id.ext_fixed = ~0u;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(4) | FIXED(3));
+	id.ext_general = 0xff3f;	/* up to the gap */
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(16));
+	id.ext_general = ~0u;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(32) | FIXED(16));
+	cr_assert_eq(caps.nr_general, 32);
+	cr_assert_eq(caps.nr_fixed, 16);
+}
+
 static void assert_refused(const struct hwpmu_cpuid *id, const char *reason)
 {
 	struct hwpmu_caps caps;

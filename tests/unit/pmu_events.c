@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/events_amd.c module/explain.c */
 /*
  * Encoding of events: every generic event, every cache event, every raw bit, the
  * counters that each may use, and the refusals.

@@ -96,7 +96,7 @@ Test(abi_compat, refusals_are_explained)
 	low->why.size = sizeof(low->why);
 	cr_assert_eq(ioctl32(fd, PMUCTL_IOC_EXPLAIN, address(&low->why)), 0);
 	raw_check_why(&low->why, EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
-		      "only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT");
+		      "only events of tracepoints have filters, and those that trace: open one of these");
 }
 
 Test(abi_compat, numbers_without_a_pointer_stay_what_they_are)

@@ -76,8 +76,9 @@ static void check_intel(const struct pmuctl_info *info, const struct raw_cpuid *
 {
 	char name[sizeof(info->pmu_name)];
 
-	snprintf(name, sizeof(name), "Intel architectural PMU version %u",
-		 leaf->eax & 0xff);
+	/* CPUID.7:EDX[15] */
+	snprintf(name, sizeof(name), "Intel architectural PMU version %u%s",
+		 leaf->eax & 0xff, raw_cpuid(7).edx >> 15 & 1 ? ", hybrid" : "");
 	cr_assert_eq(info->pmu_kind, PMUCTL_PMU_INTEL);
 	cr_assert_eq(info->pmu_version, leaf->eax & 0xff);
 	cr_assert_eq(info->nr_counters, leaf->eax >> 8 & 0xff);

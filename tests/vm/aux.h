@@ -38,6 +38,20 @@ static inline union raw_attr trace_attr(void)
 	return a;
 }
 
+static inline union raw_attr trace_with_action(union raw_attr a, uint32_t action)
+{
+	memcpy(a.bytes + PMUCTL_ATTR_AUX_ACTION, &action, sizeof(action));
+	return a;
+}
+
+static inline struct pmuctl_aux_status trace_status(int fd)
+{
+	struct pmuctl_aux_status s = { .size = sizeof(s) };
+
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), 0);
+	return s;
+}
+
 /* A trace, mapped */
 struct trace {
 	int fd;
@@ -165,9 +179,13 @@ static inline void traced_wait(struct traced *t)
 /* ---- Decoding ---- */
 
 struct decoded {
-	uint64_t instructions, calls, returns, errors;
+	uint64_t instructions, inside, calls, returns, errors;
 	char error[200];
 };
+
+/* A range whose instructions are counted apart; the trace may have been restricted to it. */
+static uint64_t decode_from, decode_to;
+static bool decode_filtered;
 
 /* The program's code, from its ELF headers */
 static inline void add_program(struct pt_image *image, const char *path)
@@ -210,6 +228,7 @@ static inline void decode_piece(struct pt_insn_decoder *decoder, struct decoded 
 		if (status < 0)
 			break;
 		d->instructions++;
+		d->inside += insn.ip >= decode_from && insn.ip <= decode_to;
 		d->calls += insn.iclass == ptic_call;
 		d->returns += insn.iclass == ptic_return;
 	}
@@ -222,7 +241,19 @@ static inline void decode_piece(struct pt_insn_decoder *decoder, struct decoded 
 	}
 }
 
-static inline struct decoded trace_decode(const uint8_t *from, size_t size)
+/* What the decoder has to know of the clocks */
+static inline void decode_clocks(struct pt_config *config, uint64_t bits)
+{
+	struct raw_cpuid ratio = raw_cpuid(0x15);
+
+	config->mtc_freq = bits >> 14 & 15;
+	config->nom_freq = 10; /* of the emulated CPU, and of a bus of 100 MHz */
+	config->cpuid_0x15_eax = ratio.eax;
+	config->cpuid_0x15_ebx = ratio.ebx;
+}
+
+/* @bits: attr.config of the trace. */
+static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, uint64_t bits)
 {
 	struct pt_image *image = pt_image_alloc(NULL);
 	struct pt_insn_decoder *decoder;
@@ -233,6 +264,12 @@ static inline struct decoded trace_decode(const uint8_t *from, size_t size)
 	pt_config_init(&config);
 	config.begin = (uint8_t *)from;
 	config.end = (uint8_t *)from + size;
+	decode_clocks(&config, bits);
+	if (decode_filtered) {
+		config.addr_filter.config.ctl.addr0_cfg = 1; /* what is traced */
+		config.addr_filter.addr0_a = decode_from;
+		config.addr_filter.addr0_b = decode_to;
+	}
 	add_program(image, TRACED);
 	decoder = pt_insn_alloc_decoder(&config);
 	cr_assert_not_null(decoder);
@@ -248,6 +285,11 @@ static inline struct decoded trace_decode(const uint8_t *from, size_t size)
 	pt_insn_free_decoder(decoder);
 	pt_image_free(image);
 	return d;
+}
+
+static inline struct decoded trace_decode(const uint8_t *from, size_t size)
+{
+	return trace_decode_of(from, size, 0);
 }
 
 /* The same of two pieces that follow on each other, where a buffer wraps */

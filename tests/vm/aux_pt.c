@@ -155,6 +155,7 @@ Test(aux_pt, stops_when_full_and_goes_on_when_read)
 	struct decoded d;
 	struct trace t;
 
+	attr.attr.config |= 1 << 11; /* noretcomp: more of it */
 	trace_open(&t, &attr, child.pid, -1, 2, PROT_READ | PROT_WRITE);
 	traced_go(&child);
 	traced_wait(&child);
@@ -176,6 +177,7 @@ Test(aux_pt, a_snapshot_has_the_end)
 	struct trace t;
 	uint64_t head;
 
+	attr.attr.config |= 1 << 11;
 	trace_open(&t, &attr, child.pid, -1, 2, PROT_READ);
 	traced_go(&child);
 	traced_wait(&child);
@@ -271,7 +273,7 @@ Test(aux_pt, the_driver_is_listed)
 	int fd;
 
 	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), 0);
-	cr_assert_eq(driver.config, 0x2c01);
+	cr_assert_eq(driver.config, 0xf7bee03);
 	cr_assert(raw_info().features & PMUCTL_FEATURE_AUX);
 	snprintf(path, sizeof(path), "%s/type", dir);
 	cr_assert_eq(raw_read_number(path), (long)driver.type);
@@ -280,8 +282,10 @@ Test(aux_pt, the_driver_is_listed)
 	cr_assert_gt(read(fd, text, sizeof(text) - 1), 0);
 	cr_assert_str_eq(text, "config:10\n");
 	close(fd);
-	snprintf(path, sizeof(path), "%s/format/mtc", dir);
-	cr_assert_neq(access(path, F_OK), 0, "this CPU has no MTC packets");
+	snprintf(path, sizeof(path), "%s/format/mtc_period", dir);
+	cr_assert_eq(access(path, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/format/ptw", dir);
+	cr_assert_neq(access(path, F_OK), 0, "this CPU has no PTWRITE packets");
 	driver.index = 1;
 	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), -1);
 }

@@ -30,17 +30,29 @@ static inline void msrs_add(struct msrs *m, uint32_t first, unsigned int n, uint
 	}
 }
 
+/* Leaf 23H, sub-leaf 1, has bitmaps of the counters where leaf 0AH has what all CPUs have. */
+static inline void msrs_counters(unsigned int *general, unsigned int *fixed)
+{
+	struct raw_cpuid leaf = raw_cpuid(0xa), own = { .eax = 0 };
+
+	if (raw_cpuid(0).eax >= 0x23 && (raw_cpuid(7).edx >> 15 & 1))
+		own = raw_cpuid_part(0x23, 1);
+	*general = own.eax ? __builtin_popcount(own.eax) : leaf.eax >> 8 & 0xff;
+	*fixed = own.eax ? __builtin_popcount(own.ebx) : leaf.edx & 0x1f;
+}
+
 static inline void msrs_find_intel(struct msrs *m)
 {
 	struct raw_cpuid leaf = raw_cpuid(0xa);
-	unsigned int n = leaf.eax >> 8 & 0xff;
+	unsigned int n, fixed;
 
+	msrs_counters(&n, &fixed);
 	m->n_evtsel = n;
 	msrs_add(m, 0x186, n, 1);	/* IA32_PERFEVTSEL0.. */
 	msrs_add(m, 0x0c1, n, 1);	/* IA32_PMC0.. */
 	if ((leaf.eax & 0xff) < 2)
 		return;
-	msrs_add(m, 0x309, leaf.edx & 0x1f, 1);	/* IA32_FIXED_CTR0.. */
+	msrs_add(m, 0x309, fixed, 1);	/* IA32_FIXED_CTR0.. */
 	msrs_add(m, 0x38d, 1, 1);	/* IA32_FIXED_CTR_CTRL */
 	msrs_add(m, 0x38e, 2, 1);	/* IA32_PERF_GLOBAL_STATUS, _CTRL */
 }
@@ -56,6 +68,7 @@ static inline void msrs_find_amd(struct msrs *m)
 		msrs_add(m, 0xc0000300, 2, 1);	/* PerfCntrGlobalStatus, Ctl */
 }
 
+/* Those of this CPU */
 static inline struct msrs msrs_find(void)
 {
 	struct msrs m = { .n = 0 };

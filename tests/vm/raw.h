@@ -183,12 +183,17 @@ struct raw_cpuid {
 	uint32_t eax, ebx, ecx, edx;
 };
 
-static inline struct raw_cpuid raw_cpuid(uint32_t leaf)
+static inline struct raw_cpuid raw_cpuid_part(uint32_t leaf, uint32_t part)
 {
-	struct raw_cpuid r = { .eax = leaf, .ecx = 0 };
+	struct raw_cpuid r = { .eax = leaf, .ecx = part };
 
 	asm volatile("cpuid" : "+a" (r.eax), "=b" (r.ebx), "+c" (r.ecx), "=d" (r.edx));
 	return r;
+}
+
+static inline struct raw_cpuid raw_cpuid(uint32_t leaf)
+{
+	return raw_cpuid_part(leaf, 0);
 }
 
 static inline bool raw_cpu_is_intel(void)

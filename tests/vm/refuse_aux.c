@@ -7,8 +7,10 @@
 
 #include <linux/perf_event.h>
 
-/* tsc, noretcomp, branch and pt: all that this CPU has */
-#define PT_BITS	((1ULL << 10) | (1ULL << 11) | (1ULL << 13) | 1)
+/* All that this CPU has */
+#define PT_BITS		0xf7bee03ULL
+/* pt, tsc, branch: what can be set beside anything */
+#define PT_PLAIN	0x2401ULL
 
 static union raw_attr pt_attr(void)
 {
@@ -68,6 +70,7 @@ Test(refuse_aux, somebody_else_traces)
 	size_t ring = 9 * TRACE_PAGE, size = 16 * TRACE_PAGE;
 	struct perf_event_mmap_page *page;
 	union raw_attr a = pt_attr(), theirs = a;
+	void *map;
 	int fd;
 
 	theirs.attr.type = raw_read_number(path);
@@ -78,26 +81,84 @@ Test(refuse_aux, somebody_else_traces)
 	cr_assert_neq(page, MAP_FAILED);
 	page->aux_offset = ring;
 	page->aux_size = size;
-	cr_assert_neq(mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring), MAP_FAILED);
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring);
+	cr_assert_neq(map, MAP_FAILED);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
 			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	/* One that may be enabled at any time is no better. */
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	munmap(map, size);
+	munmap(page, ring);
 	close(fd);
+	close(raw_check_opened(&a, 0, -1, 0));
 }
 
 Test(refuse_aux, bits_that_this_cpu_lacks)
 {
-	static const unsigned int bits[] = { 1, 2, 3, 4, 7, 8, 9, 12, 14, 19, 24, 32, 63 };
+	static const unsigned int bits[] = { 2, 3, 4, 5, 6, 7, 8, 12, 18, 23, 28, 32, 63 };
 	union raw_attr a = pt_attr();
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bits); i++) {
-		a.attr.config = PT_BITS | 1ULL << bits[i];
+		a.attr.config = PT_PLAIN | 1ULL << bits[i];
 		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_BITS, "attr.config",
 				  "config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx",
 				  a.attr.config, PT_BITS, 1ULL << bits[i]);
 	}
+}
+
+Test(refuse_aux, periods_that_this_cpu_lacks)
+{
+	static const struct {
+		const char *name;
+		unsigned int shift, choices;
+	} fields[] = {
+		{ "mtc_period", 14, 0x249 }, { "cyc_thresh", 19, 0x3fff }, { "psb_period", 24, 0x3f },
+	};
+	union raw_attr a = pt_attr();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fields); i++) {
+		for (unsigned int value = 0; value < 16; value++) {
+			a.attr.config = PT_PLAIN | (uint64_t)value << fields[i].shift;
+			if (fields[i].choices >> value & 1)
+				close(raw_check_opened(&a, 0, -1, 0));
+			else
+				raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_CHOICE, "attr.config",
+						  "this CPU has no %s of %u: those that it has are the bits of 0x%x",
+						  fields[i].name, value, fields[i].choices);
+		}
+	}
+}
+
+static void check_filter(int fd, const char *text, int error, uint32_t code,
+			 const char *sentence)
+{
+	struct pmuctl_explanation why;
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text), -1, "%s", text);
+	cr_assert_eq(errno, error);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, error, code, "filter", "%s", sentence);
+}
+
+Test(refuse_aux, address_filters)
+{
+	union raw_attr a = pt_attr();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+
+	check_filter(fd, "start 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 1: 'filter' is expected, the only kind there is");
+	check_filter(fd, "filter 1/1,filter 2/1,filter 3/1", EINVAL, PMUCTL_WHY_PT_RANGES,
+		     "this CPU has 2 address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode");
+	check_filter(fd, "filter 0x1000/0", EINVAL, PMUCTL_WHY_PT_RANGE,
+		     "from 0x1000 on there are no 0 addresses of one kind: give a range in user space or in the kernel, with a size above 0");
+	check_filter(fd, "filter 0xffffffff81000000/16", EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL,
+		     "the range at 0xffffffff81000000 is the kernel's, which the event excludes: clear attr.exclude_kernel, or choose another range");
+	check_filter(fd, "filter 0x1000/0x30@/bin/true", EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE,
+		     "offsets in a file cannot be filtered, as it may be mapped anywhere: give the address at which it is mapped, from /proc/PID/maps, without @");
+	close(fd);
 }
 
 Test(refuse_aux, fields_of_tracing_elsewhere)
@@ -127,37 +188,31 @@ Test(refuse_aux, a_driver_that_is_none)
 
 /* ---- Pauses ---- */
 
-static union raw_attr with_action(union raw_attr a, uint32_t action)
-{
-	memcpy(a.bytes + PMUCTL_ATTR_AUX_ACTION, &action, sizeof(action));
-	return a;
-}
-
 Test(refuse_aux, actions)
 {
 	static const char *const leader = "aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1";
 	static const char *const itself = "an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group";
-	union raw_attr a = with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
+	union raw_attr a = trace_with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
 
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_BOTH, "attr.aux_resume",
 			  "aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it");
-	a = with_action(a, PMUCTL_AUX_PAUSE);
+	a = trace_with_action(a, PMUCTL_AUX_PAUSE);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_LEADER, "group_fd", "%s", leader);
-	a = with_action(a, PMUCTL_AUX_START_PAUSED);
+	a = trace_with_action(a, PMUCTL_AUX_START_PAUSED);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
 			  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0");
-	a = with_action(pt_attr(), PMUCTL_AUX_PAUSE);
+	a = trace_with_action(pt_attr(), PMUCTL_AUX_PAUSE);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", "%s", itself);
-	a = with_action(pt_attr(), PMUCTL_AUX_RESUME);
+	a = trace_with_action(pt_attr(), PMUCTL_AUX_RESUME);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_resume", "%s", itself);
-	a = with_action(pt_attr(), 8);
+	a = trace_with_action(pt_attr(), 8);
 	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET, "attr.__reserved_3",
 			  "a reserved field is 0x8: it must be 0");
 }
 
 Test(refuse_aux, a_leader_that_does_not_trace)
 {
-	union raw_attr a = raw_instructions(), other = with_action(a, PMUCTL_AUX_RESUME);
+	union raw_attr a = raw_instructions(), other = trace_with_action(a, PMUCTL_AUX_RESUME);
 	int fd = raw_check_opened(&a, 0, -1, 0);
 	struct pmuctl_explanation why;
 	struct pmuctl_open request = raw_request(&other, 0, -1, 0, &why);

@@ -4,6 +4,7 @@
  * what CPUID and the manual allow (SDM Vol. 3B, "Architectural Performance Monitoring"; APM
  * Vol. 2, "Performance Event-Select Registers").
  */
+#include "hybrid.h"
 #include "raw_check.h"
 
 #define EVENT_UMASK_EDGE_INV_CMASK	0xff84ffffULL
@@ -61,9 +62,17 @@ static int perf_open(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr attr = { .type = type, .size = sizeof(attr),
 		.config = config, .disabled = 1, .exclude_kernel = 1 };
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	struct perf_event_attr other;
+	int fd;
 
-	return fd < 0 ? -errno : fd;
+	if (!is_hybrid())
+		return perf_try(&attr, 0, -1);
+	other = perf_attr(attr, CORE_PERFORMANCE);
+	fd = perf_try(&other, 0, -1);
+	if (fd >= 0)
+		return fd;
+	other = perf_attr(attr, CORE_EFFICIENCY);
+	return perf_try(&other, 0, -1);
 }
 
 static uint64_t cache_config(unsigned int cache, unsigned int op,
@@ -103,7 +112,7 @@ static unsigned int expected_uses(void)
 
 	if (!raw_cpu_is_intel())
 		return family < 0x17 ? 16 : 11;
-	return model == 0x5e ? 12 : 0;
+	return model == 0x5e || model == 0x97 ? 12 : 0;
 }
 
 Test(refuse_raw, every_use_of_every_cache)

@@ -73,7 +73,7 @@ Test(refuse_trace, filters)
 		     "the memory at this address cannot be read or written: pass a pointer into your own address space");
 	fd = soft_open(PERF_COUNT_SW_DUMMY);
 	check_filter(fd, "id == 1", EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
-		     "only events of tracepoints have filters: open one with PERF_TYPE_TRACEPOINT");
+		     "only events of tracepoints have filters, and those that trace: open one of these");
 }
 
 #define RAW_SENTENCE								\

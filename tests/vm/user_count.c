@@ -3,6 +3,7 @@
  * Counters that a thread reads in user space: the value is that of read(), exact to
  * the instruction, whatever happens to the counter meanwhile.
  */
+#include "hybrid.h"
 #include "pmu.h"
 #include "userpage.h"
 #include "busy.h"
@@ -505,8 +506,12 @@ static void yield_to_another_process(unsigned int rounds)
 static void use_perf(void)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = perf_try(&attr, 0, -1);
+	int fd;
 
+	/* Of perf's PMUs the first takes it, and counts on its CPUs only. */
+	if (is_hybrid())
+		attr = perf_attr(attr, core_type(sched_getcpu()));
+	fd = perf_try(&attr, 0, -1);
 	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
 	user_loop(N);
 	cr_assert_gt(event_value(fd), 2 * N);

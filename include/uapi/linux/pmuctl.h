@@ -209,6 +209,13 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_BOTH		= 158,	/* EINVAL: pause and resume */
 	PMUCTL_WHY_AUX_ITSELF		= 159,	/* EINVAL: it traces */
 	PMUCTL_WHY_AUX_LEADER		= 160,	/* EINVAL: its leader does not */
+	PMUCTL_WHY_AUX_STATUS		= 161,	/* EINVAL: it does not trace */
+	PMUCTL_WHY_PT_RANGES		= 162,	/* EINVAL: more than this CPU has */
+	PMUCTL_WHY_PT_RANGE		= 163,	/* EINVAL: no addresses */
+	PMUCTL_WHY_PT_RANGE_LEVEL	= 164,	/* EINVAL: what is not traced */
+	PMUCTL_WHY_PT_RANGE_FILE	= 165,	/* EOPNOTSUPP: an offset in a file */
+	PMUCTL_WHY_EVENT_OTHER_CPUS	= 166,	/* ENOENT: this CPU lacks it */
+	PMUCTL_WHY_GROUP_OTHER_CPUS	= 167,	/* EINVAL: no CPU has them all */
 };
 
 /*
@@ -262,7 +269,8 @@ enum pmuctl_why {
  * @pmu_kind: PMUCTL_PMU_*.
  * @pmu_version: Intel: version of architectural performance monitoring; AMD: 2 if it has
  *	PerfMonV2, else 1.
- * @nr_counters: general-purpose counters of a CPU.
+ * @nr_counters: general-purpose counters of a CPU. If CPUs differ, here and in what
+ *	follows: what all of them have.
  * @nr_fixed: fixed counters of a CPU.
  * @counter_width: bits of a general-purpose counter.
  * @fixed_width: bits of a fixed counter.
@@ -408,6 +416,35 @@ struct pmuctl_driver {
 	char		reason[208];
 };
 
+/* pmuctl_aux_status.state */
+#define PMUCTL_AUX_IS_PAUSED	(1U << 0)
+#define PMUCTL_AUX_IS_STALLED	(1U << 1)	/* there is no room for its trace */
+
+/**
+ * struct pmuctl_aux_status - what has become of an event that traces
+ * @size: sizeof(struct pmuctl_aux_status).
+ * @flags: zero.
+ * @state: PMUCTL_AUX_IS_*.
+ * @reserved: zero.
+ * @pauses: how often events of its group have paused it.
+ * @resumes: how often they have let it go on.
+ * @idle: how often they found it as they wanted it.
+ * @missed: hits of such events that were dropped: in the midst of another hit, in the same
+ *	context, or because the event was throttled. Each might have been one of those above.
+ *
+ * Of an event descriptor.
+ */
+struct pmuctl_aux_status {
+	__u32		size;
+	__u32		flags;
+	__u32		state;
+	__u32		reserved;
+	__aligned_u64	pauses;
+	__aligned_u64	resumes;
+	__aligned_u64	idle;
+	__aligned_u64	missed;
+};
+
 /*
  * The ioctls. The size of the structure is not part of the number: it is in the
  * structure.
@@ -422,6 +459,7 @@ struct pmuctl_driver {
 #define PMUCTL_IOC_TASK_DISABLE	_IO(PMUCTL_IOC_MAGIC, 0x14)
 #define PMUCTL_IOC_READ_CPUS	_IO(PMUCTL_IOC_MAGIC, 0x15)	/* struct pmuctl_read_cpus * */
 #define PMUCTL_IOC_DRIVER	_IO(PMUCTL_IOC_MAGIC, 0x18)	/* struct pmuctl_driver * */
+#define PMUCTL_IOC_AUX_STATUS	_IO(PMUCTL_IOC_MAGIC, 0x1a)	/* struct pmuctl_aux_status * */
 
 #if defined(__cplusplus)
 # define PMUCTL_ABI_ASSERT(expr)	static_assert(expr, #expr)
@@ -434,6 +472,7 @@ PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_open) == 48);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_cpu_count) == 32);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_read_cpus) == 24);
 PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_driver) == 264);
+PMUCTL_ABI_ASSERT(sizeof(struct pmuctl_aux_status) == 48);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, features) == 16);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, generic_events) == 56);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);

@@ -20,12 +20,15 @@ cpu_model()
 	intel-v3 | intel-v4 | intel-v5)
 		echo "Skylake-Client,pmu=on,x-tcg-pmu-version=${1#intel-v},-erms" ;;
 	intel-partial) echo 'Skylake-Client,pmu=on,x-tcg-pmu-partial=on,-erms' ;;
-	intel-pt) echo 'Skylake-Client,pmu=on,intel-pt=on,-erms' ;;
+	intel-pt) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
 	amd-v2) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,-erms,-fsrm' ;;
 	amd-partial) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-partial=on,-erms,-fsrm' ;;
 	amd-k7) echo 'Opteron_G1,pmu=on' ;;
+	# The model number of an Alder Lake, which Linux knows to be hybrid
+	hybrid) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=1,-erms' ;;
+	hybrid-own) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=2,-erms' ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;
 	esac

@@ -42,6 +42,7 @@ typedef struct X86PMUState {
     uint8_t num_fixed;
     bool is_amd;
     bool has_global;            /* global control and status */
+    bool has_metrics;           /* the bits of PERF_METRICS in these */
     bool is_core;               /* AMD: core counters, not legacy ones */
     uint64_t ctr_mask;          /* their bits in the global registers */
     uint64_t evtsel_reserved;   /* must be zero (Intel); are ignored (AMD) */
@@ -68,6 +69,8 @@ void x86_pmu_expand_features(X86CPU *cpu);
 void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
                    uint32_t *ecx, uint32_t *edx);
 void x86_pmu_cpuid_amd(X86CPU *cpu, uint32_t *eax, uint32_t *ebx);
+void x86_pmu_cpuid_hybrid(X86CPU *cpu, uint32_t leaf, uint32_t count,
+                          uint32_t *eax, uint32_t *ebx);
 void x86_pmu_reset(X86CPU *cpu);
 void x86_pmu_pre_save(CPUArchState *env);
 void x86_pmu_post_load(CPUArchState *env);

@@ -15,6 +15,19 @@
 /* A pending TNT packet is sent when it has as many bits as fit in one. */
 #define X86_PT_TNT_FULL     (1ULL << 47)
 
+/* How many calls are remembered, SDM "Indirect Transfer Compression for Returns" */
+#define X86_PT_CALLS        64
+
+/* Kinds of branches, for code generation and for what it calls */
+typedef enum {
+    PMU_BR_NOT_TAKEN,
+    PMU_BR_TAKEN,
+    PMU_BR_DIRECT,      /* near, unconditional */
+    PMU_BR_INDIRECT,    /* near; EIP is the target */
+    PMU_BR_RETURN,      /* near; likewise */
+    PMU_BR_FAR,         /* EIP and CPL are those of the target */
+} PMUBranchKind;
+
 typedef struct X86PTState {
     /*
      * The pending TNT packet: a stop bit, then one bit per conditional
@@ -30,12 +43,26 @@ typedef struct X86PTState {
     bool starting;
     /* PacketEn: the last one of TIP.PGE and TIP.PGD was TIP.PGE. */
     bool packet_en;
+    /* There are ranges of addresses: helper_pt_filtered() sees each branch. */
+    bool filtered;
+    /* FilterEn */
+    bool filter_en;
     /* A PSB is due at the next opportunity. */
     bool psb_pending;
     /* Payload of the last MODE.Exec packet since TIP.PGE, or -1 */
     int exec_mode;
     /* Last IP, for IP compression */
     uint64_t last_ip;
+
+    /* Where the last calls return to, for the compression of returns */
+    uint64_t calls[X86_PT_CALLS];
+    unsigned call_top;          /* the next one to be used */
+    unsigned nr_calls;
+
+    /* Cycle counter at the last CYC packet */
+    uint64_t last_cyc;
+    /* ART >> MTCFreq of the last MTC, TMA or start */
+    uint64_t last_mtc;
 
     /* The current output region; those MSRs are up to date after a flush */
     uint64_t region_base;
@@ -50,6 +77,8 @@ typedef struct X86PTState {
 /* CPU model */
 void x86_pt_cpuid(uint32_t count, uint32_t *eax, uint32_t *ebx,
                   uint32_t *ecx, uint32_t *edx);
+void x86_pt_cpuid_tsc(uint32_t *eax, uint32_t *ebx,
+                      uint32_t *ecx, uint32_t *edx);
 
 /* Guest accesses; false if the MSR is not one of Intel PT. */
 bool x86_pt_wrmsr(CPUArchState *env, uint32_t msr, uint64_t val, bool *gp);

@@ -18,6 +18,16 @@
 #define INTEL_NUM_GP_V5         8
 #define INTEL_NUM_FIXED_V5      4
 
+/* x-tcg-pmu-hybrid, see pmu_model.c; efficiency cores */
+#define PMU_HYBRID_COMMON       1
+#define PMU_HYBRID_OWN          2
+#define EFFICIENT_NUM_GP        6
+/* SDM Vol. 2 "CPUID", leaf 07H, sub-leaves 0 and 1 */
+#define CPUID_7_0_EDX_HYBRID            (1u << 15)
+#define CPUID_7_1_EAX_ARCH_PERFMON_EXT  (1u << 8)
+/* SDM Vol. 4, IA32_PERF_CAPABILITIES: PERF_METRICS_AVAILABLE */
+#define PERF_CAP_METRICS        (1ULL << 15)
+
 /* Of those that are announced, the ones there with x-tcg-pmu-partial=on */
 #define PARTIAL_NUM             2
 
@@ -54,6 +64,8 @@
 
 /* IA32_PERF_GLOBAL_{CTRL,STATUS}, same place */
 #define GLOBAL_FIXED_SHIFT      32
+/* SDM "PERF_METRICS MSR": enable and overflow bit; nothing is measured */
+#define GLOBAL_METRICS          (1ULL << 48)
 /* SDM "ToPA PMI"; of CPUs with Intel PT */
 #define GLOBAL_STATUS_TOPAPMI   (1ULL << 55)
 #define GLOBAL_STATUS_OVFBUF    (1ULL << 62)

@@ -35,16 +35,49 @@ static int pmu_version(X86CPU *cpu)
     if (pmu_is_amd(cpu)) {
         return cpu->tcg_pmu_version >= 2 ? 2 : 1;
     }
+    if (cpu->tcg_pmu_hybrid) {
+        return 5;
+    }
     return cpu->tcg_pmu_version ? MIN(cpu->tcg_pmu_version, 5) : 2;
+}
+
+/*
+ * With x-tcg-pmu-hybrid there are two types of CPU, in turn: performance and
+ * efficiency cores. Their PMUs are of version 5.
+ *
+ * 1: CPU 0 is a performance core. Leaf 0AH says on each CPU what all have, and
+ *    leaf 23H what this one has. Of the leaves Linux knows by itself that a
+ *    performance core of this model has two general counters and a fixed one
+ *    more than leaf 0AH says.
+ * 2: CPU 0 is an efficiency core. Leaf 0AH says on each what it has; there is
+ *    no leaf 23H.
+ */
+static bool pmu_is_efficient(X86CPU *cpu)
+{
+    bool odd = cpu->apic_id & 1;
+
+    return cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON ? odd :
+           cpu->tcg_pmu_hybrid == PMU_HYBRID_OWN && !odd;
+}
+
+static bool pmu_is_performant(X86CPU *cpu)
+{
+    return cpu->tcg_pmu_hybrid && !pmu_is_efficient(cpu);
 }
 
 static int intel_num_gp(X86CPU *cpu)
 {
+    if (pmu_is_efficient(cpu)) {
+        return EFFICIENT_NUM_GP;
+    }
     return pmu_version(cpu) >= 5 ? INTEL_NUM_GP_V5 : INTEL_NUM_GP;
 }
 
 static int intel_num_fixed(X86CPU *cpu)
 {
+    if (pmu_is_efficient(cpu)) {
+        return INTEL_NUM_FIXED;
+    }
     switch (pmu_version(cpu)) {
     case 1:
         return 0;
@@ -71,12 +104,19 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
     case FEAT_7_0_EBX:
         /* Not by default, see x86_pmu_expand_features() */
         return pmu_is_intel(cpu) ? CPUID_7_0_EBX_INTEL_PT : 0;
+    case FEAT_7_0_EDX:
+        return pmu_is_intel(cpu) && cpu->tcg_pmu_hybrid ?
+               CPUID_7_0_EDX_HYBRID : 0;
+    case FEAT_7_1_EAX:
+        return pmu_is_intel(cpu) && cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON ?
+               CPUID_7_1_EAX_ARCH_PERFMON_EXT : 0;
     case FEAT_1_ECX:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
                CPUID_EXT_PDCM : 0;
     case FEAT_PERF_CAPABILITIES:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
-               PERF_CAP_FULL_WRITE : 0;
+               PERF_CAP_FULL_WRITE |
+               (pmu_is_performant(cpu) ? PERF_CAP_METRICS : 0) : 0;
     case FEAT_8000_0001_ECX:
         return pmu_is_amd(cpu) ? CPUID_EXT3_PERFCORE : 0;
     case FEAT_8000_0022_EAX:
@@ -106,7 +146,8 @@ void x86_pmu_expand_features(X86CPU *cpu)
         }
     }
     if (pmu_is_intel(cpu)) {
-        env->cpuid_min_level = MAX(env->cpuid_min_level, 0xa);
+        env->cpuid_min_level = MAX(env->cpuid_min_level,
+                                   cpu->tcg_pmu_hybrid ? 0x23 : 0xa);
     }
     if (pmu_is_amd(cpu) && pmu_version(cpu) >= 2) {
         env->features[FEAT_8000_0022_EAX] |= CPUID_8000_0022_EAX_PERFMON_V2;
@@ -120,18 +161,48 @@ void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
 {
     *eax = *ebx = *ecx = *edx = 0;
     if (pmu_is_intel(cpu)) {
+        int num_gp = intel_num_gp(cpu), num_fixed = intel_num_fixed(cpu);
+
+        if (cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON) {
+            num_gp = EFFICIENT_NUM_GP;
+            num_fixed = INTEL_NUM_FIXED;
+        }
         /* version, number and width of counters, length of EBX */
-        *eax = pmu_version(cpu) | (intel_num_gp(cpu) << 8) |
+        *eax = pmu_version(cpu) | (num_gp << 8) |
                (PMU_WIDTH << 16) | (INTEL_NUM_ARCH_EVENTS << 24);
         /* EBX: all these events are available (zero bits) */
         if (pmu_version(cpu) >= 2) {
-            *edx = intel_num_fixed(cpu) | (PMU_WIDTH << 5);
+            *edx = num_fixed | (PMU_WIDTH << 5);
         }
         if (pmu_version(cpu) >= 4) {
             *edx |= 1 << 15; /* AnyThread deprecation */
         }
         if (pmu_version(cpu) >= 5) {
-            *ecx = MAKE_64BIT_MASK(0, intel_num_fixed(cpu));
+            *ecx = MAKE_64BIT_MASK(0, num_fixed);
+        }
+    }
+}
+
+/*
+ * SDM Vol. 2 "CPUID": leaf 1AH, the type of this core; leaf 23H, sub-leaf 1, bitmaps
+ * of its counters
+ */
+void x86_pmu_cpuid_hybrid(X86CPU *cpu, uint32_t leaf, uint32_t count,
+                          uint32_t *eax, uint32_t *ebx)
+{
+    if (!pmu_is_intel(cpu) || !cpu->tcg_pmu_hybrid) {
+        return;
+    }
+    if (leaf == 0x1a) {
+        if (count == 0) {
+            *eax = (pmu_is_efficient(cpu) ? 0x20000000 : 0x40000000) | 1;
+        }
+    } else if (cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON) {
+        if (count == 0) {
+            *eax = 0x3; /* sub-leaves 0 and 1 */
+        } else if (count == 1) {
+            *eax = MAKE_64BIT_MASK(0, intel_num_gp(cpu));
+            *ebx = MAKE_64BIT_MASK(0, intel_num_fixed(cpu));
         }
     }
 }
@@ -164,6 +235,7 @@ static void pmu_reset_intel(X86CPU *cpu, X86PMUState *pmu)
     if (!intel_has_any_thread(cpu)) {
         pmu->evtsel_reserved |= INTEL_EVTSEL_ANY;
     }
+    pmu->has_metrics = pmu_is_performant(cpu);
     if (cpu->tcg_pmu_partial) {
         pmu->num_gp = PARTIAL_NUM;
         pmu->num_fixed = PARTIAL_NUM;

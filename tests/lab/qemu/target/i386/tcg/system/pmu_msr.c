@@ -157,6 +157,9 @@ static uint64_t pmu_status_bits(CPUX86State *env)
     if (pmu->version >= 4) {
         bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
     }
+    if (pmu->has_metrics) {
+        bits |= GLOBAL_METRICS;
+    }
     if (env->features[FEAT_7_0_EBX] & CPUID_7_0_EBX_INTEL_PT) {
         bits |= GLOBAL_STATUS_TOPAPMI;
     }
@@ -189,6 +192,19 @@ static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
     pmu_rearm(env);
 }
 
+/* The registers that only the other type of CPU has raise #GP. */
+static bool pmu_is_of_other_type(X86PMUState *pmu, uint32_t msr)
+{
+    return (msr - MSR_P6_EVNTSEL0 < INTEL_NUM_GP_V5 &&
+            msr - MSR_P6_EVNTSEL0 >= pmu->num_gp) ||
+           (msr - MSR_P6_PERFCTR0 < INTEL_NUM_GP_V5 &&
+            msr - MSR_P6_PERFCTR0 >= pmu->num_gp) ||
+           (msr - MSR_IA32_A_PMC0 < INTEL_NUM_GP_V5 &&
+            msr - MSR_IA32_A_PMC0 >= pmu->num_gp) ||
+           (msr - MSR_CORE_PERF_FIXED_CTR0 < INTEL_NUM_FIXED_V5 &&
+            msr - MSR_CORE_PERF_FIXED_CTR0 >= pmu->num_fixed);
+}
+
 /*
  * Some hypervisors announce counters in CPUID that they do not have: the event
  * selects of those raise #GP, and their values are ignored like any unknown MSR.
@@ -197,6 +213,9 @@ static bool pmu_is_withheld(CPUX86State *env, uint32_t msr)
 {
     X86PMUState *pmu = &env->pmu;
 
+    if (env_archcpu(env)->tcg_pmu_hybrid) {
+        return pmu_is_of_other_type(pmu, msr);
+    }
     if (!env_archcpu(env)->tcg_pmu_partial) {
         return false;
     }
@@ -243,7 +262,7 @@ static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *
         break;
     case MSR_CORE_PERF_GLOBAL_CTRL:
         reg = &env->msr_global_ctrl;
-        reserved = ~pmu->ctr_mask;
+        reserved = ~(pmu->ctr_mask | (pmu->has_metrics ? GLOBAL_METRICS : 0));
         break;
     case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
         /* also known as IA32_PERF_GLOBAL_STATUS_RESET in version 4 */

@@ -29,22 +29,35 @@
  *   TraceEn.  These request CPU_INTERRUPT_PMU, and x86_pt_check() sends them
  *   between TBs, before the next instruction.
  *
+ * - If there are ranges of addresses, translated code calls helper_pt_filtered()
+ *   for each branch of a privilege that is traced, in and out of the ranges.
+ *   Branches and events lead into a range or out of it, and not what is
+ *   executed one after the other, SDM "Filtering by IP".
+ *
  * What the SDM leaves to the processor
  * ====================================
  *
- * - Returns are never compressed, as if DisRETC were always set.
+ * - Of the calls that may be used for the compression of returns, those are
+ *   forgotten that came before a return which was not compressed, or before
+ *   PacketEn was set: who decodes may forget them then or not.
+ * - A TNT packet is sent when it is full, or before any other packet; no TIP is
+ *   deferred.
  * - IP payloads are effective addresses, not linear ones (LIP is 0).
  * - No internal buffer ever overflows, so there is no OVF packet: tracing
  *   slows the CPU down instead.
- * - A TSC packet comes with each far transfer, not only with PSB.  MTC and
- *   CYC packets being absent, a decoder could not tell otherwise on which
- *   side of a context switch it is.
+ * - A TSC packet comes with each far transfer, not only with PSB: without MTC
+ *   and CYC packets a decoder could not tell otherwise on which side of a
+ *   context switch it is.
+ * - The core always runs at the frequency of the TSC, and the cycle counter is
+ *   the TSC: each packet has the time at which it was made, which for TNT is
+ *   that of its last branch.
+ * - MTC packets are not sent by a clock of their own: one comes before the next
+ *   packet of another kind, if there was a reason for one or more.
  *
  * What is missing
  * ===============
  *
- * CYC, MTC, TMA, CBR, PTWRITE, PWRx, event trace and MODE.TSX packets; the
- * choice of the PSB frequency; address filters; trace transport; SMM, which
+ * PTWRITE, PWRx, event trace and MODE.TSX packets; trace transport; SMM, which
  * should stop tracing; triple faults.  CPUID leaf 14H says so where it can.
  */
 
@@ -79,6 +92,31 @@ static bool pt_wanted(CPUX86State *env, int cpl)
 {
     return env->pt.active && !env->pt.starting &&
            (env->msr_rtit_ctrl & RTIT_CTL_BRANCHEN) && pt_context_en(env, cpl);
+}
+
+static bool pt_in_range(CPUX86State *env, uint64_t ip, int use)
+{
+    unsigned n;
+
+    for (n = 0; n < PT_NR_RANGES; n++) {
+        if (pt_range(env, n) == use && ip >= env->msr_rtit_addrs[2 * n] &&
+            ip <= env->msr_rtit_addrs[2 * n + 1]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* SDM "Filter Enable (FilterEn)": a branch or event has gone to IP. */
+static void pt_land(CPUX86State *env, uint64_t ip)
+{
+    unsigned n;
+    bool any = false;
+
+    for (n = 0; n < PT_NR_RANGES; n++) {
+        any |= pt_range(env, n) == PT_RANGE_FILTER;
+    }
+    env->pt.filter_en = !any || pt_in_range(env, ip, PT_RANGE_FILTER);
 }
 
 /* Has to be called after each change to what pt_wanted() uses. */
@@ -152,19 +190,101 @@ static void pt_out_ip(CPUX86State *env, uint8_t opcode, uint64_t ip)
     pt->last_ip = ip;
 }
 
+/*
+ * Clocks
+ */
+
+/* With icount, time can only be told in certain places. */
+static bool pt_can_tell_time(CPUX86State *env)
+{
+    return !icount_enabled() || env_cpu(env)->neg.can_do_io;
+}
+
+static uint64_t pt_tsc(CPUX86State *env)
+{
+    return cpu_get_tsc(env) + env->tsc_offset;
+}
+
+static uint64_t pt_mtc_of(CPUX86State *env, uint64_t tsc)
+{
+    return tsc / TSC_PER_ART >>
+           extract64(env->msr_rtit_ctrl, RTIT_CTL_MTCFREQ_SHIFT, 4);
+}
+
+void pt_start_clocks(CPUX86State *env)
+{
+    uint64_t tsc = pt_can_tell_time(env) ? pt_tsc(env) : 0;
+
+    env->pt.last_cyc = tsc;
+    env->pt.last_mtc = pt_mtc_of(env, tsc);
+}
+
+/* SDM "TSC/MTC Alignment (TMA) Packet" */
 static void pt_out_tsc(CPUX86State *env)
 {
     uint8_t packet[9] = { 0x19 };
+    uint64_t tsc;
 
-    if (!(env->msr_rtit_ctrl & RTIT_CTL_TSCEN)) {
+    if (!(env->msr_rtit_ctrl & RTIT_CTL_TSCEN) || !pt_can_tell_time(env)) {
         return;
     }
-    /* With icount, time can only be told in certain places. */
-    if (icount_enabled() && !env_cpu(env)->neg.can_do_io) {
-        return;
-    }
-    stq_le_p(packet + 1, cpu_get_tsc(env) + env->tsc_offset);
+    tsc = pt_tsc(env);
+    stq_le_p(packet + 1, tsc);
     pt_out(env, packet, 8);
+    if (env->msr_rtit_ctrl & RTIT_CTL_MTCEN) {
+        uint64_t ctc = extract64(tsc / TSC_PER_ART, 0, 16);
+
+        pt_out_ext(env, 0x73, ctc | tsc % TSC_PER_ART << 24, 5);
+        env->pt.last_mtc = pt_mtc_of(env, tsc);
+    }
+}
+
+/* SDM "Core:Bus Ratio (CBR) Packet" */
+static void pt_out_cbr(CPUX86State *env)
+{
+    pt_out_ext(env, 0x03, CORE_BUS_RATIO, 2);
+}
+
+/* SDM "Cycle Count Packet (CYC) Packet" and "Cycle Thresholds" */
+static void pt_out_cyc(CPUX86State *env, uint64_t tsc)
+{
+    uint64_t cycles = tsc - env->pt.last_cyc;
+    unsigned thresh = extract64(env->msr_rtit_ctrl,
+                                RTIT_CTL_CYCTHRESH_SHIFT, 4);
+    uint8_t packet[10];
+    unsigned len = 0;
+
+    if (!cycles || (thresh && cycles < 1ull << (thresh - 1))) {
+        return;
+    }
+    env->pt.last_cyc = tsc;
+    packet[len++] = 3 | (cycles & 0x1f) << 3 | (cycles > 0x1f) << 2;
+    for (cycles >>= 5; cycles; cycles >>= 7) {
+        packet[len++] = (cycles & 0x7f) << 1 | (cycles > 0x7f);
+    }
+    pt_out(env, packet, len);
+}
+
+/* What tells the time, before the packets of an instruction or event */
+static void pt_out_timing(CPUX86State *env)
+{
+    uint64_t ctl = env->msr_rtit_ctrl, tsc, mtc;
+
+    if (!(ctl & (RTIT_CTL_MTCEN | RTIT_CTL_CYCEN)) || !env->pt.active ||
+        !pt_can_tell_time(env)) {
+        return;
+    }
+    tsc = pt_tsc(env);
+    if (ctl & RTIT_CTL_CYCEN) {
+        pt_out_cyc(env, tsc);
+    }
+    mtc = pt_mtc_of(env, tsc);
+    if ((ctl & RTIT_CTL_MTCEN) && mtc != env->pt.last_mtc) {
+        uint8_t packet[2] = { 0x59, mtc };
+
+        env->pt.last_mtc = mtc;
+        pt_out(env, packet, sizeof(packet));
+    }
 }
 
 /* SDM "MODE Packets": CS.D, and CS.L && LMA */
@@ -200,12 +320,14 @@ static void pt_out_psb(CPUX86State *env)
     }
     pt_out(env, psb, sizeof(psb));
     pt->last_ip = 0;
+    pt->nr_calls = 0;
     env->msr_rtit_status &= ~RTIT_STATUS_BYTECNT;
 
     pt_out_tsc(env);
     if (env->msr_rtit_ctrl & RTIT_CTL_OS) {
         pt_out_pip(env, env->cr[3]);
     }
+    pt_out_cbr(env);
     if (pt->packet_en) {
         pt_out_exec_mode(env, true);
         pt_out_ip(env, PKT_FUP, env->eip);
@@ -214,12 +336,13 @@ static void pt_out_psb(CPUX86State *env)
     pt->psb_pending = false;
 }
 
-/* PacketEn becomes true with the instruction at env->eip. */
-static void pt_out_pge(CPUX86State *env)
+/* PacketEn becomes true with the instruction at IP. */
+static void pt_out_pge(CPUX86State *env, uint64_t ip)
 {
     pt_out_tsc(env);
     pt_out_exec_mode(env, true);
-    pt_out_ip(env, PKT_TIP_PGE, env->eip);
+    pt_out_ip(env, PKT_TIP_PGE, ip);
+    env->pt.nr_calls = 0;
     env->pt.packet_en = true;
 }
 
@@ -236,27 +359,129 @@ static void pt_out_pgd(CPUX86State *env)
     env->pt.packet_en = false;
 }
 
+/* The same, out of the ranges of addresses, where the IP may be told */
+static void pt_out_pgd_ip(CPUX86State *env, uint64_t ip)
+{
+    pt_out_tnt(env);
+    pt_out_ip(env, PKT_TIP_PGD, ip);
+    env->pt.packet_en = false;
+}
+
+/* SDM "TraceStop" and "TraceStop Packet": is it there? */
+static void pt_check_stop(CPUX86State *env, uint64_t ip)
+{
+    if (env->pt.filtered && pt_in_range(env, ip, PT_RANGE_STOP) &&
+        pt_context_en(env, env->hflags & HF_CPL_MASK)) {
+        if (env->pt.packet_en) {
+            pt_out_pgd_ip(env, ip);
+        }
+        pt_out_ext(env, 0x83, 0, 0);
+        pt_flush(env);
+        if (env->pt.active) {
+            pt_stop_output(env, RTIT_STATUS_STOPPED);
+        }
+    }
+}
+
 /*
  * Sources of packets
  */
 
 void helper_pt_tnt_full(CPUX86State *env)
 {
+    pt_out_timing(env);
     pt_out_tnt(env);
 }
 
 void helper_pt_tip(CPUX86State *env, target_ulong eip)
 {
+    pt_out_timing(env);
     pt_out_tnt(env);
     pt_out_ip(env, PKT_TIP, eip);
+}
+
+/* SDM "Indirect Transfer Compression for Returns (RET)" */
+void helper_pt_call(CPUX86State *env, target_ulong next_eip)
+{
+    X86PTState *pt = &env->pt;
+
+    pt->calls[pt->call_top] = next_eip;
+    pt->call_top = (pt->call_top + 1) % X86_PT_CALLS;
+    pt->nr_calls = MIN(pt->nr_calls + 1, X86_PT_CALLS);
+}
+
+void helper_pt_ret(CPUX86State *env, target_ulong eip)
+{
+    X86PTState *pt = &env->pt;
+    unsigned top = (pt->call_top - 1) % X86_PT_CALLS;
+
+    if (pt->nr_calls && pt->calls[top] == eip &&
+        !(env->msr_rtit_ctrl & RTIT_CTL_DISRETC)) {
+        pt->call_top = top;
+        pt->nr_calls--;
+        pt->tnt = pt->tnt << 1 | 1;
+        if (pt->tnt >= X86_PT_TNT_FULL) {
+            helper_pt_tnt_full(env);
+        }
+    } else {
+        pt->nr_calls = 0;
+        helper_pt_tip(env, eip);
+    }
+}
+
+/*
+ * A near branch while there are ranges of addresses, in a privilege that is
+ * traced.  SDM "Packet Generation under Different Enable Conditions", rows 6 to 9
+ */
+void helper_pt_filtered(CPUX86State *env, target_ulong target, uint32_t kind)
+{
+    X86PTState *pt = &env->pt;
+    bool taken = kind != PMU_BR_NOT_TAKEN;
+
+    if (!pt->active || pt->starting) {
+        return;
+    }
+    if (taken) {
+        pt_land(env, target);
+    }
+    if (!pt->packet_en) {
+        if (taken && pt->filter_en) {
+            pt_out_timing(env);
+            pt_out_pge(env, target);
+        }
+    } else if (taken && !pt->filter_en) {
+        pt_out_timing(env);
+        if (kind == PMU_BR_TAKEN) {
+            pt_out_pgd(env);
+        } else {
+            pt_out_pgd_ip(env, target);
+        }
+    } else if (kind == PMU_BR_INDIRECT) {
+        helper_pt_tip(env, target);
+    } else if (kind == PMU_BR_RETURN) {
+        helper_pt_ret(env, target);
+    } else if (kind != PMU_BR_DIRECT) {
+        pt->tnt = pt->tnt << 1 | taken;
+        if (pt->tnt >= X86_PT_TNT_FULL) {
+            helper_pt_tnt_full(env);
+        }
+    }
+    if (taken) {
+        pt_check_stop(env, target);
+    }
 }
 
 /* A far transfer has gone to env->eip, from the instruction at *FUP. */
 static void pt_far_transfer(CPUX86State *env, const uint64_t *fup)
 {
     X86PTState *pt = &env->pt;
-    bool wanted = pt_wanted(env, env->hflags & HF_CPL_MASK);
+    bool wanted = pt_wanted(env, env->hflags & HF_CPL_MASK), here = wanted;
 
+    if (!pt->starting) {
+        pt_land(env, env->eip);
+        wanted = wanted && pt->filter_en;
+    }
+    pt_out_timing(env);
     if (pt->packet_en) {
         pt_out_tnt(env);
         pt_out_tsc(env);
@@ -266,12 +491,15 @@ static void pt_far_transfer(CPUX86State *env, const uint64_t *fup)
         if (wanted) {
             pt_out_exec_mode(env, false);
             pt_out_ip(env, PKT_TIP, env->eip);
+        } else if (here) {
+            pt_out_pgd_ip(env, env->eip);
         } else {
             pt_out_pgd(env);
         }
     } else if (wanted) {
-        pt_out_pge(env);
+        pt_out_pge(env, env->eip);
     }
+    pt_check_stop(env, env->eip);
 }
 
 void helper_pt_far(CPUX86State *env)
@@ -296,6 +524,7 @@ void x86_pt_cr3_write(CPUX86State *env, uint64_t new_cr3)
     }
     if ((env->msr_rtit_ctrl & RTIT_CTL_OS) &&
         (env->msr_rtit_ctrl & RTIT_CTL_BRANCHEN)) {
+        pt_out_timing(env);
         pt_out_tnt(env);
         pt_out_pip(env, new_cr3);
     }
@@ -315,12 +544,14 @@ void x86_pt_check(CPUX86State *env)
     }
     if (pt->starting) {
         pt->starting = false;
+        pt_land(env, env->eip);
         pt_out_psb(env);
     }
-    wanted = pt_wanted(env, env->hflags & HF_CPL_MASK);
+    wanted = pt_wanted(env, env->hflags & HF_CPL_MASK) && pt->filter_en;
     if (wanted != pt->packet_en) {
+        pt_out_timing(env);
         if (wanted) {
-            pt_out_pge(env);
+            pt_out_pge(env, env->eip);
         } else {
             pt_out_pgd(env);
         }
@@ -334,6 +565,7 @@ void x86_pt_check(CPUX86State *env)
 void pt_out_last(CPUX86State *env)
 {
     if (env->pt.packet_en) {
+        pt_out_timing(env);
         pt_out_tnt(env);
         /* The next instruction; WRMSR has two bytes. */
         pt_out_ip(env, PKT_TIP_PGD, env->eip + 2);

@@ -12,7 +12,7 @@
 #include "exec/memory.h"
 #include "pt-internal.h"
 
-static void pt_stop_output(CPUX86State *env, uint64_t status)
+void pt_stop_output(CPUX86State *env, uint64_t status)
 {
     env->msr_rtit_status |= status;
     env->pt.active = false;
@@ -149,7 +149,9 @@ void pt_out(CPUX86State *env, const void *packet, unsigned len)
     /* SDM "IA32_RTIT_STATUS MSR", PacketByteCnt */
     count = extract64(env->msr_rtit_status, 32, 17) + len;
     env->msr_rtit_status = deposit64(env->msr_rtit_status, 32, 17, count);
-    if (count >= PSB_PERIOD && !pt->psb_pending) {
+    if (count >= PSB_PERIOD_MIN << extract64(env->msr_rtit_ctrl,
+                                             RTIT_CTL_PSBFREQ_SHIFT, 4) &&
+        !pt->psb_pending) {
         pt->psb_pending = true;
         x86_pmu_request_check(env);
     }

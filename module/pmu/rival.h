@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Keeping the kernel's own driver of a tracing unit away while ours traces.
+ *
+ * The kernel has no reservation for such units. But perf takes their drivers as exclusive:
+ * whoever has an event of a CPU there keeps out events of that CPU and of all tasks, even
+ * if it is never enabled. So for as long as we trace we have one for each CPU. If somebody
+ * uses the driver we do not get it, and he is not disturbed.
+ */
+#ifndef PMUCTL_PMU_RIVAL_H
+#define PMUCTL_PMU_RIVAL_H
+
+#include <linux/types.h>
+
+struct perf_event;
+
+/**
+ * struct rival - a driver of the kernel's
+ * @name: what it is called in /sys/bus/event_source/devices/.
+ * @type: attr.type of its events; 0 if this kernel has no such driver.
+ * @held: by CPU number, while it is kept away.
+ */
+struct rival {
+	const char *name;
+	u32 type;
+	struct perf_event **held;
+};
+
+/* Is it there? Module load. */
+void rival_find(struct rival *rival);
+
+/**
+ * rival_keep_away() - from now on it traces nothing
+ * @rival: is not kept away.
+ *
+ * CPUs that come online later are not kept, for events of that CPU.
+ *
+ * Context: Process, may sleep; cpus_read_lock held.
+ * Return: 0; -EBUSY if somebody uses it; -ENOMEM.
+ */
+int rival_keep_away(struct rival *rival);
+
+/* The reverse; fine if it was not kept away. Process, may sleep. */
+void rival_let_go(struct rival *rival);
+
+#endif /* PMUCTL_PMU_RIVAL_H */

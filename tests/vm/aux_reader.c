@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libs: -lipt */
+/*
+ * Readers of a trace that stop, are killed, or map less than they should: nothing hangs,
+ * nothing is left behind, and what is lost is told of. For --cpu intel-pt.
+ */
+#include "aux.h"
+
+#include <limits.h>
+#include <time.h>
+
+TestSuite(aux_reader, .timeout = 300);
+
+/* A task that branches until it is killed */
+static pid_t start_busy(void)
+{
+	volatile unsigned long n = 1;
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		n = n & 1 ? 3 * n + 1 : n / 2;
+}
+
+static void end_busy(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static union raw_attr busy_attr(void)
+{
+	union raw_attr a = trace_attr();
+
+	a.attr.enable_on_exec = 0;
+	a.attr.disabled = 0;
+	return a;
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+static uint64_t head_of(const struct trace *t)
+{
+	return __atomic_load_n(&t->page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+/* Full: the trace stands still until the reader goes on; so does nobody else. */
+Test(aux_reader, one_that_stops_and_goes_on)
+{
+	union raw_attr a = busy_attr();
+	pid_t pid = start_busy();
+	struct trace t;
+	uint64_t head;
+
+	trace_open(&t, &a, pid, -1, 4, PROT_READ | PROT_WRITE);
+	for (unsigned int round = 1; round <= 5; round++) {
+		while (!(trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED))
+			nap();
+		trace_records(&t);
+		cr_assert_geq(t.truncated, round);
+		head = head_of(&t);
+		cr_assert_eq(head, t.bytes);
+		cr_assert_eq(head - t.page->aux_tail, t.size, "it was full");
+		__atomic_store_n(&t.page->aux_tail, head, __ATOMIC_RELEASE);
+		while (head_of(&t) == head)
+			nap();
+	}
+	end_busy(pid);
+	trace_records(&t);
+	cr_assert_eq(head_of(&t), t.bytes);
+	cr_assert_eq(raw_read(t.fd), t.bytes);
+	trace_close(&t);
+}
+
+/* ---- Killed ---- */
+
+#define AUX_PAGES	256
+
+static void trace_until_killed(pid_t pid, int ready)
+{
+	union raw_attr a = busy_attr();
+	struct trace t;
+
+	for (;;) {
+		t.fd = raw_open(&a, pid, -1, 0, NULL);
+		if (t.fd < 0)
+			_exit(1);
+		if (trace_try_map(&t, AUX_PAGES, PROT_READ | PROT_WRITE))
+			_exit(2);
+		if (write(ready, "", 1) != 1)
+			_exit(3);
+		for (int i = 0; i < 10; i++)
+			t.page->aux_tail = head_of(&t);
+		trace_close(&t);
+	}
+}
+
+static void kill_one(pid_t pid, unsigned int *seed)
+{
+	int status, ready[2];
+	pid_t child;
+	char byte;
+
+	cr_assert_eq(pipe(ready), 0);
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (!child)
+		trace_until_killed(pid, ready[1]);
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	usleep(rand_r(seed) % 20000);
+	kill(child, SIGKILL);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFSIGNALED(status), "%#x", status);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static long free_kb(void)
+{
+	char line[100];
+	long kb = -1;
+	FILE *file;
+
+	raw_write_file("/proc/sys/vm/drop_caches", "3");
+	file = fopen("/proc/meminfo", "re");
+	while (kb < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "MemFree: %ld", &kb);
+	fclose(file);
+	return kb;
+}
+
+/* What 30 of them would leave is 30 MiB. */
+Test(aux_reader, killed_ones_leave_nothing)
+{
+	pid_t pid = start_busy();
+	unsigned int seed = 1;
+	long before, lost = LONG_MAX;
+	union raw_attr a;
+
+	for (int i = 0; i < 5; i++)
+		kill_one(pid, &seed);
+	/* The kernel keeps pages for itself now and then; a leak shows each time. */
+	for (int tries = 0; tries < 5 && lost > 8000; tries++) {
+		before = free_kb();
+		for (int i = 0; i < 30; i++)
+			kill_one(pid, &seed);
+		lost = before - free_kb();
+		for (int i = 0; i < 50 && lost > 8000; i++) {
+			nap();
+			lost = before - free_kb();
+		}
+	}
+	cr_assert_leq(lost, 8000, "%ld KiB were not given back", lost);
+	/* Neither this task nor a CPU is taken. */
+	a = busy_attr();
+	close(raw_check_opened(&a, pid, -1, 0));
+	close(raw_check_opened(&a, -1, 0, 0));
+	end_busy(pid);
+}
+
+/* ---- Too little ---- */
+
+Test(aux_reader, one_that_unmaps_half)
+{
+	union raw_attr a = busy_attr();
+	pid_t pid = start_busy();
+	struct trace t;
+	uint64_t head;
+
+	trace_open(&t, &a, pid, -1, 16, PROT_READ);
+	while (!head_of(&t))
+		nap();
+	cr_assert_eq(munmap((void *)(t.aux + t.size / 2), t.size / 2), 0);
+	head = head_of(&t);
+	while (head_of(&t) == head)
+		nap();
+	cr_assert_eq(munmap((void *)t.aux, t.size / 2), 0);
+	/* The trace has no buffer any more, and its event can have another one. */
+	t.aux = mmap(NULL, t.size, PROT_READ, MAP_SHARED, t.fd, (1 + RING_PAGES) * TRACE_PAGE);
+	cr_assert_neq(t.aux, MAP_FAILED);
+	head = head_of(&t);
+	while (head_of(&t) == head)
+		nap();
+	trace_close(&t);
+	end_busy(pid);
+}
+
+Test(aux_reader, one_page)
+{
+	union raw_attr a = busy_attr();
+	pid_t pid = start_busy();
+	struct trace t;
+
+	trace_open(&t, &a, pid, -1, 1, PROT_READ | PROT_WRITE);
+	while (!(trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED))
+		nap();
+	cr_assert_eq(head_of(&t), TRACE_PAGE);
+	trace_close(&t);
+	end_busy(pid);
+}
+
+static uint64_t count_lost(const struct trace *t, size_t ring, unsigned int *aux)
+{
+	const uint8_t *data = (const uint8_t *)t->page + TRACE_PAGE;
+	uint64_t lost = 0, words[3];
+	struct perf_event_header h;
+
+	for (uint64_t at = 0; at < t->page->data_head; at += h.size) {
+		for (int i = 0; i < 3; i++)
+			memcpy(&words[i], data + (at + 8 * i) % ring, 8);
+		memcpy(&h, words, sizeof(h));
+		*aux += h.type == PERF_RECORD_AUX;
+		if (h.type == PERF_RECORD_LOST)
+			lost += words[2];
+	}
+	return lost;
+}
+
+/* A ring of one page that nobody reads: the trace goes on, and the value has all of it. */
+Test(aux_reader, a_ring_that_is_too_small)
+{
+	union raw_attr a = busy_attr();
+	pid_t pid = start_busy();
+	struct trace t = { 0 };
+	unsigned int aux = 0;
+	uint64_t tail = 0;
+	void *map;
+
+	a.attr.aux_watermark = TRACE_PAGE;
+	t.fd = raw_check_opened(&a, pid, -1, 0);
+	t.size = 16 * TRACE_PAGE;
+	t.page = mmap(NULL, 2 * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
+	cr_assert_neq(t.page, MAP_FAILED);
+	t.page->aux_offset = 2 * TRACE_PAGE;
+	t.page->aux_size = t.size;
+	map = mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 2 * TRACE_PAGE);
+	cr_assert_neq(map, MAP_FAILED);
+	for (int rounds = 0; rounds < 200; rounds++) {
+		while (head_of(&t) == tail)
+			nap();
+		tail = head_of(&t);
+		__atomic_store_n(&t.page->aux_tail, tail, __ATOMIC_RELEASE);
+	}
+	end_busy(pid);
+	cr_assert_eq(raw_read(t.fd), head_of(&t));
+	cr_assert_leq(t.page->data_head - t.page->data_tail, TRACE_PAGE);
+	/* What was lost is told of in the next record that finds room. */
+	count_lost(&t, TRACE_PAGE, &aux);
+	cr_assert_lt(aux, 200);
+	munmap(map, t.size);
+	munmap(t.page, 2 * TRACE_PAGE);
+	close(t.fd);
+}
+
+/* ---- The kernel's own driver ---- */
+
+static int open_theirs(pid_t pid, int cpu)
+{
+	static const char *const path = "/sys/bus/event_source/devices/intel_pt/type";
+	struct perf_event_attr attr = {
+		.type = raw_read_number(path), .size = sizeof(attr), .disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void check_theirs(int want)
+{
+	int fd = open_theirs(0, -1);
+
+	cr_assert_eq(fd < 0 ? fd : 0, want, "perf of a task: %d", fd);
+	if (fd >= 0)
+		close(fd);
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		fd = open_theirs(-1, cpu);
+		cr_assert_eq(fd < 0 ? fd : 0, want, "perf of CPU %d: %d", cpu, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+Test(aux_reader, the_kernels_driver_waits_for_ours)
+{
+	union raw_attr a = busy_attr(), instructions = raw_instructions();
+	uint64_t before;
+	int count, fd;
+
+	instructions.attr.disabled = 0;
+	count = raw_check_opened(&instructions, 0, -1, 0);
+	check_theirs(0);
+	fd = raw_check_opened(&a, 0, -1, 0);
+	check_theirs(-EBUSY);
+	before = raw_read(count);
+	user_loop(1000000);
+	cr_assert_geq(raw_read(count) - before, 1000000, "counting goes on");
+	close(fd);
+	check_theirs(0);
+	fd = raw_check_opened(&a, -1, 0, 0);
+	check_theirs(-EBUSY);
+	close(fd);
+	check_theirs(0);
+	close(count);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libs: -lipt */
+/*
+ * Events that pause and resume a trace, by what the trace's descriptor tells of it: each
+ * transition is counted, those by every n-th hit, and those that were missed. For --cpu
+ * intel-pt.
+ */
+#include "aux.h"
+
+TestSuite(aux_trigger, .timeout = 300);
+
+/* A trace of this task, paused, with room for nothing: nobody maps it. */
+static int open_leader(void)
+{
+	union raw_attr a = trace_attr();
+
+	a.attr.enable_on_exec = 0;
+	a.attr.disabled = 0;
+	a = trace_with_action(a, PMUCTL_AUX_START_PAUSED);
+	return raw_check_opened(&a, 0, -1, 0);
+}
+
+static int open_tracepoint(const char *name, uint32_t action, uint64_t period, int leader,
+			   const char *filter)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
+	struct pmuctl_explanation why;
+	struct pmuctl_open request;
+	int fd;
+
+	a.attr.exclude_kernel = 0;
+	a.attr.sample_period = period;
+	a = trace_with_action(a, action);
+	request = raw_request(&a, 0, -1, 0, &why);
+	request.group_fd = leader;
+	request.tracepoint = (uintptr_t)name;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	cr_assert_geq(fd, 0, "%s", why.sentence);
+	if (filter)
+		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	return fd;
+}
+
+static void call_getppid(unsigned int n)
+{
+	for (; n; n--)
+		syscall(SYS_getppid);
+}
+
+Test(aux_trigger, each_transition_is_counted)
+{
+	int leader = open_leader();
+	int resume = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_RESUME, 1, leader,
+				     "id == 110");
+	int pause = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_PAUSE, 1, leader,
+				    "id == 102"); /* getuid */
+	struct pmuctl_aux_status s = trace_status(leader);
+
+	cr_assert_eq(s.state, PMUCTL_AUX_IS_PAUSED);
+	cr_assert_eq(s.pauses + s.resumes + s.idle + s.missed, 0);
+	call_getppid(1);
+	s = trace_status(leader);
+	cr_assert_eq(s.resumes, 1);
+	cr_assert_eq(s.state & PMUCTL_AUX_IS_PAUSED, 0);
+	for (int i = 0; i < 100; i++) {
+		syscall(SYS_getuid);
+		call_getppid(3);
+	}
+	s = trace_status(leader);
+	cr_assert_eq(s.resumes, 101, "%llu", s.resumes);
+	cr_assert_eq(s.pauses, 100, "%llu", s.pauses);
+	cr_assert_eq(s.idle, 200, "%llu found it as they wanted it", s.idle);
+	cr_assert_eq(s.missed, 0);
+	close(pause);
+	close(resume);
+	close(leader);
+}
+
+Test(aux_trigger, every_nth_hit)
+{
+	int leader = open_leader();
+	int resume = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_RESUME, 10, leader,
+				     "id == 110");
+	int pause = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_PAUSE, 3, leader,
+				    "id == 102");
+	struct pmuctl_aux_status s;
+
+	for (unsigned int n = 1; n <= 1000; n++) {
+		call_getppid(1);
+		s = trace_status(leader);
+		cr_assert_eq(s.resumes + s.idle, n / 10, "after %u hits", n);
+	}
+	for (unsigned int n = 1; n <= 30; n++) {
+		syscall(SYS_getuid);
+		s = trace_status(leader);
+		cr_assert_eq(s.state & PMUCTL_AUX_IS_PAUSED, n >= 3, "after %u hits", n);
+	}
+	cr_assert_eq(s.pauses, 1);
+	cr_assert_eq(s.resumes, 1);
+	cr_assert_eq(s.idle, 99 + 9);
+	close(pause);
+	close(resume);
+	close(leader);
+}
+
+/* A system call with a frame pointer that leads to memory that is not there */
+static void call_with_frame(const void *frame)
+{
+	register long result asm("rax") = SYS_getppid;
+
+	asm volatile("push %%rbp\n"
+		     "mov %1, %%rbp\n"
+		     "syscall\n"
+		     "pop %%rbp\n"
+		     : "+r"(result) : "r"(frame) : "rcx", "r11", "memory");
+}
+
+/*
+ * The call chain of a sample is read from the stack. The page fault of that comes in the midst
+ * of the hit of the system call, and is nobody's hit; the trace is told of it.
+ */
+Test(aux_trigger, what_is_missed_is_counted)
+{
+	void *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int leader = open_leader();
+	int resume = open_tracepoint("exceptions:page_fault_kernel", PMUCTL_AUX_RESUME, 1,
+				     leader, NULL);
+	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
+	struct pmuctl_aux_status s;
+	struct pmuctl_open request;
+	int fd;
+
+	a.attr.disabled = 0;
+	a.attr.exclude_kernel = 0;
+	a.attr.sample_period = 1;
+	a.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+	request = raw_request(&a, 0, -1, 0, NULL);
+	request.tracepoint = (uintptr_t)"raw_syscalls:sys_enter";
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	cr_assert_geq(fd, 0);
+	cr_assert_neq(mmap(NULL, 9 * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+		      MAP_FAILED);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "id == 110"), 0);
+	call_getppid(10);
+	cr_assert_eq(trace_status(leader).missed, 0);
+	for (int i = 0; i < 10; i++)
+		call_with_frame(nothing);
+	s = trace_status(leader);
+	/* The memory may be tried more than once. */
+	cr_assert_geq(s.missed, 10);
+	cr_assert_eq(s.missed % 10, 0, "%llu", s.missed);
+	cr_assert_eq(s.resumes, 0);
+	close(fd);
+	close(resume);
+	close(leader);
+}
+
+Test(aux_trigger, only_what_traces_has_a_status)
+{
+	struct pmuctl_aux_status s = { .size = sizeof(s) };
+	union raw_attr a = raw_instructions();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+	struct pmuctl_explanation why;
+
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, EINVAL, PMUCTL_WHY_AUX_STATUS, "",
+		      "this event does not trace: ask the leader of its group, if that is one of intel_pt");
+	s.flags = 1;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	cr_assert_eq(why.code, PMUCTL_WHY_FLAGS_UNKNOWN);
+	close(fd);
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A processor with performance and efficiency cores: generic events count on both, and follow a
+ * task that moves between them, to the instruction and as perf counts them; events that
+ * only one type has are refused where they cannot count, and stand still while their task is
+ * there. For guests with --cpu hybrid, or hybrid-own, where leaf 0AH of CPUID differs.
+ */
+#include "groups.h"
+#include "hybrid.h"
+#include "pmu.h"
+#include "records.h"
+
+#define N		100000ull
+#define MOVES		60
+
+/* The model's PMUs: tests/lab/qemu/target/i386/tcg/system/pmu_model.c */
+#define BIG_GENERAL	8
+#define BIG_FIXED	4
+#define SMALL_GENERAL	6
+#define SMALL_FIXED	3
+
+/* Only performance cores have it: TOPDOWN.SLOTS, fixed counter 3. Here: one a cycle */
+#define SLOTS		0x0400
+/* Only efficiency cores have it: accesses of the first cache of instructions */
+#define L1I_ACCESSES	PERF_COUNT_HW_CACHE_L1I
+
+static int big, small;
+
+static void find_cpus(void)
+{
+	big = cpu_of_type(CORE_PERFORMANCE);
+	small = cpu_of_type(CORE_EFFICIENCY);
+	pin_here(0);
+	sampling_init();
+}
+
+TestSuite(pmu_hybrid, .init = find_cpus, .fini = sampling_fini);
+
+static struct perf_event_attr slots_u(void)
+{
+	return raw_u(SLOTS);
+}
+
+static struct perf_event_attr accesses_u(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HW_CACHE, L1I_ACCESSES);
+
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+/* ---- What both have ---- */
+
+Test(pmu_hybrid, info_has_what_all_cpus_have)
+{
+	struct pmuctl_info info = raw_info();
+
+	cr_expect_eq(info.nr_counters, SMALL_GENERAL, "%u", info.nr_counters);
+	cr_expect_eq(info.nr_fixed, SMALL_FIXED, "%u", info.nr_fixed);
+	cr_expect_str_eq(info.pmu_name, "Intel architectural PMU version 5, hybrid");
+	cr_expect_str_empty(info.pmu_reason);
+	cr_expect_eq(info.generic_events,
+		     0x7f | 1 << PERF_COUNT_HW_REF_CPU_CYCLES, "%#llx",
+		     (unsigned long long)info.generic_events);
+}
+
+Test(pmu_hybrid, generic_events_count_on_both_types)
+{
+	static const struct {
+		uint64_t config, per_round;
+	} events[] = {
+		{ PERF_COUNT_HW_INSTRUCTIONS, LOOP_INSTRUCTIONS },
+		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, LOOP_BRANCHES },
+		{ PERF_COUNT_HW_CPU_CYCLES, LOOP_INSTRUCTIONS },
+	};
+	struct worker w;
+	unsigned int i;
+	int cpu, fd;
+
+	worker_start(&w, false);
+	for (i = 0; i < RAW_ARRAY_SIZE(events); i++) {
+		struct perf_event_attr attr = user_attr(events[i].config);
+
+		fd = event_open(&attr, w.tid, -1);
+		for (cpu = 0; cpu < 2; cpu++) {
+			pin_task(w.tid, cpu);
+			cr_expect_eq(worker_count_loop(&w, fd, N), events[i].per_round * N,
+				     "event %lu on CPU %d", events[i].config, cpu);
+		}
+		cr_expect_eq(event_read(fd).enabled, event_read(fd).running);
+		close(fd);
+	}
+	worker_end(&w);
+}
+
+/* All counters of each at once, with events of the CPU */
+Test(pmu_hybrid, each_cpu_uses_all_its_counters)
+{
+	struct perf_event_attr attr = branches_u();
+	int fd[2][BIG_GENERAL], cpu, i, n[2];
+	struct worker w;
+
+	n[big] = BIG_GENERAL;
+	n[small] = SMALL_GENERAL;
+	worker_start(&w, false);
+	for (cpu = 0; cpu < 2; cpu++)
+		for (i = 0; i < n[cpu]; i++)
+			fd[cpu][i] = event_open(&attr, -1, cpu);
+	for (cpu = 0; cpu < 2; cpu++) {
+		pin_task(w.tid, cpu);
+		worker_run(&w, N);
+		for (i = 0; i < n[cpu]; i++) {
+			struct counts c = event_read(fd[cpu][i]);
+
+			cr_expect_geq(c.value, N, "CPU %d", cpu);
+			cr_expect_eq(c.enabled, c.running, "CPU %d", cpu);
+		}
+	}
+	worker_end(&w);
+}
+
+/* Loops of the worker, here and there, and moved while it loops. Returns their rounds. */
+static uint64_t run_moving(struct worker *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOVES; i++) {
+		pin_task(w->tid, i % 2);
+		worker_run(w, N);
+	}
+	worker_order(w, 100 * N);
+	for (i = 0; !worker_is_done(w); i++) {
+		pin_task(w->tid, i % 2);
+		usleep(1000);
+	}
+	return (MOVES + 100) * N;
+}
+
+Test(pmu_hybrid, a_task_that_moves_is_counted_to_the_instruction)
+{
+	struct perf_event_attr insns = instructions_u(), branches = branches_u();
+	uint64_t around, around_b, rounds;
+	struct worker w;
+	int fd, fd_b;
+
+	worker_start(&w, false);
+	fd = event_open(&insns, w.tid, -1);
+	fd_b = event_open(&branches, w.tid, -1);
+	around = worker_count(&w, fd, 1) - LOOP_INSTRUCTIONS;
+	around_b = event_value(fd_b) - LOOP_BRANCHES;
+	rounds = run_moving(&w);
+	cr_expect_eq(event_value(fd), LOOP_INSTRUCTIONS * (rounds + 1) + (MOVES + 2) * around,
+		     "%lu", event_value(fd));
+	cr_expect_eq(event_value(fd_b), LOOP_BRANCHES * (rounds + 1) + (MOVES + 2) * around_b,
+		     "%lu", event_value(fd_b));
+	cr_expect_eq(event_read(fd).enabled, event_read(fd).running);
+	worker_end(&w);
+}
+
+/* What perf's two PMUs count together */
+Test(pmu_hybrid, perf_counts_the_same_of_a_task_that_moves)
+{
+	struct perf_event_attr attrs[] = { instructions_u(), branches_u() }, attr;
+	uint64_t ours, perfs;
+	struct worker w;
+	unsigned int i;
+	int fd, fd_big, fd_small;
+
+	worker_start(&w, false);
+	for (i = 0; i < RAW_ARRAY_SIZE(attrs); i++) {
+		fd = event_open(&attrs[i], w.tid, -1);
+		run_moving(&w);
+		ours = event_value(fd);
+		close(fd);
+
+		attr = perf_attr(attrs[i], CORE_PERFORMANCE);
+		fd_big = perf_try(&attr, w.tid, -1);
+		attr = perf_attr(attrs[i], CORE_EFFICIENCY);
+		fd_small = perf_try(&attr, w.tid, -1);
+		cr_assert(fd_big >= 0 && fd_small >= 0, "%d, %d", fd_big, fd_small);
+		run_moving(&w);
+		cr_expect_gt(event_value(fd_big), 0);
+		cr_expect_gt(event_value(fd_small), 0);
+		perfs = event_value(fd_big) + event_value(fd_small);
+		cr_expect_eq(ours, perfs, "event %u: %lu, perf %lu", i, ours, perfs);
+		close(fd_big);
+		close(fd_small);
+	}
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, samples_of_a_task_that_moves_are_complete)
+{
+	struct perf_event_attr attr = sampling_attr(10007);
+	uint64_t samples = 0, value;
+	struct ring ring;
+	struct worker w;
+	unsigned int i;
+	int fd;
+
+	worker_start(&w, false);
+	attr.disabled = 0;
+	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	ring_map(&ring, fd, 64);
+	for (i = 0; i < MOVES; i++) {
+		pin_task(w.tid, i % 2);
+		worker_run(&w, N);
+		samples += ring_drain(&ring, PERF_RECORD_SAMPLE);
+	}
+	value = sampling_value(fd);
+	cr_expect_gt(value, MOVES * LOOP_INSTRUCTIONS * N);
+	cr_expect_eq(samples, value / 10007, "%lu samples of %lu", samples, value);
+	ring_unmap(&ring);
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, all_cpus_through_one_descriptor)
+{
+	struct perf_event_attr attr = branches_u();
+	struct pmuctl_cpu_count before[2], after[2];
+	struct pmuctl_read_cpus args = { .size = sizeof(args), .nr = 2,
+		.entry_size = sizeof(*before) };
+	int cpu, fd = event_open(&attr, -1, -1);
+
+	args.counts = (uintptr_t)before;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &args), 0, "%m");
+	for (cpu = 0; cpu < 2; cpu++) {
+		pin_here(cpu);
+		user_loop(N);
+	}
+	args.nr = 2;
+	args.counts = (uintptr_t)after;
+	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &args), 0, "%m");
+	for (cpu = 0; cpu < 2; cpu++)
+		cr_expect_geq(after[cpu].value - before[cpu].value, N, "CPU %d", cpu);
+}
+
+/* ---- What only one type has ---- */
+
+static void check_other_cpus(struct perf_event_attr attr, pid_t pid, int cpu, int at)
+{
+	char sentence[256];
+
+	snprintf(sentence, sizeof(sentence),
+		 "CPU %d (Intel %s core, PMU version 5) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there",
+		 at, at == big ? "performance" : "efficiency");
+	assert_refused(attr, pid, cpu, -1, ENOENT, PMUCTL_WHY_EVENT_OTHER_CPUS, "cpu",
+		       sentence);
+}
+
+Test(pmu_hybrid, a_cpu_that_lacks_an_event_refuses_it)
+{
+	struct perf_event_attr attr = slots_u();
+
+	check_other_cpus(slots_u(), -1, small, small);
+	check_other_cpus(slots_u(), 0, small, small);
+	check_other_cpus(slots_u(), -1, -1, small);
+	check_other_cpus(accesses_u(), -1, big, big);
+	check_other_cpus(accesses_u(), 0, big, big);
+	check_other_cpus(accesses_u(), -1, -1, big);
+	close(event_open(&attr, -1, big));
+	close(event_open(&attr, 0, big));
+	attr = accesses_u();
+	close(event_open(&attr, -1, small));
+	close(event_open(&attr, 0, small));
+}
+
+/* Its time runs, but not the time in which it counts; others are not in its way. */
+static void check_stands_still(struct perf_event_attr attr)
+{
+	struct perf_event_attr other = instructions_u();
+	struct counts before, after;
+	struct worker w;
+	int fd, beside;
+	unsigned int i;
+
+	worker_start(&w, false);
+	fd = event_open(&attr, w.tid, -1);
+	beside = event_open(&other, w.tid, -1);
+	for (i = 0; i < 3; i++) {
+		pin_task(w.tid, big);
+		before = event_read(fd);
+		cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
+		after = event_read(fd);
+		cr_expect_gt(after.running, before.running);
+		cr_expect_eq(after.running - before.running, after.enabled - before.enabled);
+
+		pin_task(w.tid, small);
+		before = event_read(fd);
+		worker_run(&w, N);
+		after = event_read(fd);
+		cr_expect_eq(after.value, before.value);
+		cr_expect_eq(after.running, before.running);
+		cr_expect_gt(after.enabled, before.enabled);
+	}
+	cr_expect_eq(event_read(beside).enabled, event_read(beside).running);
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, an_event_stands_still_where_it_cannot_count)
+{
+	check_stands_still(slots_u());
+}
+
+Test(pmu_hybrid, a_pinned_event_is_not_in_error_where_it_cannot_count)
+{
+	check_stands_still(pinned(slots_u()));
+}
+
+/* The group stands still as a whole. */
+Test(pmu_hybrid, a_group_counts_where_all_of_it_can)
+{
+	struct perf_event_attr attr = slots_u(), member = instructions_u();
+	struct worker w;
+	uint64_t value;
+	int fd, sibling;
+
+	worker_start(&w, false);
+	pin_task(w.tid, small);
+	fd = event_open(&attr, w.tid, -1);
+	sibling = group_try(member, w.tid, -1, fd, 0);
+	cr_assert_geq(sibling, 0, "%s", event_why.sentence);
+	worker_run(&w, N);
+	cr_expect_eq(event_value(fd), 0);
+	cr_expect_eq(event_value(sibling), 0);
+	pin_task(w.tid, big);
+	cr_expect_eq(worker_count_loop(&w, sibling, N), LOOP_INSTRUCTIONS * N);
+	value = event_value(sibling);
+	cr_expect_eq(event_value(fd), value, "%lu, %lu", event_value(fd), value);
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, a_group_that_no_cpu_has_is_refused)
+{
+	assert_refused(accesses_u(), 0, -1, group_open(slots_u(), -1), EINVAL,
+		       PMUCTL_WHY_GROUP_OTHER_CPUS, "group_fd",
+		       "no type of CPU can count both this event and all that its group has: open it in another group");
+}
+
+static void check_room(struct perf_event_attr first, pid_t pid, int cpu, unsigned int room,
+		       unsigned int general, unsigned int fixed)
+{
+	int leader = group_try(first, pid, cpu, -1, 0);
+	bool of_branches = first.type == PERF_TYPE_HARDWARE;
+	char sentence[256];
+	unsigned int i;
+
+	cr_assert_geq(leader, 0, "%s", event_why.sentence);
+	for (i = of_branches; i < room; i++)
+		cr_assert_geq(group_try(branches_u(), pid, cpu, leader, 0), 0, "%s",
+			      event_why.sentence);
+	snprintf(sentence, sizeof(sentence),
+		 "this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group",
+		 room + !of_branches, general, fixed);
+	assert_refused(branches_u(), pid, cpu, leader, EINVAL, PMUCTL_WHY_GROUP_TOO_BIG,
+		       "group_fd", sentence);
+}
+
+/* A group must fit where it can be: all CPUs for a task, unless only some have its events. */
+Test(pmu_hybrid, a_group_has_the_room_of_its_cpus)
+{
+	check_room(branches_u(), -1, big, BIG_GENERAL, BIG_GENERAL, BIG_FIXED);
+	check_room(branches_u(), -1, small, SMALL_GENERAL, SMALL_GENERAL, SMALL_FIXED);
+	check_room(branches_u(), 0, -1, SMALL_GENERAL, SMALL_GENERAL, SMALL_FIXED);
+	check_room(slots_u(), 0, -1, BIG_GENERAL, BIG_GENERAL, BIG_FIXED);
+}
