@@ -23,7 +23,7 @@ cd /
 
 if [ "$2" = trace ]; then
 	insmod "$1" || exit 1
-	/add/bench trace >/tmp/rows || exit 1
+	/add/bench pmuctl trace >/tmp/rows || exit 1
 	sed 's/^/pmuctl /' /tmp/rows
 	exit
 fi
