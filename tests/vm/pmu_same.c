@@ -111,8 +111,9 @@ static bool check_same(const struct msrs *m, uint32_t type, uint64_t config)
 		  config);
 	if (is_on_fixed(type, config, &b))
 		return true;
-	cr_expect_eq(expected_of_perf(type, config, a.evtsel), b.evtsel, "type %u, config %#lx: %#lx, perf %#lx", type,
-		     config, a.evtsel, b.evtsel);
+	cr_expect_eq(expected_of_perf(type, config, a.evtsel), b.evtsel,
+		     "type %u, config %#lx: %#lx, perf %#lx", type, config, a.evtsel,
+		     b.evtsel);
 	cr_expect_eq(a.fixed_ctrl, b.fixed_ctrl, "type %u, config %#lx: fixed %#lx, perf %#lx",
 		     type, config, a.fixed_ctrl, b.fixed_ctrl);
 	return true;
