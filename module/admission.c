@@ -18,7 +18,7 @@ module_param(overcommit, bool, 0644);
 MODULE_PARM_DESC(overcommit,
 		 "1 (default): more events than counters take turns; 0: they are refused at open");
 
-static unsigned int reserve_percpu;
+unsigned int pmuctl_reserve_percpu;
 
 static int set_reserve(const char *value, const struct kernel_param *kp)
 {
@@ -30,7 +30,7 @@ static int set_reserve(const char *value, const struct kernel_param *kp)
 		return err;
 	if (n > hwpmu_caps()->nr_general)
 		return -ERANGE;
-	WRITE_ONCE(reserve_percpu, n);
+	WRITE_ONCE(pmuctl_reserve_percpu, n);
 	return 0;
 }
 
@@ -38,7 +38,7 @@ static const struct kernel_param_ops reserve_ops = {
 	.set = set_reserve,
 	.get = param_get_uint,
 };
-module_param_cb(reserve_percpu, &reserve_ops, &reserve_percpu, 0644);
+module_param_cb(reserve_percpu, &reserve_ops, &pmuctl_reserve_percpu, 0644);
 MODULE_PARM_DESC(reserve_percpu,
 		 "General counters of each CPU that only events of CPUs may use (default 0)");
 
@@ -46,17 +46,15 @@ MODULE_PARM_DESC(reserve_percpu,
 static u64 usable_of(const struct pmuctl_context *ctx, const struct hwpmu_caps *caps)
 {
 	unsigned int general = caps->nr_general;
-	unsigned int reserved = min(READ_ONCE(reserve_percpu), general);
+	unsigned int reserved = min(READ_ONCE(pmuctl_reserve_percpu), general);
 
 	if (!ctx->task || !reserved)
 		return ~0ULL;
 	return ~GENMASK_ULL(general - 1, general - reserved);
 }
 
-u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu)
+u64 pmuctl_usable_beside_reserved(const struct pmuctl_context *ctx, int cpu)
 {
-	if (likely(!READ_ONCE(reserve_percpu)))
-		return ~0ULL;
 	return usable_of(ctx, hwpmu_caps_of_cpu(cpu));
 }
 
@@ -65,8 +63,8 @@ bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader)
-		if (!event->soft && !event->counter.running &&
-		    !hwpmu_allowed_here(&event->counter))
+		if (!event->soft && !event->tally->counter.running &&
+		    !hwpmu_allowed_here(&event->tally->counter))
 			return false;
 	return true;
 }
@@ -95,7 +93,7 @@ static void crowd_add(struct crowd *crowd, u64 allowed, const struct pmuctl_cont
 static unsigned int crowd_add_on(struct crowd *crowd, const struct pmuctl_event *event,
 				 const struct pmuctl_context *ctx, int cpu)
 {
-	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->counter, cpu);
+	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->own.counter, cpu);
 
 	if (!allowed)
 		return 0;
@@ -219,7 +217,7 @@ static unsigned int types_of_event(const struct pmuctl_event *event, unsigned in
 	unsigned int type;
 
 	for (type = 0; !event->soft && type < hwpmu_nr_types(); type++)
-		if (!hwpmu_allowed_on_type(&event->counter, type))
+		if (!hwpmu_allowed_on_type(&event->own.counter, type))
 			types &= ~BIT(type);
 	return types;
 }
@@ -234,14 +232,14 @@ static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_e
 	if (new->leader != new)
 		for_each_group_member(event, new->leader)
 			if (!event->soft)
-				crowd_add(&crowd, hwpmu_allowed_on_type(&event->counter, type),
+				crowd_add(&crowd, hwpmu_allowed_on_type(&event->own.counter, type),
 					  ctx);
-	crowd_add(&crowd, hwpmu_allowed_on_type(&new->counter, type), ctx);
+	crowd_add(&crowd, hwpmu_allowed_on_type(&new->own.counter, type), ctx);
 	if (crowd.n == 1 ? crowd.allowed[0] != 0 : crowd_fits(&crowd))
 		return 0;
 	if (crowd.n == 1)
 		return pmuctl_refuse(why, COUNTERS_RESERVED, "attr.config",
-				     READ_ONCE(reserve_percpu));
+				     READ_ONCE(pmuctl_reserve_percpu));
 	return pmuctl_refuse(why, GROUP_TOO_BIG, "group_fd", crowd.n - 1,
 			     crowd.caps->nr_general, crowd.caps->nr_fixed);
 }

@@ -141,7 +141,7 @@ static void aux_stop(struct pmuctl_event *event)
 	if (aux->buf)
 		end(aux);
 	aux->stalled = false;
-	event->counter.count = aux->bytes;
+	event->own.counter.count = aux->bytes;
 	if (this_cpu_read(aux_running) == aux)
 		this_cpu_write(aux_running, NULL);
 }
@@ -202,7 +202,7 @@ static const struct pmuctl_soft aux_ops = {
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 {
 	struct pmuctl_aux *aux = event->aux;
-	bool running = event->counter.running;
+	bool running = event->own.counter.running;
 
 	if (running && aux->buf)
 		end(aux);
@@ -215,7 +215,7 @@ void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter)
 {
 	struct pmuctl_aux *aux = event->aux;
-	bool running = event->counter.running && aux->buf;
+	bool running = event->own.counter.running && aux->buf;
 
 	if (running)
 		end(aux);
@@ -267,7 +267,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
 	if (!aux)
 		return pmuctl_refuse(why, NO_MEMORY, "");
-	memset(&event->counter, 0, sizeof(event->counter));
+	memset(&event->own.counter, 0, sizeof(event->own.counter));
 	err = pt_config_encode(pt_caps(), attr, &aux->trace.ctl, why);
 	if (err) {
 		kfree(aux);
@@ -279,7 +279,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	init_irq_work(&aux->work, stall_work);
 	event->aux = aux;
 	event->soft = &aux_ops;
-	event->counter.index = -1;
+	event->own.counter.index = -1;
 	return 0;
 }
 

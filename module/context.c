@@ -9,20 +9,20 @@
  * task's CPU, after it has become visible in the table, so that one or the other always
  * happens.
  */
-#include <linux/hash.h>
-#include <linux/rculist.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "context_table.h"
 #include "cpu_state.h"
+#include "inherit_switch.h"
 #include "sideband.h"
 #include "soft.h"
 #include "threads.h"
 
-static struct pmuctl_cpu __percpu *pmuctl_cpus;
+struct pmuctl_cpu __percpu *pmuctl_cpus;
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
@@ -68,126 +68,7 @@ static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		pc->task_context = NULL;
 }
 
-/* ---- Calls to the CPU where a context is loaded ---- */
-
-static void call_cpu(int cpu, smp_call_func_t func, void *info)
-{
-	unsigned long flags;
-
-	if (cpu == get_cpu()) {
-		local_irq_save(flags);
-		func(info);
-		local_irq_restore(flags);
-	} else {
-		/* Fails if it is offline: then nothing is loaded there any more. */
-		smp_call_function_single(cpu, func, info, 1);
-	}
-	put_cpu();
-}
-
-struct context_call {
-	struct pmuctl_context *ctx;
-	pmuctl_context_func func;		/* one of these two */
-	pmuctl_context_change_func change;
-	void *arg;
-	bool done;
-};
-
-/* Call it if the context is loaded on this CPU. IRQs off; returns true if it was. */
-static bool call_here(struct pmuctl_context *ctx, pmuctl_context_func func,
-		      void *arg)
-{
-	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
-		return false;
-	raw_spin_lock(&ctx->lock);
-	func(ctx, arg);
-	raw_spin_unlock(&ctx->lock);
-	return true;
-}
-
-static bool change_here(struct pmuctl_context *ctx,
-			pmuctl_context_change_func change, void *arg)
-{
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
-
-	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
-		return false;
-	pmuctl_cpu_lock(pc);
-	if (change(pc, arg))
-		pmuctl_sched(pc, current);
-	pmuctl_cpu_unlock(pc);
-	return true;
-}
-
-static void context_call_here(void *info)
-{
-	struct context_call *call = info;
-
-	call->done |= call_here(call->ctx, call->func, call->arg);
-}
-
-static void context_change_here(void *info)
-{
-	struct context_call *call = info;
-
-	call->done |= change_here(call->ctx, call->change, call->arg);
-}
-
-/* It may be switched out and in again elsewhere while we call: try again. */
-static noinline void call_elsewhere(struct pmuctl_context *ctx,
-				    pmuctl_context_func func,
-				    pmuctl_context_change_func change, void *arg)
-{
-	struct context_call call = {
-		.ctx = ctx, .func = func, .change = change, .arg = arg,
-	};
-	unsigned long flags;
-	int cpu;
-
-	while (!call.done) {
-		cpu = READ_ONCE(ctx->loaded_cpu);
-		if (cpu >= 0) {
-			call_cpu(cpu, func ? context_call_here :
-					     context_change_here, &call);
-			continue;
-		}
-		raw_spin_lock_irqsave(&ctx->lock, flags);
-		if (ctx->loaded_cpu < 0) {
-			if (func)
-				func(ctx, arg);
-			else
-				change(NULL, arg);
-			call.done = true;
-		}
-		raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	}
-}
-
-void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
-			 void *arg)
-{
-	unsigned long flags;
-	bool done;
-
-	local_irq_save(flags);
-	done = call_here(ctx, func, arg);
-	local_irq_restore(flags);
-	if (!done)
-		call_elsewhere(ctx, func, NULL, arg);
-}
-
-void pmuctl_context_change(struct pmuctl_context *ctx,
-			   pmuctl_context_change_func change, void *arg)
-{
-	unsigned long flags;
-	bool done;
-
-	local_irq_save(flags);
-	done = change_here(ctx, change, arg);
-	local_irq_restore(flags);
-	if (!done)
-		call_elsewhere(ctx, NULL, change, arg);
-}
+/* ---- On the CPU where a context is loaded ---- */
 
 void pmuctl_context_resched_here(struct pmuctl_context *ctx)
 {
@@ -322,6 +203,7 @@ static void retire(struct pmuctl_context *ctx)
 
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	ctx->gone = true;
+	ctx->kin = 0;
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	pmuctl_context_unhash(ctx);
 }
@@ -336,7 +218,7 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 	retire(ctx);
 	cpu = READ_ONCE(ctx->loaded_cpu);
 	if (cpu >= 0)
-		call_cpu(cpu, unload_here, ctx);
+		pmuctl_cpu_call(cpu, unload_here, ctx);
 	call_rcu(&ctx->rcu, free_context_rcu);
 }
 
@@ -367,7 +249,7 @@ bool pmuctl_context_join(struct pmuctl_context *ctx,
 
 	pmuctl_context_change(ctx, join, arg);
 	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)
-		call_cpu(task_cpu(ctx->task), load_if_current, ctx);
+		pmuctl_cpu_call(task_cpu(ctx->task), load_if_current, ctx);
 	return true;
 }
 
@@ -402,9 +284,9 @@ bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	others = disband(event);
 	list_del(&event->node);
 	event->leader = event;
-	event->eligible = false;
+	event->tally->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
-	event->context->nr_user_pages -= !!event->counter.user;
+	event->context->nr_user_pages -= !!event->tally->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
 	event->context->kin = 0;
 	return pc && (others || pc->waiting);
@@ -461,26 +343,17 @@ static void reload(struct irq_work *work)
 	local_irq_restore(flags);
 }
 
-void pmuctl_context_switch(struct task_struct *next)
+/* Any switch, to @ctx if that is not NULL */
+static noinline void switch_contexts(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+				     struct task_struct *next)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
-	bool user = READ_ONCE(pmuctl_user_mms);
-	struct pmuctl_context *ctx;
 	bool at_switch = false;
 	bool changed = false;
 
-	if (unlikely(user) && pmuctl_user_switch_disturbs(next)) {
-		unload_for_switch(pc);
-		return;
-	}
-	ctx = pmuctl_context_find(next);
 	if (pc->task_context) {
 		if (ctx && READ_ONCE(ctx->nr_inherit) &&
-		    pmuctl_inherit_switch(pc, ctx)) {
-			if (unlikely(user))
-				pmuctl_user_switch(next);
+		    pmuctl_kin_switch_rarely(pc, pc->task_context, ctx))
 			return;
-		}
 		unload(pc, pc->task_context);
 		changed = pc->waiting;
 	}
@@ -496,8 +369,40 @@ void pmuctl_context_switch(struct task_struct *next)
 		pmuctl_soft_switch(next);
 	if (ctx && unlikely(ctx->nr_at_switch))
 		pmuctl_soft_arrive(ctx);
-	if (unlikely(user))
-		pmuctl_user_switch(next);
+}
+
+/* The same while some processes read counters by themselves */
+static noinline void switch_users(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+				  struct task_struct *next)
+{
+	if (pmuctl_user_switch_disturbs(next)) {
+		unload_for_switch(pc);
+		return;
+	}
+	switch_contexts(pc, ctx, next);
+	pmuctl_user_switch(next);
+}
+
+/* Perhaps between kin */
+static noinline void switch_kin(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	if (READ_ONCE(pc->context.nr_at_switch) || !pmuctl_kin_switch(pc, ctx))
+		switch_contexts(pc, ctx, ctx->task);
+}
+
+/* Those at which nothing is to be done, or that are between kin, are told apart at once. */
+void pmuctl_context_switch(struct task_struct *next)
+{
+	struct pmuctl_context *ctx = pmuctl_context_find(next);
+	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_context *from = pc->task_context;
+
+	if (unlikely(READ_ONCE(pmuctl_user_mms)))
+		switch_users(pc, ctx, next);
+	else if (from && ctx && from->kin > 0)
+		switch_kin(pc, ctx);
+	else if (from || ctx || READ_ONCE(pc->context.nr_at_switch))
+		switch_contexts(pc, ctx, next);
 }
 
 void pmuctl_context_task_gone(bool ended)

@@ -3,42 +3,21 @@
  * Which task has which context: a hash table by the task's address, in which a switch to a
  * task without events costs one load and a branch.
  */
-#include <linux/hash.h>
-#include <linux/rculist.h>
+#include "context_table.h"
 
-#include "core.h"
-
-#define HASH_BITS	10
 #define LOCK_BITS	6
 
-static struct hlist_head context_hash[1 << HASH_BITS];
+struct hlist_head pmuctl_context_heads[1 << PMUCTL_HASH_BITS];
 
 /* Each is for some of the chains, so tasks that begin and end at a time do not meet. */
 static struct hash_lock {
 	raw_spinlock_t lock;
 } ____cacheline_aligned_in_smp pmuctl_hash_locks[1 << LOCK_BITS];
 
-static struct hlist_head *hash_head(const struct task_struct *task)
-{
-	return &context_hash[hash_ptr(task, HASH_BITS)];
-}
-
 /* That of a chain is found by some bits of the chain's number. */
 static raw_spinlock_t *hash_lock(const struct task_struct *task)
 {
 	return &pmuctl_hash_locks[hash_ptr(task, LOCK_BITS)].lock;
-}
-
-/* Under RCU, or with pmuctl_mutex, which keeps contexts alive. */
-struct pmuctl_context *pmuctl_context_find(const struct task_struct *task)
-{
-	struct pmuctl_context *ctx;
-
-	hlist_for_each_entry_rcu(ctx, hash_head(task), hash,
-				 lockdep_is_held(&pmuctl_mutex))
-		if (ctx->task == task)
-			return ctx;
-	return NULL;
 }
 
 struct pmuctl_context *pmuctl_context_get_existing(const struct task_struct *task)
@@ -63,7 +42,7 @@ struct pmuctl_context *pmuctl_context_hash(struct pmuctl_context *new)
 	ctx = pmuctl_context_get_existing(new->task);
 	if (!ctx) {
 		ctx = new;
-		hlist_add_head_rcu(&new->hash, hash_head(new->task));
+		hlist_add_head_rcu(&new->hash, pmuctl_context_head(new->task));
 	}
 	raw_spin_unlock_irqrestore(lock, flags);
 	return ctx;
@@ -97,8 +76,8 @@ bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
 
 	lockdep_assert_held(&pmuctl_mutex);
 	rcu_read_lock();
-	for (i = 0; go_on && i < ARRAY_SIZE(context_hash); i++) {
-		hlist_for_each_entry_rcu(ctx, &context_hash[i], hash) {
+	for (i = 0; go_on && i < ARRAY_SIZE(pmuctl_context_heads); i++) {
+		hlist_for_each_entry_rcu(ctx, &pmuctl_context_heads[i], hash) {
 			go_on = func(ctx, arg);
 			if (!go_on)
 				break;

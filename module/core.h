@@ -81,9 +81,11 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
- * @kin: those with the same number can be exchanged in a switch: see inherit_switch.c.
+ * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,
+ *	and negative ones are for switches that are always split: see inherit_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets
- *	it to 0.
+ *	it to 0. It stays 0 once the context is gone.
+ * @first_of_kin: its first event, as pmuctl_event.next_of_kin.
  *
  * Others:
  * @lock: see above.
@@ -107,7 +109,8 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
-	u64 kin;
+	s64 kin;
+	struct pmuctl_event *first_of_kin;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -136,6 +139,29 @@ struct pmuctl_soft_state {
 	struct task_struct *task;
 	u64 kept;
 	struct hlist_node node;
+};
+
+/**
+ * struct pmuctl_tally - what an event has counted, and what it counts with
+ * @on_pmu: of a leader: its group has counters there.
+ * @eligible: the context is loaded on a CPU where the event may count, it is enabled, and so
+ *	is its leader.
+ * @counter: the hardware counter; of a software event the count and the period.
+ * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
+ * @time_enabled: ns during which the event was eligible.
+ * @time_running: ns during which it was on the PMU.
+ * @base: value of the counter at the last reset.
+ *
+ * All protected as the event whose it is now.
+ */
+struct pmuctl_tally {
+	bool on_pmu;
+	bool eligible;
+	struct hwpmu_counter counter;
+	u64 stamp;
+	u64 time_enabled;
+	u64 time_running;
+	u64 base;
 };
 
 /**
@@ -179,16 +205,14 @@ struct pmuctl_soft_state {
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
- * @on_pmu: of a leader: its group has counters there.
- * @counter: its hardware counter; of a software event the count and the period.
+ * @tally: what it has counted; &own, or one that it got at a switch between kin for its
+ *	own (inherit_switch.c). Of one that samples or is a software event always &own.
  * @sw: what else a software event has.
- * @eligible: its context is loaded on a CPU where it may count, it is enabled, and so
- *	is its leader.
  * @ended: it was taken out of its context, for ever; its count stays.
- * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
- * @time_enabled: ns during which it was eligible.
- * @time_running: ns during which it was on the PMU.
- * @base: value of the counter at the last reset.
+ * @next_of_kin: that of its context which comes after it; right while the context has a kin.
+ *
+ * @own: the tally that it was made with.
+ * @half_freed: one of two has been given up: itself, and @own. Atomic.
  */
 struct pmuctl_event {
 	struct pmuctl_user *user;
@@ -218,14 +242,11 @@ struct pmuctl_event {
 	bool enable_on_exec;
 	bool error;
 
-	bool on_pmu;
-	bool eligible;
 	bool ended;
-	struct hwpmu_counter counter;
-	u64 stamp;
-	u64 time_enabled;
-	u64 time_running;
-	u64 base;
+	struct pmuctl_tally *tally;
+	struct pmuctl_event *next_of_kin;
+	struct pmuctl_tally own;
+	atomic_t half_freed;
 
 	struct pmuctl_soft_state sw;
 	struct pmuctl_heritage heritage;
@@ -403,7 +424,7 @@ unsigned int pmuctl_event_number(void);
 int pmuctl_event_init(void);
 void pmuctl_event_exit(void);
 
-/* ---- context.c: contexts, and loading them; context_table.c: whose they are ---- */
+/* ---- context.c: contexts, and loading them; whose they are: context_table.h ---- */
 
 struct pmuctl_cpu;
 typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
@@ -424,23 +445,6 @@ void pmuctl_context_load_current(void);
 /* hotplug.c */
 int pmuctl_hotplug_init(void);
 void pmuctl_hotplug_exit(void);
-
-void pmuctl_context_table_init(void);
-
-/* The context of a task, or NULL. Under RCU, or with pmuctl_mutex. */
-struct pmuctl_context *pmuctl_context_find(const struct task_struct *task);
-
-/* The same with a reference, or NULL if it has none that will stay. Any context. */
-struct pmuctl_context *
-pmuctl_context_get_existing(const struct task_struct *task);
-
-/* Make a context, that is set up, its task's, unless that has one. Returns the one that it
- * has then, with a reference. Any context.
- */
-struct pmuctl_context *pmuctl_context_hash(struct pmuctl_context *ctx);
-
-/* Take it out of the table; whoever comes second does nothing. Any context. */
-void pmuctl_context_unhash(struct pmuctl_context *ctx);
 
 /* The context of a CPU. It always exists. */
 struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
@@ -569,8 +573,15 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 /* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
 bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
 
+extern unsigned int pmuctl_reserve_percpu; /* the parameter */
+u64 pmuctl_usable_beside_reserved(const struct pmuctl_context *ctx, int cpu);
+
 /* The counters of a CPU that the events of a context may use now. Any context. */
-u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu);
+static inline u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu)
+{
+	return likely(!READ_ONCE(pmuctl_reserve_percpu)) ? ~0ULL :
+		pmuctl_usable_beside_reserved(ctx, cpu);
+}
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What context.c and sched.c share: the state of one CPU.
+ * What context.c, context_call.c and sched.c share: the state of one CPU.
  */
 #ifndef PMUCTL_CPU_STATE_H
 #define PMUCTL_CPU_STATE_H
 
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/smp.h>
 
 #include "core.h"
 
@@ -50,8 +51,13 @@ struct pmuctl_cpu {
 	struct hwpmu_counter *heirs[HWPMU_MAX_COUNTERS];
 };
 
+extern struct pmuctl_cpu __percpu *pmuctl_cpus;
+
 /* The state of a CPU; to be looked at under its locks. */
 struct pmuctl_cpu *pmuctl_cpu_of(int cpu);
+
+/* Call it there with IRQs off, unless that CPU is offline; context_call.c. Process, IRQs on. */
+void pmuctl_cpu_call(int cpu, smp_call_func_t func, void *info);
 
 /* All of these: on their own CPU, IRQs off. */
 

@@ -25,14 +25,14 @@ static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 {
 	seq_printf(m, " %llu", event->id);
 	if (event->soft)
-		seq_puts(m, event->counter.running ? "@software" : "");
-	else if (event->counter.running)
-		seq_printf(m, "@%d", event->counter.index);
+		seq_puts(m, event->tally->counter.running ? "@software" : "");
+	else if (event->tally->counter.running)
+		seq_printf(m, "@%d", event->tally->counter.index);
 	else if (!event->enabled)
 		seq_puts(m, "(off)");
-	if (event->counter.period)
-		seq_printf(m, "/%llu%s", event->counter.period,
-			   event->counter.held ? "(held)" : "");
+	if (event->tally->counter.period)
+		seq_printf(m, "/%llu%s", event->tally->counter.period,
+			   event->tally->counter.held ? "(held)" : "");
 }
 
 static void show_group(struct seq_file *m, struct pmuctl_event *leader)
@@ -43,8 +43,8 @@ static void show_group(struct seq_file *m, struct pmuctl_event *leader)
 		   leader->class == PMUCTL_PINNED ? "pinned" : "flexible",
 		   leader->exclusive ? " exclusive" : "",
 		   leader->error ? " error" :
-		   leader->counter.running ? " running" :
-		   leader->eligible ? " waiting" : " off");
+		   leader->tally->counter.running ? " running" :
+		   leader->tally->eligible ? " waiting" : " off");
 	for_each_group_member(event, leader)
 		show_event(m, event);
 	seq_putc(m, '\n');
@@ -66,7 +66,7 @@ static void show_groups(struct seq_file *m, struct pmuctl_context *ctx)
 /* The event whose counter this is; it is on the PMU, so it is alive. */
 static u64 id_of(const struct hwpmu_counter *counter)
 {
-	return container_of(counter, struct pmuctl_event, counter)->id;
+	return container_of(counter, struct pmuctl_event, own.counter)->id;
 }
 
 static void show_counter(struct seq_file *m, const struct hwpmu_snapshot *s,

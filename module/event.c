@@ -232,7 +232,7 @@ static int init_counter(struct pmuctl_event *event,
 	if (!trace && attr->type == PERF_TYPE_TRACEPOINT)
 		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
 	if (!trace)
-		return hwpmu_counter_init(&event->counter, attr, why);
+		return hwpmu_counter_init(&event->own.counter, attr, why);
 	pmuctl_soft_init_trace(event, trace);
 	return 0;
 }
@@ -249,6 +249,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	if (!event)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
+	event->tally = &event->own;
 	event->id = id;
 	event->stream_id = id;
 	event->cpu = cpu;
@@ -273,11 +274,24 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	return event;
 }
 
+/* An event, or its own tally, is not used any more. The memory goes with the second of both. */
+static void give_up_half(struct pmuctl_event *event)
+{
+	if (atomic_xchg(&event->half_freed, 1))
+		kmem_cache_free(event_cache, event);
+}
+
 static void dealloc_one(struct pmuctl_event *event)
 {
 	pmuctl_sampling_free(event);
 	pmuctl_aux_free(event->aux);
-	kmem_cache_free(event_cache, event);
+	if (event->tally == &event->own) {
+		kmem_cache_free(event_cache, event);
+		return;
+	}
+	/* It ends with another one's tally, and somebody else still has its own. */
+	give_up_half(container_of(event->tally, struct pmuctl_event, own));
+	give_up_half(event);
 }
 
 /* The memory of an event that is not attached */
@@ -446,7 +460,8 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
 	child->leader = child;
 	INIT_LIST_HEAD(&child->siblings);
 	child->enable_on_exec = from->enable_on_exec;
-	hwpmu_counter_copy(&child->counter, &from->counter);
+	child->tally = &child->own;
+	hwpmu_counter_copy(&child->own.counter, &from->own.counter);
 	if (from->soft)
 		pmuctl_soft_copy(child, from);
 	if (!pmuctl_sampling_copy(child, from, gfp)) {

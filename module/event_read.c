@@ -32,8 +32,8 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 	struct pmuctl_event *each;
 
 	for_each_meant(each, call->event, call->group) {
-		each->base = pmuctl_count(each);
-		if (each->counter.user)
+		each->tally->base = pmuctl_count(each);
+		if (each->tally->counter.user)
 			pmuctl_userpage_reset(each);
 	}
 }
@@ -70,16 +70,16 @@ static void read_one(const struct pmuctl_event *event,
 		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->lost = pmuctl_event_lost(event);
-	counts->value += pmuctl_count(event) - event->base;
-	counts->time_enabled += event->time_enabled;
-	counts->time_running += event->time_running;
+	counts->value += pmuctl_count(event) - event->tally->base;
+	counts->time_enabled += event->tally->time_enabled;
+	counts->time_running += event->tally->time_running;
 }
 
 /* @n stays 0 if the group is in error. */
 static void read_events(struct pmuctl_context *ctx, void *arg)
 {
 	struct event_call *call = arg;
-	bool freeze = call->group && call->event->leader->counter.running;
+	bool freeze = call->group && call->event->leader->tally->counter.running;
 	struct pmuctl_event *each;
 
 	call->n = 0;
@@ -104,7 +104,7 @@ static __always_inline unsigned int put_value(const struct pmuctl_event *event,
 {
 	unsigned int n = 0;
 
-	out[n++] = pmuctl_count(event) - event->base;
+	out[n++] = pmuctl_count_own(event) - event->own.base;
 	if (format & PERF_FORMAT_ID)
 		out[n++] = event->id;
 	if (format & PERF_FORMAT_LOST)
@@ -120,11 +120,11 @@ static __always_inline unsigned int put_times(const struct pmuctl_event *event,
 
 	if (!(format & FORMAT_TIMES))
 		return 0;
-	time = sched_clock() - event->stamp;
+	time = sched_clock() - event->own.stamp;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		out[n++] = event->time_enabled + time;
+		out[n++] = event->own.time_enabled + time;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		out[n++] = event->time_running + time;
+		out[n++] = event->own.time_running + time;
 	return n;
 }
 
@@ -182,7 +182,7 @@ unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
 		return 0;
 	local_irq_save(flags);
 	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
-	    first->counter.running)
+	    first->own.counter.running)
 		n = format & PERF_FORMAT_GROUP ?
 			read_group_here(first, format, out, max) :
 			read_one_here(first, format, out);

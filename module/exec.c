@@ -4,6 +4,7 @@
  * attr.remove_on_exec takes them out of the task for ever; what they have counted can still
  * be read. In the hook that tells of it early, when the new image has not mapped anything yet.
  */
+#include "context_table.h"
 #include "cpu_state.h"
 #include "inherit.h"
 

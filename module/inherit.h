@@ -31,7 +31,6 @@
 
 struct perf_event_attr;
 struct pmuctl_context;
-struct pmuctl_cpu;
 struct pmuctl_counts;
 struct pmuctl_event;
 struct pmuctl_explanation;
@@ -216,16 +215,6 @@ void pmuctl_inherit_tell(struct pmuctl_event *child);
 
 /* The context of a task that has ended, or may not be looked into any more; not loaded. */
 void pmuctl_inherit_end(struct pmuctl_context *ctx);
-
-/**
- * pmuctl_inherit_switch() - let the events of one task go on for another that has the same
- * @pc: this CPU, where a task's context is loaded that has events which are inherited.
- * @to: the next task's.
- *
- * Context: sched_switch: IRQs off.
- * Return: true if @to is loaded now; false: nothing was done.
- */
-bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to);
 
 /* How many children there is no memory for, ever. Any context. */
 unsigned long pmuctl_inherit_missing(void);

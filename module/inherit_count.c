@@ -39,13 +39,14 @@ static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
 static void add_child(const struct sum *sum, struct pmuctl_event *child)
 {
 	struct pmuctl_counts *counts = counts_of(sum, child->id);
+	const struct pmuctl_tally *tally = child->tally;
 
 	child->heritage.seen = sum->family->walk;
 	if (!counts)
 		return;
-	counts->value += pmuctl_count(child) - child->base;
-	counts->time_enabled += child->time_enabled;
-	counts->time_running += child->time_running;
+	counts->value += pmuctl_count(child) - tally->base;
+	counts->time_enabled += tally->time_enabled;
+	counts->time_running += tally->time_running;
 }
 
 /* At one instant; the context is locked, and loaded here or nowhere. */
@@ -62,7 +63,7 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 		add_child(sum, sum->child);
 		return;
 	}
-	freeze = sum->child->leader->counter.running;
+	freeze = sum->child->leader->tally->counter.running;
 	if (freeze)
 		hwpmu_freeze();
 	for_each_group_member(event, sum->child->leader)
@@ -118,26 +119,39 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 		add_shard(&sum, per_cpu_ptr(family->shards, cpu), cpu);
 }
 
-static void reset_live(struct pmuctl_context *ctx, void *child)
-{
-	struct pmuctl_event *event = child;
+/**
+ * struct reset - a child that is to be reset
+ * @child: which.
+ * @ended: it could not be: it has ended before.
+ */
+struct reset {
+	struct pmuctl_event *child;
+	bool ended;
+};
 
-	if (!event->ended)
-		event->base = pmuctl_count(event);
+static void reset_live(struct pmuctl_context *ctx, void *arg)
+{
+	struct reset *reset = arg;
+	struct pmuctl_event *child = reset->child;
+
+	reset->ended = child->ended;
+	if (!reset->ended)
+		child->tally->base = pmuctl_count(child);
 }
 
 static void reset_child(struct pmuctl_event *child)
 {
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
-	u64 before = child->base;
+	struct reset reset = { .child = child };
 
-	pmuctl_context_call(child->context, reset_live, child);
+	pmuctl_context_call(child->context, reset_live, &reset);
+	if (!reset.ended)
+		return;
+	/* What it counted is in the past. */
 	raw_spin_lock_irq(&shard->lock);
-	/* Has it ended without being reset? Then what it counted is in the past. */
-	if (child->ended && child->base == before)
-		per_cpu_ptr(h->root->heritage.past, h->shard)->value -=
-			child->counter.count - before;
+	per_cpu_ptr(h->root->heritage.past, h->shard)->value -=
+		child->tally->counter.count - child->tally->base;
 	raw_spin_unlock_irq(&shard->lock);
 }
 

@@ -38,7 +38,7 @@ static void write_ids(struct pmuctl_record *rec, u64 format,
 
 static u64 value_of(const struct pmuctl_event *event)
 {
-	return pmuctl_count(event) - event->base;
+	return pmuctl_count(event) - event->tally->base;
 }
 
 static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
@@ -50,9 +50,9 @@ static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
 
 	write_word(rec, group ? nr : value_of(child));
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		write_word(rec, child->time_enabled);
+		write_word(rec, child->tally->time_enabled);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		write_word(rec, child->time_running);
+		write_word(rec, child->tally->time_running);
 	if (!group) {
 		write_ids(rec, format, child);
 		return;

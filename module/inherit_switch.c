@@ -10,30 +10,35 @@
  * may, and nothing may look at the counters meanwhile: no period, no user
  * pages, no software events.
  *
- * As long as nobody looks, all that matters is the sum: then one goes on from where the other's
- * counter was last read, and what has been counted since then is the other's, time
- * included. While a family is locked, and always if a record is to tell what each task has
- * counted, the switch is split: a hardware counter is read once, for both, and where the one's
- * count ends the other's begins. That is a different instant for each counter, some
+ * As long as nobody looks, all that matters is the sum: then the two exchange their tallies,
+ * event by event. The counters on the PMU are in the tallies, so nothing changes for these, nor
+ * for an NMI that comes meanwhile. A tally is part of the memory of the event that it was made
+ * with, which stays until both have been given up (event.c).
+ *
+ * While a family is locked, and always if a record is to tell what each task has counted, the
+ * switch is split: a hardware counter is read once, for both, and where the one's count ends the
+ * other's begins; each keeps its tally. That is a different instant for each counter, some
  * instructions apart, but in the kernel: a group that counts there, whose values must always be
  * of one instant, is switched in the usual way then.
  *
- * Whoever locks a family says so first (pmuctl_inherit_locked) and takes the locks of contexts
- * later. A switch that has not seen it has had both locks before; so what it moved from one to
- * the other was moved before either was looked at.
+ * Only the next task's context is locked: whoever holds that lock may change it, as it is not
+ * loaded; then the switch is done in the usual way. The other one is loaded here, so
+ * nobody changes anything of its events but this CPU, with IRQs off; until we say that it is not
+ * loaded any more, which is the last that we do to it.
  *
- * Only this CPU has locked one context when it tries to get the other, whose task may be
- * looked at by anybody: if that one is locked the switch is done in the usual way.
+ * Whoever locks a family says so first (pmuctl_inherit_locked) and looks at contexts later:
+ * on the CPU where one is loaded, or with its lock. Has he looked at one of the two before, we see
+ * that he has locked the family: by his interrupt here; or because we have got that lock after
+ * him, now or when we loaded it. Else he finds both as they are after the exchange.
  */
 #include <linux/atomic.h>
 #include <linux/sched/clock.h>
 
-#include "cpu_state.h"
-#include "inherit.h"
+#include "inherit_switch.h"
 
-/* Two bits of a kin's number are about the switch. */
+/* What are_groups_alike() finds out about a switch: */
 #define KIN_SPLIT	1	/* it is always to be split, */
-#define KIN_WHOLE	2	/* or must not be. */
+#define KIN_WHOLE	2	/* or must not be. That is a bit of the kin's number too. */
 #define KIN_STEP	4
 
 static atomic64_t last_kin;
@@ -43,14 +48,14 @@ static atomic64_t last_kin;
 static bool is_simple(const struct pmuctl_event *event)
 {
 	return event->heritage.root && !event->soft && !event->sampling &&
-		event->cpu < 0 && !event->error && !event->counter.user &&
-		event->counter.running == event->eligible;
+		event->cpu < 0 && !event->error && !event->tally->counter.user &&
+		event->tally->counter.running == event->tally->eligible;
 }
 
 static bool is_alike(const struct pmuctl_event *a, const struct pmuctl_event *b)
 {
 	return a->heritage.root == b->heritage.root && a->enabled == b->enabled &&
-		!b->error && !b->counter.user;
+		!b->error && !b->tally->counter.user;
 }
 
 /* @a is of the context that is loaded. */
@@ -64,7 +69,7 @@ static bool are_groups_alike(struct pmuctl_event *a, struct pmuctl_event *b,
 			return false;
 		if (a->inherit_stat)
 			*how |= KIN_SPLIT;
-		if (!single && hwpmu_counts_kernel(&a->counter))
+		if (!single && hwpmu_counts_kernel(&a->tally->counter))
 			*how |= KIN_WHOLE;
 		a = pmuctl_group_next(a);
 		b = pmuctl_group_next(b);
@@ -86,121 +91,104 @@ static bool are_lists_alike(struct list_head *from, struct list_head *to,
 	return b == to;
 }
 
-static noinline bool find_kin(struct pmuctl_context *from, struct pmuctl_context *to)
+/* All events of a context, one after the other */
+static void chain(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *event, **last = &ctx->first_of_kin;
+	enum pmuctl_class class;
+
+	for_each_group(leader, class, ctx) {
+		for_each_group_member(event, leader) {
+			*last = event;
+			last = &event->next_of_kin;
+		}
+	}
+	*last = NULL;
+}
+
+static bool find_kin(struct pmuctl_context *from, struct pmuctl_context *to)
 {
 	enum pmuctl_class class;
 	unsigned int how = 0;
 
+	if (from->gone || to->gone)
+		return false;
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		if (!are_lists_alike(&from->groups[class], &to->groups[class],
 				     &how))
 			return false;
 	if ((how & KIN_SPLIT) && (how & KIN_WHOLE))
 		return false;
-	if (!from->kin)
-		from->kin = atomic64_add_return(KIN_STEP, &last_kin) | how;
+	if (!from->kin) {
+		chain(from);
+		from->kin = atomic64_add_return(KIN_STEP, &last_kin);
+		if (how & KIN_SPLIT)
+			from->kin = -from->kin;
+		else
+			from->kin |= how;
+	}
+	chain(to);
 	to->kin = from->kin;
 	return true;
 }
 
 /* ---- The switch ---- */
 
-/* @now is 0 if the switch is not split. Returns how many counters are to go on for others. */
-static __always_inline unsigned int hand_over(struct pmuctl_cpu *pc, unsigned int n,
-					      struct pmuctl_event *a,
-					      struct pmuctl_event *b, u64 now)
+/* Where the one's count ends the other's begins. */
+static void split(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+		  struct pmuctl_context *to)
 {
-	b->eligible = a->eligible;
-	if (!a->eligible)
-		return n;
-	a->eligible = false;
-	b->stamp = a->stamp;
-	if (now) {
-		a->time_enabled += now - a->stamp;
-		a->time_running += now - a->stamp; /* kin that may count do */
-		b->stamp = now;
-	}
-	pc->batch[n] = &a->counter;
-	pc->heirs[n] = &b->counter;
-	return n + 1;
-}
+	struct pmuctl_event *each, *other;
+	u64 now = sched_clock();
+	unsigned int n = 0;
 
-static unsigned int hand_over_list(struct pmuctl_cpu *pc, unsigned int n,
-				   struct list_head *from, struct list_head *to,
-				   u64 now)
-{
-	struct list_head *i, *k = to->next;
-
-	for (i = from->next; i != from; i = i->next, k = k->next) {
-		struct pmuctl_event *a = list_entry(i, struct pmuctl_event, node);
-		struct pmuctl_event *b = list_entry(k, struct pmuctl_event, node);
+	for_each_kin(each, other, from, to) {
+		struct pmuctl_tally *a = each->tally, *b = other->tally;
 
 		b->on_pmu = a->on_pmu;
 		a->on_pmu = false;
-		n = hand_over(pc, n, a, b, now);
-		if (list_empty(&a->siblings))
+		b->eligible = a->eligible;
+		if (!a->eligible)
 			continue;
-		while ((a = pmuctl_group_next(a))) {
-			b = pmuctl_group_next(b);
-			n = hand_over(pc, n, a, b, now);
-		}
+		a->eligible = false;
+		a->time_enabled += now - a->stamp;
+		b->stamp = now;
+		if (!a->counter.running)
+			continue; /* there are CPUs of several types */
+		a->time_running += now - a->stamp;
+		pc->batch[n] = &a->counter;
+		pc->heirs[n++] = &b->counter;
 	}
-	return n;
+	hwpmu_hand_over(pc->batch, pc->heirs, n);
 }
 
-/* How is a switch between these two to be done? Returns false: in the usual way. */
-static bool choose_way(struct pmuctl_context *from, struct pmuctl_context *to,
-		       bool *split)
-{
-	if (to->gone || !((from->kin && from->kin == to->kin) || find_kin(from, to)))
-		return false;
-	*split = (from->kin & KIN_SPLIT) || atomic_read(&pmuctl_inherit_locked);
-	return !(*split && (from->kin & KIN_WHOLE));
-}
-
-/* Both are locked. */
 static bool switch_locked(struct pmuctl_cpu *pc, struct pmuctl_context *from,
 			  struct pmuctl_context *to)
 {
-	enum pmuctl_class class;
-	unsigned int n = 0;
-	bool split;
-	u64 now;
+	bool whole;
 
-	if (!choose_way(from, to, &split))
+	if (!(from->kin && from->kin == to->kin) && !find_kin(from, to))
 		return false;
-	now = split ? sched_clock() : 0;
-	for (class = 0; class < PMUCTL_CLASSES; class++)
-		n = hand_over_list(pc, n, &from->groups[class],
-				   &to->groups[class], now);
-	hwpmu_hand_over(pc->batch, pc->heirs, n, split);
-	WRITE_ONCE(from->loaded_cpu, -1);
-	WRITE_ONCE(to->loaded_cpu, pc->context.cpu);
-	pc->task_context = to;
+	whole = from->kin > 0 && !atomic_read(&pmuctl_inherit_locked);
+	if (!whole && from->kin > 0 && (from->kin & KIN_WHOLE))
+		return false;
+	if (whole)
+		pmuctl_kin_exchange(from, to);
+	else
+		split(pc, from, to);
+	pmuctl_kin_load(pc, from, to);
 	return true;
 }
 
-static bool try_switch(struct pmuctl_cpu *pc, struct pmuctl_context *from,
-		       struct pmuctl_context *to)
+bool pmuctl_kin_switch_rarely(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+			      struct pmuctl_context *to)
 {
 	bool done;
 
-	if (!raw_spin_trylock(&to->lock))
+	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch ||
+	    !raw_spin_trylock(&to->lock))
 		return false;
 	done = switch_locked(pc, from, to);
 	raw_spin_unlock(&to->lock);
-	return done;
-}
-
-bool pmuctl_inherit_switch(struct pmuctl_cpu *pc, struct pmuctl_context *to)
-{
-	struct pmuctl_context *from = pc->task_context;
-	bool done;
-
-	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch)
-		return false;
-	raw_spin_lock(&from->lock);
-	done = try_switch(pc, from, to);
-	raw_spin_unlock(&from->lock);
 	return done;
 }

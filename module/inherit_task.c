@@ -10,7 +10,7 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 
-#include "core.h"
+#include "context_table.h"
 #include "inherit.h"
 #include "output.h"
 
@@ -158,11 +158,12 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
 	struct pmuctl_past *past = per_cpu_ptr(h->root->heritage.past, h->shard);
+	const struct pmuctl_tally *tally = child->tally;
 
 	raw_spin_lock(&shard->lock);
-	past->value += child->counter.count - child->base;
-	past->time_enabled += child->time_enabled;
-	past->time_running += child->time_running;
+	past->value += tally->counter.count - tally->base;
+	past->time_enabled += tally->time_enabled;
+	past->time_running += tally->time_running;
 	child->ended = true;
 	if (!shard->walked)
 		list_move_tail(&h->kin, done);

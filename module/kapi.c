@@ -43,13 +43,13 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 			     struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_event *event = counter->event;
-	u64 now = sched_clock(), time = now - event->stamp;
+	u64 now = sched_clock(), time = now - event->own.stamp;
 	struct pmuctl_sample sample = {
-		.value = pmuctl_count(event) - event->base,
+		.value = pmuctl_count_own(event) - event->own.base,
 		.period = period,
 		.time = now,
-		.time_enabled = event->time_enabled + time,
-		.time_running = event->time_running + time,
+		.time_enabled = event->own.time_enabled + time,
+		.time_running = event->own.time_running + time,
 	};
 	struct task_struct *outer = counter->interrupted;
 	bool go_on;

@@ -184,7 +184,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 /* The value, and what follows it, of one event */
 static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 {
-	*out++ = pmuctl_count(event) - event->base;
+	*out++ = pmuctl_count(event) - event->tally->base;
 	if (format & PERF_FORMAT_ID)
 		*out++ = event->id;
 	if (format & PERF_FORMAT_LOST)
@@ -196,18 +196,18 @@ static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 static u64 *put_read(u64 *out, struct pmuctl_event *event)
 {
 	const u64 format = event->output->read_format;
-	u64 time = sched_clock() - event->stamp;
+	u64 time = sched_clock() - event->tally->stamp;
 	struct pmuctl_event *each;
 	u64 *nr = out;
 
 	if (format & PERF_FORMAT_GROUP)
 		*out++ = 0;
 	else
-		*out++ = pmuctl_count(event) - event->base;
+		*out++ = pmuctl_count(event) - event->tally->base;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		*out++ = event->time_enabled + time;
+		*out++ = event->tally->time_enabled + time;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		*out++ = event->time_running + time;
+		*out++ = event->tally->time_running + time;
 	if (format & PERF_FORMAT_GROUP) {
 		for_each_group_member(each, event->leader) {
 			out = put_value(out, format, each);

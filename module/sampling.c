@@ -52,7 +52,7 @@ static void set_period(struct pmuctl_event *event, u64 period)
 	if (event->soft)
 		pmuctl_soft_set_period(event, period);
 	else
-		hwpmu_set_period(&event->counter, period);
+		hwpmu_set_period(&event->own.counter, period);
 }
 
 static void unhold(struct pmuctl_event *event)
@@ -60,12 +60,12 @@ static void unhold(struct pmuctl_event *event)
 	if (event->soft)
 		pmuctl_soft_unhold(event);
 	else
-		hwpmu_unhold(&event->counter);
+		hwpmu_unhold(&event->own.counter);
 }
 
 static s64 left_of(const struct pmuctl_event *event)
 {
-	return event->soft ? event->counter.left : hwpmu_left(&event->counter);
+	return event->soft ? event->own.counter.left : hwpmu_left(&event->own.counter);
 }
 
 /* ---- Frequency ---- */
@@ -73,7 +73,7 @@ static s64 left_of(const struct pmuctl_event *event)
 /* How long the event has run, in ns; owner CPU, also in an NMI */
 static u64 ran_until_now(const struct pmuctl_event *event)
 {
-	return event->time_running + sched_clock() - event->stamp;
+	return event->own.time_running + sched_clock() - event->own.stamp;
 }
 
 /* The period with which @events in @ns would have been right */
@@ -102,7 +102,7 @@ static u64 longest_interval(const struct pmuctl_sampling *s)
 static void adjust_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
 
 	s->ran = now;
@@ -120,7 +120,7 @@ static void adjust_period(struct pmuctl_event *event)
 static void shorten_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
 	s64 left = left_of(event), events = c->period - left;
 	u64 period;
@@ -190,7 +190,7 @@ static noinline void call_handler(struct pmuctl_sampling *s,
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 {
 	struct pmuctl_event *event =
-		container_of(counter, struct pmuctl_event, counter);
+		container_of(counter, struct pmuctl_event, own.counter);
 	struct pmuctl_sampling *s = event->sampling;
 	u64 period = counter->period;
 
@@ -256,7 +256,7 @@ void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 
 	if (s->throttled && s->window != READ_ONCE(jiffies))
 		unthrottle(event);
-	else if (event->counter.held && !s->throttled && !s->expired)
+	else if (event->own.counter.held && !s->throttled && !s->expired)
 		unhold(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;
@@ -291,7 +291,7 @@ static void tick_group(struct pmuctl_event *leader, bool *again)
 	for_each_group_member(event, leader) {
 		struct pmuctl_sampling *s = event->sampling;
 
-		if (!s || !event->counter.running)
+		if (!s || !event->own.counter.running)
 			continue;
 		/* In the jiffy in which it was throttled it has had its samples. */
 		if (s->throttled && s->window != READ_ONCE(jiffies))
@@ -309,7 +309,7 @@ static bool tick_context(struct pmuctl_context *ctx)
 	bool again = false;
 
 	for_each_group(leader, class, ctx)
-		if (leader->counter.running)
+		if (leader->tally->counter.running)
 			tick_group(leader, &again);
 	return again;
 }

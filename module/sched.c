@@ -49,27 +49,23 @@ void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
 	raw_spin_unlock(&pc->context.lock);
 }
 
-static void account(struct pmuctl_event *event, u64 now)
+static void account(struct pmuctl_tally *tally, u64 now)
 {
-	if (event->eligible) {
-		event->time_enabled += now - event->stamp;
-		if (event->counter.running)
-			event->time_running += now - event->stamp;
+	if (tally->eligible) {
+		tally->time_enabled += now - tally->stamp;
+		if (tally->counter.running)
+			tally->time_running += now - tally->stamp;
 	}
-	event->stamp = now;
-}
-
-static void account_group(struct pmuctl_event *leader, u64 now)
-{
-	struct pmuctl_event *event;
-
-	for_each_group_member(event, leader)
-		account(event, now);
+	tally->stamp = now;
 }
 
 void pmuctl_sched_account(struct pmuctl_event *leader)
 {
-	account_group(leader, sched_clock());
+	struct pmuctl_event *event;
+	u64 now = sched_clock();
+
+	for_each_group_member(event, leader)
+		account(event->tally, now);
 }
 
 /* ---- One group ---- */
@@ -94,33 +90,33 @@ static bool is_eligible(struct pmuctl_event *event, bool idle)
  */
 static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 {
-	bool on = leader->counter.running;
+	struct pmuctl_tally *tally = leader->tally;
+	bool on = tally->counter.running;
 	struct pmuctl_event *event;
 	bool may, right;
 
 	may = is_eligible(leader, idle) && !leader->error;
-	account(leader, now);
-	leader->eligible = may;
+	account(tally, now);
+	tally->eligible = may;
 	right = may || !on;
 	for (event = pmuctl_group_next(leader); event;
 	     event = pmuctl_group_next(event)) {
-		account(event, now);
-		event->eligible = is_eligible(event, idle) && may;
-		if (event->counter.running != (on && event->eligible))
+		tally = event->tally;
+		account(tally, now);
+		tally->eligible = is_eligible(event, idle) && may;
+		if (tally->counter.running != (on && tally->eligible))
 			right = false;
 	}
 	return right;
 }
 
-static void clear_eligible(struct pmuctl_event *leader)
+static void clear_eligible(struct pmuctl_event *event)
 {
-	struct pmuctl_event *event;
-
-	for_each_group_member(event, leader)
-		event->eligible = false;
+	for (; event; event = pmuctl_group_next(event))
+		event->tally->eligible = false;
 }
 
-static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_tally *leader)
 {
 	if (!leader->on_pmu)
 		return;
@@ -132,12 +128,12 @@ static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
 			    struct pmuctl_event *event)
 {
-	if (!event->counter.running)
+	if (!event->tally->counter.running)
 		return n;
 	if (event->soft)
 		pmuctl_soft_stop(event);
 	else
-		pc->batch[n++] = &event->counter;
+		pc->batch[n++] = &event->tally->counter;
 	return n;
 }
 
@@ -147,11 +143,11 @@ static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 {
 	struct pmuctl_event *event;
 
-	if (!leader->counter.running)
+	if (!leader->tally->counter.running)
 		return n;
 	for_each_group_member(event, leader)
 		n = add_one(pc, n, event);
-	leave_pmu(pc, leader);
+	leave_pmu(pc, leader->tally);
 	return n;
 }
 
@@ -173,7 +169,7 @@ static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *lead
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		if (!event->soft || !event->eligible || event->counter.running)
+		if (!event->soft || !event->own.eligible || event->own.counter.running)
 			continue;
 		if (event->sampling)
 			pmuctl_sampling_start(pc, event);
@@ -185,7 +181,7 @@ static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *lead
 static bool may_use_pmu(const struct pmuctl_cpu *pc,
 			const struct pmuctl_event *leader)
 {
-	return leader->on_pmu ||
+	return leader->tally->on_pmu ||
 	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
 }
 
@@ -204,7 +200,9 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
 		return true;
 	for_each_group_member(event, leader) {
-		if (!event->eligible || event->counter.running)
+		struct pmuctl_tally *tally = event->tally;
+
+		if (!tally->eligible || tally->counter.running)
 			continue;
 		if (event->soft) {
 			soft = true;
@@ -212,18 +210,18 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		}
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
-		event->counter.usable = hwpmu_allowed_here(&event->counter) & usable;
-		if (pc->full && !(event->counter.usable & ~pc->full))
+		tally->counter.usable = hwpmu_allowed_here(&tally->counter) & usable;
+		if (pc->full && !(tally->counter.usable & ~pc->full))
 			return false;
 		if (event->sampling)
 			pmuctl_sampling_start(pc, event);
-		pc->batch[n++] = &event->counter;
+		pc->batch[n++] = &tally->counter;
 	}
 	if (n && !may_use_pmu(pc, leader))
 		return false;
 	if (!n || hwpmu_start(pc->batch, n)) {
-		if (n && !leader->on_pmu) {
-			leader->on_pmu = true;
+		if (n && !leader->tally->on_pmu) {
+			leader->tally->on_pmu = true;
 			pc->nr_groups++;
 			pc->exclusive = leader->exclusive;
 		}
@@ -284,7 +282,7 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	struct pmuctl_event *leader;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
-		if (!leader->eligible || leader->counter.running ||
+		if (!leader->tally->eligible || leader->tally->counter.running ||
 		    start_members(pc, leader))
 			continue;
 		stop_all_flexible(pc);
@@ -301,7 +299,7 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 	bool waiting = false;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
-		if (leader->eligible && !leader->counter.running &&
+		if (leader->tally->eligible && !leader->tally->counter.running &&
 		    !start_members(pc, leader))
 			waiting = true;
 	if (waiting && !ctx->waiting)
@@ -339,7 +337,7 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 	LIST_HEAD(ran);
 
 	list_for_each_entry_safe(leader, next, list, node)
-		if (leader->counter.running)
+		if (leader->tally->counter.running)
 			list_move_tail(&leader->node, &ran);
 	list_splice_tail(&ran, list);
 	ctx->kin = 0;
@@ -474,7 +472,7 @@ static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	unsigned int n = 0;
 
 	for_each_group_member(event, leader)
-		if (!event->eligible)
+		if (!event->tally->eligible)
 			n = add_one(pc, n, event);
 	hwpmu_stop(pc->batch, n);
 	if (start_members(pc, leader))
@@ -490,9 +488,9 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 
 	pc->full = 0;
 	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
-	    !(leader->eligible && mend_group(pc, leader)))
+	    !(leader->tally->eligible && mend_group(pc, leader)))
 		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
-	if (leader->eligible && !leader->counter.running &&
+	if (leader->tally->eligible && !leader->tally->counter.running &&
 	    !start_members(pc, leader)) {
 		clear_eligible(leader); /* its time begins when it is chosen */
 		return false;
@@ -511,11 +509,13 @@ static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		account(event, now);
-		event->eligible = false;
+		struct pmuctl_tally *tally = event->tally;
+
+		account(tally, now);
+		tally->eligible = false;
 		n = add_one(pc, n, event);
 	}
-	leave_pmu(pc, leader);
+	leave_pmu(pc, leader->tally);
 	return n;
 }
 

@@ -20,6 +20,7 @@
 #include "compat/vma_file.h"
 #include "core.h"
 #include "output.h"
+#include "context_table.h"
 #include "sideband.h"
 
 /* Kinds that have hooks of their own or are asked for on hot paths */

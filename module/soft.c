@@ -18,7 +18,7 @@ static void nothing(struct pmuctl_event *event)
 
 static u64 read_nothing(const struct pmuctl_event *event)
 {
-	return event->counter.count;
+	return event->own.counter.count;
 }
 
 static const struct pmuctl_soft nothing_ops = {
@@ -54,7 +54,7 @@ static u64 switches_of(const struct task_struct *task)
 
 static void follow(struct pmuctl_event *event, struct task_struct *task)
 {
-	event->counter.prev = event->sw.value_of(task);
+	event->own.counter.prev = event->sw.value_of(task);
 	barrier(); /* read_task() in an NMI: what it uses is right when it sees @task */
 	WRITE_ONCE(event->sw.task, task);
 }
@@ -74,13 +74,13 @@ static u64 read_task(const struct pmuctl_event *event)
 
 	if (!task)
 		return event->sw.kept;
-	return event->counter.count + event->sw.value_of(task) -
-	       event->counter.prev;
+	return event->own.counter.count + event->sw.value_of(task) -
+	       event->own.counter.prev;
 }
 
 static void stop_task(struct pmuctl_event *event)
 {
-	event->counter.count = read_task(event);
+	event->own.counter.count = read_task(event);
 	if (!event->context->task)
 		hlist_del_rcu(&event->sw.node);
 }
@@ -98,7 +98,7 @@ static void switch_task(struct pmuctl_event *event, struct task_struct *next)
 	barrier();
 	WRITE_ONCE(event->sw.task, NULL); /* an NMI reads @kept until follow() is done */
 	barrier();
-	event->counter.count = event->sw.kept;
+	event->own.counter.count = event->sw.kept;
 	follow(event, next);
 }
 
@@ -230,7 +230,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 	if (!kind->soft)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
 				     attr->config, kind->name);
-	event->counter.index = -1;
+	event->own.counter.index = -1;
 	event->sw.exclude_user = attr->exclude_user;
 	event->sw.exclude_kernel = attr->exclude_kernel;
 	choose_ops(event, kind, attr);
@@ -239,7 +239,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 
 void pmuctl_soft_init_trace(struct pmuctl_event *event, struct pmuctl_trace *trace)
 {
-	event->counter.index = -1;
+	event->own.counter.index = -1;
 	event->soft = &pmuctl_soft_hit_ops;
 	event->sw.trace = trace;
 	event->sw.hits = pmuctl_trace_hits(trace);
@@ -276,28 +276,28 @@ void pmuctl_soft_put(struct pmuctl_event *event)
 void pmuctl_soft_start(struct pmuctl_event *event)
 {
 	event->soft->start(event);
-	event->counter.running = true;
+	event->own.counter.running = true;
 }
 
 void pmuctl_soft_stop(struct pmuctl_event *event)
 {
 	event->soft->stop(event);
-	event->counter.running = false;
+	event->own.counter.running = false;
 }
 
 void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period)
 {
 	if (event->soft == &pmuctl_soft_clock_ops)
 		period = max_t(u64, period, PMUCTL_CLOCK_PERIOD_MIN);
-	event->counter.period = period;
-	event->counter.left = period;
-	if (event->counter.running && event->soft->unhold)
+	event->own.counter.period = period;
+	event->own.counter.left = period;
+	if (event->own.counter.running && event->soft->unhold)
 		event->soft->unhold(event); /* from now on */
 }
 
 void pmuctl_soft_unhold(struct pmuctl_event *event)
 {
-	event->counter.held = false;
-	if (event->counter.running && event->soft->unhold)
+	event->own.counter.held = false;
+	if (event->own.counter.running && event->soft->unhold)
 		event->soft->unhold(event);
 }

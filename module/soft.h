@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Software events: those that need no counter of the PMU. They belong to contexts and
- * groups as others do, and their count is in the same place, pmuctl_event.counter, whose
+ * groups as others do, and their count is in the same place, pmuctl_event.own.counter, whose
  * running, count, period, left and held mean the same. What differs is how they count:
  *
  *	nothing		there is nothing to count: dummy, and what no x86 does
@@ -124,13 +124,22 @@ void pmuctl_soft_stop(struct pmuctl_event *event);
 void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period);
 void pmuctl_soft_unhold(struct pmuctl_event *event);
 
+static inline u64 pmuctl_soft_count(const struct pmuctl_event *event)
+{
+	return event->own.counter.running ? event->soft->read(event) :
+					    event->own.counter.count;
+}
+
 /* The value of an event of either kind; as hwpmu_read(), and for software events NMI-safe. */
 static inline u64 pmuctl_count(const struct pmuctl_event *event)
 {
-	if (!event->soft)
-		return hwpmu_read(&event->counter);
-	return event->counter.running ? event->soft->read(event) :
-					event->counter.count;
+	return event->soft ? pmuctl_soft_count(event) : hwpmu_read(&event->tally->counter);
+}
+
+/* The same of one that is not inherited: it always has its own tally. */
+static inline u64 pmuctl_count_own(const struct pmuctl_event *event)
+{
+	return event->soft ? pmuctl_soft_count(event) : hwpmu_read(&event->own.counter);
 }
 
 /* Does a group need the PMU? Its context is locked. */

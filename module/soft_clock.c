@@ -15,12 +15,12 @@
 
 static u64 read_clock(const struct pmuctl_event *event)
 {
-	return event->time_running + sched_clock() - event->stamp;
+	return event->own.time_running + sched_clock() - event->own.stamp;
 }
 
 static void start_timer(struct pmuctl_event *event)
 {
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 
 	if (c->held)
 		return;
@@ -41,13 +41,13 @@ static void stop_clock(struct pmuctl_event *event)
 {
 	struct hrtimer *timer;
 
-	event->counter.count = event->time_running;
+	event->own.counter.count = event->own.time_running;
 	if (!event->sampling)
 		return;
 	timer = &event->sampling->timer;
 	if (!hrtimer_active(timer))
 		return;
-	event->counter.left = ktime_to_ns(hrtimer_get_remaining(timer));
+	event->own.counter.left = ktime_to_ns(hrtimer_get_remaining(timer));
 	/* It cannot be running: it is this CPU's, and IRQs are off. */
 	hrtimer_try_to_cancel(timer);
 }
@@ -69,7 +69,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct pmuctl_sampling *s =
 		container_of(timer, struct pmuctl_sampling, timer);
-	struct hwpmu_counter *c = &s->event->counter;
+	struct hwpmu_counter *c = &s->event->own.counter;
 	struct pt_regs *regs = get_irq_regs();
 	unsigned int level;
 

@@ -51,7 +51,7 @@ void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
 			    const struct pmuctl_hit *hit)
 {
 	const struct pmuctl_hit **told = &event->sampling->hit;
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 	const struct pmuctl_hit *outer = *told;
 
 	WRITE_ONCE(*told, hit);
@@ -66,7 +66,7 @@ void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
 void pmuctl_soft_hit_event(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
 			   const struct pmuctl_hit *hit)
 {
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 
 	if (pmuctl_soft_excludes(event, regs))
 		return;
@@ -125,7 +125,7 @@ static void stop_hits(struct pmuctl_event *event)
 
 static u64 read_hits(const struct pmuctl_event *event)
 {
-	return READ_ONCE(event->counter.count);
+	return READ_ONCE(event->own.counter.count);
 }
 
 const struct pmuctl_soft pmuctl_soft_hit_ops = {
@@ -169,8 +169,8 @@ static DEFINE_PER_CPU(struct irq_work, migration_work);
 
 void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n)
 {
-	if (!event->counter.period) {
-		event->counter.count += n;
+	if (!event->own.counter.period) {
+		event->own.counter.count += n;
 		return;
 	}
 	event->sw.kept += n;
@@ -191,13 +191,13 @@ static void stop_migrations(struct pmuctl_event *event)
 	if (!event->context->task)
 		pmuctl_soft_count_arrivals();
 	stop_hits(event);
-	event->counter.count += event->sw.kept;
+	event->own.counter.count += event->sw.kept;
 	event->sw.kept = 0;
 }
 
 static u64 read_migrations(const struct pmuctl_event *event)
 {
-	return READ_ONCE(event->counter.count) + READ_ONCE(event->sw.kept);
+	return READ_ONCE(event->own.counter.count) + READ_ONCE(event->sw.kept);
 }
 
 const struct pmuctl_soft pmuctl_soft_migration_ops = {

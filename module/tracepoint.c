@@ -79,7 +79,7 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 {
 	const struct filter *filter =
 		rcu_dereference_raw(event->sw.trace->filter);
-	struct hwpmu_counter *c = &event->counter;
+	struct hwpmu_counter *c = &event->own.counter;
 
 	if (filter && !filter_passes(filter, args))
 		return;

@@ -93,17 +93,17 @@ static void write_page(struct pmuctl_event *event)
 {
 	const struct pmuctl_user *user = event->user;
 	struct userpage_times times = {
-		.enabled = event->time_enabled,
-		.running = event->time_running,
+		.enabled = event->tally->time_enabled,
+		.running = event->tally->time_running,
 	};
 
-	if (event->eligible && user->mult) {
+	if (event->tally->eligible && user->mult) {
 		times.mult = user->mult;
 		times.shift = user->shift;
-		times.offset = sched_clock() - event->stamp -
+		times.offset = sched_clock() - event->tally->stamp -
 			       userpage_ns(rdtsc(), user->mult, user->shift);
 	}
-	hwpmu_user_write(&event->counter, &times);
+	hwpmu_user_write(&event->tally->counter, &times);
 }
 
 void pmuctl_userpage_write_all(struct pmuctl_context *ctx)
@@ -114,13 +114,13 @@ void pmuctl_userpage_write_all(struct pmuctl_context *ctx)
 	lockdep_assert_held(&ctx->lock);
 	for_each_group(leader, class, ctx)
 		for_each_group_member(event, leader)
-			if (event->counter.user)
+			if (event->tally->counter.user)
 				write_page(event);
 }
 
 void pmuctl_userpage_reset(struct pmuctl_event *event)
 {
-	event->user->hw.base = event->base;
+	event->user->hw.base = event->tally->base;
 	write_page(event);
 }
 
@@ -128,11 +128,11 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 {
 	struct pmuctl_event *event = arg;
 
-	if (event->counter.user)
+	if (event->tally->counter.user)
 		return;
 	ctx->nr_user_pages++;
 	ctx->kin = 0;
-	hwpmu_user_attach(&event->counter, &event->user->hw);
+	hwpmu_user_attach(&event->tally->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }
 

@@ -415,8 +415,7 @@ static noinline void each_hand_over_begin(struct hwpmu_cpu *cpu,
 }
 
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
-		     struct hwpmu_counter *const *to, unsigned int n,
-		     bool split)
+		     struct hwpmu_counter *const *to, unsigned int n)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
@@ -429,11 +428,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 
 		WRITE_ONCE(cpu->active[index], NULL);
 		barrier(); /* the NMI leaves both alone from here on */
-		b->prev = a->prev;
-		if (split) {
-			b->prev = hwpmu_regs_read_counter(index);
-			a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
-		}
+		b->prev = hwpmu_regs_read_counter(index);
+		a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
 		a->running = false;
 		if (static_branch_unlikely(&hwpmu_is_hybrid)) {
 			b->config = a->config;

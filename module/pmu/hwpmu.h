@@ -230,16 +230,14 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n);
  * @from: running on this CPU; they are stopped.
  * @to: not running, each of the same event; they run.
  * @n: how many.
- * @split: what is counted until now is @from's, what comes is @to's; "now" is a moment for
- *	each. If not, @to gets also what @from has counted since it was last read or started.
  *
- * None has a period or a user.
+ * What is counted until now is @from's, what comes is @to's; "now" is a moment for each. None
+ * has a period or a user.
  *
  * Context: Owner CPU, IRQs off.
  */
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
-		     struct hwpmu_counter *const *to, unsigned int n,
-		     bool split);
+		     struct hwpmu_counter *const *to, unsigned int n);
 
 /* ---- hybrid.c: processors whose CPUs are not all alike ---- */
 

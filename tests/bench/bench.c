@@ -5,7 +5,7 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl [many|trace]
+ * usage: bench none|perf|pmuctl [many|trace|switches]
  *
  * With "many" nothing is measured: many processes begin and end with one inherited event.
  * With "trace" only pauses of a trace are, which needs ours and Processor Trace.
@@ -116,11 +116,13 @@ int main(int argc, char **argv)
 			bench_fork_many();
 		else if (!strcmp(what, "trace"))
 			bench_trace();
+		else if (!strcmp(what, "switches"))
+			bench_switches();
 		else
 			measure_all();
 		print_rows();
 		return 0;
 	}
-	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace]\n");
+	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace|switches]\n");
 	return 2;
 }
