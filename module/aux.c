@@ -4,6 +4,7 @@
  * the CPU on which its context is loaded, with IRQs off, or in the NMI of that CPU, which
  * comes only while the trace is on.
  */
+#include <linux/cpu.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -276,6 +277,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux->event = event;
 	aux->watermark = attr->aux_watermark;
 	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
+	INIT_LIST_HEAD(&aux->filed);
 	init_irq_work(&aux->work, stall_work);
 	event->aux = aux;
 	event->soft = &aux_ops;
@@ -350,6 +352,16 @@ void pmuctl_aux_settle(void)
 		pt_let_others();
 }
 
+void pmuctl_aux_cpu_came(int cpu)
+{
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu))
+		pt_cpu_came(cpu);
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+}
+
 void pmuctl_aux_attached(const struct pmuctl_event *event)
 {
 	if (!event->aux)
@@ -368,5 +380,6 @@ void pmuctl_aux_detached(const struct pmuctl_event *event)
 		nr_of_tasks--;
 	else
 		nr_of_cpus--;
+	pmuctl_aux_forget_files(event->aux);
 	pmuctl_aux_settle();
 }

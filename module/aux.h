@@ -17,6 +17,8 @@
 #ifndef PMUCTL_AUX_H
 #define PMUCTL_AUX_H
 
+#include <linux/path.h>
+
 #include <asm/local64.h>
 
 #include "output.h"
@@ -24,6 +26,16 @@
 #include "soft.h"
 
 struct pmuctl_cpu;
+
+/**
+ * struct pmuctl_aux_file - a part of a file, that is traced wherever it is mapped
+ * @path: of the file.
+ * @part: offsets.
+ */
+struct pmuctl_aux_file {
+	struct path path;
+	struct pt_range part;
+};
 
 /**
  * struct pmuctl_aux - what an event has that traces
@@ -42,6 +54,10 @@ struct pmuctl_cpu;
  *
  * Owner CPU; the NMI may change them while the trace is on.
  *
+ * @files: for each range of the filter, the part of a file that it is; none if there is no
+ *	path. With @filed, in aux_filter.c.
+ * @filed: in the list of those that have such.
+ *
  * @buffer: that the ring of records is in; mapped once more for this. With @charge and
  * @mappings under the mutex of buffers.
  * @charge: whose locked memory it is.
@@ -56,6 +72,9 @@ struct pmuctl_aux {
 	bool stalled;
 	struct irq_work work;
 	local64_t pauses, resumes, idle, missed;
+
+	struct pmuctl_aux_file files[PT_RANGES_MAX];
+	struct list_head filed;
 
 	u32 watermark;
 	struct pmuctl_buffer *buffer;
@@ -114,6 +133,9 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 /* Nobody is kept away for what is not attached. pmuctl_mutex held. */
 void pmuctl_aux_settle(void);
 
+/* A CPU has come online: others are kept away there too. Process, may sleep. */
+void pmuctl_aux_cpu_came(int cpu);
+
 /* It is attached, or is no more. pmuctl_mutex held. */
 void pmuctl_aux_attached(const struct pmuctl_event *event);
 void pmuctl_aux_detached(const struct pmuctl_event *event);
@@ -126,18 +148,6 @@ void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
 
 /* What its trace is to be restricted to. Its context is locked, on its CPU. */
 void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
-
-/**
- * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
- * @event: traces.
- * @text: see pt_filter.h; empty for none.
- * @why: filled on refusal.
- *
- * Context: Process, may sleep.
- * Return: as pt_filter_parse().
- */
-int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
-			  struct pmuctl_explanation *why);
 
 /* attr.aux_action of a validated attr */
 static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
@@ -186,5 +196,29 @@ struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
 /* One mapping more, or less. mmap_lock held. */
 void pmuctl_aux_map_again(struct pmuctl_event *event);
 void pmuctl_aux_unmap(struct pmuctl_event *event);
+
+/* ---- aux_filter.c */
+
+/**
+ * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * @event: traces.
+ * @text: see pt_filter.h; empty for none.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pt_filter_parse(); -ENOENT: no such file; -EOPNOTSUPP: a file, of a CPU's
+ * trace; -ENOMEM.
+ */
+int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+			  struct pmuctl_explanation *why);
+
+/* The current process has mapped code: filters by file may mean this. mmap_lock is held. */
+void pmuctl_aux_mapped(const struct vm_area_struct *vma);
+
+/* The current task executes another program: nothing is mapped. Its context is locked. */
+void pmuctl_aux_exec(struct pmuctl_event *event);
+
+/* The event is closed: it follows no file any more. pmuctl_mutex held, may sleep. */
+void pmuctl_aux_forget_files(struct pmuctl_aux *aux);
 
 #endif /* PMUCTL_AUX_H */

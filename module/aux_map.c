@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is done to an event that traces while it may be running on any CPU: its address
- * filter, and its AUX buffer. That is mapped where user space said in the metadata page
- * that it wants it, beside the ring of the same event. Process context only.
+ * AUX buffers of events that trace. They are mapped where user space said in the metadata
+ * page that it wants them, beside the ring of the same event. Process context only.
  *
- * Both are given to the event, and taken away from it, on the CPU on which the event's
+ * A buffer is given to the event, and taken away from it, on the CPU on which the event's
  * context is loaded, so that no trace knows it afterwards.
  */
 #include <linux/err.h>
@@ -67,30 +66,6 @@ static void set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 	struct change change = { event, buf };
 
 	pmuctl_context_call(event->context, change_buf, &change);
-}
-
-struct filter_change {
-	struct pmuctl_event *event;
-	struct pt_filter filter;
-};
-
-static void change_filter(struct pmuctl_context *ctx, void *arg)
-{
-	const struct filter_change *change = arg;
-
-	pmuctl_aux_put_filter(change->event, &change->filter);
-}
-
-int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
-			  struct pmuctl_explanation *why)
-{
-	struct filter_change change = { .event = event };
-	int err;
-
-	err = pt_filter_parse(text, pt_caps(), event->aux->trace.ctl, &change.filter, why);
-	if (!err)
-		pmuctl_context_call(event->context, change_filter, &change);
-	return err;
 }
 
 static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,

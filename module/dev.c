@@ -35,6 +35,20 @@ int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 	return 0;
 }
 
+int pmuctl_copy_question(void *dst, size_t known, const void __user *src, u32 *size,
+			 struct pmuctl_explanation *why)
+{
+	const struct {
+		u32 size;
+		u32 flags;
+	} *head = dst;
+	int err = pmuctl_copy_versioned(dst, known, known, src, size, why);
+
+	if (!err && head->flags)
+		err = pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", head->flags, 0);
+	return err;
+}
+
 /* The reverse: as much as the user knows; what is beyond is already zero. */
 int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
 		     struct pmuctl_explanation *why)
@@ -116,12 +130,9 @@ static long ioctl_info(struct pmuctl_last *last, void __user *arg,
 	u32 size;
 	int err;
 
-	err = pmuctl_copy_versioned(&info, sizeof(info), sizeof(info), arg,
-				    &size, why);
+	err = pmuctl_copy_question(&info, sizeof(info), arg, &size, why);
 	if (err)
 		return err;
-	if (info.flags)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", info.flags, 0);
 
 	memset(&info, 0, sizeof(info));
 	info.size = sizeof(info);

@@ -19,11 +19,9 @@ long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
 	u32 size;
 	int err;
 
-	err = pmuctl_copy_versioned(&out, sizeof(out), sizeof(out), arg, &size, why);
+	err = pmuctl_copy_question(&out, sizeof(out), arg, &size, why);
 	if (err)
 		return err;
-	if (out.flags)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", out.flags, 0);
 	driver = pmuctl_aux_driver_at(out.index);
 	if (!driver)
 		return pmuctl_refuse(why, AUX_NO_DRIVER, "index", out.index);

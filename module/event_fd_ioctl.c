@@ -71,12 +71,9 @@ static long ioctl_read_cpus(struct pmuctl_event *event, void __user *arg,
 	u32 size;
 	long ret;
 
-	ret = pmuctl_copy_versioned(&args, sizeof(args), sizeof(args), arg,
-				    &size, why);
+	ret = pmuctl_copy_question(&args, sizeof(args), arg, &size, why);
 	if (ret)
 		return ret;
-	if (args.flags)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", args.flags, 0);
 	if (args.entry_size != sizeof(struct pmuctl_cpu_count))
 		return pmuctl_refuse(why, ENTRY_SIZE, "entry_size",
 				     args.entry_size,
@@ -168,11 +165,9 @@ static long ioctl_aux_status(struct pmuctl_event *event, void __user *arg,
 	u32 size;
 	int err;
 
-	err = pmuctl_copy_versioned(&status, sizeof(status), sizeof(status), arg, &size, why);
+	err = pmuctl_copy_question(&status, sizeof(status), arg, &size, why);
 	if (err)
 		return err;
-	if (status.flags)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", status.flags, 0);
 	if (!event->aux)
 		return pmuctl_refuse(why, AUX_STATUS, "");
 	pmuctl_aux_status(event, &status);

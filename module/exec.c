@@ -2,8 +2,10 @@
 /*
  * What an exec does to the events of its task: attr.enable_on_exec enables them,
  * attr.remove_on_exec takes them out of the task for ever; what they have counted can still
- * be read. In the hook that tells of it early, when the new image has not mapped anything yet.
+ * be read. The files of a trace's filter are not mapped any more. In the hook that tells of
+ * it early, when the new image has not mapped anything yet.
  */
+#include "aux.h"
 #include "context_table.h"
 #include "cpu_state.h"
 #include "inherit.h"
@@ -31,6 +33,8 @@ static bool enable_all(struct pmuctl_context *ctx)
 			any |= event->enable_on_exec;
 			event->enabled |= event->enable_on_exec;
 			event->enable_on_exec = false;
+			if (event->aux)
+				pmuctl_aux_exec(event);
 		}
 	}
 	ctx->kin = 0;

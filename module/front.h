@@ -59,6 +59,20 @@ int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 			  const void __user *src, u32 *size,
 			  struct pmuctl_explanation *why);
 
+/**
+ * pmuctl_copy_question() - copy a structure that is to be filled, and that has no flags yet
+ * @dst: gets it; begins with its size and its flags.
+ * @known: sizeof(*dst), and the size of its first version.
+ * @src: the user's.
+ * @size: is set to the size that the user gave.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pmuctl_copy_versioned(); -EINVAL: a flag is set.
+ */
+int pmuctl_copy_question(void *dst, size_t known, const void __user *src, u32 *size,
+			 struct pmuctl_explanation *why);
+
 /* The reverse; @known bytes at @src, as many of them as the user's @size. */
 int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
 		     struct pmuctl_explanation *why);

@@ -6,14 +6,32 @@
 #include <linux/cpu.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
+#include <linux/workqueue.h>
 
+#include "aux.h"
 #include "core.h"
 
 static int hotplug_state;
 
+/* Those of which aux.c has not been told; it waits for CPUs that are on their way. */
+static struct cpumask came;
+
+static void tell_aux(struct work_struct *work)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (cpumask_test_and_clear_cpu(cpu, &came))
+			pmuctl_aux_cpu_came(cpu);
+}
+
+static DECLARE_WORK(aux_work, tell_aux);
+
 static int cpu_comes(unsigned int cpu)
 {
 	pmuctl_context_cpu_comes();
+	cpumask_set_cpu(cpu, &came);
+	schedule_work(&aux_work);
 	return 0;
 }
 
@@ -58,4 +76,5 @@ void pmuctl_hotplug_exit(void)
 {
 	unregister_syscore_ops(&sleep_ops);
 	cpuhp_remove_state(hotplug_state);
+	cancel_work_sync(&aux_work);
 }

@@ -282,7 +282,11 @@
 #define PMUCTL_SAY_PT_RANGE_LEVEL EINVAL, \
 	"the range at 0x%llx is the %s's, which the event excludes: clear attr.exclude_%s, or choose another range"
 #define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
-	"offsets in a file cannot be filtered, as it may be mapped anywhere: give the address at which it is mapped, from /proc/PID/maps, without @"
+	"a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses"
+#define PMUCTL_SAY_PT_FILE ENOENT, \
+	"'%s' is no file that could be mapped: give the path of a program or a library"
+#define PMUCTL_SAY_PT_START EOPNOTSUPP, \
+	"Processor Trace cannot start at an address: use 'filter' with a range, or a tracepoint that resumes the trace"
 
 /* Why there is no Processor Trace: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
 #define PMUCTL_NO_PT_ABSENT \

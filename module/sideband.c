@@ -17,6 +17,7 @@
 #include <linux/percpu.h>
 #include <linux/workqueue.h>
 
+#include "aux.h"
 #include "compat/vma_file.h"
 #include "core.h"
 #include "output.h"
@@ -24,8 +25,8 @@
 #include "sideband.h"
 
 /* Kinds that have hooks of their own or are asked for on hot paths */
-#define KINDS		5
-#define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA)
+#define KINDS		7
+#define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 
 /* Probes stay for a moment: see hooks.c. */
 #define UNHOOK_DELAY	(1 * HZ)
@@ -359,8 +360,11 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	/* Before an exec is sure to happen, its stack grows in memory that is not ours. */
 	if (vma->vm_mm != current->mm)
 		return 0;
-	if (vma->vm_flags & VM_EXEC)
+	if (vma->vm_flags & VM_EXEC) {
 		t.tale.kinds = PMUCTL_SIDE_MMAP;
+		if (pmuctl_side_is_wanted(PMUCTL_SIDE_CODE))
+			pmuctl_aux_mapped(vma);
+	}
 	if (!pmuctl_side_is_wanted(t.tale.kinds))
 		return 0;
 	t.name = name_of(vma);

@@ -23,6 +23,8 @@ struct task_struct;
 #define PMUCTL_SIDE_SWITCH	0x10
 /* Not a kind of its own: mappings in the longer form */
 #define PMUCTL_SIDE_MMAP2	0x20
+/* Not for records: where the code of a file is, for the filter of a trace */
+#define PMUCTL_SIDE_CODE	0x40
 
 /* What somebody wants now. Any context. */
 extern u8 pmuctl_side_wanted;

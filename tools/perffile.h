@@ -195,6 +195,12 @@ struct perffile_task {
 	uint32_t ptid;
 };
 
+/* SWITCH_CPU_WIDE: who comes, or, without PERF_RECORD_MISC_SWITCH_OUT, who went */
+struct perffile_other {
+	uint32_t pid;
+	uint32_t tid;
+};
+
 /* AUX: which part of a trace is complete */
 struct perffile_aux {
 	uint64_t position;
@@ -255,6 +261,7 @@ struct perffile_traces {
  * @mmap: MMAP, MMAP2
  * @comm: COMM
  * @task: FORK, EXIT
+ * @other: SWITCH_CPU_WIDE
  * @aux: AUX
  * @lost: LOST, LOST_SAMPLES: how many.
  */
@@ -276,6 +283,7 @@ struct perffile_record {
 		struct perffile_mmap mmap;
 		struct perffile_comm comm;
 		struct perffile_task task;
+		struct perffile_other other;
 		struct perffile_aux aux;
 		uint64_t lost;
 	};

@@ -270,6 +270,10 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_EXIT:
 		parse_task(record, bytes);
 		break;
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		record->other.pid = perffile_take32(bytes);
+		record->other.tid = perffile_take32(bytes);
+		break;
 	case PERF_RECORD_AUX:
 		record->aux.position = perffile_take64(bytes);
 		record->aux.size = perffile_take64(bytes);

@@ -91,29 +91,42 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	return -ENOMEM;
 }
 
+static int say_unreadable(const struct samples *samples, int ret,
+			  const struct perffile_error *error)
+{
+	say_error("cannot read '%s': %s", samples->path, error->text);
+	return ret;
+}
+
 /**
- * samples_next() - the next record; says what is wrong
+ * samples_read() - the next record, not followed yet; says what is wrong
  * @samples: the recording.
- * @record: filled; it has already been followed.
+ * @record: filled; samples_follow() is next.
  *
  * Return: 1, 0 behind the last one, or a negative error number.
  */
-int samples_next(struct samples *samples, struct perffile_record *record)
+int samples_read(struct samples *samples, struct perffile_record *record)
 {
 	struct perffile_error error;
 	int ret = perffile_next(samples->file, record, &error);
 
-	if (ret > 0) {
-		int followed = tasks_record(samples->tasks, record, &error);
+	return ret < 0 ? say_unreadable(samples, ret, &error) : ret;
+}
 
-		ret = followed < 0 ? followed : ret;
-	}
-	if (ret < 0) {
-		say_error("cannot read '%s': %s", samples->path, error.text);
-		return ret;
-	}
-	if (!ret)
-		return 0;
+/**
+ * samples_follow() - take in what a record tells; says what is wrong
+ * @samples: the recording.
+ * @record: the one that was read last.
+ *
+ * Return: 0 or a negative error number.
+ */
+int samples_follow(struct samples *samples, const struct perffile_record *record)
+{
+	struct perffile_error error;
+	int ret = tasks_record(samples->tasks, record, &error);
+
+	if (ret < 0)
+		return say_unreadable(samples, ret, &error);
 	switch (record->type) {
 	case PERF_RECORD_LOST:
 		samples->lost += record->lost;
@@ -128,7 +141,22 @@ int samples_next(struct samples *samples, struct perffile_record *record)
 		samples->foreign += !record->event;
 		break;
 	}
-	return ret;
+	return 0;
+}
+
+/**
+ * samples_next() - the next record; says what is wrong
+ * @samples: the recording.
+ * @record: filled; it has already been followed.
+ *
+ * Return: 1, 0 behind the last one, or a negative error number.
+ */
+int samples_next(struct samples *samples, struct perffile_record *record)
+{
+	int ret = samples_read(samples, record);
+	int followed = ret > 0 ? samples_follow(samples, record) : 0;
+
+	return followed < 0 ? followed : ret;
 }
 
 static uint16_t mode_of_marker(uint64_t marker)

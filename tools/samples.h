@@ -51,6 +51,8 @@ struct samples_options {
 };
 
 int samples_open(struct samples **samples, const struct samples_options *options);
+int samples_read(struct samples *samples, struct perffile_record *record);
+int samples_follow(struct samples *samples, const struct perffile_record *record);
 int samples_next(struct samples *samples, struct perffile_record *record);
 struct thread *samples_resolve(struct samples *samples,
 			       const struct perffile_record *record, bool with_chain);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl script --trace": what was traced. The records are gone through in the order of
- * time, as they tell what programs had mapped; whenever an AUX record says that a piece of a
- * trace is complete, that is decoded. A snapshot is decoded when it was copied.
+ * "pmuctl script --trace": what was traced, step by step or by function, and how much of it
+ * could be decoded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,11 +33,8 @@ struct function {
  * struct tracing - what is decoded, and what came of it
  * @script: what to print.
  * @traces: of the file.
- * @config: attr.config of the event that traced.
- * @sample_type: what its records have behind them.
- * @code: of programs and kernel.
- * @when: of each snapshot: the AUX record, a place in the file, behind which it was taken.
- * @thread: of the piece that is being decoded.
+ * @run: decodes them.
+ * @thread: of the last step.
  * @low: the function of the last instruction: its first address,
  * @high: and the one behind it.
  * @here: its row.
@@ -46,21 +42,15 @@ struct function {
  * @rows: likewise, as a list.
  * @row_count: how many.
  * @row_room: room there.
- * @bytes: of trace that was decoded.
- * @missing: bytes that AUX records tell of and that are not in the file.
  * @instructions: that were executed.
  * @calls: of functions.
  * @errors: places that could not be decoded.
  * @lost: times that the processor lost packets.
- * @truncated: times that a trace was cut off.
  */
 struct tracing {
 	const struct script *script;
 	struct perffile_traces traces;
-	uint64_t config;
-	uint64_t sample_type;
-	struct trace_code *code;
-	uint64_t *when;
+	struct trace_run run;
 	const struct thread *thread;
 	uint64_t low;
 	uint64_t high;
@@ -69,13 +59,10 @@ struct tracing {
 	struct function **rows;
 	size_t row_count;
 	size_t row_room;
-	uint64_t bytes;
-	uint64_t missing;
 	uint64_t instructions;
 	uint64_t calls;
 	uint64_t errors;
 	uint64_t lost;
-	uint64_t truncated;
 };
 
 /* ---------------------------------------------------------------- functions */
@@ -147,21 +134,9 @@ static struct function *function_at(struct tracing *t, uint64_t ip)
 
 /* -------------------------------------------------------------------- lines */
 
-/* From the time stamp counter to the clock of the records */
-static uint64_t time_of(const struct tracing *t, uint64_t tsc)
-{
-	const uint64_t *words = t->traces.words;
-	uint64_t shift = words[PERFFILE_PT_TIME_SHIFT], mult = words[PERFFILE_PT_TIME_MULT];
-
-	if (!words[PERFFILE_PT_HAS_TIME_ZERO] || shift > 32)
-		return 0;
-	return words[PERFFILE_PT_TIME_ZERO] + (tsc >> shift) * mult +
-	       (((tsc & ((1ULL << shift) - 1)) * mult) >> shift);
-}
-
 static void print_whose(const struct tracing *t, uint64_t tsc)
 {
-	uint64_t time = tsc ? time_of(t, tsc) : 0;
+	uint64_t time = tsc ? trace_time(&t->traces, tsc) : 0;
 
 	printf("%-16s %6d ", t->thread ? t->thread->comm : "?", t->thread ? t->thread->tid : -1);
 	if (time)
@@ -250,6 +225,11 @@ static void step_take(void *arg, const struct trace_step *step)
 	bool by_function = t->script->trace == SCRIPT_TRACE_FUNCTIONS;
 	struct function *row = NULL;
 
+	if (t->thread != step->thread || step->kind == TRACE_BEGIN) {
+		t->thread = step->thread;
+		t->low = 0;
+		t->high = 0;
+	}
 	switch (step->kind) {
 	case TRACE_INSTRUCTION:
 		t->instructions++;
@@ -274,132 +254,6 @@ static void step_take(void *arg, const struct trace_step *step)
 	}
 	if (is_printed(t, step->kind))
 		print_step(t, step);
-}
-
-/* ------------------------------------------------------------------- pieces */
-
-static int decode(struct tracing *t, const uint8_t *bytes, size_t size)
-{
-	const struct trace_piece piece = {
-		.bytes = bytes,
-		.size = size,
-		.words = t->traces.words,
-		.config = t->config,
-		.code = t->code,
-		.thread = t->thread,
-		.visit = step_take,
-		.arg = t,
-	};
-
-	t->low = 0;
-	t->high = 0;
-	t->bytes += size;
-	trace_code_forget(t->code);
-	return trace_decode(&piece);
-}
-
-/* Is @piece of the buffer that the AUX record @record tells of? */
-static bool is_of(const struct perffile_trace *piece, const struct perffile_record *record)
-{
-	if (piece->cpu >= 0)
-		return record->fields & PERF_SAMPLE_CPU && record->cpu == (uint32_t)piece->cpu;
-	return piece->tid == record->tid;
-}
-
-/* The bytes that an AUX record tells of may be in several pieces. */
-static int decode_aux(struct tracing *t, const struct perffile_record *record)
-{
-	uint64_t at = record->aux.position, size = record->aux.size, room = 0, done = 0;
-	uint8_t *bytes;
-	int ret;
-
-	for (size_t i = 0; i < t->traces.count; i++)
-		room += is_of(&t->traces.pieces[i], record) ? t->traces.pieces[i].size : 0;
-	if (size > room) {
-		t->missing += size - room;
-		size = room;
-	}
-	bytes = malloc(size ? size : 1);
-	if (!bytes)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->traces.count && done < size; i++) {
-		const struct perffile_trace *piece = &t->traces.pieces[i];
-		uint64_t into = at + done - piece->position, length;
-
-		if (!is_of(piece, record) || at + done < piece->position || into >= piece->size)
-			continue;
-		length = piece->size - into < size - done ? piece->size - into : size - done;
-		memcpy(bytes + done, piece->bytes + into, length);
-		done += length;
-	}
-	t->missing += size - done;
-	t->thread = record->tid < 0 ? NULL :
-		    tasks_thread(t->script->samples->tasks, record->pid, record->tid);
-	ret = decode(t, bytes, done);
-	free(bytes);
-	return ret;
-}
-
-/* Is this AUX record older than the snapshot? */
-static bool is_before(const struct tracing *t, const struct perffile_record *record,
-		      const struct perffile_trace *piece)
-{
-	return !t->traces.words[PERFFILE_PT_HAS_TIME_ZERO] ||
-	       record->time <= time_of(t, piece->reference);
-}
-
-/* The task may have ended since: so each is decoded right behind its last AUX record. */
-static int find_snapshots(struct tracing *t)
-{
-	struct perffile *file = t->script->samples->file;
-	struct perffile_record record;
-	struct perffile_error error;
-
-	t->when = calloc(t->traces.count, sizeof(*t->when));
-	if (!t->when)
-		return -ENOMEM;
-	while (perffile_next(file, &record, &error) > 0)
-		for (size_t i = 0; record.type == PERF_RECORD_AUX && i < t->traces.count; i++)
-			if (is_of(&t->traces.pieces[i], &record) &&
-			    is_before(t, &record, &t->traces.pieces[i]))
-				t->when[i] = record.offset;
-	file->next = 0;
-	return 0;
-}
-
-static int decode_snapshots(struct tracing *t, const struct perffile_record *record)
-{
-	int ret = 0;
-
-	t->thread = record->tid < 0 ? NULL :
-		    tasks_thread(t->script->samples->tasks, record->pid, record->tid);
-	for (size_t i = 0; i < t->traces.count && ret == 0; i++)
-		if (t->when[i] == record->offset)
-			ret = decode(t, t->traces.pieces[i].bytes, t->traces.pieces[i].size);
-	return ret;
-}
-
-static int records_take(struct tracing *t)
-{
-	bool snapshot = t->traces.words[PERFFILE_PT_SNAPSHOT];
-	struct perffile_record record;
-	int ret = snapshot ? find_snapshots(t) : 0;
-
-	if (ret < 0)
-		return ret;
-	while ((ret = samples_next(t->script->samples, &record)) > 0) {
-		if (record.type != PERF_RECORD_AUX)
-			continue;
-		t->truncated += !!(record.aux.flags & PERF_AUX_FLAG_TRUNCATED);
-		ret = snapshot ? decode_snapshots(t, &record) : decode_aux(t, &record);
-		if (ret < 0)
-			return ret;
-		if (ferror(stdout))
-			return -EIO;
-	}
-	for (size_t i = 0; snapshot && i < t->traces.count; i++)
-		t->missing += t->when[i] ? 0 : t->traces.pieces[i].size;
-	return ret;
 }
 
 /* ------------------------------------------------------------------- result */
@@ -427,16 +281,16 @@ static void print_functions(struct tracing *t)
 static void say_result(const struct tracing *t)
 {
 	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " instructions, %" PRIu64
-		  " calls, %" PRIu64 " errors", t->bytes, t->instructions, t->calls, t->errors);
-	if (t->missing)
+		  " calls, %" PRIu64 " errors", t->run.bytes, t->instructions, t->calls, t->errors);
+	if (t->run.missing)
 		say_error("%" PRIu64 " bytes of trace are not in the file, or its records do not tell of them",
-			  t->missing);
+			  t->run.missing);
 	if (t->lost)
 		say_error("%" PRIu64 " times the processor lost packets: what it did then is not known",
 			  t->lost);
-	if (t->truncated)
+	if (t->run.truncated)
 		say_error("%" PRIu64 " times the trace was cut off, as its buffer was full: record with a larger one (-m ,PAGES)",
-			  t->truncated);
+			  t->run.truncated);
 }
 
 static void nothing(void *row)
@@ -450,8 +304,7 @@ static void tracing_free(struct tracing *t)
 	for (size_t i = 0; i < t->row_count; i++)
 		free(t->rows[i]);
 	free(t->rows);
-	free(t->when);
-	trace_code_free(t->code);
+	trace_code_free(t->run.code);
 	perffile_traces_free(&t->traces);
 }
 
@@ -482,7 +335,7 @@ static void find_config(struct tracing *t)
 
 	for (size_t i = 0; i < file->event_count; i++)
 		if (file->events[i].attr.type == t->traces.words[PERFFILE_PT_TYPE])
-			t->config = file->events[i].attr.config;
+			t->run.config = file->events[i].attr.config;
 }
 
 /**
@@ -500,10 +353,16 @@ int script_print_trace(const struct script *script)
 		tracing_free(&t);
 		return STATUS_FAILED;
 	}
-	t.code = trace_code_new(script->samples);
+	t.run = (struct trace_run){
+		.samples = script->samples,
+		.traces = &t.traces,
+		.code = trace_code_new(script->samples),
+		.visit = step_take,
+		.arg = &t,
+	};
 	find_config(&t);
 	if (ret == 0)
-		ret = t.code ? records_take(&t) : -ENOMEM;
+		ret = t.run.code ? trace_run(&t.run) : -ENOMEM;
 	if (ret == 0 && script->trace == SCRIPT_TRACE_FUNCTIONS)
 		print_functions(&t);
 	if (ret == 0 && fflush(stdout))
@@ -512,7 +371,7 @@ int script_print_trace(const struct script *script)
 		say_error("cannot print the trace: %s", strerror(-ret));
 	say_result(&t);
 	samples_warn(script->samples);
-	if (t.errors || t.missing)
+	if (t.errors || t.run.missing)
 		ret = -EBADMSG;
 	tracing_free(&t);
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;

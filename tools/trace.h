@@ -2,7 +2,8 @@
 /*
  * Decoding of traces: what the bytes that a processor wrote while it traced say of the way
  * that it went. trace_code.c knows the code that was executed, trace_decode.c is the
- * decoder, which needs libipt; what comes of it, script_trace.c prints.
+ * decoder, which needs libipt, trace_streams.c knows which task ran when, and in which order
+ * pieces are decoded; what comes of it, script_trace.c prints.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
@@ -38,15 +39,17 @@ enum trace_step_kind {
 /**
  * struct trace_step - something that the trace tells
  * @kind: what.
+ * @thread: whose, or NULL. Filled by trace_streams.c.
  * @from: the instruction; of BEGIN, nothing.
  * @to: where it goes on; 0 if that was not traced.
  * @size: bytes of the instruction.
  * @tsc: when, by the time stamp counter; 0 if the trace does not tell.
- * @position: of an ERROR: byte of the piece.
+ * @position: of BEGIN and ERROR: byte of the piece.
  * @error: and what is wrong.
  */
 struct trace_step {
 	enum trace_step_kind kind;
+	const struct thread *thread;
 	uint64_t from;
 	uint64_t to;
 	uint8_t size;
@@ -58,29 +61,66 @@ struct trace_step {
 /* Called for each step in order */
 typedef void (*trace_visit)(void *arg, const struct trace_step *step);
 
+/* Reads code; returns how many bytes there are, 0 if it is not known. */
+typedef int (*trace_read_code)(void *arg, uint64_t ip, uint8_t *to, size_t size);
+
 /**
  * struct trace_piece - a piece of trace that begins by itself
- * @bytes: it.
+ * @bytes: it; must stay.
  * @size: how many bytes.
  * @words: enum perffile_intel_pt.
  * @config: attr.config of its event.
- * @code: the code.
- * @thread: whose.
+ * @read: the code.
  * @visit: called for what it tells.
- * @arg: for @visit.
+ * @arg: for both.
  */
 struct trace_piece {
 	const uint8_t *bytes;
 	size_t size;
 	const uint64_t *words;
 	uint64_t config;
-	struct trace_code *code;
-	const struct thread *thread;
+	trace_read_code read;
 	trace_visit visit;
 	void *arg;
 };
 
+/* Later than any time stamp */
+#define TRACE_END_OF_TIME UINT64_MAX
+
+struct trace_decoder;
+
 bool trace_can_decode(void);
-int trace_decode(const struct trace_piece *piece);
+struct trace_decoder *trace_decoder_new(const struct trace_piece *piece);
+bool trace_decoder_run(struct trace_decoder *decoder, uint64_t until);
+void trace_decoder_free(struct trace_decoder *decoder);
+
+/* ---- trace_streams.c */
+
+/**
+ * struct trace_run - decode all traces of a recording
+ * @samples: the recording, at its beginning.
+ * @traces: its traces.
+ * @config: attr.config of the event that traced.
+ * @code: the code.
+ * @visit: called for each step.
+ * @arg: for @visit.
+ * @bytes: result: of trace that was decoded.
+ * @missing: bytes that AUX records tell of and that are not in the file.
+ * @truncated: times that a trace was cut off.
+ */
+struct trace_run {
+	struct samples *samples;
+	const struct perffile_traces *traces;
+	uint64_t config;
+	struct trace_code *code;
+	trace_visit visit;
+	void *arg;
+	uint64_t bytes;
+	uint64_t missing;
+	uint64_t truncated;
+};
+
+int trace_run(struct trace_run *run);
+uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
 
 #endif /* PMUCTL_TOOL_TRACE_H */

@@ -18,32 +18,49 @@
 /* Of attr.config */
 #define MTC_PERIOD_SHIFT 14
 
+/* Beside libipt's status: what comes next is not to be decoded yet. */
+#define WAITING 1
+
 /**
- * struct decoding - where the decoder is
+ * struct trace_decoder - where the decoder is
  * @piece: what it decodes.
  * @decoder: libipt's.
+ * @image: likewise.
+ * @status: its last one.
+ * @has_begun: it is at a place from which it can go on.
+ * @until: it waits at this time.
+ * @has_event: @event is next.
+ * @event: that has been read.
  * @has_last: @last is valid: the next instruction follows it.
  * @last: the instruction before.
  */
-struct decoding {
-	const struct trace_piece *piece;
+struct trace_decoder {
+	struct trace_piece piece;
 	struct pt_insn_decoder *decoder;
+	struct pt_image *image;
+	int status;
+	bool has_begun;
+	uint64_t until;
+	bool has_event;
+	struct pt_event event;
 	bool has_last;
 	struct pt_insn last;
 };
 
-static void tell(const struct decoding *d, enum trace_step_kind kind, uint64_t from,
+static void tell(const struct trace_decoder *d, enum trace_step_kind kind, uint64_t from,
 		 uint64_t to, uint8_t size)
 {
 	struct trace_step step = { .kind = kind, .from = from, .to = to, .size = size };
-	uint64_t tsc;
+	uint64_t position, tsc;
 
 	if (pt_insn_time(d->decoder, &tsc, NULL, NULL) >= 0)
 		step.tsc = tsc;
-	d->piece->visit(d->piece->arg, &step);
+	if (kind == TRACE_BEGIN && pt_insn_get_offset(d->decoder, &position) >= 0)
+		step.position = position;
+	d->piece.visit(d->piece.arg, &step);
 }
 
-static void tell_error(const struct decoding *d, int status)
+static void tell_error(const struct trace_decoder *d, int status)
 {
 	struct trace_step step = { .kind = TRACE_ERROR };
 	uint64_t position = 0, tsc;
@@ -55,7 +72,7 @@ static void tell_error(const struct decoding *d, int status)
 		step.from = d->last.ip;
 	if (pt_insn_time(d->decoder, &tsc, NULL, NULL) >= 0)
 		step.tsc = tsc;
-	d->piece->visit(d->piece->arg, &step);
+	d->piece.visit(d->piece.arg, &step);
 }
 
 static enum trace_step_kind kind_of(enum pt_insn_class class)
@@ -75,7 +92,7 @@ static enum trace_step_kind kind_of(enum pt_insn_class class)
 }
 
 /* The last instruction has led to @to, 0 if nobody knows where. */
-static void leave_last(struct decoding *d, uint64_t to)
+static void leave_last(struct trace_decoder *d, uint64_t to)
 {
 	enum trace_step_kind kind = kind_of(d->last.iclass);
 
@@ -90,7 +107,7 @@ static void leave_last(struct decoding *d, uint64_t to)
 	tell(d, kind, d->last.ip, to, d->last.size);
 }
 
-static void tell_event(struct decoding *d, const struct pt_event *event)
+static void tell_event(struct trace_decoder *d, const struct pt_event *event)
 {
 	if (event->status_update && event->type != ptev_enabled)
 		return;
@@ -122,32 +139,48 @@ static void tell_event(struct decoding *d, const struct pt_event *event)
 	}
 }
 
-/* Takes the events that are there; returns libipt's status. */
-static int events_take(struct decoding *d, int status)
+/* Takes the events that are there and not too late; returns 0, WAITING or libipt's error. */
+static int events_take(struct trace_decoder *d)
 {
-	struct pt_event event;
-
-	while (status >= 0 && status & pts_event_pending) {
-		status = pt_insn_event(d->decoder, &event, sizeof(event));
-		if (status >= 0)
-			tell_event(d, &event);
+	while (d->has_event || d->status & pts_event_pending) {
+		if (!d->has_event) {
+			d->status = pt_insn_event(d->decoder, &d->event, sizeof(d->event));
+			if (d->status < 0)
+				return d->status;
+			d->has_event = true;
+		}
+		if (d->event.has_tsc && d->event.tsc >= d->until)
+			return WAITING;
+		d->has_event = false;
+		tell_event(d, &d->event);
 	}
-	return status;
+	return d->status & pts_eos ? -pte_eos : 0;
 }
 
-/* From a place where decoding can start up to the end, or to an error; returns libipt's. */
-static int follow(struct decoding *d, int status)
+/* Back in user space, from a kernel that was traced too: may be as another task */
+static bool is_too_late(const struct trace_decoder *d)
+{
+	uint64_t tsc;
+
+	return d->has_last && d->last.iclass == ptic_far_return &&
+	       pt_insn_time(d->decoder, &tsc, NULL, NULL) >= 0 && tsc >= d->until;
+}
+
+/* Up to the end, or to an error, libipt's, or WAITING, if that is earlier. */
+static int follow(struct trace_decoder *d)
 {
 	struct pt_insn insn;
 
-	d->has_last = false;
 	for (;;) {
-		status = events_take(d, status);
-		if (status < 0 || status & pts_eos)
-			return status < 0 ? status : -pte_eos;
-		status = pt_insn_next(d->decoder, &insn, sizeof(insn));
-		if (status < 0)
-			return status;
+		int ret = events_take(d);
+
+		if (ret)
+			return ret;
+		if (is_too_late(d))
+			return WAITING;
+		d->status = pt_insn_next(d->decoder, &insn, sizeof(insn));
+		if (d->status < 0)
+			return d->status;
 		leave_last(d, insn.ip);
 		tell(d, TRACE_INSTRUCTION, insn.ip, 0, insn.size);
 		d->last = insn;
@@ -159,8 +192,8 @@ static int follow(struct decoding *d, int status)
 static int read_memory(uint8_t *to, size_t size, const struct pt_asid *asid, uint64_t ip,
 		       void *arg)
 {
-	const struct trace_piece *piece = arg;
-	int got = trace_code_read(piece->code, piece->thread, ip, to, size);
+	const struct trace_decoder *d = arg;
+	int got = d->piece.read(d->piece.arg, ip, to, size);
 
 	(void)asid;
 	return got ? got : -pte_nomap;
@@ -185,42 +218,80 @@ bool trace_can_decode(void)
 }
 
 /**
- * trace_decode() - decode a piece of trace
- * @piece: the piece, and whom to tell.
+ * trace_decoder_new() - begin to decode a piece of trace
+ * @piece: the piece, and whom to tell; is copied.
+ *
+ * Return: to be freed with trace_decoder_free(); NULL if there is no memory.
+ */
+struct trace_decoder *trace_decoder_new(const struct trace_piece *piece)
+{
+	struct trace_decoder *d = calloc(1, sizeof(*d));
+	struct pt_config config;
+
+	if (!d)
+		return NULL;
+	d->piece = *piece;
+	configure(piece, &config);
+	d->image = pt_image_alloc(NULL);
+	d->decoder = d->image ? pt_insn_alloc_decoder(&config) : NULL;
+	if (!d->decoder) {
+		trace_decoder_free(d);
+		return NULL;
+	}
+	pt_image_set_callback(d->image, read_memory, d);
+	pt_insn_set_image(d->decoder, d->image);
+	return d;
+}
+
+/**
+ * trace_decoder_run() - decode what was before a time
+ * @d: the decoder.
+ * @until: of the time stamp counter, or TRACE_END_OF_TIME.
  *
  * What cannot be decoded is told as an ERROR; decoding goes on where the trace has a
- * beginning again.
+ * beginning again. Without time stamps in the trace all of it is decoded.
  *
- * Return: 0 or -ENOMEM.
+ * Return: false if there is no more.
  */
-int trace_decode(const struct trace_piece *piece)
+bool trace_decoder_run(struct trace_decoder *d, uint64_t until)
 {
-	struct pt_image *image = pt_image_alloc(NULL);
-	struct decoding d = { .piece = piece };
-	struct pt_config config;
-	int status;
-
-	configure(piece, &config);
-	d.decoder = image ? pt_insn_alloc_decoder(&config) : NULL;
-	if (!d.decoder) {
-		pt_image_free(image);
-		return -ENOMEM;
-	}
-	pt_image_set_callback(image, read_memory, (void *)piece);
-	pt_insn_set_image(d.decoder, image);
+	d->until = until;
 	for (;;) {
-		status = pt_insn_sync_forward(d.decoder);
-		if (status < 0)
-			break;
-		status = follow(&d, status);
-		if (status != -pte_eos)
-			tell_error(&d, status);
+		int ret;
+
+		if (!d->has_begun) {
+			d->status = pt_insn_sync_forward(d->decoder);
+			d->has_last = false;
+			d->has_event = false;
+			if (d->status == -pte_eos)
+				return false;
+			if (d->status < 0) {
+				tell_error(d, d->status);
+				return false;
+			}
+			d->has_begun = true;
+		}
+		ret = follow(d);
+		if (ret == WAITING)
+			return true;
+		if (ret != -pte_eos)
+			tell_error(d, ret);
+		d->has_begun = false;
 	}
-	if (status != -pte_eos)
-		tell_error(&d, status);
-	pt_insn_free_decoder(d.decoder);
-	pt_image_free(image);
-	return 0;
+}
+
+/**
+ * trace_decoder_free() - end it
+ * @d: the decoder, or NULL.
+ */
+void trace_decoder_free(struct trace_decoder *d)
+{
+	if (!d)
+		return;
+	if (d->decoder)
+		pt_insn_free_decoder(d->decoder);
+	pt_image_free(d->image);
+	free(d);
 }
 
 #else /* !HAVE_LIBIPT */
@@ -230,10 +301,22 @@ bool trace_can_decode(void)
 	return false;
 }
 
-int trace_decode(const struct trace_piece *piece)
+struct trace_decoder *trace_decoder_new(const struct trace_piece *piece)
 {
 	(void)piece;
-	return -EOPNOTSUPP;
+	return NULL;
+}
+
+bool trace_decoder_run(struct trace_decoder *d, uint64_t until)
+{
+	(void)d;
+	(void)until;
+	return false;
+}
+
+void trace_decoder_free(struct trace_decoder *d)
+{
+	(void)d;
 }
 
 #endif

@@ -147,19 +147,10 @@ PMUCTL_API int pmuctl_ring_next(struct pmuctl_ring *ring,
 PMUCTL_API int pmuctl_ring_pieces(const struct pmuctl_ring *ring,
 				  struct iovec pieces[2])
 {
-	size_t offset = (size_t)(ring->consumed & (ring->size - 1));
-	size_t length = (size_t)(ring->at - ring->consumed);
-	size_t first = ring->size - offset;
-
-	if (ring->is_snapshot || !length)
+	if (ring->is_snapshot)
 		return 0;
-	pieces[0].iov_base = ring->data + offset;
-	pieces[0].iov_len = length < first ? length : first;
-	if (length <= first)
-		return 1;
-	pieces[1].iov_base = ring->data;
-	pieces[1].iov_len = length - first;
-	return 2;
+	return pmuctl_ring_split(ring->data, ring->size, ring->consumed,
+				 (size_t)(ring->at - ring->consumed), pieces);
 }
 
 PMUCTL_API void pmuctl_ring_consume(struct pmuctl_ring *ring)

@@ -7,6 +7,7 @@
 #define PMUCTL_LIB_RING_H
 
 #include <stdbool.h>
+#include <sys/uio.h>
 
 #include <pmuctl_ring.h>
 
@@ -41,6 +42,23 @@ struct pmuctl_ring {
 	bool frozen;
 	unsigned char copy[UINT16_MAX + 1] __attribute__((aligned(8)));
 };
+
+/* @length bytes from the place @at of a buffer on, which may wrap around its end: the pieces */
+static inline int pmuctl_ring_split(unsigned char *data, size_t size, uint64_t at, size_t length,
+				    struct iovec pieces[2])
+{
+	size_t offset = (size_t)(at & (size - 1)), first = size - offset;
+
+	if (!length)
+		return 0;
+	pieces[0].iov_base = data + offset;
+	pieces[0].iov_len = length < first ? length : first;
+	if (length <= first)
+		return 1;
+	pieces[1].iov_base = data;
+	pieces[1].iov_len = length - first;
+	return 2;
+}
 
 void pmuctl_ring_init(struct pmuctl_ring *ring, void *memory, size_t page_size,
 		      size_t data_size, bool is_snapshot);

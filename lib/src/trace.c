@@ -77,23 +77,6 @@ PMUCTL_API void pmuctl_trace_close(struct pmuctl_trace *trace)
 	free(trace);
 }
 
-/* @length bytes from the place @at on, which may wrap around the end */
-static int pieces_make(const struct pmuctl_trace *trace, uint64_t at, size_t length,
-		       struct iovec pieces[2])
-{
-	size_t offset = (size_t)(at & (trace->size - 1)), first = trace->size - offset;
-
-	if (!length)
-		return 0;
-	pieces[0].iov_base = trace->data + offset;
-	pieces[0].iov_len = length < first ? length : first;
-	if (length <= first)
-		return 1;
-	pieces[1].iov_base = trace->data;
-	pieces[1].iov_len = length - first;
-	return 2;
-}
-
 PMUCTL_API int pmuctl_trace_pieces(struct pmuctl_trace *trace, struct iovec pieces[2])
 {
 	const struct perf_event_mmap_page *page = trace->ring->page;
@@ -102,7 +85,8 @@ PMUCTL_API int pmuctl_trace_pieces(struct pmuctl_trace *trace, struct iovec piec
 	if (trace->is_snapshot)
 		return 0;
 	trace->position = page->aux_tail;
-	return pieces_make(trace, trace->position, (size_t)(head - trace->position), pieces);
+	return pmuctl_ring_split(trace->data, trace->size, trace->position,
+				 (size_t)(head - trace->position), pieces);
 }
 
 PMUCTL_API int pmuctl_trace_snapshot(struct pmuctl_trace *trace, struct iovec pieces[2])
@@ -122,7 +106,7 @@ PMUCTL_API int pmuctl_trace_snapshot(struct pmuctl_trace *trace, struct iovec pi
 		fresh = trace->size;
 	trace->taken = reading.value;
 	trace->position = reading.value - fresh;
-	return pieces_make(trace, head - fresh, (size_t)fresh, pieces);
+	return pmuctl_ring_split(trace->data, trace->size, head - fresh, (size_t)fresh, pieces);
 }
 
 PMUCTL_API uint64_t pmuctl_trace_position(const struct pmuctl_trace *trace)

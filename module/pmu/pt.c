@@ -108,6 +108,12 @@ void pt_let_others(void)
 	rival_let_go(&kernels_driver);
 }
 
+void pt_cpu_came(int cpu)
+{
+	rival_cpu_came(&kernels_driver, cpu);
+	smp_call_function_single(cpu, refresh, NULL, 1);
+}
+
 bool pt_is_taken(void)
 {
 	u64 ctl;
@@ -188,6 +194,12 @@ static bool read_place(const struct topa *topa, struct topa_place *place)
 	return false;
 }
 
+/* Where it is full, it stays at the end of a region. */
+static bool place_has_room(const struct topa *topa, const struct topa_place *place)
+{
+	return place->offset != BIT_ULL(topa->shift);
+}
+
 static void write_filter(const struct pt_filter *filter)
 {
 	unsigned int i;
@@ -254,6 +266,9 @@ bool pt_stop(struct pt_trace *trace, struct pt_result *result)
 		result->bytes = topa_written(&trace->topa, trace->from, &place);
 	else
 		result->error = true;
+	/* It may have stopped where the filter said: then there was room. */
+	if (pt_filter_stops(&trace->filter) && place_has_room(&trace->topa, &place))
+		result->stopped = false;
 	return true;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Address filters of Processor Trace: only what is executed in some ranges is traced. Pure
- * logic: the text that perf's users know, for absolute addresses.
+ * Address filters of Processor Trace: only what is executed in some ranges is traced, or the
+ * trace stops when it comes to one. Pure logic: the text that perf's users know.
  *
  *	filters:	filter, or filter , filters
- *	filter:		"filter" ADDRESS / SIZE
+ *	filter:		"filter" range, or "stop" range
+ *	range:		ADDRESS / SIZE, or OFFSET / SIZE @FILE
  *
- * Numbers are decimal or 0x. SDM Vol. 3C, "Filtering by IP".
+ * Numbers are decimal or 0x; a name ends at a space, a comma or the end. SDM Vol. 3C,
+ * "Filtering by IP".
  */
 #ifndef PMUCTL_PMU_PT_FILTER_H
 #define PMUCTL_PMU_PT_FILTER_H
@@ -20,10 +22,25 @@
  * struct pt_range - addresses
  * @from: the first.
  * @to: the last.
+ * @stop: the trace stops there; else, nothing but ranges is traced.
  */
 struct pt_range {
 	u64 from;
 	u64 to;
+	bool stop;
+};
+
+/* What no code is at: a range of a file that is not mapped */
+#define PT_RANGE_NOWHERE	0ULL
+
+/**
+ * struct pt_file_name - the file that a range is an offset in
+ * @at: its name, in the text.
+ * @length: of it; 0 if the range is one of addresses.
+ */
+struct pt_file_name {
+	const char *at;
+	unsigned int length;
 };
 
 /**
@@ -41,14 +58,33 @@ struct pt_filter {
  * @text: empty for everything.
  * @caps: of this CPU.
  * @ctl: of the event: a range whose level is not traced is refused.
- * @filter: is filled.
+ * @filter: is filled; a range of a file has offsets.
+ * @names: likewise, PT_RANGES_MAX of them.
  * @why: filled on refusal; its field is "filter".
  *
  * Context: Any.
- * Return: 0; -EINVAL; -EOPNOTSUPP: an offset in a file.
+ * Return: 0; -EINVAL; -EOPNOTSUPP: "start", which the processor does not have.
  */
 int pt_filter_parse(const char *text, const struct pt_caps *caps, u64 ctl,
-		    struct pt_filter *filter, struct pmuctl_explanation *why);
+		    struct pt_filter *filter, struct pt_file_name *names,
+		    struct pmuctl_explanation *why);
+
+/**
+ * pt_range_map() - where a part of a file is
+ * @part: offsets in the file.
+ * @offset: of the first byte that is mapped.
+ * @start: its address.
+ * @length: bytes that are mapped there.
+ * @range: its addresses are set, if any of it is there.
+ *
+ * Context: Any.
+ * Return: false: none of it is there.
+ */
+bool pt_range_map(const struct pt_range *part, u64 offset, u64 start, u64 length,
+		  struct pt_range *range);
+
+/* Does the trace stop somewhere? Any context. */
+bool pt_filter_stops(const struct pt_filter *filter);
 
 /* What IA32_RTIT_CTL is to have for it. Any context. */
 u64 pt_filter_ctl(const struct pt_filter *filter);

@@ -56,9 +56,29 @@ static void let_driver_forget(struct perf_event *event)
 		destroy(event);
 }
 
+static int keep_away_from(struct rival *rival, int cpu)
+{
+	struct perf_event *event = open_idle(rival->type, 0, cpu);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event) == -ENOMEM ? -ENOMEM : -EBUSY;
+	let_driver_forget(event);
+	rival->held[cpu] = event;
+	return 0;
+}
+
+void rival_cpu_came(struct rival *rival, int cpu)
+{
+	if (!rival->held)
+		return;
+	if (rival->held[cpu])
+		perf_event_release_kernel(rival->held[cpu]);
+	rival->held[cpu] = NULL;
+	keep_away_from(rival, cpu);
+}
+
 int rival_keep_away(struct rival *rival)
 {
-	struct perf_event *event;
 	int cpu, err = 0;
 
 	if (!rival->type)
@@ -67,13 +87,9 @@ int rival_keep_away(struct rival *rival)
 	if (!rival->held)
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
-		event = open_idle(rival->type, 0, cpu);
-		if (IS_ERR(event)) {
-			err = PTR_ERR(event) == -ENOMEM ? -ENOMEM : -EBUSY;
+		err = keep_away_from(rival, cpu);
+		if (err)
 			break;
-		}
-		let_driver_forget(event);
-		rival->held[cpu] = event;
 	}
 	if (err)
 		rival_let_go(rival);

@@ -33,12 +33,18 @@ void rival_find(struct rival *rival);
  * rival_keep_away() - from now on it traces nothing
  * @rival: is not kept away.
  *
- * CPUs that come online later are not kept, for events of that CPU.
+ * CPUs that come online later are kept from rival_cpu_came() on.
  *
  * Context: Process, may sleep; cpus_read_lock held.
  * Return: 0; -EBUSY if somebody uses it; -ENOMEM.
  */
 int rival_keep_away(struct rival *rival);
+
+/*
+ * A CPU has come online. What perf had of it has gone when it went, so it has a new event if
+ * the driver is kept away; whoever was faster stays. Context: as rival_keep_away().
+ */
+void rival_cpu_came(struct rival *rival, int cpu);
 
 /* The reverse; fine if it was not kept away. Process, may sleep. */
 void rival_let_go(struct rival *rival);

@@ -10,11 +10,15 @@
 
 #include <elf.h>
 #include <intel-pt.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #define TRACE_PAGE	4096UL
 #define TRACED		"/pmuctl/tests/prog/traced"
 #define RING_PAGES	8
+
+/* Of the ring beside a trace */
+static size_t trace_ring_pages = RING_PAGES;
 
 /* attr.type of intel_pt; fails if this CPU has none. */
 static inline uint32_t trace_type(void)
@@ -60,14 +64,14 @@ struct trace {
 	size_t size;
 	uint64_t at;		/* of the ring, up to which it has been looked at */
 	/* what the records said */
-	unsigned int starts, records, truncated, overwritten;
+	unsigned int starts, records, truncated, overwritten, switches, foreign;
 	uint32_t pid, tid;
 	uint64_t bytes, end;
 };
 
 static inline int trace_try_map(struct trace *t, size_t pages, int prot)
 {
-	size_t ring = (1 + RING_PAGES) * TRACE_PAGE;
+	size_t ring = (1 + trace_ring_pages) * TRACE_PAGE;
 	void *map;
 
 	t->page = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
@@ -91,16 +95,19 @@ static inline void trace_open(struct trace *t, union raw_attr *attr, pid_t pid, 
 static inline void trace_close(struct trace *t)
 {
 	munmap((void *)t->aux, t->size);
-	munmap(t->page, (1 + RING_PAGES) * TRACE_PAGE);
+	munmap(t->page, (1 + trace_ring_pages) * TRACE_PAGE);
 	close(t->fd);
 }
+
+/* Is it a process of whose code the test knows nothing? Switches to such are counted. */
+static bool (*trace_is_foreign)(pid_t pid);
 
 /* Look at the records that have come. AUX records must follow on each other. */
 static inline void trace_records(struct trace *t)
 {
 	uint64_t head = __atomic_load_n(&t->page->data_head, __ATOMIC_ACQUIRE);
 	const uint8_t *data = (const uint8_t *)t->page + TRACE_PAGE;
-	size_t mask = RING_PAGES * TRACE_PAGE - 1;
+	size_t mask = trace_ring_pages * TRACE_PAGE - 1;
 	uint64_t words[16];
 
 	while (t->at < head) {
@@ -125,6 +132,13 @@ static inline void trace_records(struct trace *t)
 				cr_assert_eq(words[1], t->end, "a gap between AUX records");
 			t->end = words[1] + words[2];
 			t->bytes += words[2];
+			break;
+		case PERF_RECORD_SWITCH:
+			t->switches++;
+			break;
+		case PERF_RECORD_SWITCH_CPU_WIDE:
+			t->switches++;
+			t->foreign += trace_is_foreign && trace_is_foreign(words[1]);
 			break;
 		default:
 			cr_assert_fail("a record of type %u", header->type);
@@ -176,16 +190,40 @@ static inline void traced_wait(struct traced *t)
 	cr_assert(WIFEXITED(status) && !WEXITSTATUS(status), "status %x", status);
 }
 
+static inline void trace_pin(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	cr_assert_eq(sched_setaffinity(pid, sizeof(set), &set), 0);
+}
+
+/* Count what a program executes in user space from its exec on. */
+static inline int trace_count(pid_t pid, uint64_t config)
+{
+	union raw_attr attr = raw_attr(PERF_TYPE_HARDWARE, config);
+
+	attr.attr.enable_on_exec = 1;
+	return raw_check_opened(&attr, pid, -1, 0);
+}
+
 /* ---- Decoding ---- */
 
 struct decoded {
-	uint64_t instructions, inside, calls, returns, errors;
+	uint64_t instructions, branches, inside, calls, returns, errors;
 	char error[200];
 };
 
+/* The code, if it is not the program's */
+static struct pt_image *decode_image;
+
+/* Sees the address of each instruction, if it is set. */
+static void (*decode_visit)(uint64_t ip);
+
 /* A range whose instructions are counted apart; the trace may have been restricted to it. */
 static uint64_t decode_from, decode_to;
-static bool decode_filtered;
+static bool decode_filtered, decode_stops;
 
 /* The program's code, from its ELF headers */
 static inline void add_program(struct pt_image *image, const char *path)
@@ -229,6 +267,9 @@ static inline void decode_piece(struct pt_insn_decoder *decoder, struct decoded 
 			break;
 		d->instructions++;
 		d->inside += insn.ip >= decode_from && insn.ip <= decode_to;
+		if (decode_visit)
+			decode_visit(insn.ip);
+		d->branches += insn.iclass != ptic_other;
 		d->calls += insn.iclass == ptic_call;
 		d->returns += insn.iclass == ptic_return;
 	}
@@ -255,7 +296,7 @@ static inline void decode_clocks(struct pt_config *config, uint64_t bits)
 /* @bits: attr.config of the trace. */
 static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, uint64_t bits)
 {
-	struct pt_image *image = pt_image_alloc(NULL);
+	struct pt_image *image = decode_image ? : pt_image_alloc(NULL);
 	struct pt_insn_decoder *decoder;
 	struct pt_config config;
 	struct decoded d = { 0 };
@@ -265,12 +306,14 @@ static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, u
 	config.begin = (uint8_t *)from;
 	config.end = (uint8_t *)from + size;
 	decode_clocks(&config, bits);
-	if (decode_filtered) {
-		config.addr_filter.config.ctl.addr0_cfg = 1; /* what is traced */
+	if (decode_filtered || decode_stops) {
+		/* What is traced, or where it stops */
+		config.addr_filter.config.ctl.addr0_cfg = decode_stops ? 2 : 1;
 		config.addr_filter.addr0_a = decode_from;
 		config.addr_filter.addr0_b = decode_to;
 	}
-	add_program(image, TRACED);
+	if (!decode_image)
+		add_program(image, TRACED);
 	decoder = pt_insn_alloc_decoder(&config);
 	cr_assert_not_null(decoder);
 	pt_insn_set_image(decoder, image);
@@ -283,7 +326,8 @@ static inline struct decoded trace_decode_of(const uint8_t *from, size_t size, u
 	}
 	cr_assert_eq(status, -pte_eos, "%s", pt_errstr(pt_errcode(status)));
 	pt_insn_free_decoder(decoder);
-	pt_image_free(image);
+	if (!decode_image)
+		pt_image_free(image);
 	return d;
 }
 

@@ -4,7 +4,10 @@
  * Address filters of Processor Trace: just what is executed in the ranges is in the trace,
  * whoever is called from there. For --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_code.h"
+
+#include <pthread.h>
+#include <time.h>
 
 TestSuite(aux_filter, .timeout = 300);
 
@@ -12,7 +15,23 @@ static const char *const arguments[] = { TRACED, "1", "2", "3", "4", NULL };
 
 struct symbol {
 	uint64_t at, size;
+	uint64_t offset;	/* in the file */
 };
+
+/* Where in the file is what the program has at an address? */
+static uint64_t offset_of(int fd, const Elf64_Ehdr *elf, uint64_t at)
+{
+	Elf64_Phdr segment;
+
+	for (unsigned int i = 0; i < elf->e_phnum; i++) {
+		cr_assert_gt(pread(fd, &segment, sizeof(segment),
+				   elf->e_phoff + i * sizeof(segment)), 0);
+		if (segment.p_type == PT_LOAD && at - segment.p_vaddr < segment.p_filesz)
+			return at - segment.p_vaddr + segment.p_offset;
+	}
+	cr_assert_fail("nothing at %#lx", at);
+	return 0;
+}
 
 static Elf64_Shdr section_of(int fd, const Elf64_Ehdr *elf, unsigned int n)
 {
@@ -45,11 +64,12 @@ static struct symbol find_symbol(const char *name)
 			cr_assert_geq(pread(fd, text, sizeof(text) - 1,
 					    names.sh_offset + symbol.st_name), 0);
 			if (!strcmp(text, name))
-				found = (struct symbol){ symbol.st_value, symbol.st_size };
+				found = (struct symbol){ symbol.st_value, symbol.st_size, 0 };
 		}
 	}
-	close(fd);
 	cr_assert_gt(found.size, 0, "no symbol %s", name);
+	found.offset = offset_of(fd, &elf, found.at);
+	close(fd);
 	return found;
 }
 
@@ -93,9 +113,28 @@ Test(aux_filter, a_function_and_nothing_else)
 		     some.instructions - some.inside);
 }
 
+/* The same by its place in the file, which is mapped when the filter is there already. */
+Test(aux_filter, a_function_of_a_file)
+{
+	struct symbol symbol = find_symbol("fibonacci");
+	struct decoded all, some;
+	char filter[100];
+
+	snprintf(filter, sizeof(filter), "filter %#lx/%lu@%s", symbol.offset, symbol.size, TRACED);
+	all = run(NULL, &symbol);
+	some = run(filter, &symbol);
+	cr_assert_gt(all.inside, 100);
+	cr_assert_eq(some.inside, all.inside, "%lu of %lu", some.inside, all.inside);
+	cr_assert_eq(some.instructions, some.inside);
+	/* At the same place in another file */
+	snprintf(filter, sizeof(filter), "filter %#lx/%lu@/proc/self/exe", symbol.offset,
+		 symbol.size);
+	cr_assert_eq(run(filter, &symbol).instructions, 0);
+}
+
 Test(aux_filter, nothing)
 {
-	static const struct symbol nowhere = { 0x1000, 16 };
+	static const struct symbol nowhere = { .at = 0x1000, .size = 16 };
 
 	cr_assert_eq(run("filter 0x1000/16", &nowhere).instructions, 0);
 }
@@ -114,21 +153,7 @@ Test(aux_filter, taken_away)
 	close(fd);
 }
 
-/* ---- The kernel ---- */
-
-static uint64_t kernel_symbol(const char *name)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[300], text[200];
-	unsigned long at, found = 0;
-
-	while (!found && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%lx %*c %199s", &at, text) == 2 && !strcmp(text, name))
-			found = at;
-	fclose(file);
-	cr_assert_neq(found, 0, "no %s", name);
-	return found;
-}
+/* ---- Where the trace begins ---- */
 
 #define CALLS	100
 #define SIZE	32
@@ -191,4 +216,181 @@ Test(aux_filter, a_system_call)
 	cr_assert_eq(t.truncated, 0);
 	cr_assert_eq(count_begins(&t, at), CALLS);
 	trace_close(&t);
+}
+
+/* ---- Files ---- */
+
+#define STUB	"/tmp/stub"
+
+/* A file with a function: it jumps to its end and returns. */
+static void make_stub(void)
+{
+	static const uint8_t code[SIZE] = { 0xeb, 0x02, 0x90, 0x90, 0xc3 };
+	int fd = open(STUB, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+
+	cr_assert_eq(write(fd, code, sizeof(code)), (ssize_t)sizeof(code));
+	cr_assert_eq(ftruncate(fd, TRACE_PAGE), 0);
+	close(fd);
+}
+
+static void (*volatile stub)(void);
+
+static void map_stub(void)
+{
+	int fd = open(STUB, O_RDONLY | O_CLOEXEC);
+	void *map = mmap(NULL, TRACE_PAGE, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_POPULATE, fd, 0);
+
+	cr_assert_neq(map, MAP_FAILED);
+	close(fd);
+	stub = (void (*)(void))map;
+}
+
+static void *map_elsewhere(void *arg)
+{
+	trace_pin(0, 1);
+	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	map_stub();
+	return arg;
+}
+
+static void open_stub_trace(struct trace *t)
+{
+	union raw_attr attr = trace_attr();
+
+	make_stub();
+	attr.attr.enable_on_exec = 0;
+	trace_open(t, &attr, 0, -1, 64, PROT_READ | PROT_WRITE);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "filter 0/32@" STUB), 0);
+}
+
+static void check_stub_calls(struct trace *t)
+{
+	unsigned int begins;
+
+	for (int i = 0; i < CALLS; i++)
+		stub();
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	trace_records(t);
+	begins = count_begins(t, (uintptr_t)stub);
+	/* An interrupt at its first instruction lets it begin there once more. */
+	cr_assert(begins >= CALLS && begins < CALLS + 3, "%u", begins);
+	trace_close(t);
+}
+
+Test(aux_filter, a_file_that_is_mapped_while_it_is_traced)
+{
+	struct trace t;
+
+	open_stub_trace(&t);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	map_stub();
+	check_stub_calls(&t);
+}
+
+Test(aux_filter, a_file_that_was_mapped_before)
+{
+	struct trace t;
+
+	make_stub();
+	map_stub();
+	open_stub_trace(&t);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	check_stub_calls(&t);
+}
+
+/* Another thread maps it, while the one that is traced is running on another CPU. */
+Test(aux_filter, a_file_that_another_thread_maps)
+{
+	pthread_t thread;
+	struct trace t;
+
+	open_stub_trace(&t);
+	trace_pin(0, 0);
+	cr_assert_eq(pthread_create(&thread, NULL, map_elsewhere, NULL), 0);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	while (!stub)
+		;
+	check_stub_calls(&t);
+	pthread_join(thread, NULL);
+}
+
+/* ---- Where the trace stops ---- */
+
+static __attribute__((noinline, aligned(64))) void before_stop(void)
+{
+	asm volatile("jmp 1f\n1:" ::: "memory");
+}
+
+static __attribute__((noinline, aligned(64))) void stop_here(void)
+{
+	asm volatile("jmp 1f\n1:" ::: "memory");
+}
+
+static unsigned int befores, stops;
+
+static void count_functions(uint64_t ip)
+{
+	befores += ip == (uintptr_t)before_stop;
+	stops += ip == (uintptr_t)stop_here;
+}
+
+/* From there on nothing is traced, which is not told of as a lack of room. */
+static bool try_stop(const char *filter, struct trace *t)
+{
+	struct decoded d;
+	bool once;
+
+	trace_records(t);
+	t->records = 0;
+	t->at = t->page->data_head;
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	for (int i = 0; i < 10; i++)
+		before_stop();
+	stop_here();
+	for (int i = 0; i < 10; i++)
+		before_stop();
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	trace_records(t);
+	cr_assert_eq(t->truncated, 0);
+	befores = 0;
+	stops = 0;
+	d = trace_decode(t->aux, t->bytes);
+	cr_assert_eq(d.errors, 0, "%s", d.error);
+	/* A switch would have let it go on. */
+	once = t->records == 1;
+	return once;
+}
+
+Test(aux_filter, stops_where_it_is_told_to)
+{
+	union raw_attr attr = trace_attr();
+	char filter[100];
+	struct trace t;
+	bool once = false;
+
+	snprintf(filter, sizeof(filter), "stop %#lx/16", (unsigned long)stop_here);
+	attr.attr.enable_on_exec = 0;
+	decode_self();
+	decode_from = (uintptr_t)stop_here;
+	decode_to = decode_from + 15;
+	decode_stops = true;
+	decode_visit = count_functions;
+	for (int i = 0; i < 100 && !once; i++) {
+		trace_open(&t, &attr, 0, -1, 64, PROT_READ | PROT_WRITE);
+		once = try_stop(filter, &t);
+		trace_close(&t);
+	}
+	cr_assert(once);
+	cr_assert_eq(befores, 10, "%u", befores);
+	cr_assert_eq(stops, 0, "%u", stops);
+	/* Without it, all of them */
+	trace_open(&t, &attr, 0, -1, 64, PROT_READ | PROT_WRITE);
+	decode_stops = false;
+	try_stop("", &t);
+	cr_assert_eq(befores, 20);
+	cr_assert_eq(stops, 1);
+	trace_close(&t);
+	pt_image_free(decode_image);
 }

@@ -7,7 +7,6 @@
  */
 #include "aux.h"
 
-#include <sched.h>
 #include <time.h>
 
 TestSuite(aux_pt, .timeout = 300);
@@ -16,15 +15,6 @@ static const char *const once[] = { TRACED, "1", NULL };
 static const char *const often[] = { TRACED, "1", "2", "3", "4", "5", "6", "7", "8", "9",
 	"10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", NULL };
 
-/* Instructions of user space from the exec on */
-static int open_count(pid_t pid)
-{
-	union raw_attr attr = raw_instructions();
-
-	attr.attr.enable_on_exec = 1;
-	return raw_check_opened(&attr, pid, -1, 0);
-}
-
 static void check_decoded(const struct decoded *d, uint64_t counted)
 {
 	cr_assert_eq(d->errors, 0, "%s", d->error);
@@ -32,15 +22,6 @@ static void check_decoded(const struct decoded *d, uint64_t counted)
 		     d->instructions, counted);
 	cr_assert_gt(d->calls, 10);
 	cr_assert_gt(d->returns, 10);
-}
-
-static void pin(pid_t pid, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	cr_assert_eq(sched_setaffinity(pid, sizeof(set), &set), 0);
 }
 
 Test(aux_pt, a_program_decodes_to_what_it_executed)
@@ -52,7 +33,7 @@ Test(aux_pt, a_program_decodes_to_what_it_executed)
 	int count;
 
 	trace_open(&t, &attr, child.pid, -1, 64, PROT_READ | PROT_WRITE);
-	count = open_count(child.pid);
+	count = trace_count(child.pid, PERF_COUNT_HW_INSTRUCTIONS);
 	traced_go(&child);
 	traced_wait(&child);
 	trace_records(&t);
@@ -81,10 +62,10 @@ static unsigned int wander(void)
 	struct trace t;
 
 	trace_open(&t, &attr, child.pid, -1, 1024, PROT_READ | PROT_WRITE);
-	count = open_count(child.pid);
+	count = trace_count(child.pid, PERF_COUNT_HW_INSTRUCTIONS);
 	traced_go(&child);
 	while (waitpid(child.pid, NULL, WNOHANG) == 0)
-		pin(child.pid, cpu ^= 1);
+		trace_pin(child.pid, cpu ^= 1);
 	trace_records(&t);
 	cr_assert_eq(t.starts, 1);
 	cr_assert_eq(t.truncated, 0);
@@ -121,7 +102,7 @@ Test(aux_pt, a_reader_behind_a_program_gets_all_or_is_told)
 
 	attr.attr.aux_watermark = 2 * TRACE_PAGE;
 	trace_open(&t, &attr, child.pid, -1, size / TRACE_PAGE, PROT_READ | PROT_WRITE);
-	count = open_count(child.pid);
+	count = trace_count(child.pid, PERF_COUNT_HW_INSTRUCTIONS);
 	traced_go(&child);
 	for (;;) {
 		uint64_t head = __atomic_load_n(&t.page->aux_head, __ATOMIC_ACQUIRE);
@@ -220,7 +201,7 @@ static struct decoded run_with_action(uint32_t at_start, uint32_t action, uint64
 	request.group_fd = t.fd;
 	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
 	cr_assert_geq(fd, 0);
-	count = open_count(child.pid);
+	count = trace_count(child.pid, PERF_COUNT_HW_INSTRUCTIONS);
 	traced_go(&child);
 	traced_wait(&child);
 	*counted = raw_read(count);

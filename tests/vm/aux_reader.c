@@ -308,3 +308,41 @@ Test(aux_reader, the_kernels_driver_waits_for_ours)
 	check_theirs(0);
 	close(count);
 }
+
+static void set_cpu1(bool online)
+{
+	cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", online ? "1" : "0"), 0);
+}
+
+/* A CPU that comes back while we trace is kept, too, a moment later. */
+Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
+{
+	union raw_attr a = busy_attr();
+	int fd, theirs;
+
+	fd = raw_check_opened(&a, 0, -1, 0);
+	for (int i = 0; i < 3; i++) {
+		set_cpu1(false);
+		check_theirs(-EBUSY);
+		set_cpu1(true);
+		while ((theirs = open_theirs(-1, 1)) >= 0) {
+			close(theirs);
+			nap();
+		}
+		cr_assert_eq(theirs, -EBUSY);
+		check_theirs(-EBUSY);
+	}
+	close(fd);
+	check_theirs(0);
+	/* It went before, and comes while we trace. */
+	set_cpu1(false);
+	fd = raw_check_opened(&a, 0, -1, 0);
+	set_cpu1(true);
+	while ((theirs = open_theirs(-1, 1)) >= 0) {
+		close(theirs);
+		nap();
+	}
+	check_theirs(-EBUSY);
+	close(fd);
+	check_theirs(0);
+}

@@ -127,6 +127,51 @@ what_is_cut_off_is_told()
 	says 'times the trace was cut off, as its buffer was full'
 }
 
+# Programs that start and end, one by exec of another, and all that else runs there
+on_a_cpu()
+{
+	for i in 1 2 3 4 5 6; do
+		taskset 1 "$TRACED" "$i" 2 3 || return 1
+		taskset 1 sh -c "exec $TRACED 1" || return 1
+	done
+}
+
+all_of_a_cpu_is_decoded()
+{
+	on_a_cpu # the files are read
+	pmuctl record -q -i -C 0 -m 64,4096 -e intel_pt//u -o w.data >out 2>err &
+	pid=$!
+	appears w.data
+	listens "$pid"
+	on_a_cpu
+	kill -INT "$pid"
+	wait "$pid"
+	[ "$(by_us w.data)" -gt 10000 ] && is_same "$(by_us w.data)" "$(by_perf w.data)" &&
+		[ "$(grep -c fibonacci w.data.rows)" -eq 1 ]
+}
+
+a_program_that_becomes_another_is_decoded()
+{
+	run 0 record -q -i -e intel_pt//u -o x.data sh -c "exec $TRACED 1 2" &&
+		is_same "$(by_us x.data)" "$(by_perf x.data)" && grep -q fibonacci x.data.rows
+}
+
+# Recordings that perf makes, with the kernel's driver
+those_of_perf_are_decoded()
+{
+	want=$(counted "$TRACED" 1 2 3) &&
+		perf record -q -e intel_pt//u -o a.data "$TRACED" 1 2 3 >out 2>err &&
+		is_same "$(by_us a.data)" "$want" || return 1
+	perf record -q --per-thread -e intel_pt//u -o b.data "$TRACED" 1 2 3 >out 2>err &&
+		is_same "$(by_us b.data)" "$want" || return 1
+	perf record -q -e intel_pt//u -o c.data sh -c "$TRACED 1; $TRACED 1 2 & $TRACED 3; wait" \
+		>out 2>err &&
+		is_same "$(by_us c.data)" "$(by_perf c.data)" || return 1
+	perf record -q -a -e intel_pt//u -o d.data sh -c "$TRACED 1; $TRACED 1 2 & $TRACED 3; wait" \
+		>out 2>err &&
+		is_same "$(by_us d.data)" "$(by_perf d.data)"
+}
+
 what_cannot_be_traced_is_refused()
 {
 	run 2 record -S true && says 'no event traces' &&
@@ -142,4 +187,4 @@ what_cannot_be_traced_is_refused()
 		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
 }
 
-run_checks counted by_perf by_us is_same waiting gone pieces
+run_checks counted by_perf by_us is_same waiting gone pieces on_a_cpu

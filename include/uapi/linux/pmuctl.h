@@ -213,9 +213,11 @@ enum pmuctl_why {
 	PMUCTL_WHY_PT_RANGES		= 162,	/* EINVAL: more than this CPU has */
 	PMUCTL_WHY_PT_RANGE		= 163,	/* EINVAL: no addresses */
 	PMUCTL_WHY_PT_RANGE_LEVEL	= 164,	/* EINVAL: what is not traced */
-	PMUCTL_WHY_PT_RANGE_FILE	= 165,	/* EOPNOTSUPP: an offset in a file */
+	PMUCTL_WHY_PT_RANGE_FILE	= 165,	/* EOPNOTSUPP: of a file, for a CPU */
 	PMUCTL_WHY_EVENT_OTHER_CPUS	= 166,	/* ENOENT: this CPU lacks it */
 	PMUCTL_WHY_GROUP_OTHER_CPUS	= 167,	/* EINVAL: no CPU has them all */
+	PMUCTL_WHY_PT_FILE		= 170,	/* ENOENT: no file that can be mapped */
+	PMUCTL_WHY_PT_START		= 171,	/* EOPNOTSUPP: it can only stop */
 };
 
 /*
