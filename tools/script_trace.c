@@ -49,6 +49,7 @@ struct function {
  * @bytes: of trace that was decoded.
  * @missing: bytes that AUX records tell of and that are not in the file.
  * @instructions: that were executed.
+ * @branches: of any kind.
  * @calls: of functions.
  * @errors: places that could not be decoded.
  * @lost: times that the processor lost packets.
@@ -72,6 +73,7 @@ struct tracing {
 	uint64_t bytes;
 	uint64_t missing;
 	uint64_t instructions;
+	uint64_t branches;
 	uint64_t calls;
 	uint64_t errors;
 	uint64_t lost;
@@ -250,6 +252,7 @@ static void step_take(void *arg, const struct trace_step *step)
 	bool by_function = t->script->trace == SCRIPT_TRACE_FUNCTIONS;
 	struct function *row = NULL;
 
+	t->branches += step->kind != TRACE_INSTRUCTION;
 	switch (step->kind) {
 	case TRACE_INSTRUCTION:
 		t->instructions++;
@@ -295,7 +298,8 @@ static int decode(struct tracing *t, const uint8_t *bytes, size_t size)
 	t->high = 0;
 	t->bytes += size;
 	trace_code_forget(t->code);
-	return trace_decode(&piece);
+	return t->traces.whose == PERFFILE_TRACE_INTEL_BTS ? trace_branches(&piece) :
+		trace_decode(&piece);
 }
 
 /* Is @piece of the buffer that the AUX record @record tells of? */
@@ -381,7 +385,7 @@ static int decode_snapshots(struct tracing *t, const struct perffile_record *rec
 
 static int records_take(struct tracing *t)
 {
-	bool snapshot = t->traces.words[PERFFILE_PT_SNAPSHOT];
+	bool snapshot = t->traces.snapshot;
 	struct perffile_record record;
 	int ret = snapshot ? find_snapshots(t) : 0;
 
@@ -426,8 +430,11 @@ static void print_functions(struct tracing *t)
 
 static void say_result(const struct tracing *t)
 {
-	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " instructions, %" PRIu64
-		  " calls, %" PRIu64 " errors", t->bytes, t->instructions, t->calls, t->errors);
+	bool branches = t->traces.whose == PERFFILE_TRACE_INTEL_BTS;
+
+	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " %s, %" PRIu64 " calls, %" PRIu64
+		  " errors", t->bytes, branches ? t->branches : t->instructions,
+		  branches ? "branches" : "instructions", t->calls, t->errors);
 	if (t->missing)
 		say_error("%" PRIu64 " bytes of trace are not in the file, or its records do not tell of them",
 			  t->missing);
@@ -464,8 +471,15 @@ static bool can_decode(const struct tracing *t)
 		say_error("'%s' has no trace: record one with -e intel_pt//u", path);
 		return false;
 	}
+	if (t->traces.whose == PERFFILE_TRACE_INTEL_BTS) {
+		if (t->script->trace != SCRIPT_TRACE_INSTRUCTIONS)
+			return true;
+		say_error("the trace in '%s' has branches only: use --trace=branches, calls or functions",
+			  path);
+		return false;
+	}
 	if (t->traces.whose != PERFFILE_TRACE_INTEL_PT) {
-		say_error("the trace in '%s' is none of Intel Processor Trace: nothing else can be decoded",
+		say_error("the trace in '%s' is none of Intel's: nothing else can be decoded",
 			  path);
 		return false;
 	}

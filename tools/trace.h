@@ -2,7 +2,8 @@
 /*
  * Decoding of traces: what the bytes that a processor wrote while it traced say of the way
  * that it went. trace_code.c knows the code that was executed, trace_decode.c is the
- * decoder, which needs libipt; what comes of it, script_trace.c prints.
+ * decoder of Processor Trace, which needs libipt, trace_branches.c that of Branch Trace Store;
+ * what comes of it, script_trace.c prints.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
@@ -82,5 +83,9 @@ struct trace_piece {
 
 bool trace_can_decode(void);
 int trace_decode(const struct trace_piece *piece);
+
+/* ---- trace_branches.c */
+
+int trace_branches(const struct trace_piece *piece);
 
 #endif /* PMUCTL_TOOL_TRACE_H */
