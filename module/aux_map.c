@@ -85,9 +85,12 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 			  struct pmuctl_explanation *why)
 {
 	struct filter_change change = { .event = event };
+	struct pmuctl_aux *aux = event->aux;
 	int err;
 
-	err = pt_filter_parse(text, pt_caps(), event->aux->trace.ctl, &change.filter, why);
+	if (aux->driver->unit != &pt_unit)
+		return pmuctl_refuse(why, AUX_NO_FILTER, "filter", aux->driver->name);
+	err = pt_filter_parse(text, pt_caps(), aux->pt.ctl, &change.filter, why);
 	if (!err)
 		pmuctl_context_call(event->context, change_filter, &change);
 	return err;
@@ -104,7 +107,7 @@ static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,
 	if (err)
 		return err;
 	buf = auxbuf_alloc(aux->buffer->ring->user, nr_pages, flags, aux->watermark);
-	if (buf && pt_tables_alloc(&aux->trace, buf)) {
+	if (buf && aux->driver->unit->alloc(&aux->trace, buf)) {
 		/* The trace's time stamps are the TSC's, its records' are not. */
 		if (event->output->clockid < 0)
 			pmuctl_userpage_tell_clock(aux->buffer->ring->user);
@@ -167,7 +170,7 @@ void pmuctl_aux_unmap(struct pmuctl_event *event)
 	mutex_lock(&aux_mutex);
 	if (!--aux->mappings) {
 		set_buf(event, NULL);
-		pt_tables_free(&aux->trace);
+		aux->driver->unit->free(&aux->trace);
 		auxbuf_free(buf);
 		pmuctl_uncharge(&aux->charge);
 		pmuctl_buffer_unmap(event->output, aux->buffer);

@@ -4,7 +4,7 @@
  * Address filters of Processor Trace: just what is executed in the ranges is in the trace,
  * whoever is called from there. For --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_decode.h"
 
 TestSuite(aux_filter, .timeout = 300);
 

@@ -5,7 +5,7 @@
  * that the PMU counts in the same run, wherever the program runs, and the records tell of
  * every byte. For --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_decode.h"
 
 #include <sched.h>
 #include <time.h>
