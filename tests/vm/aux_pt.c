@@ -286,6 +286,6 @@ Test(aux_pt, the_driver_is_listed)
 	cr_assert_eq(access(path, F_OK), 0);
 	snprintf(path, sizeof(path), "%s/format/ptw", dir);
 	cr_assert_neq(access(path, F_OK), 0, "this CPU has no PTWRITE packets");
-	driver.index = 1;
+	driver.index = 2;
 	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), -1);
 }

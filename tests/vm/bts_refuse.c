@@ -150,7 +150,7 @@ Test(bts_refuse, registers_are_given_back)
 		msrs_read(&m, cpu, before);
 		fd = raw_check_opened(&a, -1, cpu, 0);
 		msrs_read(&m, cpu, during);
-		cr_assert(during[0] >> 63, "%#lx", during[0]);
+		cr_assert(during[0] >> 63 && during[0] != before[0], "%#lx", during[0]);
 		close(fd);
 		msrs_read(&m, cpu, after);
 		cr_assert_eq(before[0], after[0], "%#lx", after[0]);
@@ -164,17 +164,48 @@ Test(bts_refuse, registers_are_given_back)
 Test(bts_refuse, somebody_else_traces)
 {
 	union raw_attr a = bts_attr();
-	uint64_t values[MSRS_MAX];
+	uint64_t before[MSRS_MAX], values[MSRS_MAX];
 	struct msrs m = msrs_find();
 
 	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
 	/* Messages on the bus, which nobody sees */
+	msrs_read(&m, 1, before);
 	write_msr(1, MSR_DEBUGCTL, 1 << 6);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
 			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_bts//' does: end that first");
 	msrs_read(&m, 1, values);
-	cr_assert_eq(values[0], 0);
+	cr_assert_eq(values[0], before[0]);
 	cr_assert_eq(values[1], 1 << 6);
 	write_msr(1, MSR_DEBUGCTL, 0);
 	close(raw_check_opened(&a, 0, -1, 0));
+}
+
+/* A CPU that comes while branches are traced is ours as well, one that goes is not. */
+Test(bts_refuse, a_cpu_that_goes_and_comes)
+{
+	static const char *const online = "/sys/devices/system/cpu/cpu1/online";
+	uint64_t before[MSRS_MAX], values[MSRS_MAX], ours;
+	struct msrs m = msrs_find();
+	union raw_attr a = bts_attr();
+	int fd;
+
+	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
+	a.attr.disabled = 0;
+	msrs_read(&m, 0, before);
+	fd = raw_check_opened(&a, -1, 0, 0);
+	msrs_read(&m, 1, values);
+	ours = values[0];
+	cr_assert_eq(raw_write_file(online, "0"), 0);
+	cr_assert_eq(raw_write_file(online, "1"), 0);
+	msrs_read(&m, 1, values);
+	cr_assert_eq(values[0], ours, "%#lx, not %#lx", values[0], ours);
+	cr_assert_eq(raw_write_file(online, "0"), 0);
+	close(fd);
+	cr_assert_eq(raw_write_file(online, "1"), 0);
+	msrs_read(&m, 1, values);
+	cr_assert_neq(values[0], ours);
+	cr_assert_eq(values[1], 0, "%#lx", values[1]);
+	msrs_read(&m, 0, values);
+	cr_assert_eq(values[0], before[0], "%#lx, not %#lx", values[0], before[0]);
+	cr_assert_eq(values[1], before[1], "%#lx", values[1]);
 }

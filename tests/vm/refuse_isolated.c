@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * With page table isolation there is no Branch Trace Store. For --cpu intel-bts with pti=on.
+ * With page table isolation there is no Branch Trace Store. For --cpu intel-bts with mitigations=auto.
  */
 #include "raw_check.h"
 
