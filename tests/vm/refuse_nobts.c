@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * With page table isolation there is no Branch Trace Store. For --cpu intel-bts with mitigations=auto.
+ * With page table isolation there is no Branch Trace Store. For --cpu intel-bts with
+ * mitigations=auto.
  */
 #include "raw_check.h"
 
-Test(refuse_isolated, the_driver_is_listed_with_its_reason)
+Test(refuse_nobts, the_driver_is_listed_with_its_reason)
 {
 	struct pmuctl_driver driver = { .size = sizeof(driver), .index = 1 };
 	union raw_attr a;
