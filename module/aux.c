@@ -19,7 +19,8 @@ static DEFINE_PER_CPU(struct pmuctl_aux *, aux_running);
 static unsigned int nr_of_tasks, nr_of_cpus;
 
 static const struct pmuctl_aux_driver drivers[] = {
-	{ "intel_pt", PMUCTL_TYPE_INTEL_PT, pt_reason },
+	{ "intel_pt", PMUCTL_TYPE_INTEL_PT, &pt_unit },
+	{ "intel_bts", PMUCTL_TYPE_INTEL_BTS, &bts_unit, .tells_kernel = true },
 };
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
@@ -35,6 +36,16 @@ const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type)
 		if (drivers[i].type == type)
 			return &drivers[i];
 	return NULL;
+}
+
+bool pmuctl_aux_is_there(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!drivers[i].unit->reason())
+			return true;
+	return false;
 }
 
 /* ---- Records ---- */
@@ -74,6 +85,7 @@ static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
 		.flags = flags,
 	};
 
+	aux->cut = flags & PERF_AUX_FLAG_TRUNCATED;
 	pmuctl_record_put(aux->event, &record.header, sizeof(record), whose(aux));
 }
 
@@ -86,9 +98,11 @@ static void begin(struct pmuctl_aux *aux)
 	/* Once it is on, the NMI may find that it is stalled. */
 	WRITE_ONCE(aux->stalled, false);
 	if (auxbuf_begin(aux->buf, &span) &&
-	    pt_start(&aux->trace, &span) == PT_STARTED)
+	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
 		return;
 	WRITE_ONCE(aux->stalled, true);
+	if (!aux->cut)
+		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED);
 	irq_work_queue(&aux->work);
 }
 
@@ -96,15 +110,16 @@ static void begin(struct pmuctl_aux *aux)
 static void end(struct pmuctl_aux *aux)
 {
 	struct auxbuf *buf = aux->buf;
-	struct pt_result result;
-	u64 from = buf->head, flags = 0;
+	struct hwtrace_result result;
+	u64 from, flags = 0;
 
-	if (!pt_stop(&aux->trace, &result))
+	if (!aux->driver->unit->stop(&aux->trace, &result))
 		return;
+	from = buf->head + result.skipped;
 	if (result.stopped || result.error)
 		flags |= PERF_AUX_FLAG_TRUNCATED;
 	aux->bytes += result.bytes;
-	if (auxbuf_end(buf, result.bytes))
+	if (auxbuf_end(buf, result.skipped + result.bytes))
 		pmuctl_output_wake(aux->event->output);
 	if (!result.bytes && !flags)
 		return;
@@ -115,7 +130,7 @@ static void end(struct pmuctl_aux *aux)
 		put_aux(aux, from, result.bytes, flags);
 }
 
-void pmuctl_aux_interrupt(struct pt_trace *trace)
+void pmuctl_aux_interrupt(struct hwtrace *trace)
 {
 	struct pmuctl_aux *aux = container_of(trace, struct pmuctl_aux, trace);
 
@@ -154,7 +169,7 @@ static u64 aux_read(const struct pmuctl_event *event)
 }
 
 /*
- * If the leader was paused while this interrupts its start or stop, that knows (pt.c). So
+ * If the leader was paused while this interrupts its start or stop, that knows (pmu/). So
  * none is dropped, and there is nothing that could recurse.
  */
 void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
@@ -164,7 +179,7 @@ void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
 
 	if (!(event->aux_action & action) || !aux)
 		return;
-	if (!pt_pause(&aux->trace, pause))
+	if (!aux->driver->unit->pause(&aux->trace, pause))
 		local64_inc(&aux->idle);
 	else
 		local64_inc(pause ? &aux->pauses : &aux->resumes);
@@ -220,7 +235,7 @@ void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *f
 
 	if (running)
 		end(aux);
-	aux->trace.filter = *filter;
+	aux->pt.filter = *filter;
 	if (running)
 		begin(aux);
 }
@@ -260,16 +275,17 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 
 	if (!driver)
 		return pmuctl_refuse(why, TYPE_UNKNOWN, "attr.type", attr->type);
-	if (driver->reason())
+	if (driver->unit->reason())
 		return pmuctl_refuse(why, AUX_NONE, "attr.type", driver->name,
-				     driver->reason());
+				     driver->unit->reason());
 	if (attr->inherit)
 		return pmuctl_refuse(why, AUX_INHERIT, "attr.inherit");
 	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
 	if (!aux)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	memset(&event->own.counter, 0, sizeof(event->own.counter));
-	err = pt_config_encode(pt_caps(), attr, &aux->trace.ctl, why);
+	aux->driver = driver;
+	err = driver->unit->encode(&aux->trace, attr, why);
 	if (err) {
 		kfree(aux);
 		return err;
@@ -312,6 +328,7 @@ static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *e
 }
 
 struct taken {
+	const struct hwtrace_unit *unit;
 	bool by_others;
 };
 
@@ -319,14 +336,14 @@ static void look_for_others(void *info)
 {
 	struct taken *taken = info;
 
-	if (pt_is_taken())
+	if (taken->unit->is_taken())
 		WRITE_ONCE(taken->by_others, true);
 }
 
 int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
-	struct taken taken = {};
+	struct taken taken = { .unit = event->aux->driver->unit };
 	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
@@ -336,28 +353,36 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	err = pt_keep_others_away();
+	err = taken.unit->keep_others_away();
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (!err)
 		on_each_cpu(look_for_others, &taken, 1);
 	if (err || taken.by_others)
-		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type");
+		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type",
+				     event->aux->driver->name);
 	return 0;
 }
 
 void pmuctl_aux_settle(void)
 {
-	if (!nr_of_cpus && !nr_of_tasks)
-		pt_let_others();
+	unsigned int i;
+
+	if (nr_of_cpus || nr_of_tasks)
+		return;
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		drivers[i].unit->let_others();
 }
 
 void pmuctl_aux_cpu_came(int cpu)
 {
+	unsigned int i;
+
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
-	if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu))
-		pt_cpu_came(cpu);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu) && drivers[i].unit->cpu_came)
+			drivers[i].unit->cpu_came(cpu);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
 }

@@ -22,6 +22,7 @@
 #include <asm/local64.h>
 
 #include "output.h"
+#include "pmu/bts.h"
 #include "pmu/pt.h"
 #include "soft.h"
 
@@ -39,13 +40,17 @@ struct pmuctl_aux_file {
 
 /**
  * struct pmuctl_aux - what an event has that traces
- * @event: whose; constant.
- * @trace: what the tracing unit needs to know.
+ * @event: whose; constant, as
+ * @driver: its kind.
+ * @trace: what the tracing unit needs to know; it is the first of
+ * @pt: and
+ * @bts: whichever its driver is for.
  * @buf: where it writes; NULL while nothing is mapped. Changed on the CPU on which the
  *	event's context is loaded, with its lock.
  * @bytes: traced, ever.
  * @told_start: an ITRACE_START record was written.
  * @stalled: it is running, but there is no room.
+ * @cut: it was told that something is missing since the last record with bytes.
  * @work: does what an NMI cannot.
  * @pauses: see struct pmuctl_aux_status; with
  * @resumes:
@@ -65,11 +70,17 @@ struct pmuctl_aux_file {
  */
 struct pmuctl_aux {
 	struct pmuctl_event *event;
-	struct pt_trace trace;
+	const struct pmuctl_aux_driver *driver;
+	union {
+		struct hwtrace trace;
+		struct pt_trace pt;
+		struct bts_trace bts;
+	};
 	struct auxbuf *buf;
 	u64 bytes;
 	bool told_start;
 	bool stalled;
+	bool cut;
 	struct irq_work work;
 	local64_t pauses, resumes, idle, missed;
 
@@ -86,20 +97,26 @@ struct pmuctl_aux {
  * struct pmuctl_aux_driver - a kind of AUX events
  * @name: as perf calls it.
  * @type: attr.type of its events.
- * @reason: why this CPU has none; NULL if it has.
+ * @unit: that does it; the reason why this CPU has none.
+ * @tells_kernel: a trace of user mode alone tells of the kernel's addresses.
  */
 struct pmuctl_aux_driver {
 	const char *name;
 	u32 type;
-	const char *(*reason)(void);
+	const struct hwtrace_unit *unit;
+	bool tells_kernel;
 };
 
 /* attr.type of each; programs ask for them by name. */
 #define PMUCTL_TYPE_INTEL_PT	PMUCTL_TYPE_DRIVERS
+#define PMUCTL_TYPE_INTEL_BTS	(PMUCTL_TYPE_DRIVERS + 1)
 
 /* The driver of a type, or number @n of all; NULL if there is none. Any context. */
 const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type);
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n);
+
+/* Can this machine trace? Any context. */
+bool pmuctl_aux_is_there(void);
 
 /**
  * pmuctl_aux_init() - let a new event trace
@@ -146,7 +163,7 @@ bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
 /* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
 
-/* What its trace is to be restricted to. Its context is locked, on its CPU. */
+/* What its trace is to be restricted to, by Processor Trace. Its context is locked, on its CPU. */
 void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
 
 /* attr.aux_action of a validated attr */
@@ -175,7 +192,7 @@ void pmuctl_aux_status(const struct pmuctl_event *event,
 		       struct pmuctl_aux_status *status);
 
 /* hwpmu_ops.trace */
-void pmuctl_aux_interrupt(struct pt_trace *trace);
+void pmuctl_aux_interrupt(struct hwtrace *trace);
 
 /* ---- aux_map.c ---- */
 

@@ -56,7 +56,7 @@ static void put_nowhere(const struct pmuctl_aux *aux, struct pt_filter *filter)
 void pmuctl_aux_exec(struct pmuctl_event *event)
 {
 	struct pmuctl_aux *aux = event->aux;
-	struct pt_filter filter = aux->trace.filter;
+	struct pt_filter filter = aux->pt.filter;
 
 	if (list_empty(&aux->filed))
 		return;
@@ -89,7 +89,7 @@ static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vm
 {
 	struct filter_change change = {
 		.event = aux->event,
-		.filter = aux->trace.filter,
+		.filter = aux->pt.filter,
 	};
 
 	lockdep_assert_held(&files_lock);
@@ -231,7 +231,9 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 	unsigned int i;
 	int err;
 
-	err = pt_filter_parse(text, pt_caps(), event->aux->trace.ctl, &change.filter, names,
+	if (event->aux->driver->unit != &pt_unit)
+		return pmuctl_refuse(why, AUX_NO_FILTER, "filter", event->aux->driver->name);
+	err = pt_filter_parse(text, pt_caps(), event->aux->pt.ctl, &change.filter, names,
 			      why);
 	if (!err)
 		err = open_files(event, &change.filter, names, files, why);

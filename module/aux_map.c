@@ -79,7 +79,7 @@ static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,
 	if (err)
 		return err;
 	buf = auxbuf_alloc(aux->buffer->ring->user, nr_pages, flags, aux->watermark);
-	if (buf && pt_tables_alloc(&aux->trace, buf)) {
+	if (buf && aux->driver->unit->alloc(&aux->trace, buf)) {
 		/* The trace's time stamps are the TSC's, its records' are not. */
 		if (event->output->clockid < 0)
 			pmuctl_userpage_tell_clock(aux->buffer->ring->user);
@@ -142,7 +142,7 @@ void pmuctl_aux_unmap(struct pmuctl_event *event)
 	mutex_lock(&aux_mutex);
 	if (!--aux->mappings) {
 		set_buf(event, NULL);
-		pt_tables_free(&aux->trace);
+		aux->driver->unit->free(&aux->trace);
 		auxbuf_free(buf);
 		pmuctl_uncharge(&aux->charge);
 		pmuctl_buffer_unmap(event->output, aux->buffer);

@@ -108,7 +108,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 			sizeof(info->pmu_reason));
 		return;
 	}
-	if (!pt_reason())
+	if (pmuctl_aux_is_there())
 		info->features |= PMUCTL_FEATURE_AUX;
 	info->features |= PMUCTL_FEATURE_COUNTING |
 		PMUCTL_FEATURE_MULTIPLEXING | PMUCTL_FEATURE_USER_READ;

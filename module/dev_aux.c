@@ -16,6 +16,7 @@ long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
 {
 	const struct pmuctl_aux_driver *driver;
 	struct pmuctl_driver out;
+	const char *reason;
 	u32 size;
 	int err;
 
@@ -27,9 +28,10 @@ long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
 		return pmuctl_refuse(why, AUX_NO_DRIVER, "index", out.index);
 	out.size = sizeof(out);
 	out.type = driver->type;
-	out.config = driver->reason() ? 0 : pt_caps()->allowed;
+	reason = driver->unit->reason();
+	out.config = reason ? 0 : driver->unit->config();
 	strscpy_pad(out.name, driver->name, sizeof(out.name));
-	strscpy_pad(out.reason, driver->reason() ? : "", sizeof(out.reason));
+	strscpy_pad(out.reason, reason ? : "", sizeof(out.reason));
 	return pmuctl_copy_back(arg, size, &out, sizeof(out), why);
 }
 
@@ -88,43 +90,84 @@ static const struct attribute_group format_group = {
 	.is_visible = format_is_visible,
 };
 
-static ssize_t type_show(struct kobject *kobj, struct kobj_attribute *attr, char *page)
-{
-	return sysfs_emit(page, "%u\n", PMUCTL_TYPE_INTEL_PT);
-}
+static const struct attribute_group *pt_groups[] = { &format_group, NULL };
 
-static struct kobj_attribute type_attr = __ATTR_RO(type);
-
-static struct attribute *driver_attrs[] = { &type_attr.attr, NULL };
-
-static const struct attribute_group driver_group = {
-	.attrs = driver_attrs,
+/**
+ * struct driver_dir - of a driver that this CPU can use
+ * @kobj: the directory; NULL if there is none.
+ * @type: the file in it.
+ * @driver: what it tells of.
+ * @groups: what else is in it; NULL for nothing.
+ */
+struct driver_dir {
+	struct kobject *kobj;
+	struct kobj_attribute type;
+	const struct pmuctl_aux_driver *driver;
+	const struct attribute_group **groups;
 };
 
-static const struct attribute_group *groups[] = { &driver_group, &format_group, NULL };
-static struct kobject *dir;
+static ssize_t show_type(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  container_of(attr, struct driver_dir, type)->driver->type);
+}
 
-int __init pmuctl_dev_aux_init(struct device *device)
+#define DRIVER_DIR(groups_)						\
+	{ .type = __ATTR(type, 0444, show_type, NULL), .groups = groups_ }
+
+/* In the order of the drivers */
+static struct driver_dir dirs[] = { DRIVER_DIR(pt_groups), DRIVER_DIR(NULL) };
+
+static void remove_dir(struct driver_dir *dir)
+{
+	if (!dir->kobj)
+		return;
+	if (dir->groups)
+		sysfs_remove_groups(dir->kobj, dir->groups);
+	sysfs_remove_file(dir->kobj, &dir->type.attr);
+	kobject_put(dir->kobj);
+	dir->kobj = NULL;
+}
+
+static int make_dir(struct driver_dir *dir, struct device *device)
 {
 	int err;
 
-	if (pt_reason())
-		return 0;
-	dir = kobject_create_and_add("intel_pt", &device->kobj);
-	if (!dir)
+	dir->kobj = kobject_create_and_add(dir->driver->name, &device->kobj);
+	if (!dir->kobj)
 		return -ENOMEM;
-	err = sysfs_create_groups(dir, groups);
+	err = sysfs_create_file(dir->kobj, &dir->type.attr);
+	if (!err && dir->groups)
+		err = sysfs_create_groups(dir->kobj, dir->groups);
 	if (err) {
-		kobject_put(dir);
-		dir = NULL;
+		kobject_put(dir->kobj);
+		dir->kobj = NULL;
 	}
 	return err;
 }
 
+int __init pmuctl_dev_aux_init(struct device *device)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		dirs[i].driver = pmuctl_aux_driver_at(i);
+		if (dirs[i].driver->unit->reason())
+			continue;
+		err = make_dir(&dirs[i], device);
+		if (err) {
+			pmuctl_dev_aux_exit();
+			return err;
+		}
+	}
+	return 0;
+}
+
 void pmuctl_dev_aux_exit(void)
 {
-	if (!dir)
-		return;
-	sysfs_remove_groups(dir, groups);
-	kobject_put(dir);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dirs); i++)
+		remove_dir(&dirs[i]);
 }

@@ -25,6 +25,7 @@ static int __init pmuctl_init(void)
 	if (err)
 		return err;
 	pt_init();
+	bts_init();
 	err = pmuctl_event_init();
 	if (err)
 		goto err_hwpmu;

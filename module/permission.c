@@ -4,7 +4,7 @@
  * perf_event_paranoid, which modules cannot read, so there is a parameter of our own:
  *
  *	 3	no event at all
- *	 2	no event that counts in the kernel
+ *	 2	no event that counts in the kernel, or tells its addresses
  *	 1	no event that counts all tasks of a CPU
  *	 0	no raw tracepoint data
  *	-1	everything is allowed
@@ -25,6 +25,7 @@
 #include <linux/proc_fs.h>
 #include <linux/sched/task.h>
 
+#include "aux.h"
 #include "front.h"
 
 static int paranoid = 2;
@@ -114,6 +115,7 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid,
 		    struct pmuctl_explanation *why)
 {
+	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
 	int level = pmuctl_paranoid();
 
 	if (perfmon_capable())
@@ -123,6 +125,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (level > 1 && !attr->exclude_kernel)
 		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
 				     level);
+	if (level > 1 && driver && driver->tells_kernel)
+		return pmuctl_refuse(why, PERM_ADDRESSES, "attr.type",
+				     driver->name, level);
 	if (attr->type == PERF_TYPE_TRACEPOINT &&
 	    attr->sample_type & PERF_SAMPLE_RAW && level >= 0)
 		return pmuctl_refuse(why, PERM_RAW, "attr.sample_type");

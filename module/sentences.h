@@ -247,7 +247,7 @@
 #define PMUCTL_SAY_AUX_BUSY EBUSY, \
 	"another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first"
 #define PMUCTL_SAY_AUX_FOREIGN EBUSY, \
-	"somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first"
+	"somebody else is tracing on this machine's CPUs, as 'perf record -e %s//' does: end that first"
 #define PMUCTL_SAY_AUX_OFFSET EINVAL, \
 	"aux_offset of the metadata page is %llu, and the mapping is at %llu: write the offset there before you map"
 #define PMUCTL_SAY_AUX_SIZE EINVAL, \
@@ -269,7 +269,7 @@
 #define PMUCTL_SAY_AUX_LEADER EINVAL, \
 	"aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1"
 #define PMUCTL_SAY_AUX_STATUS EINVAL, \
-	"this event does not trace: ask the leader of its group, if that is one of intel_pt"
+	"this event does not trace: ask the leader of its group, if that is one of intel_pt or intel_bts"
 #define PMUCTL_SAY_PT_BITS EINVAL, \
 	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \
@@ -288,14 +288,32 @@
 #define PMUCTL_SAY_PT_START EOPNOTSUPP, \
 	"Processor Trace cannot start at an address: use 'filter' with a range, or a tracepoint that resumes the trace"
 
-/* Why there is no Processor Trace: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
+#define PMUCTL_SAY_AUX_NO_FILTER EOPNOTSUPP, \
+	"the trace of %s events cannot be restricted to addresses: trace everything and choose when you decode"
+#define PMUCTL_SAY_BTS_CONFIG EINVAL, \
+	"config 0x%llx is not 0, and Branch Trace Store has nothing to choose: leave it 0"
+#define PMUCTL_SAY_PERM_ADDRESSES EACCES, \
+	"traces of %s tell the kernel's addresses, even of user mode alone, and that is not allowed at level %d without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less"
+
+/* Why there is no tracing unit: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
 #define PMUCTL_NO_PT_ABSENT \
 	"this CPU has no Intel Processor Trace, or the hypervisor hides it"
 #define PMUCTL_NO_PT_TOPA \
 	"this CPU writes its trace to a single region of memory only (no ToPA with many entries), which pmuctl cannot use"
-#define PMUCTL_NO_PT_PMU \
+#define PMUCTL_NO_TRACE_PMU \
 	"its interrupts come with those of the performance counters, and these cannot be used: 'pmuctl doctor' says why"
 #define PMUCTL_NO_PT_MSR \
 	"CPUID tells of Intel Processor Trace, but its registers cannot be read: the hypervisor keeps them from this machine"
+
+#define PMUCTL_NO_BTS_ABSENT \
+	"this CPU has no Branch Trace Store in the 64-bit format, or the hypervisor hides it"
+#define PMUCTL_NO_BTS_LEVELS \
+	"Branch Trace Store of this CPU cannot tell the kernel from user mode (no DS-CPL), which pmuctl needs"
+#define PMUCTL_NO_BTS_OFF \
+	"CPUID tells of a debug store, but Branch Trace Store is switched off (IA32_MISC_ENABLE): the firmware or the hypervisor did that"
+#define PMUCTL_NO_BTS_ISOLATED \
+	"page table isolation hides from user mode the memory that the CPU would write branches to: boot with nopti, if Meltdown is no danger here"
+#define PMUCTL_NO_BTS_MSR \
+	"CPUID tells of Branch Trace Store, but its registers cannot be read: the hypervisor keeps them from this machine"
 
 #endif /* PMUCTL_SENTENCES_H */

@@ -231,13 +231,15 @@ struct perffile_trace {
 /**
  * struct perffile_traces - all of a file
  * @whose: PERFFILE_TRACE_*; 0 if the file does not tell.
- * @words: enum perffile_intel_pt.
+ * @words: enum perffile_intel_pt, or perffile_intel_bts.
+ * @snapshot: the pieces were copied from what was written over and over.
  * @pieces: in the order of the file.
  * @count: how many.
  */
 struct perffile_traces {
 	uint32_t whose;
 	uint64_t words[PERFFILE_PT_WORDS];
+	bool snapshot;
 	struct perffile_trace *pieces;
 	size_t count;
 };

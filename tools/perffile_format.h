@@ -6,6 +6,8 @@
 #ifndef PMUCTL_TOOL_PERFFILE_FORMAT_H
 #define PMUCTL_TOOL_PERFFILE_FORMAT_H
 
+#include <stdint.h>
+
 /* The first eight bytes of a file */
 #define PERFFILE_MAGIC "PERFILE2"
 
@@ -46,6 +48,7 @@ enum perffile_feature {
 
 /* Of PERFFILE_AUXTRACE_INFO: whose trace it is, and what its words are then */
 #define PERFFILE_TRACE_INTEL_PT 1
+#define PERFFILE_TRACE_INTEL_BTS 2
 
 enum perffile_intel_pt {
 	PERFFILE_PT_TYPE,		/* attr.type */
@@ -66,6 +69,19 @@ enum perffile_intel_pt {
 	PERFFILE_PT_RATIO,		/* without turbo, 0 if it is not known */
 	PERFFILE_PT_FILTER_SIZE,	/* of a text behind the words */
 	PERFFILE_PT_WORDS,
+};
+
+/* The first ones, up to PERFFILE_PT_HAS_TIME_ZERO, are the same here. */
+enum perffile_intel_bts {
+	PERFFILE_BTS_SNAPSHOT = PERFFILE_PT_HAS_TIME_ZERO + 1,
+	PERFFILE_BTS_WORDS,
+};
+
+/* What Branch Trace Store writes: where a branch is, where it goes, and flags */
+struct perffile_branch {
+	uint64_t from;
+	uint64_t to;
+	uint64_t flags;
 };
 
 /* PERFFILE_PT_SWITCHES: by records of all tasks of a CPU */

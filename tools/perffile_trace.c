@@ -19,6 +19,8 @@ static void read_info(struct perffile_traces *traces, struct perffile_bytes byte
 	perffile_take32(&bytes);
 	for (size_t i = 0; i < PERFFILE_PT_WORDS; i++)
 		traces->words[i] = perffile_take64(&bytes);
+	traces->snapshot = traces->words[traces->whose == PERFFILE_TRACE_INTEL_BTS ?
+					 PERFFILE_BTS_SNAPSHOT : PERFFILE_PT_SNAPSHOT];
 }
 
 static void read_piece(struct perffile_traces *traces, struct perffile_bytes bytes)

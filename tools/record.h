@@ -57,6 +57,7 @@ struct record_options {
  * @ring_event: number of the event whose rings they are.
  * @rings: one for each target: of that event; NULL where nothing is open.
  * @traces: likewise the buffers of its traces; NULL if nothing traces.
+ * @of_branches: these are Branch Trace Store's, not Processor Trace's.
  */
 struct recording {
 	struct event_set set;
@@ -66,6 +67,7 @@ struct recording {
 	size_t ring_event;
 	struct pmuctl_ring **rings;
 	struct pmuctl_trace **traces;
+	bool of_branches;
 };
 
 int recording_open(struct pmuctl_device *dev, const struct record_options *options,

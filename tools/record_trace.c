@@ -6,6 +6,7 @@
  */
 #include <cpuid.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,22 @@
 #define PAGES_DEFAULT	1024u
 #define PAGES_LEAST	32u
 
-/* Where sysfs has the terms of a driver that traces */
+/* Where sysfs has the terms of a driver that traces, and the type of the other */
 #define FORMATS "/sys/class/misc/pmuctl/intel_pt/format"
+#define BTS_TYPE "/sys/class/misc/pmuctl/intel_bts/type"
+
+static bool type_is_of_branches(uint32_t type)
+{
+	FILE *file = fopen(BTS_TYPE, "re");
+	uint32_t number = 0;
+	int n;
+
+	if (!file)
+		return false;
+	n = fscanf(file, "%" SCNu32, &number);
+	fclose(file);
+	return n == 1 && number == type;
+}
 
 /**
  * traces_find() - which event of a recording traces
@@ -45,6 +60,7 @@ int traces_find(struct recording *r)
 	}
 	if (!found)
 		return 0;
+	r->of_branches = type_is_of_branches(r->set.events[r->ring_event].attr.type);
 	r->traces = calloc(r->set.targets.count, sizeof(struct pmuctl_trace *));
 	return r->traces ? 0 : -ENOMEM;
 }
@@ -148,9 +164,22 @@ static const struct perf_event_mmap_page *any_page(const struct recording *r)
 	return NULL;
 }
 
-static void put_machine(const struct recording *r, uint64_t *words)
+/* The first words of both units */
+static void put_clock(const struct recording *r, uint64_t *words)
 {
 	const struct perf_event_mmap_page *page = any_page(r);
+
+	words[PERFFILE_PT_TYPE] = r->events[r->ring_event].attr.type;
+	if (!page || !page->cap_user_time_zero)
+		return;
+	words[PERFFILE_PT_TIME_SHIFT] = page->time_shift;
+	words[PERFFILE_PT_TIME_MULT] = page->time_mult;
+	words[PERFFILE_PT_TIME_ZERO] = page->time_zero;
+	words[PERFFILE_PT_HAS_TIME_ZERO] = 1;
+}
+
+static void put_machine(uint64_t *words)
+{
 	unsigned int eax, ebx, ecx, edx;
 
 	words[PERFFILE_PT_TSC] = format_bits("tsc");
@@ -165,12 +194,6 @@ static void put_machine(const struct recording *r, uint64_t *words)
 	/* Base frequency in MHz, in steps of the bus clock */
 	if (__get_cpuid(0x16, &eax, &ebx, &ecx, &edx))
 		words[PERFFILE_PT_RATIO] = (eax & 0xffff) / 100;
-	if (!page || !page->cap_user_time_zero)
-		return;
-	words[PERFFILE_PT_TIME_SHIFT] = page->time_shift;
-	words[PERFFILE_PT_TIME_MULT] = page->time_mult;
-	words[PERFFILE_PT_TIME_ZERO] = page->time_zero;
-	words[PERFFILE_PT_HAS_TIME_ZERO] = 1;
 }
 
 /**
@@ -192,27 +215,51 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 		.header.size = sizeof(record),
 		.whose = PERFFILE_TRACE_INTEL_PT,
 	};
-	const struct iovec piece = { &record, sizeof(record) };
+	struct iovec piece = { &record, sizeof(record) };
 	bool of_cpus = measure_is_of_cpus(&r->options->measure);
 
 	if (!r->traces)
 		return 0;
-	record.words[PERFFILE_PT_TYPE] = r->events[r->ring_event].attr.type;
+	put_clock(r, record.words);
+	if (r->of_branches) {
+		record.whose = PERFFILE_TRACE_INTEL_BTS;
+		record.words[PERFFILE_BTS_SNAPSHOT] = r->options->snapshot;
+		piece.iov_len -= (PERFFILE_PT_WORDS - PERFFILE_BTS_WORDS) * sizeof(uint64_t);
+		record.header.size = (uint16_t)piece.iov_len;
+		return perfdata_write(file, &piece, 1);
+	}
 	record.words[PERFFILE_PT_SNAPSHOT] = r->options->snapshot;
 	record.words[PERFFILE_PT_PER_CPU] = of_cpus;
 	record.words[PERFFILE_PT_SWITCHES] = of_cpus ? PERFFILE_SWITCHES_OF_CPUS : 0;
-	put_machine(r, record.words);
+	put_machine(record.words);
 	return perfdata_write(file, &piece, 1);
 }
 
 /* ------------------------------------------------------------------- copying */
+
+/* The end of the buffer has no room for a whole record, and what is there is none. */
+static int write_branches(struct perfdata *file, struct perfdata_trace *trace,
+			  const struct iovec *pieces, int count)
+{
+	int ret = 0;
+
+	for (int i = 0; i < count && ret == 0; i++) {
+		struct iovec piece = pieces[i];
+
+		piece.iov_len -= piece.iov_len % sizeof(struct perffile_branch);
+		if (piece.iov_len)
+			ret = perfdata_write_trace(file, trace, &piece, 1);
+		trace->position += pieces[i].iov_len;
+	}
+	return ret;
+}
 
 static int write_pieces(const struct recording *r, struct perfdata *file, size_t target,
 			const struct iovec *pieces, int count)
 {
 	bool of_cpus = measure_is_of_cpus(&r->options->measure);
 	int id = r->set.targets.list[target];
-	const struct perfdata_trace trace = {
+	struct perfdata_trace trace = {
 		.position = pmuctl_trace_position(r->traces[target]),
 		.reference = __rdtsc(),
 		.buffer = (uint32_t)target,
@@ -220,6 +267,8 @@ static int write_pieces(const struct recording *r, struct perfdata *file, size_t
 		.cpu = of_cpus ? id : -1,
 	};
 
+	if (r->of_branches)
+		return write_branches(file, &trace, pieces, count);
 	return perfdata_write_trace(file, &trace, pieces, count);
 }
 

@@ -43,6 +43,7 @@ struct function {
  * @row_count: how many.
  * @row_room: room there.
  * @instructions: that were executed.
+ * @branches: of any kind.
  * @calls: of functions.
  * @errors: places that could not be decoded.
  * @lost: times that the processor lost packets.
@@ -60,6 +61,7 @@ struct tracing {
 	size_t row_count;
 	size_t row_room;
 	uint64_t instructions;
+	uint64_t branches;
 	uint64_t calls;
 	uint64_t errors;
 	uint64_t lost;
@@ -225,6 +227,7 @@ static void step_take(void *arg, const struct trace_step *step)
 	bool by_function = t->script->trace == SCRIPT_TRACE_FUNCTIONS;
 	struct function *row = NULL;
 
+	t->branches += step->kind != TRACE_INSTRUCTION;
 	if (t->thread != step->thread || step->kind == TRACE_BEGIN) {
 		t->thread = step->thread;
 		t->low = 0;
@@ -280,8 +283,11 @@ static void print_functions(struct tracing *t)
 
 static void say_result(const struct tracing *t)
 {
-	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " instructions, %" PRIu64
-		  " calls, %" PRIu64 " errors", t->run.bytes, t->instructions, t->calls, t->errors);
+	bool branches = t->traces.whose == PERFFILE_TRACE_INTEL_BTS;
+
+	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " %s, %" PRIu64 " calls, %" PRIu64
+		  " errors", t->run.bytes, branches ? t->branches : t->instructions,
+		  branches ? "branches" : "instructions", t->calls, t->errors);
 	if (t->run.missing)
 		say_error("%" PRIu64 " bytes of trace are not in the file, or its records do not tell of them",
 			  t->run.missing);
@@ -317,8 +323,15 @@ static bool can_decode(const struct tracing *t)
 		say_error("'%s' has no trace: record one with -e intel_pt//u", path);
 		return false;
 	}
+	if (t->traces.whose == PERFFILE_TRACE_INTEL_BTS) {
+		if (t->script->trace != SCRIPT_TRACE_INSTRUCTIONS)
+			return true;
+		say_error("the trace in '%s' has branches only: use --trace=branches, calls or functions",
+			  path);
+		return false;
+	}
 	if (t->traces.whose != PERFFILE_TRACE_INTEL_PT) {
-		say_error("the trace in '%s' is none of Intel Processor Trace: nothing else can be decoded",
+		say_error("the trace in '%s' is none of Intel's: nothing else can be decoded",
 			  path);
 		return false;
 	}

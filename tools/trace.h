@@ -2,8 +2,9 @@
 /*
  * Decoding of traces: what the bytes that a processor wrote while it traced say of the way
  * that it went. trace_code.c knows the code that was executed, trace_decode.c is the
- * decoder, which needs libipt, trace_streams.c knows which task ran when, and in which order
- * pieces are decoded; what comes of it, script_trace.c prints.
+ * decoder of Processor Trace, which needs libipt, trace_branches.c that of Branch Trace Store,
+ * trace_streams.c knows which task ran when, and in which order pieces are decoded; what
+ * comes of it, script_trace.c prints.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
@@ -122,5 +123,9 @@ struct trace_run {
 
 int trace_run(struct trace_run *run);
 uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
+
+/* ---- trace_branches.c */
+
+void trace_branches(const struct trace_piece *piece);
 
 #endif /* PMUCTL_TOOL_TRACE_H */

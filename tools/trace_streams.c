@@ -106,12 +106,19 @@ static uint64_t tsc_at(const struct perffile_traces *traces, uint64_t time)
 	return ((since / mult) << shift) + (((since % mult) << shift) + mult - 1) / mult;
 }
 
+/* Are they records of Branch Trace Store? Those have no time stamps, and each is by itself. */
+static bool is_branches(const struct trace_run *run)
+{
+	return run->traces->whose == PERFFILE_TRACE_INTEL_BTS;
+}
+
 /* Do the trace's time stamps mean something? */
 static bool has_clock(const struct trace_run *run)
 {
 	const uint64_t *words = run->traces->words;
 
-	return words[PERFFILE_PT_HAS_TIME_ZERO] && words[PERFFILE_PT_TIME_MULT] &&
+	return !is_branches(run) && words[PERFFILE_PT_HAS_TIME_ZERO] &&
+	       words[PERFFILE_PT_TIME_MULT] &&
 	       words[PERFFILE_PT_TIME_MULT] <= UINT32_MAX &&
 	       words[PERFFILE_PT_TIME_SHIFT] < 32 && run->config & words[PERFFILE_PT_TSC];
 }
@@ -259,7 +266,7 @@ static int spans_find(struct streams *streams)
 	struct perffile_error error;
 	int ret = 0;
 
-	if (traces->words[PERFFILE_PT_SNAPSHOT]) {
+	if (traces->snapshot) {
 		snapshots = calloc(traces->count, sizeof(*snapshots));
 		if (!snapshots)
 			return -ENOMEM;
@@ -304,7 +311,7 @@ static bool begins_anew(const struct stream *stream, const struct span *span)
 {
 	uint8_t bytes[PSB_SIZE];
 
-	if (stream->run->traces->words[PERFFILE_PT_SNAPSHOT])
+	if (stream->run->traces->snapshot || is_branches(stream->run))
 		return true;
 	if (gather(stream, span->position, PSB_SIZE, bytes) < PSB_SIZE)
 		return false;
@@ -344,7 +351,7 @@ static uint64_t chunk_copy(struct stream *stream, uint64_t room)
 		struct span *span = &stream->spans[i];
 		uint64_t got, want = span->size < room - done ? span->size : room - done;
 
-		if (run->traces->words[PERFFILE_PT_SNAPSHOT]) {
+		if (run->traces->snapshot) {
 			memcpy(stream->bytes, run->traces->pieces[span->snapshot].bytes, want);
 			got = want;
 		} else {
@@ -394,6 +401,7 @@ static void stream_visit(void *arg, const struct trace_step *step)
 	stream->run->visit(stream->run->arg, &whose);
 }
 
+/* Begin with the next piece; one of Branch Trace Store is decoded at once. */
 static int chunk_open(struct stream *stream)
 {
 	struct trace_run *run = stream->run;
@@ -419,6 +427,10 @@ static int chunk_open(struct stream *stream)
 	piece.bytes = stream->bytes;
 	run->bytes += piece.size;
 	find_thread(stream, 0);
+	if (is_branches(run)) {
+		trace_branches(&piece);
+		return 0;
+	}
 	stream->decoder = trace_decoder_new(&piece);
 	return stream->decoder ? 0 : -ENOMEM;
 }
@@ -441,7 +453,7 @@ static int stream_run(struct stream *stream, uint64_t until)
 			ret = chunk_open(stream);
 		if (ret < 0)
 			return ret;
-		if (trace_decoder_run(stream->decoder, until))
+		if (stream->decoder && trace_decoder_run(stream->decoder, until))
 			return 0;
 		chunk_close(stream);
 	}
@@ -460,7 +472,8 @@ static int stream_run_told(struct stream *stream, const struct perffile_record *
 		ret = chunk_open(stream);
 		if (ret < 0)
 			return ret;
-		trace_decoder_run(stream->decoder, TRACE_END_OF_TIME);
+		if (stream->decoder)
+			trace_decoder_run(stream->decoder, TRACE_END_OF_TIME);
 		chunk_close(stream);
 	}
 	return 0;

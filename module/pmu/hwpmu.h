@@ -66,7 +66,7 @@ struct hwpmu_counter {
 };
 
 struct pt_regs;
-struct pt_trace;
+struct hwtrace;
 
 /**
  * struct hwpmu_ops - what the core wants to be told
@@ -82,7 +82,7 @@ struct pt_trace;
 struct hwpmu_ops {
 	bool (*overflow)(struct hwpmu_counter *counter, struct pt_regs *regs);
 	void (*stopped)(void);
-	void (*trace)(struct pt_trace *trace);
+	void (*trace)(struct hwtrace *trace);
 };
 
 /**

@@ -11,6 +11,8 @@
  * are handled together, the NMI of the second may still come and find nothing: one that
  * comes soon enough is taken for it.
  *
+ * Branch Trace Store is in no status: it knows by itself whether it has a reason (bts.c).
+ *
  * A status bit without an active counter is a late overflow of one that has been
  * stopped since: it was folded then, but the interrupt is ours all the same.
  */
@@ -24,6 +26,7 @@
 #include <asm/tsc.h>
 
 #include "pmu/private.h"
+#include "pmu/bts.h"
 #include "pmu/pt.h"
 
 #define NMI_NAME	"pmuctl"
@@ -123,21 +126,30 @@ static int handle_topa(u64 status)
 	return 1;
 }
 
+/* No counter has overflowed beside. */
+static int end_of_traces(struct hwpmu_cpu *cpu)
+{
+	cpu->stats.nmis_claimed++;
+	hwpmu_lvtpc_set_nmi();
+	return 1;
+}
+
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 	unsigned int loops = 0;
-	int handled = 0;
 	u64 status, left;
+	int handled;
 
 	if (!cpu->owned)
 		return NMI_DONE;
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
+	handled = bts_nmi();
 	status = read_causes(cpu);
 	if (!status)
-		return take_owed_nmi(cpu);
+		return handled ? end_of_traces(cpu) : take_owed_nmi(cpu);
 
 	hwpmu_enable_only(cpu, 0);
 	while (status && loops++ < LOOPS_MAX) {

@@ -15,6 +15,7 @@
 #include <asm/perf_event.h>
 
 #include "explain.h"
+#include "pmu/bts.h"
 #include "pmu/private.h"
 
 /* Each CPU's registers as they were before we came; large, so not static per-CPU data */
@@ -103,6 +104,7 @@ void hwpmu_cpu_online(void)
 	saved->lvtpc = apic->read(APIC_LVTPC);
 	cpu->owned = true;
 	hwpmu_lvtpc_set_nmi();
+	bts_cpu_online();
 }
 
 void hwpmu_cpu_offline(void)
@@ -114,6 +116,7 @@ void hwpmu_cpu_offline(void)
 	if (!cpu->owned)
 		return;
 
+	bts_cpu_offline();
 	saved = this_cpu_ptr(hwpmu_saved);
 	hwpmu_regs_give_back(hwpmu_caps_here(), saved);
 	apic->write(APIC_LVTPC, saved->lvtpc);

@@ -52,9 +52,14 @@ static struct rival kernels_driver = { .name = "intel_pt" };
 /* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
 #define STATUS_TOPA	BIT_ULL(55)
 
-const char *pt_reason(void)
+static const char *pt_reason(void)
 {
 	return no_pt_reason;
+}
+
+static struct pt_trace *pt_of(struct hwtrace *trace)
+{
+	return container_of(trace, struct pt_trace, base);
 }
 
 const struct pt_caps *pt_caps(void)
@@ -80,7 +85,7 @@ void __init pt_init(void)
 	if (!no_pt_reason && rdmsrl_safe(MSR_IA32_RTIT_CTL, &value))
 		no_pt_reason = PMUCTL_NO_PT_MSR;
 	if (!no_pt_reason && hwpmu_reason())
-		no_pt_reason = PMUCTL_NO_PT_PMU;
+		no_pt_reason = PMUCTL_NO_TRACE_PMU;
 	if (no_pt_reason)
 		return;
 	hwpmu_status_topa = STATUS_TOPA;
@@ -92,7 +97,7 @@ static void refresh(void *unused)
 	hwpmu_refresh();
 }
 
-int pt_keep_others_away(void)
+static int pt_keep_others_away(void)
 {
 	int err;
 
@@ -103,18 +108,18 @@ int pt_keep_others_away(void)
 	return err;
 }
 
-void pt_let_others(void)
+static void pt_let_others(void)
 {
 	rival_let_go(&kernels_driver);
 }
 
-void pt_cpu_came(int cpu)
+static void pt_cpu_came(int cpu)
 {
 	rival_cpu_came(&kernels_driver, cpu);
 	smp_call_function_single(cpu, refresh, NULL, 1);
 }
 
-bool pt_is_taken(void)
+static bool pt_is_taken(void)
 {
 	u64 ctl;
 
@@ -124,9 +129,9 @@ bool pt_is_taken(void)
 
 /* ---- Tables ---- */
 
-void pt_tables_free(struct pt_trace *trace)
+static void pt_free(struct hwtrace *trace)
 {
-	struct topa *topa = &trace->topa;
+	struct topa *topa = &pt_of(trace)->topa;
 	unsigned int i;
 
 	if (topa->tables)
@@ -137,9 +142,9 @@ void pt_tables_free(struct pt_trace *trace)
 	memset(topa, 0, sizeof(*topa));
 }
 
-bool pt_tables_alloc(struct pt_trace *trace, const struct auxbuf *buf)
+static bool pt_alloc(struct hwtrace *trace, const struct auxbuf *buf)
 {
-	struct topa *topa = &trace->topa;
+	struct topa *topa = &pt_of(trace)->topa;
 	unsigned int nr, i;
 
 	topa->nr_regions = auxbuf_nr_chunks(buf);
@@ -162,7 +167,7 @@ bool pt_tables_alloc(struct pt_trace *trace, const struct auxbuf *buf)
 	return true;
 
 err:
-	pt_tables_free(trace);
+	pt_free(trace);
 	return false;
 }
 
@@ -214,19 +219,20 @@ static u64 ctl_of(const struct pt_trace *trace)
 {
 	u64 ctl = trace->ctl | pt_filter_ctl(&trace->filter);
 
-	return READ_ONCE(trace->paused) ? ctl : ctl | PT_CTL_TRACE;
+	return READ_ONCE(trace->base.paused) ? ctl : ctl | PT_CTL_TRACE;
 }
 
-enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
+static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_span *span)
 {
 	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
+	struct pt_trace *trace = pt_of(base);
 	struct topa_place place;
 	u64 ctl;
 
 	if (cpu->active || pt_is_taken())
-		return PT_TAKEN;
+		return HWTRACE_TAKEN;
 	if (!topa_prepare(&trace->topa, span, &place))
-		return PT_FULL;
+		return HWTRACE_FULL;
 	trace->from = span->from;
 	write_place(&trace->topa, &place);
 	write_filter(&trace->filter);
@@ -234,20 +240,21 @@ enum pt_start pt_start(struct pt_trace *trace, const struct auxbuf_span *span)
 	ctl = ctl_of(trace);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */
 	if (wrmsrl_safe(MSR_IA32_RTIT_CTL, ctl))
-		return PT_TAKEN;
+		return HWTRACE_TAKEN;
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
 	barrier();
 	for (; ctl != ctl_of(trace); wrmsrl(MSR_IA32_RTIT_CTL, ctl))
 		ctl = ctl_of(trace); /* an NMI has paused it, or the reverse */
 	if (READ_ONCE(cpu->missed))
-		hwpmu_core_ops->trace(trace);
-	return PT_STARTED;
+		hwpmu_core_ops->trace(base);
+	return HWTRACE_STARTED;
 }
 
-bool pt_stop(struct pt_trace *trace, struct pt_result *result)
+static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 {
 	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
+	struct pt_trace *trace = pt_of(base);
 	struct topa_place place;
 	u64 status;
 
@@ -262,6 +269,7 @@ bool pt_stop(struct pt_trace *trace, struct pt_result *result)
 	result->stopped = status & RTIT_STATUS_STOPPED;
 	result->error = status & RTIT_STATUS_ERROR;
 	result->bytes = 0;
+	result->skipped = 0;
 	if (read_place(&trace->topa, &place))
 		result->bytes = topa_written(&trace->topa, trace->from, &place);
 	else
@@ -272,11 +280,13 @@ bool pt_stop(struct pt_trace *trace, struct pt_result *result)
 	return true;
 }
 
-bool pt_pause(struct pt_trace *trace, bool pause)
+static bool pt_pause(struct hwtrace *base, bool pause)
 {
-	if (READ_ONCE(trace->paused) == pause)
+	struct pt_trace *trace = pt_of(base);
+
+	if (READ_ONCE(base->paused) == pause)
 		return false;
-	WRITE_ONCE(trace->paused, pause);
+	WRITE_ONCE(base->paused, pause);
 	barrier(); /* an NMI from here on, which starts it anew, knows */
 	if (this_cpu_read(pt_cpu.active) == trace)
 		wrmsrl(MSR_IA32_RTIT_CTL, ctl_of(trace));
@@ -288,7 +298,33 @@ void pt_nmi(void)
 	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
 
 	if (cpu->active)
-		hwpmu_core_ops->trace(cpu->active);
+		hwpmu_core_ops->trace(&cpu->active->base);
 	else
 		WRITE_ONCE(cpu->missed, true);
 }
+
+static u64 pt_config(void)
+{
+	return the_caps.allowed;
+}
+
+static int pt_encode(struct hwtrace *trace, const struct perf_event_attr *attr,
+		     struct pmuctl_explanation *why)
+{
+	return pt_config_encode(&the_caps, attr, &pt_of(trace)->ctl, why);
+}
+
+const struct hwtrace_unit pt_unit = {
+	.reason = pt_reason,
+	.config = pt_config,
+	.encode = pt_encode,
+	.keep_others_away = pt_keep_others_away,
+	.let_others = pt_let_others,
+	.cpu_came = pt_cpu_came,
+	.is_taken = pt_is_taken,
+	.alloc = pt_alloc,
+	.free = pt_free,
+	.start = pt_start,
+	.stop = pt_stop,
+	.pause = pt_pause,
+};

@@ -6,7 +6,7 @@
 #ifndef VM_AUX_CODE_H
 #define VM_AUX_CODE_H
 
-#include "aux.h"
+#include "aux_decode.h"
 
 /* ---- This process ---- */
 

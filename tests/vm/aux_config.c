@@ -5,7 +5,7 @@
  * asked for, and not else, and the trace decodes to what was executed all the same. For
  * --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_decode.h"
 
 TestSuite(aux_config, .timeout = 300);
 

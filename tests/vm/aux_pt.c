@@ -5,7 +5,7 @@
  * that the PMU counts in the same run, wherever the program runs, and the records tell of
  * every byte. For --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_decode.h"
 
 #include <time.h>
 
@@ -267,6 +267,6 @@ Test(aux_pt, the_driver_is_listed)
 	cr_assert_eq(access(path, F_OK), 0);
 	snprintf(path, sizeof(path), "%s/format/ptw", dir);
 	cr_assert_neq(access(path, F_OK), 0, "this CPU has no PTWRITE packets");
-	driver.index = 1;
+	driver.index = 2;
 	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), -1);
 }

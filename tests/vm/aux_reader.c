@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libs: -lipt */
 /*
  * Readers of a trace that stop, are killed, or map less than they should: nothing hangs,
  * nothing is left behind, and what is lost is told of. For --cpu intel-pt.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libs: -lipt */
 /*
  * Events that pause and resume a trace, by what the trace's descriptor tells of it: each
  * transition is counted, those by every n-th hit, and those that were missed. For --cpu
@@ -166,7 +165,7 @@ Test(aux_trigger, only_what_traces_has_a_status)
 	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
 	cr_assert_eq(raw_explain(fd, &why), 0);
 	raw_check_why(&why, EINVAL, PMUCTL_WHY_AUX_STATUS, "",
-		      "this event does not trace: ask the leader of its group, if that is one of intel_pt");
+		      "this event does not trace: ask the leader of its group, if that is one of intel_pt or intel_bts");
 	s.flags = 1;
 	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
 	cr_assert_eq(raw_explain(fd, &why), 0);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libs: -lipt */
 /*
  * Counters of other kernel modules on a CPU that has a PMU of its own for traces: that one is
  * refused by its type, and counting goes on beside. For --cpu intel-pt.

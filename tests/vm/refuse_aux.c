@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* libs: -lipt */
 /*
  * AUX area tracing that is refused, each with its reason. For --cpu intel-pt.
  */

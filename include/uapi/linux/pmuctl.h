@@ -218,6 +218,9 @@ enum pmuctl_why {
 	PMUCTL_WHY_GROUP_OTHER_CPUS	= 167,	/* EINVAL: no CPU has them all */
 	PMUCTL_WHY_PT_FILE		= 170,	/* ENOENT: no file that can be mapped */
 	PMUCTL_WHY_PT_START		= 171,	/* EOPNOTSUPP: it can only stop */
+	PMUCTL_WHY_AUX_NO_FILTER	= 180,	/* EOPNOTSUPP: no address filters */
+	PMUCTL_WHY_BTS_CONFIG		= 181,	/* EINVAL: there is nothing to choose */
+	PMUCTL_WHY_PERM_ADDRESSES	= 182,	/* EACCES: it tells the kernel's addresses */
 };
 
 /*
@@ -403,7 +406,7 @@ struct pmuctl_read_cpus {
  * @index: in: which, from 0 on.
  * @type: attr.type of its events.
  * @config: bits of attr.config that this CPU has.
- * @name: as perf calls it, "intel_pt".
+ * @name: as perf calls it, "intel_pt" or "intel_bts".
  * @reason: why this CPU cannot use it, a sentence; empty if it can.
  *
  * On the device; ENOENT if there are not so many.

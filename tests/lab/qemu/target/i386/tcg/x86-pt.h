@@ -43,8 +43,10 @@ typedef struct X86PTState {
     bool starting;
     /* PacketEn: the last one of TIP.PGE and TIP.PGD was TIP.PGE. */
     bool packet_en;
-    /* There are ranges of addresses: helper_pt_filtered() sees each branch. */
+    /* There are ranges of addresses. */
     bool filtered;
+    /* helper_branch() sees each branch: there are ranges, or BTS is on. */
+    bool hooked;
     /* FilterEn */
     bool filter_en;
     /* A PSB is due at the next opportunity. */

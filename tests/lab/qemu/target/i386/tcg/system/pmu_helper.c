@@ -237,12 +237,18 @@ void x86_pmu_request_check(CPUX86State *env)
     }
 }
 
+/* The buffer of BTS is full up to the threshold, see bts_helper.c. */
+void x86_pmu_raise_pmi(CPUX86State *env)
+{
+    env->pmu.pmi_pending = true;
+    x86_pmu_request_check(env);
+}
+
 /* An output region of Intel PT with the INT bit is full, see pt_output.c. */
 void x86_pmu_raise_topa(CPUX86State *env)
 {
     env->msr_global_status |= GLOBAL_STATUS_TOPAPMI;
-    env->pmu.pmi_pending = true;
-    x86_pmu_request_check(env);
+    x86_pmu_raise_pmi(env);
 }
 
 /* Bring the guest-visible counters up to date. */

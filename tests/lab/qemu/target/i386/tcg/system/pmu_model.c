@@ -102,7 +102,6 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
 {
     switch (feature_word) {
     case FEAT_7_0_EBX:
-        /* Not by default, see x86_pmu_expand_features() */
         return pmu_is_intel(cpu) ? CPUID_7_0_EBX_INTEL_PT : 0;
     case FEAT_7_0_EDX:
         return pmu_is_intel(cpu) && cpu->tcg_pmu_hybrid ?
@@ -110,9 +109,11 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
     case FEAT_7_1_EAX:
         return pmu_is_intel(cpu) && cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON ?
                CPUID_7_1_EAX_ARCH_PERFMON_EXT : 0;
+    case FEAT_1_EDX:
+        return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ? CPUID_DTS : 0;
     case FEAT_1_ECX:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
-               CPUID_EXT_PDCM : 0;
+               CPUID_EXT_PDCM | CPUID_EXT_DTES64 | CPUID_EXT_DSCPL : 0;
     case FEAT_PERF_CAPABILITIES:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
                PERF_CAP_FULL_WRITE |
@@ -122,6 +123,21 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
     case FEAT_8000_0022_EAX:
         return pmu_is_amd(cpu) && pmu_version(cpu) >= 2 ?
                CPUID_8000_0022_EAX_PERFMON_V2 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Of these, the ones that are there only if they are asked for: tracing */
+static uint64_t pmu_optional_features(FeatureWord feature_word)
+{
+    switch (feature_word) {
+    case FEAT_7_0_EBX:
+        return CPUID_7_0_EBX_INTEL_PT;
+    case FEAT_1_EDX:
+        return CPUID_DTS;
+    case FEAT_1_ECX:
+        return CPUID_EXT_DTES64 | CPUID_EXT_DSCPL;
     default:
         return 0;
     }
@@ -138,10 +154,8 @@ void x86_pmu_expand_features(X86CPU *cpu)
 
     if (pmu_is_intel(cpu) || cpu->max_features) {
         for (w = 0; w < FEATURE_WORDS; w++) {
-            if (w == FEAT_7_0_EBX) {
-                continue; /* Intel PT has to be asked for */
-            }
             env->features[w] |= x86_pmu_supported_features(cpu, w) &
+                                ~pmu_optional_features(w) &
                                 ~env->user_features[w];
         }
     }
@@ -241,8 +255,10 @@ static void pmu_reset_intel(X86CPU *cpu, X86PMUState *pmu)
         pmu->num_fixed = PARTIAL_NUM;
     }
     env->msr_ia32_misc_enable |= MISC_ENABLE_PERFMON_AVAILABLE |
-                                 MISC_ENABLE_BTS_UNAVAILABLE |
                                  MISC_ENABLE_PEBS_UNAVAILABLE;
+    if (!(env->features[FEAT_1_EDX] & CPUID_DTS)) {
+        env->msr_ia32_misc_enable |= MISC_ENABLE_BTS_UNAVAILABLE;
+    }
 }
 
 static void pmu_reset_amd(X86CPU *cpu, X86PMUState *pmu)

@@ -278,6 +278,7 @@ static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *
         break;
     case MSR_IA32_DEBUGCTL:
         pmu->debugctl = val;
+        x86_bts_debugctl(env, val);
         return true;
     case MSR_PMU_LOSE_ACKS:
         if (!env_archcpu(env)->tcg_pmu_breakable) {

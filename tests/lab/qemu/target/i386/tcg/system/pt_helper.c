@@ -29,7 +29,7 @@
  *   TraceEn.  These request CPU_INTERRUPT_PMU, and x86_pt_check() sends them
  *   between TBs, before the next instruction.
  *
- * - If there are ranges of addresses, translated code calls helper_pt_filtered()
+ * - If there are ranges of addresses, translated code calls helper_branch()
  *   for each branch of a privilege that is traced, in and out of the ranges.
  *   Branches and events lead into a range or out of it, and not what is
  *   executed one after the other, SDM "Filtering by IP".
@@ -119,14 +119,16 @@ static void pt_land(CPUX86State *env, uint64_t ip)
     env->pt.filter_en = !any || pt_in_range(env, ip, PT_RANGE_FILTER);
 }
 
-/* Has to be called after each change to what pt_wanted() uses. */
+/* Has to be called after each change to what pt_wanted() and BTS use. */
 void pt_update_tb_flags(CPUX86State *env)
 {
     int cpl;
 
     for (cpl = 0; cpl < 4; cpl++) {
-        env->pt.tb_flags[cpl] = pt_wanted(env, cpl) ? HF_PT_MASK : 0;
+        env->pt.tb_flags[cpl] =
+            pt_wanted(env, cpl) || x86_bts_wanted(env, cpl) ? HF_PT_MASK : 0;
     }
+    env->pt.hooked = (env->pt.active && env->pt.filtered) || env->bts.priv;
 }
 
 /*
@@ -430,15 +432,15 @@ void helper_pt_ret(CPUX86State *env, target_ulong eip)
 }
 
 /*
- * A near branch while there are ranges of addresses, in a privilege that is
- * traced.  SDM "Packet Generation under Different Enable Conditions", rows 6 to 9
+ * A near branch, there may be ranges of addresses.  SDM "Packet Generation under
+ * Different Enable Conditions", rows 6 to 9
  */
-void helper_pt_filtered(CPUX86State *env, target_ulong target, uint32_t kind)
+static void pt_branch(CPUX86State *env, uint64_t target, PMUBranchKind kind)
 {
     X86PTState *pt = &env->pt;
     bool taken = kind != PMU_BR_NOT_TAKEN;
 
-    if (!pt->active || pt->starting) {
+    if (!pt_wanted(env, env->hflags & HF_CPL_MASK)) {
         return;
     }
     if (taken) {
@@ -469,6 +471,15 @@ void helper_pt_filtered(CPUX86State *env, target_ulong target, uint32_t kind)
     if (taken) {
         pt_check_stop(env, target);
     }
+}
+
+/* A near branch while something has to know of each, in a TB that traces */
+void helper_branch(CPUX86State *env, target_ulong target, uint32_t kind)
+{
+    if (kind != PMU_BR_NOT_TAKEN) {
+        x86_bts_branch(env, target);
+    }
+    pt_branch(env, target, kind);
 }
 
 /* A far transfer has gone to env->eip, from the instruction at *FUP. */

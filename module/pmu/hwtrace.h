@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tracing units of a CPU as the core sees them: let one write to a buffer, and stop it.
+ * Which units there are is in pt.h and bts.h. Nothing here knows of tasks, contexts or user
+ * memory.
+ *
+ * A trace is on at most one CPU, and a CPU has at most one. The interrupt that says that
+ * a watermark is reached, or the buffer is full, is the PMU's NMI: the PMU is ours while
+ * a trace is on.
+ */
+#ifndef PMUCTL_PMU_HWTRACE_H
+#define PMUCTL_PMU_HWTRACE_H
+
+#include "explain.h"
+#include "ringbuf/auxbuf.h"
+
+/**
+ * struct hwtrace - a trace, embedded in the unit's
+ * @paused: it is on, but nothing is traced. Owner CPU, NMI may change it.
+ */
+struct hwtrace {
+	bool paused;
+};
+
+/**
+ * struct hwtrace_result - what a trace has done
+ * @skipped: bytes that were left out before the first, and mean nothing.
+ * @bytes: written since the start, in the order of positions.
+ * @stopped: it ended because there was no more room.
+ * @error: it ended because the processor did not understand what it was told.
+ */
+struct hwtrace_result {
+	u64 skipped;
+	u64 bytes;
+	bool stopped;
+	bool error;
+};
+
+enum hwtrace_start {
+	HWTRACE_STARTED,
+	HWTRACE_FULL,	/* there is not enough room */
+	HWTRACE_TAKEN,	/* somebody else is tracing on this CPU */
+};
+
+/**
+ * struct hwtrace_unit - a tracing unit; constant
+ * @reason: why it cannot be used, a constant sentence; NULL if it can. Any context.
+ * @config: bits of attr.config that may be set.
+ * @encode: fill a trace, which is zero. As pmuctl_aux_init(): 0 or -errno.
+ * @keep_others_away: before the first trace; fine if they are already. Process, may sleep, one
+ *	at a time, cpus_read_lock held. Returns 0, -EBUSY, -ENOMEM.
+ * @let_others: after the last one; likewise.
+ * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. NULL: there
+ *	is nothing to do.
+ * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.
+ * @alloc: get a trace ready for a buffer. Process, may sleep. Returns false: no memory.
+ * @free: and undo it.
+ * @start: let a trace write on this CPU what may be written. From here to @stop its owner
+ *	must leave the trace and its buffer alone, for hwpmu_ops.trace may be called for it at
+ *	any time. Own CPU, IRQs off, or its NMI.
+ * @stop: end it. Returns false if it was not on here. As @start.
+ * @pause: let it stand still, or go on, if it is on here. Returns false if it did already. As
+ *	@start.
+ */
+struct hwtrace_unit {
+	const char *(*reason)(void);
+	u64 (*config)(void);
+	int (*encode)(struct hwtrace *trace, const struct perf_event_attr *attr,
+		      struct pmuctl_explanation *why);
+	int (*keep_others_away)(void);
+	void (*let_others)(void);
+	void (*cpu_came)(int cpu);
+	bool (*is_taken)(void);
+	bool (*alloc)(struct hwtrace *trace, const struct auxbuf *buf);
+	void (*free)(struct hwtrace *trace);
+	enum hwtrace_start (*start)(struct hwtrace *trace, const struct auxbuf_span *span);
+	bool (*stop)(struct hwtrace *trace, struct hwtrace_result *result);
+	bool (*pause)(struct hwtrace *trace, bool pause);
+};
+
+#endif /* PMUCTL_PMU_HWTRACE_H */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Branch Trace Store that is refused, each with its reason, and who else may use it when.
+ * For --cpu intel-bts.
+ */
+#include "bts.h"
+#include "msrs.h"
+
+#define THEIRS	"/sys/bus/event_source/devices/intel_bts/type"
+
+#define MSR_DEBUGCTL	0x1d9
+#define MSR_DS_AREA	0x600
+/* TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR of IA32_DEBUGCTL */
+#define BTS_BITS	0x7c0
+
+Test(bts_refuse, bits_of_config)
+{
+	union raw_attr a = bts_attr();
+
+	for (unsigned int bit = 0; bit < 64; bit += 7) {
+		a.attr.config = 1ULL << bit;
+		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_BTS_CONFIG, "attr.config",
+				  "config 0x%llx is not 0, and Branch Trace Store has nothing to choose: leave it 0",
+				  a.attr.config);
+	}
+}
+
+Test(bts_refuse, address_filters)
+{
+	union raw_attr a = bts_attr();
+	int fd = raw_check_opened(&a, 0, -1, 0);
+	struct pmuctl_explanation why;
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x401000/0x20"), -1);
+	cr_assert_eq(errno, EOPNOTSUPP);
+	cr_assert_eq(raw_explain(fd, &why), 0);
+	raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_AUX_NO_FILTER, "filter",
+		      "the trace of intel_bts events cannot be restricted to addresses: trace everything and choose when you decode");
+	close(fd);
+}
+
+/* The kernel's entries are in the records, so its addresses are. */
+Test(bts_refuse, who_may_not_know_the_kernels_addresses)
+{
+	union raw_attr a = bts_attr();
+	int status, pipe_fds[2];
+	struct pmuctl_explanation why = { .size = 0 };
+	pid_t pid;
+
+	cr_assert_eq(pipe(pipe_fds), 0);
+	raw_device();
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		if (raw_become(RAW_USER))
+			_exit(1);
+		if (raw_open(&a, 0, -1, 0, &why) != -EACCES)
+			_exit(2);
+		_exit(write(pipe_fds[1], &why, sizeof(why)) != sizeof(why));
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0, "%#x", status);
+	cr_assert_eq(read(pipe_fds[0], &why, sizeof(why)), (ssize_t)sizeof(why));
+	raw_check_why(&why, EACCES, PMUCTL_WHY_PERM_ADDRESSES, "attr.type",
+		      "traces of intel_bts tell the kernel's addresses, even of user mode alone, and that is not allowed at level 2 without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less");
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
+Test(bts_refuse, two_at_once)
+{
+	static const char *const format = "another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first";
+	union raw_attr a = bts_attr(), pt = raw_attr(trace_type(), 0);
+	int fd = raw_check_opened(&a, 0, -1, 0);
+
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this task");
+	raw_check_refused(&pt, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this task");
+	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "a task");
+	close(fd);
+	fd = raw_check_opened(&pt, 0, -1, 0);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+			  format, "this task");
+	close(fd);
+}
+
+Test(bts_refuse, both_drivers_are_listed)
+{
+	cr_assert_eq(raw_read_number("/sys/class/misc/pmuctl/intel_bts/type"), bts_type());
+	cr_assert_eq(raw_read_number("/sys/class/misc/pmuctl/intel_pt/type"), trace_type());
+	cr_assert_neq(access("/sys/class/misc/pmuctl/intel_bts/format", F_OK), 0);
+	cr_assert(raw_info().features & PMUCTL_FEATURE_AUX);
+}
+
+/* ---- The kernel's own driver ---- */
+
+static int open_theirs(void)
+{
+	struct perf_event_attr attr = {
+		.type = raw_read_number(THEIRS), .size = sizeof(attr), .disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whoever has the counters has the debug store: perf's driver takes these as ours does. */
+Test(bts_refuse, one_of_ours_and_the_kernels_driver)
+{
+	union raw_attr a = bts_attr();
+	int fd = open_theirs(), ours;
+
+	cr_assert_geq(fd, 0, "%d", fd);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
+			  "the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events");
+	close(fd);
+	ours = raw_check_opened(&a, 0, -1, 0);
+	cr_assert_eq(open_theirs(), -EBUSY);
+	close(ours);
+	fd = open_theirs();
+	cr_assert_geq(fd, 0, "%d", fd);
+	close(fd);
+}
+
+static void write_msr(unsigned int cpu, uint32_t msr, uint64_t value)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert(fd >= 0, "%s: %m", path);
+	cr_assert_eq(pwrite(fd, &value, 8, msr), 8, "MSR %#x: %m", msr);
+	close(fd);
+}
+
+/* They are given back as they were found, and while they are ours, it is seen that they are. */
+Test(bts_refuse, registers_are_given_back)
+{
+	uint64_t before[MSRS_MAX], during[MSRS_MAX], after[MSRS_MAX];
+	struct msrs m = msrs_find();
+	union raw_attr a = bts_attr();
+	int fd;
+
+	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
+	write_msr(1, MSR_DS_AREA, 0x123456789000);
+	write_msr(1, MSR_DEBUGCTL, 1 << 14);
+	a.attr.disabled = 0;
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		msrs_read(&m, cpu, before);
+		fd = raw_check_opened(&a, -1, cpu, 0);
+		msrs_read(&m, cpu, during);
+		cr_assert(during[0] >> 63 && during[0] != before[0], "%#lx", during[0]);
+		close(fd);
+		msrs_read(&m, cpu, after);
+		cr_assert_eq(before[0], after[0], "%#lx", after[0]);
+		cr_assert_eq(before[1], after[1], "%#lx", after[1]);
+	}
+	write_msr(1, MSR_DS_AREA, 0);
+	write_msr(1, MSR_DEBUGCTL, 0);
+}
+
+/* Somebody who traces past perf is not disturbed. */
+Test(bts_refuse, somebody_else_traces)
+{
+	union raw_attr a = bts_attr();
+	uint64_t before[MSRS_MAX], values[MSRS_MAX];
+	struct msrs m = msrs_find();
+
+	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
+	/* Messages on the bus, which nobody sees */
+	msrs_read(&m, 1, before);
+	write_msr(1, MSR_DEBUGCTL, 1 << 6);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_bts//' does: end that first");
+	msrs_read(&m, 1, values);
+	cr_assert_eq(values[0], before[0]);
+	cr_assert_eq(values[1], 1 << 6);
+	write_msr(1, MSR_DEBUGCTL, 0);
+	close(raw_check_opened(&a, 0, -1, 0));
+}
+
+/* A CPU that comes while branches are traced is ours as well, one that goes is not. */
+Test(bts_refuse, a_cpu_that_goes_and_comes)
+{
+	static const char *const online = "/sys/devices/system/cpu/cpu1/online";
+	uint64_t before[MSRS_MAX], values[MSRS_MAX], ours;
+	struct msrs m = msrs_find();
+	union raw_attr a = bts_attr();
+	int fd;
+
+	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
+	a.attr.disabled = 0;
+	msrs_read(&m, 0, before);
+	fd = raw_check_opened(&a, -1, 0, 0);
+	msrs_read(&m, 1, values);
+	ours = values[0];
+	cr_assert_eq(raw_write_file(online, "0"), 0);
+	cr_assert_eq(raw_write_file(online, "1"), 0);
+	msrs_read(&m, 1, values);
+	cr_assert_eq(values[0], ours, "%#lx, not %#lx", values[0], ours);
+	cr_assert_eq(raw_write_file(online, "0"), 0);
+	close(fd);
+	cr_assert_eq(raw_write_file(online, "1"), 0);
+	msrs_read(&m, 1, values);
+	cr_assert_neq(values[0], ours);
+	cr_assert_eq(values[1] & BTS_BITS, 0, "%#lx", values[1]);
+	msrs_read(&m, 0, values);
+	cr_assert_eq(values[0], before[0], "%#lx, not %#lx", values[0], before[0]);
+	cr_assert_eq(values[1], before[1], "%#lx", values[1]);
+}
