@@ -284,9 +284,9 @@
 #define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
 	"a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses"
 #define PMUCTL_SAY_PT_FILE ENOENT, \
-	"'%s' is no file that could be mapped: give the path of a program or a library"
+	"the filter names a file that is not there, or that nobody can map: give the path of a program or a library"
 #define PMUCTL_SAY_PT_START EOPNOTSUPP, \
-	"Processor Trace cannot start at an address: use 'filter' with a range, or a tracepoint that resumes the trace"
+	"a trace cannot start at an address on this CPU: use 'filter' with a range, or a tracepoint that resumes the trace"
 
 #define PMUCTL_SAY_AUX_NO_FILTER EOPNOTSUPP, \
 	"the trace of %s events cannot be restricted to addresses: trace everything and choose when you decode"

@@ -159,7 +159,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
 		/* None is longer than that. */
 		{ "TRACEPOINT_UNKNOWN", { "vmscan_kswapd_sleep_and_ten_more_or_so_x" } },
-		{ "FILTER_TEXT", { "a comparison is expected: == != < <= > >= &" } },
+		{ "FILTER_TEXT", { "a slash and a size are expected: the processor has ranges only" } },
 		{ "FLAG_UNSUPPORTED", { "PID_CGROUP" } },
 		{ "SIBLING_FLAG", { "exclusive" } },
 		{ "NO_HOOK", { "sched_process_exec" } },

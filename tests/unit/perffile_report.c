@@ -3,7 +3,8 @@
  * "pmuctl report" and "pmuctl script" on recordings that are built here: what they
  * print, and that they tell what was lost.
  */
-/* sources: tools/script_trace.c tools/trace_code.c tools/trace_decode.c tools/trace_branches.c tools/perffile_trace.c */
+/* sources: tools/script_trace.c tools/trace_streams.c tools/trace_code.c */
+/* sources: tools/trace_decode.c tools/trace_branches.c tools/perffile_trace.c */
 /* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
 /* sources: tools/perffile_sample.c tools/symbols.c tools/symbols_names.c */
 /* sources: tools/symbols_tasks.c tools/symbols_elf.c tools/symbols_kernel.c */

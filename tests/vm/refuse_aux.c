@@ -150,7 +150,7 @@ Test(refuse_aux, address_filters)
 	check_filter(fd, "trace 0x401000/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
 		     "the filter cannot be understood at character 1: 'filter' or 'stop' is expected");
 	check_filter(fd, "start 0x401000", EOPNOTSUPP, PMUCTL_WHY_PT_START,
-		     "Processor Trace cannot start at an address: use 'filter' with a range, or a tracepoint that resumes the trace");
+		     "a trace cannot start at an address on this CPU: use 'filter' with a range, or a tracepoint that resumes the trace");
 	check_filter(fd, "stop 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,
 		     "the filter cannot be understood at character 14: a slash and a size are expected: the processor has ranges only");
 	check_filter(fd, "filter 1/1,filter 2/1,filter 3/1", EINVAL, PMUCTL_WHY_PT_RANGES,
@@ -160,9 +160,9 @@ Test(refuse_aux, address_filters)
 	check_filter(fd, "filter 0xffffffff81000000/16", EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL,
 		     "the range at 0xffffffff81000000 is the kernel's, which the event excludes: clear attr.exclude_kernel, or choose another range");
 	check_filter(fd, "filter 0x1000/0x30@/nowhere/true", ENOENT, PMUCTL_WHY_PT_FILE,
-		     "'/nowhere/true' is no file that could be mapped: give the path of a program or a library");
+		     "the filter names a file that is not there, or that nobody can map: give the path of a program or a library");
 	check_filter(fd, "filter 1/1,filter 0x1000/0x30@/tmp", ENOENT, PMUCTL_WHY_PT_FILE,
-		     "'/tmp' is no file that could be mapped: give the path of a program or a library");
+		     "the filter names a file that is not there, or that nobody can map: give the path of a program or a library");
 	close(fd);
 	fd = raw_check_opened(&a, -1, 0, 0);
 	check_filter(fd, "filter 0x1000/0x30@/proc/self/exe", EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE,

@@ -128,26 +128,12 @@ what_is_cut_off_is_told()
 }
 
 # Programs that start and end, one by exec of another, and all that else runs there
-on_a_cpu()
+all_that_runs_is_decoded()
 {
-	for i in 1 2 3 4 5 6; do
-		taskset 1 "$TRACED" "$i" 2 3 || return 1
-		taskset 1 sh -c "exec $TRACED 1" || return 1
-	done
-}
-
-all_of_a_cpu_is_decoded()
-{
-	on_a_cpu # the files are read
-	pmuctl record -q -i -C 0 -m 64,4096 -e intel_pt//u -o w.data >out 2>err &
-	pid=$!
-	appears w.data
-	listens "$pid"
-	on_a_cpu
-	kill -INT "$pid"
-	wait "$pid"
-	[ "$(by_us w.data)" -gt 10000 ] && is_same "$(by_us w.data)" "$(by_perf w.data)" &&
-		[ "$(grep -c fibonacci w.data.rows)" -eq 1 ]
+	run 0 record -q -i -a -m 64,4096 -e intel_pt//u -o w.data \
+		sh -c "for i in 1 2 3 4 5 6; do $TRACED \$i 2 & sh -c 'exec $TRACED 1'; done; wait" &&
+		[ "$(by_us w.data)" -gt 10000 ] && is_same "$(by_us w.data)" "$(by_perf w.data)" &&
+		grep -q fibonacci w.data.rows
 }
 
 a_program_that_becomes_another_is_decoded()
@@ -187,4 +173,4 @@ what_cannot_be_traced_is_refused()
 		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
 }
 
-run_checks counted by_perf by_us is_same waiting gone pieces on_a_cpu
+run_checks counted by_perf by_us is_same waiting gone pieces
