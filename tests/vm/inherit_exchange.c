@@ -14,7 +14,6 @@
 
 #define EVENTS		4
 #define PLAYERS		6
-#define TURNS		(is_stress() ? 1000u : is_debug_kernel() ? 30u : 100u)
 #define SHORT		100ull
 #define LONG		700ull
 #define HEADROOM	"/sys/module/pmuctl/parameters/counter_headroom"
@@ -54,14 +53,24 @@ struct board {
 	volatile pid_t pid[PLAYERS];
 };
 
-TestSuite(inherit_exchange, .init = sampling_init, .fini = sampling_fini);
+/* Turns of the second pair; the first takes half of it, the third three halves. */
+static unsigned int turns_each;
+
+/* Who has given up root's rights cannot see which kernel it is. */
+static void begin(void)
+{
+	sampling_init();
+	turns_each = is_stress() ? 1000 : is_debug_kernel() ? 30 : 100;
+}
+
+TestSuite(inherit_exchange, .init = begin, .fini = sampling_fini);
 
 /* ---- The players: all that they execute depends on nothing but the game and the loops ---- */
 
 /* Pairs play for different times, so some end while others go on. */
 static unsigned int turns_of(unsigned int player)
 {
-	return TURNS / 2 * (player / 2 + 1);
+	return turns_each / 2 * (player / 2 + 1);
 }
 
 /* What is executed in the game with longer loops has more to do, but that is the program alone. */
@@ -201,10 +210,10 @@ static void meddle(const struct game *g, const struct board *board, pid_t leader
 	unsigned int n = 0;
 	siginfo_t info;
 
-	wait_for_turns(board, TURNS);
+	wait_for_turns(board, turns_each);
 	if (g->closes) {
 		for (int i = EVENTS; --i; fd[i] = -1) {
-			wait_for_turns(board, TURNS * (EVENTS + 1 - i));
+			wait_for_turns(board, turns_each * (EVENTS + 1 - i));
 			close(fd[i]);
 		}
 	}
