@@ -352,14 +352,17 @@ void pmuctl_aux_settle(void)
 		pt_let_others();
 }
 
-void pmuctl_aux_cpu_came(int cpu)
+bool pmuctl_aux_cpu_came(int cpu)
 {
+	bool kept = true;
+
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
 	if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu))
-		pt_cpu_came(cpu);
+		kept = pt_cpu_came(cpu);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
+	return kept;
 }
 
 void pmuctl_aux_attached(const struct pmuctl_event *event)

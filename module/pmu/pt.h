@@ -64,8 +64,11 @@ bool pt_is_taken(void);
 int pt_keep_others_away(void);
 void pt_let_others(void);
 
-/* A CPU has come online: neither shall they trace there. Context: the same. */
-void pt_cpu_came(int cpu);
+/*
+ * A CPU has come online: neither shall they trace there. Returns false if somebody does.
+ * Context: the same.
+ */
+bool pt_cpu_came(int cpu);
 
 /* Make tables for a buffer, or free them. Process, may sleep. Returns false: no memory. */
 bool pt_tables_alloc(struct pt_trace *trace, const struct auxbuf *buf);
