@@ -374,17 +374,19 @@ void pmuctl_aux_settle(void)
 		drivers[i].unit->let_others();
 }
 
-void pmuctl_aux_cpu_came(int cpu)
+bool pmuctl_aux_cpu_came(int cpu)
 {
+	bool kept = true;
 	unsigned int i;
 
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
 		if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu) && drivers[i].unit->cpu_came)
-			drivers[i].unit->cpu_came(cpu);
+			kept &= drivers[i].unit->cpu_came(cpu);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
+	return kept;
 }
 
 void pmuctl_aux_attached(const struct pmuctl_event *event)

@@ -150,8 +150,11 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 /* Nobody is kept away for what is not attached. pmuctl_mutex held. */
 void pmuctl_aux_settle(void);
 
-/* A CPU has come online: others are kept away there too. Process, may sleep. */
-void pmuctl_aux_cpu_came(int cpu);
+/*
+ * A CPU has come online: others are kept away there too. Returns false if somebody traces
+ * there already. Process, may sleep.
+ */
+bool pmuctl_aux_cpu_came(int cpu);
 
 /* It is attached, or is no more. pmuctl_mutex held. */
 void pmuctl_aux_attached(const struct pmuctl_event *event);

@@ -13,25 +13,34 @@
 
 static int hotplug_state;
 
+/* Where somebody traces already, it is tried again. */
+#define AUX_RETRY	(HZ / 10)
+
 /* Those of which aux.c has not been told; it waits for CPUs that are on their way. */
 static struct cpumask came;
 
 static void tell_aux(struct work_struct *work)
 {
+	bool again = false;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		if (cpumask_test_and_clear_cpu(cpu, &came))
-			pmuctl_aux_cpu_came(cpu);
+	for_each_possible_cpu(cpu) {
+		if (!cpumask_test_and_clear_cpu(cpu, &came) || pmuctl_aux_cpu_came(cpu))
+			continue;
+		cpumask_set_cpu(cpu, &came);
+		again = true;
+	}
+	if (again)
+		schedule_delayed_work(to_delayed_work(work), AUX_RETRY);
 }
 
-static DECLARE_WORK(aux_work, tell_aux);
+static DECLARE_DELAYED_WORK(aux_work, tell_aux);
 
 static int cpu_comes(unsigned int cpu)
 {
 	pmuctl_context_cpu_comes();
 	cpumask_set_cpu(cpu, &came);
-	schedule_work(&aux_work);
+	mod_delayed_work(system_wq, &aux_work, 0);
 	return 0;
 }
 
@@ -76,5 +85,5 @@ void pmuctl_hotplug_exit(void)
 {
 	unregister_syscore_ops(&sleep_ops);
 	cpuhp_remove_state(hotplug_state);
-	cancel_work_sync(&aux_work);
+	cancel_delayed_work_sync(&aux_work);
 }

@@ -50,8 +50,8 @@ enum hwtrace_start {
  * @keep_others_away: before the first trace; fine if they are already. Process, may sleep, one
  *	at a time, cpus_read_lock held. Returns 0, -EBUSY, -ENOMEM.
  * @let_others: after the last one; likewise.
- * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. NULL: there
- *	is nothing to do.
+ * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
+ *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.
  * @alloc: get a trace ready for a buffer. Process, may sleep. Returns false: no memory.
  * @free: and undo it.
@@ -69,7 +69,7 @@ struct hwtrace_unit {
 		      struct pmuctl_explanation *why);
 	int (*keep_others_away)(void);
 	void (*let_others)(void);
-	void (*cpu_came)(int cpu);
+	bool (*cpu_came)(int cpu);
 	bool (*is_taken)(void);
 	bool (*alloc)(struct hwtrace *trace, const struct auxbuf *buf);
 	void (*free)(struct hwtrace *trace);

@@ -113,10 +113,12 @@ static void pt_let_others(void)
 	rival_let_go(&kernels_driver);
 }
 
-static void pt_cpu_came(int cpu)
+static bool pt_cpu_came(int cpu)
 {
-	rival_cpu_came(&kernels_driver, cpu);
+	bool kept = rival_cpu_came(&kernels_driver, cpu);
+
 	smp_call_function_single(cpu, refresh, NULL, 1);
+	return kept;
 }
 
 static bool pt_is_taken(void)

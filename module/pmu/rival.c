@@ -67,14 +67,14 @@ static int keep_away_from(struct rival *rival, int cpu)
 	return 0;
 }
 
-void rival_cpu_came(struct rival *rival, int cpu)
+bool rival_cpu_came(struct rival *rival, int cpu)
 {
 	if (!rival->held)
-		return;
+		return true;
 	if (rival->held[cpu])
 		perf_event_release_kernel(rival->held[cpu]);
 	rival->held[cpu] = NULL;
-	keep_away_from(rival, cpu);
+	return !keep_away_from(rival, cpu);
 }
 
 int rival_keep_away(struct rival *rival)

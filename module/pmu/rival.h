@@ -42,9 +42,10 @@ int rival_keep_away(struct rival *rival);
 
 /*
  * A CPU has come online. What perf had of it has gone when it went, so it has a new event if
- * the driver is kept away; whoever was faster stays. Context: as rival_keep_away().
+ * the driver is kept away. Returns false if somebody was faster, who stays: try again.
+ * Context: as rival_keep_away().
  */
-void rival_cpu_came(struct rival *rival, int cpu);
+bool rival_cpu_came(struct rival *rival, int cpu);
 
 /* The reverse; fine if it was not kept away. Process, may sleep. */
 void rival_let_go(struct rival *rival);
