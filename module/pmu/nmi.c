@@ -146,12 +146,12 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
-	handled = bts_nmi();
 	status = read_causes(cpu);
 	if (!status)
-		return handled ? end_of_traces(cpu) : take_owed_nmi(cpu);
+		return bts_nmi() ? end_of_traces(cpu) : take_owed_nmi(cpu);
 
 	hwpmu_enable_only(cpu, 0);
+	handled = bts_nmi();
 	while (status && loops++ < LOOPS_MAX) {
 		for (left = status & ~hwpmu_status_topa; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
