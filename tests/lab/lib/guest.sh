@@ -23,6 +23,7 @@ cpu_model()
 	intel-pt) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,-erms' ;;
 	intel-bts) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
+	amd-stuck) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,x-tcg-pmu-breakable=on,-erms,-fsrm' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
 	amd-v2) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,-erms,-fsrm' ;;
 	amd-partial) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-partial=on,-erms,-fsrm' ;;
@@ -30,6 +31,7 @@ cpu_model()
 	# The model number of an Alder Lake, which Linux knows to be hybrid
 	hybrid) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=1,-erms' ;;
 	hybrid-own) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=2,-erms' ;;
+	hybrid-silent) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=3,-erms' ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;
 	esac

@@ -21,6 +21,7 @@
 /* x-tcg-pmu-hybrid, see pmu_model.c; efficiency cores */
 #define PMU_HYBRID_COMMON       1
 #define PMU_HYBRID_OWN          2
+#define PMU_HYBRID_SILENT       3
 #define EFFICIENT_NUM_GP        6
 /* SDM Vol. 2 "CPUID", leaf 07H, sub-leaves 0 and 1 */
 #define CPUID_7_0_EDX_HYBRID            (1u << 15)

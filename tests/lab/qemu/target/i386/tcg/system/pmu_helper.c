@@ -84,7 +84,7 @@
  * What can be broken
  * ==================
  *
- * With x-tcg-pmu-breakable=on, an Intel PMU has a register of its own in which the
+ * With x-tcg-pmu-breakable=on, a PMU with a status has a register of its own in which the
  * guest asks it to lose acknowledgements of overflows, see pmu_msr.c.  That is
  * for tests of handlers that have to survive this.
  *

@@ -46,18 +46,18 @@ static int pmu_version(X86CPU *cpu)
  * efficiency cores. Their PMUs are of version 5.
  *
  * 1: CPU 0 is a performance core. Leaf 0AH says on each CPU what all have, and
- *    leaf 23H what this one has. Of the leaves Linux knows by itself that a
- *    performance core of this model has two general counters and a fixed one
- *    more than leaf 0AH says.
+ *    leaf 23H what this one has.
  * 2: CPU 0 is an efficiency core. Leaf 0AH says on each what it has; there is
  *    no leaf 23H.
+ * 3: like 1, but no leaf 23H: as Alder Lake and Raptor Lake are. Software knows of
+ *    these models that a performance core has two general counters and a fixed one
+ *    more than leaf 0AH says.
  */
 static bool pmu_is_efficient(X86CPU *cpu)
 {
     bool odd = cpu->apic_id & 1;
 
-    return cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON ? odd :
-           cpu->tcg_pmu_hybrid == PMU_HYBRID_OWN && !odd;
+    return cpu->tcg_pmu_hybrid && odd == (cpu->tcg_pmu_hybrid != PMU_HYBRID_OWN);
 }
 
 static bool pmu_is_performant(X86CPU *cpu)
@@ -161,7 +161,8 @@ void x86_pmu_expand_features(X86CPU *cpu)
     }
     if (pmu_is_intel(cpu)) {
         env->cpuid_min_level = MAX(env->cpuid_min_level,
-                                   cpu->tcg_pmu_hybrid ? 0x23 : 0xa);
+                                   cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON ? 0x23 :
+                                   cpu->tcg_pmu_hybrid ? 0x1a : 0xa);
     }
     if (pmu_is_amd(cpu) && pmu_version(cpu) >= 2) {
         env->features[FEAT_8000_0022_EAX] |= CPUID_8000_0022_EAX_PERFMON_V2;
@@ -177,7 +178,7 @@ void x86_pmu_cpuid(X86CPU *cpu, uint32_t *eax, uint32_t *ebx,
     if (pmu_is_intel(cpu)) {
         int num_gp = intel_num_gp(cpu), num_fixed = intel_num_fixed(cpu);
 
-        if (cpu->tcg_pmu_hybrid == PMU_HYBRID_COMMON) {
+        if (cpu->tcg_pmu_hybrid && cpu->tcg_pmu_hybrid != PMU_HYBRID_OWN) {
             num_gp = EFFICIENT_NUM_GP;
             num_fixed = INTEL_NUM_FIXED;
         }

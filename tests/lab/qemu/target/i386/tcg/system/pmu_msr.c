@@ -280,12 +280,6 @@ static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *
         pmu->debugctl = val;
         x86_bts_debugctl(env, val);
         return true;
-    case MSR_PMU_LOSE_ACKS:
-        if (!env_archcpu(env)->tcg_pmu_breakable) {
-            return false;
-        }
-        pmu->lost_acks = val;
-        return true;
     case MSR_IA32_PERF_GLOBAL_INUSE:
         if (pmu->version < 4) {
             return false;
@@ -325,6 +319,10 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     }
     if (!env->pmu.has_global) {
         return false;
+    }
+    if (msr == MSR_PMU_LOSE_ACKS && env_archcpu(env)->tcg_pmu_breakable) {
+        env->pmu.lost_acks = val;
+        return true;
     }
     return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
                            : pmu_wrmsr_intel(env, msr, val, gp);
@@ -371,6 +369,10 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
         *val = *reg;
         return true;
     }
+    if (msr == MSR_PMU_LOSE_ACKS && env_archcpu(env)->tcg_pmu_breakable) {
+        *val = pmu->lost_acks;
+        return true;
+    }
     if (pmu->is_amd) {
         return pmu_rdmsr_amd(env, msr, val);
     }
@@ -402,9 +404,6 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
     case MSR_IA32_DEBUGCTL:
         *val = pmu->debugctl;
         return true;
-    case MSR_PMU_LOSE_ACKS:
-        *val = pmu->lost_acks;
-        return env_archcpu(env)->tcg_pmu_breakable;
     case MSR_IA32_PERF_CAPABILITIES:
         *val = env->features[FEAT_PERF_CAPABILITIES];
         return true;
