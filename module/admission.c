@@ -254,8 +254,10 @@ static int admit_group(const struct pmuctl_context *ctx,
 	int cpu = ctx->task ? new->cpu : ctx->cpu;
 	int err = 0;
 
+	if (!types && !cpu_online(cpu))
+		return 0; /* it has never been */
 	if (!types)
-		return 0; /* a CPU that has never been online */
+		return pmuctl_refuse(why, CPU_OF_NEW_TYPE, "cpu", cpu);
 	types = types_of_event(new, types);
 	if (!types)
 		return pmuctl_refuse(why, EVENT_OTHER_CPUS, "cpu", cpu,

@@ -50,6 +50,10 @@
 	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
 #define PMUCTL_SAY_EVENT_OTHER_CPUS ENOENT, \
 	"CPU %d (%s) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there"
+#define PMUCTL_SAY_EVENT_MERGED EOPNOTSUPP, \
+	"event 0x%x of this CPU is for counters that are merged in pairs, to count more than 15 in a cycle, which pmuctl does not do: perf can count it"
+#define PMUCTL_SAY_CPU_OF_NEW_TYPE ENODEV, \
+	"CPU %d is of a type that no CPU was when pmuctl was loaded, and nothing counts there: load the module again"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \
 	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
 #define PMUCTL_SAY_SOFT_UNSUPPORTED EOPNOTSUPP, \

@@ -48,6 +48,28 @@ static void decode_extended(const struct hwpmu_cpuid *id, struct hwpmu_caps *cap
 	caps->counters = GENMASK_ULL(caps->nr_general - 1, 0) | fixed << HWPMU_FIXED_BASE;
 }
 
+/*
+ * Alder Lake and Raptor Lake do not have leaf 0x23, and leaf 0xA tells of no more than both types
+ * have. A performance core has eight general counters and four fixed ones: Intel's event
+ * lists for these models (goldencove), counters 0 to 7, and TOPDOWN.SLOTS on fixed counter 3.
+ * If one has not, the probe finds out.
+ */
+static void decode_silent(const struct hwpmu_cpuid *id, struct hwpmu_caps *caps)
+{
+	static const u8 models[] = { 0x97, 0x9a, 0xb7, 0xba, 0xbf };
+	unsigned int i;
+
+	if (id->core_type != HWPMU_CORE_PERFORMANCE || id->ext_general)
+		return;
+	for (i = 0; i < ARRAY_SIZE(models); i++) {
+		if (id->model != models[i])
+			continue;
+		caps->counters |= 0xffULL | 0xfULL << HWPMU_FIXED_BASE;
+		caps->nr_general = hweight64(caps->counters & 0xffffffff);
+		caps->nr_fixed = hweight64(caps->counters >> HWPMU_FIXED_BASE);
+	}
+}
+
 static void decode_intel(const struct hwpmu_cpuid *id,
 			 struct hwpmu_caps *caps)
 {
@@ -78,6 +100,7 @@ static void decode_intel(const struct hwpmu_cpuid *id,
 	caps->counters |= fixed << HWPMU_FIXED_BASE;
 	caps->nr_fixed = hweight64(fixed);
 	decode_extended(id, caps);
+	decode_silent(id, caps);
 
 	caps->global = caps->version >= 2;
 	caps->full_width = id->pdcm &&

@@ -36,4 +36,10 @@ u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
 u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config);
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config);
 
+/* AMD's number of an event, 12 bits, from its event select */
+u16 hwpmu_amd_event(u64 config);
+
+/* Does an event of AMD's need a pair of counters, or is it the one that merges these? */
+bool hwpmu_amd_is_merged(const struct hwpmu_caps *caps, u64 config);
+
 #endif /* PMUCTL_PMU_EVENT_TABLES_H */

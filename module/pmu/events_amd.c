@@ -2,10 +2,12 @@
 /*
  * AMD's events. Sources, each by the names of the registers PMCx...:
  *
- *	before family 17h: "BIOS and Kernel Developer's Guide" (BKDG) for families 10h and
- *	15h, "Performance Counter Events"; the K7's and K8's are a subset
- *	family 17h, 19h: "Processor Programming Reference" (PPR) for models of these
- *	families, "Performance Monitor Counters"
+ *	before family 17h: "BIOS and Kernel Developer's Guide" (BKDG), "Performance Counter
+ *	Events", for families 0Fh (AMD publication 26094), 10h (31116) and 15h, models 00h
+ *	to 0Fh (42301); the K7's are a subset of the K8's
+ *	from family 17h on: "Processor Programming Reference" (PPR), "Performance Monitor
+ *	Counters", for family 17h models 00h to 0Fh (54945; Zen 1) and 31h (55803; Zen 2),
+ *	19h models 01h (55898; Zen 3) and 11h (55901; Zen 4), and 1Ah (58550; Zen 5)
  *
  * Which event a generic one is, is the kernel's choice on the same CPU, so that counts
  * can be compared. Events of the north bridge (PMCx0E0 to 0FF) have counters of their
@@ -187,15 +189,27 @@ u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
 	return zen_cache[cache][op][result];
 }
 
-static u16 event_of(u64 config)
+u16 hwpmu_amd_event(u64 config)
 {
 	return (config & HWPMU_EVTSEL_EVENT) |
 		(config & HWPMU_EVTSEL_EVENT_HIGH) >> 24;
 }
 
+/*
+ * PPR for family 17h, "Large Increment per Cycle Events": a counter adds up to 15 in a cycle.
+ * PMCx003 can be more, and counts nothing useful unless the next counter has PMCxFFF,
+ * which makes one of the two.
+ */
+bool hwpmu_amd_is_merged(const struct hwpmu_caps *caps, u64 config)
+{
+	u16 event = hwpmu_amd_event(config);
+
+	return caps->family >= 0x17 && (event == 0x003 || event == 0xfff);
+}
+
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config)
 {
-	u16 event = event_of(config);
+	u16 event = hwpmu_amd_event(config);
 	unsigned int i;
 
 	if (caps->family < 0x17 && (event & 0xfe0) == 0x0e0)

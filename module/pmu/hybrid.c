@@ -12,6 +12,8 @@
  * What differs in more than that is not used: the same registers, the same widths. On other
  * processors a static key makes all of this one no-op.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cpu.h>
 #include <linux/smp.h>
 
@@ -171,9 +173,14 @@ bool hwpmu_hybrid_online(void)
 {
 	struct hwpmu_caps announced;
 
-	if (this_cpu_read(hwpmu_cpu.type) == HWPMU_NO_TYPE)
-		this_cpu_write(hwpmu_cpu.type, find_type(&announced));
-	return this_cpu_read(hwpmu_cpu.type) != HWPMU_NO_TYPE;
+	if (this_cpu_read(hwpmu_cpu.type) != HWPMU_NO_TYPE)
+		return true;
+	this_cpu_write(hwpmu_cpu.type, find_type(&announced));
+	if (this_cpu_read(hwpmu_cpu.type) != HWPMU_NO_TYPE)
+		return true;
+	pr_notice_once("CPU %d is of a type that no CPU was when the module was loaded, and nothing counts there: load it again\n",
+		       smp_processor_id());
+	return false;
 }
 
 unsigned int hwpmu_nr_types(void)

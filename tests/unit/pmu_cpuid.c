@@ -119,24 +119,29 @@ Test(cpuid, survives_absurd_numbers_of_counters)
 	cr_assert_eq(caps.counters, GENERAL(32) | FIXED(16));
 }
 
-/* Alder Lake: leaf 0xA has what all have, leaf 0x23 what this one has. */
-Test(cpuid, decodes_the_cores_of_a_hybrid_processor)
+static struct hwpmu_cpuid alder_lake(void)
 {
 	struct hwpmu_cpuid id = skylake();
-	struct hwpmu_caps caps;
 
 	id.model = 0x97;
 	id.eax = 0x07300605;
 	id.ecx = 0x7;
 	id.edx = 0x8603;
+	return id;
+}
+
+/* Alder Lake: leaf 0xA has what all have, leaf 0x23 what this one has. */
+Test(cpuid, decodes_the_cores_of_a_hybrid_processor)
+{
+	struct hwpmu_cpuid id = alder_lake();
+	struct hwpmu_caps caps;
+
 	id.core_type = HWPMU_CORE_PERFORMANCE;
-	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
-	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(3));
-	cr_assert_eq(caps.core_type, HWPMU_CORE_PERFORMANCE);
-	cr_assert_str_eq(caps.name, "Intel performance core, PMU version 5");
 	id.ext_general = 0xff;
 	id.ext_fixed = 0xf;
 	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.core_type, HWPMU_CORE_PERFORMANCE);
+	cr_assert_str_eq(caps.name, "Intel performance core, PMU version 5");
 	cr_assert_eq(caps.nr_general, 8);
 	cr_assert_eq(caps.nr_fixed, 4);
 	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(4));
@@ -146,6 +151,35 @@ Test(cpuid, decodes_the_cores_of_a_hybrid_processor)
 	id.core_type = 0xff;
 	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
 	cr_assert_str_eq(caps.name, "Intel core, PMU version 5");
+}
+
+/* Alder Lake as it is sold: no leaf 0x23; all performance cores, and leaf 0xA tells all */
+Test(cpuid, knows_the_counters_that_performance_cores_do_not_tell_of)
+{
+	struct hwpmu_cpuid id = alder_lake();
+	struct hwpmu_caps caps;
+
+	id.core_type = HWPMU_CORE_PERFORMANCE;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(4));
+	cr_assert_eq(caps.nr_general, 8);
+	cr_assert_eq(caps.nr_fixed, 4);
+	id.eax = 0x07300805;
+	id.ecx = 0xf;
+	id.edx = 0x8604;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(8) | FIXED(4));
+	id = alder_lake();
+	id.core_type = HWPMU_CORE_EFFICIENCY;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(3));
+	id.core_type = 0;	/* a CPU whose types are alike */
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(3));
+	id.core_type = HWPMU_CORE_PERFORMANCE;
+	id.model = 0xaa;	/* it has leaf 0x23, which a hypervisor may hide */
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.counters, GENERAL(6) | FIXED(3));
 }
 
 Test(cpuid, survives_absurd_bitmaps_of_counters)

@@ -45,6 +45,27 @@ static u64 encode(const struct hwpmu_caps *caps, u32 type, u64 config, u64 *allo
 	return hw.evtsel & ~(ON | USER);
 }
 
+/* What needs counters merged, and what merges them */
+Test(events_amd, refuses_merged_counters)
+{
+	static const u64 merged[] = { 0x003, 0xff03, 0xf000000ff };
+	struct perf_event_attr attr = { .type = PERF_TYPE_RAW, .exclude_kernel = 1 };
+	struct hwpmu_caps caps = amd(0x17, 0x31);
+	struct pmuctl_explanation why;
+	struct hwpmu_config hw;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(merged); i++) {
+		attr.config = merged[i];
+		memset(&why, 0, sizeof(why));
+		cr_assert_eq(hwpmu_event_encode(&caps, &attr, &hw, &why), -EOPNOTSUPP);
+		cr_assert_eq(why.code, PMUCTL_WHY_EVENT_MERGED);
+	}
+	caps = amd(0x15, 0x2);
+	attr.config = 0x003;
+	cr_assert_eq(hwpmu_event_encode(&caps, &attr, &hw, &why), 0);
+}
+
 static u64 generic(unsigned int family, unsigned int model, u64 event)
 {
 	const struct hwpmu_caps caps = amd(family, model);

@@ -95,7 +95,7 @@ static void check_intel(const struct pmuctl_info *info, const struct raw_cpuid *
 /* APM Vol. 3, "Obtaining Processor Information Via the CPUID Instruction" */
 static void check_amd(const struct pmuctl_info *info)
 {
-	struct raw_cpuid one = raw_cpuid(1), v2 = { .eax = 0 };
+	struct raw_cpuid v2 = { .eax = 0 };
 	bool core = raw_cpuid(0x80000001).ecx >> 23 & 1;
 	char name[sizeof(info->pmu_name)];
 	unsigned int n = core ? 6 : 4;
@@ -104,8 +104,7 @@ static void check_amd(const struct pmuctl_info *info)
 		v2 = raw_cpuid(0x80000022);
 	if (v2.eax & 1)
 		n = v2.ebx & 0xf;
-	snprintf(name, sizeof(name), "AMD family %xh, %s",
-		 (one.eax >> 8 & 0xf) + (one.eax >> 20 & 0xff),
+	snprintf(name, sizeof(name), "AMD family %xh, %s", raw_cpu_family(),
 		 v2.eax & 1 ? "PerfMonV2" : core ? "core counters" : "legacy counters");
 	cr_assert_eq(info->pmu_kind, PMUCTL_PMU_AMD);
 	cr_assert_eq(info->pmu_version, v2.eax & 1 ? 2 : 1);

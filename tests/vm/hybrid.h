@@ -24,6 +24,12 @@ static inline unsigned int core_type(int cpu)
 	return raw_cpuid(0x1a).eax >> 24;
 }
 
+/* The laboratory's: tests/lab/qemu/target/i386/tcg/system/pmu_model.c */
+#define BIG_GENERAL	8
+#define BIG_FIXED	4
+#define SMALL_GENERAL	6
+#define SMALL_FIXED	3
+
 /* The CPU, 0 or 1, that is of this type */
 static inline int cpu_of_type(unsigned int type)
 {
@@ -34,6 +40,13 @@ static inline int cpu_of_type(unsigned int type)
 			return cpu;
 	cr_assert_fail("no CPU of type %#x: this guest needs --cpu hybrid", type);
 	return -1;
+}
+
+/* Go where perf counts generic events of which nobody says for which type of CPU. */
+static inline void pin_where_perf_counts(void)
+{
+	if (is_hybrid())
+		pin_here(cpu_of_type(CORE_PERFORMANCE));
 }
 
 /* The number of perf's PMU for this type; 0 if there is none */

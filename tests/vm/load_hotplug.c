@@ -3,6 +3,7 @@
  * CPUs that go and come back while events are open: counts are kept, and go on.
  */
 #include "busy.h"
+#include "hybrid.h"
 #include "module.h"
 
 #define N	100000ull
@@ -163,6 +164,16 @@ Test(hotplug, cpu_that_comes_later_counts_too)
 	module_reload();
 	fd = event_open(&attr, 0, -1);
 	set_cpu1(true);
+	if (is_hybrid()) { /* The other type */
+		cr_expect_eq(event_try(&attr, -1, 1), -ENODEV);
+		cr_expect_eq(event_why.code, PMUCTL_WHY_CPU_OF_NEW_TYPE);
+		cr_expect_str_eq(event_why.field, "cpu");
+		cr_expect_str_eq(event_why.sentence,
+				 "CPU 1 is of a type that no CPU was when pmuctl was loaded, and nothing counts there: load the module again");
+		close(fd);
+		module_reload();
+		return;
+	}
 	fd_cpu1 = event_open(&attr, -1, 1);
 	pin_here(1);
 	bracket(fd, N);

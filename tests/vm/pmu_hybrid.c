@@ -3,7 +3,8 @@
  * A processor with performance and efficiency cores: generic events count on both, and follow a
  * task that moves between them, to the instruction and as perf counts them; events that
  * only one type has are refused where they cannot count, and stand still while their task is
- * there. For guests with --cpu hybrid, or hybrid-own, where leaf 0AH of CPUID differs.
+ * there. For guests with --cpu hybrid, hybrid-own and hybrid-silent: what CPUID tells of the
+ * counters differs.
  */
 #include "groups.h"
 #include "hybrid.h"
@@ -12,12 +13,6 @@
 
 #define N		100000ull
 #define MOVES		60
-
-/* The model's PMUs: tests/lab/qemu/target/i386/tcg/system/pmu_model.c */
-#define BIG_GENERAL	8
-#define BIG_FIXED	4
-#define SMALL_GENERAL	6
-#define SMALL_FIXED	3
 
 /* Only performance cores have it: TOPDOWN.SLOTS, fixed counter 3. Here: one a cycle */
 #define SLOTS		0x0400

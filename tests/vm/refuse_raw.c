@@ -23,19 +23,24 @@ static uint64_t raw_mask(void)
 	return EVENT_UMASK_EDGE_INV_CMASK;
 }
 
-static unsigned int cpu_family(void)
+/* AMD's number of the event, 12 bits */
+static unsigned int event_of(uint64_t config)
 {
-	struct raw_cpuid one = raw_cpuid(1);
-
-	return (one.eax >> 8 & 0xf) + (one.eax >> 20 & 0xff);
+	return (config & 0xff) | (config >> 24 & 0xf00);
 }
 
 /* AMD before family 17h: these events are not a core's own; see module/pmu/events_amd.c */
 static bool is_north_bridges(uint64_t config)
 {
-	unsigned int event = (config & 0xff) | (config >> 24 & 0xf00);
+	return !raw_cpu_is_intel() && raw_cpu_family() < 0x17 && (event_of(config) & 0xfe0) == 0x0e0;
+}
 
-	return !raw_cpu_is_intel() && cpu_family() < 0x17 && (event & 0xfe0) == 0x0e0;
+/* AMD since family 17h: counters that are merged in pairs */
+static bool is_merged(uint64_t config)
+{
+	unsigned int event = event_of(config);
+
+	return !raw_cpu_is_intel() && raw_cpu_family() >= 0x17 && (event == 0x003 || event == 0xfff);
 }
 
 static void check_config(uint64_t config)
@@ -53,6 +58,11 @@ static void check_config(uint64_t config)
 				  "attr.config",
 				  "this CPU (%s) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them",
 				  raw_info().pmu_name);
+	else if (is_merged(config))
+		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_EVENT_MERGED,
+				  "attr.config",
+				  "event 0x%x of this CPU is for counters that are merged in pairs, to count more than 15 in a cycle, which pmuctl does not do: perf can count it",
+				  event_of(config));
 	else
 		close(raw_check_opened(&a, 0, -1, 0));
 }
@@ -65,6 +75,7 @@ Test(refuse_raw, every_bit_of_config)
 		check_config(raw_mask() | 1ULL << bit);
 	}
 	check_config(0);
+	check_config(0xff03);
 	check_config(~0ULL);
 }
 
@@ -130,7 +141,7 @@ static unsigned int expected_uses(void)
 	unsigned int model = (one.eax >> 4 & 0xf) | (one.eax >> 12 & 0xf0);
 
 	if (!raw_cpu_is_intel())
-		return cpu_family() < 0x17 ? 16 : 11;
+		return raw_cpu_family() < 0x17 ? 16 : 11;
 	return model == 0x5e || model == 0x97 ? 12 : 0;
 }
 

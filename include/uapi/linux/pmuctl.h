@@ -147,6 +147,8 @@ enum pmuctl_why {
 	PMUCTL_WHY_COUNTERS_RESERVED	= 68,	/* EBUSY: all are kept for CPUs */
 	PMUCTL_WHY_NO_HOOK		= 67,	/* EOPNOTSUPP: a kernel tracepoint lacks */
 	PMUCTL_WHY_NO_MMAP_HOOK		= 69,	/* EOPNOTSUPP: a kernel probe cannot be set */
+	PMUCTL_WHY_EVENT_MERGED		= 70,	/* EOPNOTSUPP: it takes two counters */
+	PMUCTL_WHY_CPU_OF_NEW_TYPE	= 71,	/* ENODEV: no CPU was when the module was loaded */
 
 	/* Events without hardware */
 	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* EOPNOTSUPP */
