@@ -30,8 +30,8 @@ count_results()
 	' "$1"
 }
 
-# tell_suite NAME SECONDS STATUS LOG: print the line of one suite, the end of
-# its log if it failed, and append "PASSED FAILED" to the file $TALLY; with the
+# tell_suite NAME SECONDS STATUS LOG: print the line of one suite; if it failed, what failed
+# and the end of its log; and append "PASSED FAILED" to the file $TALLY; with the
 # suite's name before them to $VERDICTS, if there is such a variable.
 #
 # A suite that ends badly without a failed test, or without saying what it
@@ -55,6 +55,7 @@ tell_suite()
 	printf '%-4s %-44s %4d passed, %d failed %6s s%s\n' "$verdict" "$name" \
 		"$passed" "$failed" "$seconds" "${why:+ ($why)}"
 	if [ "$verdict" = FAIL ] && [ -z "${VERBOSE:-}" ]; then
+		sed -En '/(^|: )not ok |^FAIL |^\[FAIL\]/{s/^/     > /;p}' "$log"
 		tail -n 40 -- "$log" | sed 's/^/     | /'
 		printf '     | whole log: %s\n' "${log#"$TREE/"}"
 	fi
