@@ -3,31 +3,18 @@
  * Readers of a trace that stop, are killed, or map less than they should: nothing hangs,
  * nothing is left behind, and what is lost is told of. For --cpu intel-pt.
  */
-#include "aux.h"
+#include "aux_busy.h"
 
 #include <limits.h>
-#include <time.h>
 
 TestSuite(aux_reader, .timeout = 300);
 
-/* A task that branches until it is killed */
-static pid_t start_busy(void)
+/* What the task that is traced does: some branches */
+static void branches(void)
 {
-	volatile unsigned long n = 1;
-	pid_t pid = fork();
+	static volatile unsigned long n = 27;
 
-	cr_assert_geq(pid, 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		n = n & 1 ? 3 * n + 1 : n / 2;
-}
-
-static void end_busy(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	n = n & 1 ? 3 * n + 1 : n / 2;
 }
 
 static union raw_attr busy_attr(void)
@@ -39,21 +26,11 @@ static union raw_attr busy_attr(void)
 	return a;
 }
 
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-}
-
-static uint64_t head_of(const struct trace *t)
-{
-	return __atomic_load_n(&t->page->aux_head, __ATOMIC_ACQUIRE);
-}
-
 /* Full: the trace stands still until the reader goes on; so does nobody else. */
 Test(aux_reader, one_that_stops_and_goes_on)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(branches);
 	struct trace t;
 	uint64_t head;
 
@@ -70,7 +47,7 @@ Test(aux_reader, one_that_stops_and_goes_on)
 		while (head_of(&t) == head)
 			nap();
 	}
-	end_busy(pid);
+	busy_end(pid);
 	trace_records(&t);
 	cr_assert_eq(head_of(&t), t.bytes);
 	cr_assert_eq(raw_read(t.fd), t.bytes);
@@ -80,45 +57,6 @@ Test(aux_reader, one_that_stops_and_goes_on)
 /* ---- Killed ---- */
 
 #define AUX_PAGES	256
-
-static void trace_until_killed(pid_t pid, int ready)
-{
-	union raw_attr a = busy_attr();
-	struct trace t;
-
-	for (;;) {
-		t.fd = raw_open(&a, pid, -1, 0, NULL);
-		if (t.fd < 0)
-			_exit(1);
-		if (trace_try_map(&t, AUX_PAGES, PROT_READ | PROT_WRITE))
-			_exit(2);
-		if (write(ready, "", 1) != 1)
-			_exit(3);
-		for (int i = 0; i < 10; i++)
-			t.page->aux_tail = head_of(&t);
-		trace_close(&t);
-	}
-}
-
-static void kill_one(pid_t pid, unsigned int *seed)
-{
-	int status, ready[2];
-	pid_t child;
-	char byte;
-
-	cr_assert_eq(pipe(ready), 0);
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (!child)
-		trace_until_killed(pid, ready[1]);
-	cr_assert_eq(read(ready[0], &byte, 1), 1);
-	usleep(rand_r(seed) % 20000);
-	kill(child, SIGKILL);
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFSIGNALED(status), "%#x", status);
-	close(ready[0]);
-	close(ready[1]);
-}
 
 static long free_kb(void)
 {
@@ -137,18 +75,18 @@ static long free_kb(void)
 /* What 30 of them would leave is 30 MiB. */
 Test(aux_reader, killed_ones_leave_nothing)
 {
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(branches);
 	unsigned int seed = 1;
 	long before, lost = LONG_MAX;
-	union raw_attr a;
+	union raw_attr a = busy_attr();
 
 	for (int i = 0; i < 5; i++)
-		kill_one(pid, &seed);
+		trace_kill_reader(&a, pid, AUX_PAGES, &seed);
 	/* The kernel keeps pages for itself now and then; a leak shows each time. */
 	for (int tries = 0; tries < 5 && lost > 8000; tries++) {
 		before = free_kb();
 		for (int i = 0; i < 30; i++)
-			kill_one(pid, &seed);
+			trace_kill_reader(&a, pid, AUX_PAGES, &seed);
 		lost = before - free_kb();
 		for (int i = 0; i < 50 && lost > 8000; i++) {
 			nap();
@@ -157,10 +95,9 @@ Test(aux_reader, killed_ones_leave_nothing)
 	}
 	cr_assert_leq(lost, 8000, "%ld KiB were not given back", lost);
 	/* Neither this task nor a CPU is taken. */
-	a = busy_attr();
 	close(raw_check_opened(&a, pid, -1, 0));
 	close(raw_check_opened(&a, -1, 0, 0));
-	end_busy(pid);
+	busy_end(pid);
 }
 
 /* ---- Too little ---- */
@@ -168,7 +105,7 @@ Test(aux_reader, killed_ones_leave_nothing)
 Test(aux_reader, one_that_unmaps_half)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(branches);
 	struct trace t;
 	uint64_t head;
 
@@ -187,13 +124,13 @@ Test(aux_reader, one_that_unmaps_half)
 	while (head_of(&t) == head)
 		nap();
 	trace_close(&t);
-	end_busy(pid);
+	busy_end(pid);
 }
 
 Test(aux_reader, one_page)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(branches);
 	struct trace t;
 
 	trace_open(&t, &a, pid, -1, 1, PROT_READ | PROT_WRITE);
@@ -201,7 +138,7 @@ Test(aux_reader, one_page)
 		nap();
 	cr_assert_eq(head_of(&t), TRACE_PAGE);
 	trace_close(&t);
-	end_busy(pid);
+	busy_end(pid);
 }
 
 static uint64_t count_lost(const struct trace *t, size_t ring, unsigned int *aux)
@@ -225,7 +162,7 @@ static uint64_t count_lost(const struct trace *t, size_t ring, unsigned int *aux
 Test(aux_reader, a_ring_that_is_too_small)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(branches);
 	struct trace t = { 0 };
 	unsigned int aux = 0;
 	uint64_t tail = 0;
@@ -246,7 +183,7 @@ Test(aux_reader, a_ring_that_is_too_small)
 		tail = head_of(&t);
 		__atomic_store_n(&t.page->aux_tail, tail, __ATOMIC_RELEASE);
 	}
-	end_busy(pid);
+	busy_end(pid);
 	cr_assert_eq(raw_read(t.fd), head_of(&t));
 	cr_assert_leq(t.page->data_head - t.page->data_tail, TRACE_PAGE);
 	/* What was lost is told of in the next record that finds room. */

@@ -14,7 +14,7 @@ TestSuite(aux_switch, .timeout = 300);
 
 #define CPUS		2
 #define TASKS		4
-#define ROUNDS		100	/* of the program; some 10,000 instructions each */
+#define ROUNDS		40	/* of the program; some 10,000 instructions each */
 #define BUFFER_PAGES	512
 
 /* ---- Whom to switch to ---- */
@@ -22,7 +22,7 @@ TestSuite(aux_switch, .timeout = 300);
 /* A task that runs for a moment, again and again, before all others, and is not traced itself */
 static pid_t start_disturber(int cpu)
 {
-	const struct timespec pause = { .tv_nsec = 10000 };
+	const struct timespec pause = { .tv_nsec = 200000 };
 	const struct sched_param first = { .sched_priority = 1 };
 	pid_t pid = fork();
 

@@ -4,7 +4,9 @@
  * transition is counted, those by every n-th hit, and those that were missed. For --cpu
  * intel-pt.
  */
-#include "aux.h"
+#include "aux_busy.h"
+
+#define SYSCALL	"raw_syscalls:sys_enter"
 
 TestSuite(aux_trigger, .timeout = 300);
 
@@ -19,28 +21,6 @@ static int open_leader(void)
 	return raw_check_opened(&a, 0, -1, 0);
 }
 
-static int open_tracepoint(const char *name, uint32_t action, uint64_t period, int leader,
-			   const char *filter)
-{
-	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request;
-	int fd;
-
-	a.attr.exclude_kernel = 0;
-	a.attr.sample_period = period;
-	a = trace_with_action(a, action);
-	request = raw_request(&a, 0, -1, 0, &why);
-	request.group_fd = leader;
-	request.tracepoint = (uintptr_t)name;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%s", why.sentence);
-	if (filter)
-		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	return fd;
-}
-
 static void call_getppid(unsigned int n)
 {
 	for (; n; n--)
@@ -50,10 +30,8 @@ static void call_getppid(unsigned int n)
 Test(aux_trigger, each_transition_is_counted)
 {
 	int leader = open_leader();
-	int resume = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_RESUME, 1, leader,
-				     "id == 110");
-	int pause = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_PAUSE, 1, leader,
-				    "id == 102"); /* getuid */
+	int resume = trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 1, leader, "id == 110");
+	int pause = trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 1, leader, "id == 102"); /* getuid */
 	struct pmuctl_aux_status s = trace_status(leader);
 
 	cr_assert_eq(s.state, PMUCTL_AUX_IS_PAUSED);
@@ -79,10 +57,8 @@ Test(aux_trigger, each_transition_is_counted)
 Test(aux_trigger, every_nth_hit)
 {
 	int leader = open_leader();
-	int resume = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_RESUME, 10, leader,
-				     "id == 110");
-	int pause = open_tracepoint("raw_syscalls:sys_enter", PMUCTL_AUX_PAUSE, 3, leader,
-				    "id == 102");
+	int resume = trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 10, leader, "id == 110");
+	int pause = trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 3, leader, "id == 102");
 	struct pmuctl_aux_status s;
 
 	for (unsigned int n = 1; n <= 1000; n++) {
@@ -123,8 +99,8 @@ Test(aux_trigger, what_is_missed_is_counted)
 {
 	void *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int leader = open_leader();
-	int resume = open_tracepoint("exceptions:page_fault_kernel", PMUCTL_AUX_RESUME, 1,
-				     leader, NULL);
+	int resume = trace_open_trigger("exceptions:page_fault_kernel", PMUCTL_AUX_RESUME, 1,
+					leader, NULL);
 	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
 	struct pmuctl_aux_status s;
 	struct pmuctl_open request;
@@ -135,7 +111,7 @@ Test(aux_trigger, what_is_missed_is_counted)
 	a.attr.sample_period = 1;
 	a.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
 	request = raw_request(&a, 0, -1, 0, NULL);
-	request.tracepoint = (uintptr_t)"raw_syscalls:sys_enter";
+	request.tracepoint = (uintptr_t)SYSCALL;
 	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
 	cr_assert_geq(fd, 0);
 	cr_assert_neq(mmap(NULL, 9 * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),

@@ -4,10 +4,10 @@
  * the program runs and however small the buffer is, or it is told that some are missing. For
  * --cpu intel-bts.
  */
+#include "aux_busy.h"
 #include "bts.h"
 
 #include <sched.h>
-#include <time.h>
 
 TestSuite(bts_trace, .timeout = 300);
 
@@ -21,16 +21,6 @@ static struct traced start_program(void)
 	for (int i = 1; i <= LONG_WAY; i++)
 		arguments[i] = "again";
 	return traced_start(arguments);
-}
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-}
-
-static uint64_t head_of(const struct trace *t)
-{
-	return __atomic_load_n(&t->page->aux_head, __ATOMIC_ACQUIRE);
 }
 
 /* ---- Known branches ---- */
@@ -69,6 +59,19 @@ Test(bts_trace, each_branch_of_known_code_in_order)
 	trace_own_rounds(1000, 128);
 }
 
+/* A hundred times the block and a system call, and the records of that */
+static void trace_blocks_and_calls(struct trace *t, union raw_attr *a)
+{
+	bts_open(t, a, 0, -1, 1024, PROT_READ | PROT_WRITE);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	for (unsigned int i = 0; i < 100; i++) {
+		bts_block();
+		syscall(SYS_getppid);
+	}
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	trace_records(t);
+}
+
 /* The same with the kernel's, which knows no rounds */
 Test(bts_trace, user_and_kernel)
 {
@@ -78,14 +81,7 @@ Test(bts_trace, user_and_kernel)
 	struct trace t;
 
 	a.attr.exclude_kernel = 0;
-	bts_open(&t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
-	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	for (unsigned int i = 0; i < 100; i++) {
-		bts_block();
-		syscall(SYS_getppid);
-	}
-	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	trace_records(&t);
+	trace_blocks_and_calls(&t, &a);
 	cr_assert_eq(t.truncated, 0);
 	b = (const struct branch *)t.aux;
 	n = t.bytes / BRANCH;
@@ -107,14 +103,7 @@ Test(bts_trace, the_kernel_alone)
 
 	a.attr.exclude_kernel = 0;
 	a.attr.exclude_user = 1;
-	bts_open(&t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
-	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	for (unsigned int i = 0; i < 100; i++) {
-		bts_block();
-		syscall(SYS_getppid);
-	}
-	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	trace_records(&t);
+	trace_blocks_and_calls(&t, &a);
 	b = (const struct branch *)t.aux;
 	cr_assert_geq(t.bytes / BRANCH, 1000);
 	for (size_t i = 0; i < t.bytes / BRANCH; i++)
@@ -319,29 +308,10 @@ Test(bts_trace, round_and_round)
 
 /* ---- Full ---- */
 
-/* A task that goes through the block until it is killed */
-static pid_t start_busy(void)
-{
-	pid_t pid = fork();
-
-	cr_assert_geq(pid, 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		bts_block();
-}
-
-static void end_busy(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-}
-
 Test(bts_trace, full_is_told_and_goes_on_when_there_is_room)
 {
 	union raw_attr a = bts_attr();
-	pid_t pid = start_busy();
+	pid_t pid = busy_start(bts_block);
 	struct trace t;
 
 	a.attr.disabled = 0;
@@ -364,7 +334,7 @@ Test(bts_trace, full_is_told_and_goes_on_when_there_is_room)
 		while (head_of(&t) == head)
 			nap();
 	}
-	end_busy(pid);
+	busy_end(pid);
 	trace_records(&t);
 	cr_assert_eq(raw_read(t.fd), t.bytes);
 	trace_close(&t);
@@ -402,37 +372,18 @@ Test(bts_trace, a_snapshot)
 
 /* ---- Pauses ---- */
 
-static int open_syscall(const char *filter, uint32_t action, int leader)
-{
-	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request;
-	int fd;
-
-	a.attr.exclude_kernel = 0;
-	a.attr.sample_period = 1;
-	a = trace_with_action(a, action);
-	request = raw_request(&a, 0, -1, 0, &why);
-	request.group_fd = leader;
-	request.tracepoint = (uintptr_t)"raw_syscalls:sys_enter";
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%s", why.sentence);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	return fd;
-}
-
 Test(bts_trace, only_between_resume_and_pause)
 {
 	union raw_attr a = trace_with_action(bts_attr(), PMUCTL_AUX_START_PAUSED);
+	const char *name = "raw_syscalls:sys_enter";
 	struct pmuctl_aux_status s;
 	int resume, pause;
 	struct trace t;
 
 	a.attr.disabled = 0;
 	bts_open(&t, &a, 0, -1, 256, PROT_READ | PROT_WRITE);
-	resume = open_syscall("id == 110", PMUCTL_AUX_RESUME, t.fd); /* getppid */
-	pause = open_syscall("id == 102", PMUCTL_AUX_PAUSE, t.fd); /* getuid */
+	resume = trace_open_trigger(name, PMUCTL_AUX_RESUME, 1, t.fd, "id == 110"); /* getppid */
+	pause = trace_open_trigger(name, PMUCTL_AUX_PAUSE, 1, t.fd, "id == 102"); /* getuid */
 	for (unsigned int i = 0; i < 50; i++) {
 		bts_block();
 		syscall(SYS_getppid);
@@ -456,50 +407,17 @@ Test(bts_trace, only_between_resume_and_pause)
 
 /* ---- Readers that are killed ---- */
 
-static void trace_until_killed(pid_t pid, int ready)
-{
-	union raw_attr a = bts_attr();
-	struct trace t;
-
-	a.attr.disabled = 0;
-	for (;;) {
-		t.fd = raw_open(&a, pid, -1, 0, NULL);
-		if (t.fd < 0)
-			_exit(1);
-		if (trace_try_map(&t, 64, PROT_READ | PROT_WRITE))
-			_exit(2);
-		if (write(ready, "", 1) != 1)
-			_exit(3);
-		for (int i = 0; i < 10; i++)
-			t.page->aux_tail = head_of(&t);
-		trace_close(&t);
-	}
-}
-
 Test(bts_trace, killed_readers_leave_nothing_on)
 {
-	pid_t pid = start_busy(), child;
+	pid_t pid = busy_start(bts_block);
 	unsigned int seed = 1;
 	union raw_attr a = bts_attr();
-	int status, ready[2];
-	char byte;
 
-	for (int i = 0; i < 30; i++) {
-		cr_assert_eq(pipe(ready), 0);
-		child = fork();
-		cr_assert_geq(child, 0);
-		if (!child)
-			trace_until_killed(pid, ready[1]);
-		cr_assert_eq(read(ready[0], &byte, 1), 1);
-		usleep(rand_r(&seed) % 20000);
-		kill(child, SIGKILL);
-		cr_assert_eq(waitpid(child, &status, 0), child);
-		cr_assert(WIFSIGNALED(status), "%#x", status);
-		close(ready[0]);
-		close(ready[1]);
-	}
+	a.attr.disabled = 0;
+	for (int i = 0; i < 30; i++)
+		trace_kill_reader(&a, pid, 64, &seed);
 	/* Neither this task nor a CPU is taken. */
 	close(raw_check_opened(&a, pid, -1, 0));
 	close(raw_check_opened(&a, -1, 0, 0));
-	end_busy(pid);
+	busy_end(pid);
 }

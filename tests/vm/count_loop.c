@@ -4,6 +4,7 @@
  * apart, every type of event, and the states an event can be in. User counts do not
  * depend on timing, so they are asserted to the instruction on any number of CPUs.
  */
+#include "hybrid.h"
 #include "pmu.h"
 
 #define N		100000ull
@@ -60,6 +61,7 @@ Test(count, bracket_equals_that_of_perf)
 	unsigned int i;
 	int fd;
 
+	pin_where_perf_counts();
 	for (i = 0; i < 2; i++)
 		ours[i] = count_once(&attr[i], N);
 	for (i = 0; i < 2; i++) {

@@ -229,7 +229,17 @@ static unsigned int kernel_headroom(void)
 	return access("/sys/kernel/debug/kmemleak", F_OK) ? 5000 : 500000;
 }
 
-/* Overflows in the kernel too; the three are on and off at the same instants. */
+/*
+ * What the three may differ by. They are on and off at the same instants; but where each has a
+ * register of its own, an overflow's NMI can come between two of these writes, and those
+ * that count already count its way in and out: some 400 instructions, a few times.
+ */
+static int64_t between_writes(void)
+{
+	return pmu_info().pmu_version >= 2 ? 0 : 5 * 500;
+}
+
+/* Overflows in the kernel too */
 Test(overflow, user_and_kernel_add_up)
 {
 	struct perf_event_attr attr[3];
@@ -251,8 +261,8 @@ Test(overflow, user_and_kernel_add_up)
 	for (i = 0; i < 3; i++)
 		count[i] = event_value(fd[i]);
 	cr_expect_gt(count[0], 50 * N / 5 * LOOP_INSTRUCTIONS);
-	cr_expect_eq(count[0] + count[1], count[2], "%lu user + %lu kernel, %lu both",
-		     count[0], count[1], count[2]);
+	cr_expect_leq(labs((int64_t)(count[0] + count[1] - count[2])), between_writes(),
+		      "%lu user + %lu kernel, %lu both", count[0], count[1], count[2]);
 	worker_end(&w);
 }
 

@@ -4,6 +4,7 @@
  * from one task to another.
  */
 #include "busy.h"
+#include "pmu.h"
 
 #define N	100000ull
 
@@ -178,23 +179,26 @@ Test(switching, enabling_a_second_event_does_not_disturb_the_first)
 	} while (times <= 20);
 }
 
-/* Open four on CPU 1, and close them, beginning with one after the other. */
-static void open_and_close_four(unsigned long first)
+/*
+ * Open three or four on CPU 1, as many as leave a counter to one of instructions, and close
+ * them, beginning with one after the other.
+ */
+static void open_and_close_others(unsigned long first)
 {
 	static const uint64_t configs[] = {
 		PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		PERF_COUNT_HW_BRANCH_INSTRUCTIONS, PERF_COUNT_HW_INSTRUCTIONS,
 	};
+	unsigned int i, n = pmu_general() + !!pmu_fixed() > 4 ? 4 : 3;
 	struct perf_event_attr attr;
-	unsigned int i;
 	int fd[4];
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < n; i++) {
 		attr = user_attr(configs[i]);
 		fd[i] = event_open(&attr, -1, 1);
 	}
-	for (i = 0; i < 4; i++)
-		close(fd[(i + first) % 4]);
+	for (i = 0; i < n; i++)
+		close(fd[(i + first) % n]);
 }
 
 /* Opening and closing others makes the PMU be placed anew under it. */
@@ -208,7 +212,7 @@ Test(switching, opening_more_events_moves_the_first_without_loss)
 		busy_start(&b, 500 * N, 1);
 		b.go = true;
 		while (!b.done)
-			open_and_close_four(times++);
+			open_and_close_others(times++);
 		busy_check(&b);
 	} while (times <= 3);
 }

@@ -213,7 +213,7 @@ Test(cpus, counts_survive_that_cpus_come_and_go)
 	cr_assert_geq(of_task, 0);
 	loop_on(1, N);
 	pin_here(0);
-	for (round = 0; round < (is_debug_kernel() ? 50 : 200); round++) {
+	for (round = 0; round < (is_debug_kernel() ? 50 : 70); round++) {
 		task_before = event_value(of_task);
 		read_cpus(fd, before, 2);
 		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);

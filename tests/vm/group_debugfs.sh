@@ -30,8 +30,9 @@ says_not()
 
 text=/tmp/debugfs.text
 
-# Its counters, and its event for branches
-counters=$(pmuctl doctor | sed -n 's/.*: \([0-9]*\) counters of .* bits, \([0-9]*\) fixed .*/\1 \2/p')
+# Its counters, of CPU 0 if CPUs differ, and its event for branches
+counters=$(sed -n 's/.* \([0-9]*\) general and \([0-9]*\) fixed counters$/\1 \2/p' $DIR/cpus | head -n 1)
+[ -n "$counters" ] || counters=$(pmuctl doctor | sed -n 's/.*: \([0-9]*\) counters of .* bits, \([0-9]*\) fixed .*/\1 \2/p')
 general=${counters% *} fixed=${counters#* }
 branches=c4
 ! grep -q AuthenticAMD /proc/cpuinfo || branches=c2
@@ -52,7 +53,7 @@ if [ "$fixed" = 0 ]; then
 else
 	check 'a CPU: instructions are on a fixed counter' \
 		says 'fixed +0: 0x[0-9a-f]{12} control 0xb +event [0-9]+$'
-	check 'a CPU: the register agrees' says 'global control 0x10000000[1248],'
+	check 'a CPU: the register agrees' says 'global control 0x1000000(0[1248]|[1248]0),'
 fi
 check 'a CPU: two groups run' [ "$(grep -c 'flexible running: [0-9]*@' $text)" = 2 ]
 
@@ -60,7 +61,7 @@ events=branches
 for _ in $(seq "$general"); do
 	events=$events,branches
 done
-pmuctl stat -e "$events" -o /dev/null -- cat $DIR/contexts >$text
+pmuctl stat -e "$events" -o /dev/null -- taskset 1 cat $DIR/contexts >$text
 check 'a task: its name and CPU' says '^task [0-9]+ \(cat\): on cpu [01]$'
 check 'a task: as many groups run as there are counters' \
 	[ "$(grep -c 'flexible running' $text)" = "$general" ]

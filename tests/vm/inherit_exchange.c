@@ -60,7 +60,7 @@ static unsigned int turns_each;
 static void begin(void)
 {
 	sampling_init();
-	turns_each = is_stress() ? 1000 : is_debug_kernel() ? 30 : 100;
+	turns_each = is_stress() ? 1000 : is_debug_kernel() ? 30 : 40;
 }
 
 TestSuite(inherit_exchange, .init = begin, .fini = sampling_fini);

@@ -120,11 +120,14 @@ static void close_events(const int *fd)
 /* ---- What is written to the PMU ---- */
 
 #define TRACING		"/sys/kernel/tracing/"
-/* Event selects, counters, fixed counters, their control, global control; AMD's of cores */
+/* Event selects, counters, fixed counters, their control, global control; AMD's: of cores, global
+ * control, legacy ones
+ */
 #define PMU_REGISTERS	"(msr >= 0x186 && msr <= 0x18d) || (msr >= 0xc1 && msr <= 0xc8) || " \
 			"(msr >= 0x4c1 && msr <= 0x4c8) || (msr >= 0x309 && msr <= 0x30c) || " \
 			"msr == 0x38d || msr == 0x38f || " \
-			"(msr >= 0xc0010200 && msr <= 0xc001020b)"
+			"(msr >= 0xc0010200 && msr <= 0xc001020b) || msr == 0xc0000301 || " \
+			"(msr >= 0xc0010000 && msr <= 0xc0010007)"
 
 static void trace_set(const char *file, const char *text)
 {

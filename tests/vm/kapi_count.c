@@ -5,6 +5,7 @@
  */
 #include "kapi.h"
 #include "module.h"
+#include "pmu.h"
 #include "raw.h"
 
 #define N		100000ull
@@ -118,19 +119,19 @@ Test(kapi_count, in_turn_with_others)
 	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	struct perf_event_attr other = branches_u();
 	struct counts c;
-	int fd, others[8];
+	int fd, others[PMU_TOO_MANY];
 	size_t i;
 
 	attr.disabled = 0;
 	fd = kapi_create(&attr, 0, -1, 0);
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < PMU_TOO_MANY; i++)
 		others[i] = event_open(&other, 0, -1);
 	do {
 		user_loop(N);
 		c = event_read(fd);
 	} while (c.running == c.enabled || !c.value);
 	cr_expect_lt(c.running, c.enabled);
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < PMU_TOO_MANY; i++)
 		close(others[i]);
 	close(fd);
 }
@@ -139,28 +140,28 @@ Test(kapi_count, in_turn_with_others)
 Test(kapi_count, none_while_in_error)
 {
 	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
-	int fd[8], n, in_error = 0;
+	int fd[PMU_TOO_MANY], last = PMU_TOO_MANY - 1, n, in_error = 0;
 	struct counts c;
 
 	attr.disabled = 0;
 	attr.pinned = 1;
-	for (n = 0; n < 8; n++)
+	for (n = 0; n < PMU_TOO_MANY; n++)
 		fd[n] = kapi_create(&attr, 0, -1, 0);
-	for (n = 0; n < 8; n++) {
+	for (n = 0; n < PMU_TOO_MANY; n++) {
 		if (read(fd[n], &c, sizeof(c)) == sizeof(c))
 			continue;
 		cr_assert_eq(errno, ENODATA, "%m");
 		in_error++;
 	}
 	cr_assert_gt(in_error, 0);
-	cr_assert_lt(in_error, 8);
-	cr_assert_neq(read(fd[7], &c, sizeof(c)), sizeof(c));
-	for (n = 0; n < 7; n++)
+	cr_assert_lt(in_error, PMU_TOO_MANY);
+	cr_assert_neq(read(fd[last], &c, sizeof(c)), sizeof(c));
+	for (n = 0; n < last; n++)
 		close(fd[n]);
-	event_ioctl(fd[7], PERF_EVENT_IOC_ENABLE);
+	event_ioctl(fd[last], PERF_EVENT_IOC_ENABLE);
 	user_loop(N);
-	cr_expect_geq(event_value(fd[7]), LOOP_BRANCHES * N);
-	close(fd[7]);
+	cr_expect_geq(event_value(fd[last]), LOOP_BRANCHES * N);
+	close(fd[last]);
 }
 
 /* ---- Who holds what ---- */
@@ -253,6 +254,8 @@ Test(kapi_count, refuses_a_task_that_has_ended)
 Test(kapi_count, refuses_what_is_no_event)
 {
 	struct perf_event_attr attr = kapi_attr(1000);
+	char sentence[208];
+	const char *name;
 
 	check_refused(&attr, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
 		      "config 0x3e8 is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>");
@@ -261,9 +264,12 @@ Test(kapi_count, refuses_what_is_no_event)
 	check_refused(&attr, 0, -1, 0, EINVAL, PMUCTL_WHY_COUNTS_NOTHING,
 		      "attr.exclude_kernel",
 		      "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
-	attr = kapi_attr(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+	attr = kapi_attr(pmu_missing_event(&name));
+	snprintf(sentence, sizeof(sentence),
+		 "this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them",
+		 raw_info().pmu_name, name);
 	check_refused(&attr, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
-		      "this CPU (Intel architectural PMU version 2) has no event for stalled-cycles-frontend: use a raw event of this CPU, 'pmuctl list' shows them");
+		      sentence);
 }
 
 Test(kapi_count, refuses_tracepoints)

@@ -4,6 +4,7 @@
  * openers come to their end: neither memory, nor the PMU, nor a reason to stay loaded.
  */
 #include "module.h"
+#include "pmu.h"
 
 #include <sys/resource.h>
 
@@ -183,7 +184,8 @@ Test(leaks, ten_thousand_rounds_on_a_cpu)
 
 Test(leaks, ten_thousand_refusals)
 {
-	struct perf_event_attr attr = user_attr(PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
+	const char *name;
+	struct perf_event_attr attr = user_attr(pmu_missing_event(&name));
 	struct perf_event_attr fine = instructions_u();
 	struct memory before = { 0 };
 	unsigned int i;

@@ -3,6 +3,7 @@
  * Loading and unloading: as often as one likes, under load, never while it is in use,
  * and with every register of the PMU as it was before.
  */
+#include "hybrid.h"
 #include "module.h"
 #include "msrs.h"
 
@@ -44,6 +45,7 @@ static void perf_counts(void)
 	struct perf_event_attr attr = instructions_u();
 	int fd;
 
+	pin_where_perf_counts();
 	attr.disabled = 1;
 	fd = perf_try(&attr, 0, -1);
 	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
@@ -182,14 +184,25 @@ Test(load, unload_right_after_the_last_event)
 
 /* ---- Registers ---- */
 
-static struct msrs msrs;
+/* Of each CPU */
+static struct msrs msrs[2];
+
+static void find_msrs(void)
+{
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		pin_here(cpu);
+		msrs[cpu] = msrs_find();
+	}
+}
 
 static void read_msrs(uint64_t value[2][MSRS_MAX])
 {
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < 2; cpu++)
-		msrs_read(&msrs, cpu, value[cpu]);
+		msrs_read(&msrs[cpu], cpu, value[cpu]);
 }
 
 static void expect_same_msrs(uint64_t a[2][MSRS_MAX], uint64_t b[2][MSRS_MAX])
@@ -197,10 +210,10 @@ static void expect_same_msrs(uint64_t a[2][MSRS_MAX], uint64_t b[2][MSRS_MAX])
 	unsigned int cpu, i;
 
 	for (cpu = 0; cpu < 2; cpu++)
-		for (i = 0; i < msrs.n; i++)
+		for (i = 0; i < msrs[cpu].n; i++)
 			cr_expect_eq(a[cpu][i], b[cpu][i],
 				     "CPU %u, MSR %#x: %#lx became %#lx", cpu,
-				     msrs.addr[i], a[cpu][i], b[cpu][i]);
+				     msrs[cpu].addr[i], a[cpu][i], b[cpu][i]);
 }
 
 static bool differ(uint64_t a[2][MSRS_MAX], uint64_t b[2][MSRS_MAX])
@@ -241,7 +254,7 @@ Test(load, every_register_is_given_back)
 	struct perf_event_attr attr = instructions_u();
 	int fd;
 
-	msrs = msrs_find();
+	find_msrs();
 	cr_assert_eq(module_unload(), 0);
 	leave_traces_of_perf();
 	read_msrs(before);

@@ -4,6 +4,7 @@
  * it is not disturbed, who comes later is told, and afterwards it is free again.
  */
 #include "busy.h"
+#include "hybrid.h"
 
 #define N		100000ull
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
@@ -70,6 +71,7 @@ static void check_perf_counts(void)
 	struct perf_event_attr attr = instructions_u();
 	int fd;
 
+	pin_where_perf_counts();
 	attr.disabled = 1;
 	fd = perf_try(&attr, 0, -1);
 	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
@@ -94,6 +96,7 @@ Test(own, perf_holds_it_then_we_then_perf)
 	int fd;
 
 	for (round = 0; round < 5; round++) {
+		pin_where_perf_counts();
 		fd = perf_try(&attr, 0, -1);
 		cr_assert(fd >= 0, "perf: %s", strerror(-fd));
 		check_busy_with_remedy();

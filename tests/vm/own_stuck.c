@@ -2,7 +2,7 @@
 /*
  * A PMU that is broken: however often the handler acknowledges an overflow, the status says
  * that there is one. For a guest whose emulated PMU loses acknowledgements when
- * it is told to (--cpu intel-stuck). The handler gives up, stops the counters and says so
+ * it is told to (--cpu intel-stuck or amd-stuck). The handler gives up, stops the counters and says so
  * once; the machine goes on.
  */
 #include "module.h"
@@ -67,7 +67,7 @@ static void begin(void)
 	sampling_init();
 	set_headroom(HEADROOM);
 	lose_acks(1, FOR_EVER);
-	cr_assert_eq(acks_to_lose(1), FOR_EVER, "this guest needs --cpu intel-stuck");
+	cr_assert_eq(acks_to_lose(1), FOR_EVER, "this guest needs --cpu intel-stuck or amd-stuck");
 	heal();
 }
 

@@ -10,6 +10,8 @@
 #include "raw.h"
 
 #define PMU_MAX		64
+/* More events of instructions or branches than any model has counters for */
+#define PMU_TOO_MANY	12
 
 /* The device is not left open: the module may be unloaded next. */
 static inline struct pmuctl_info pmu_info(void)
@@ -39,6 +41,15 @@ static inline unsigned int pmu_fixed(void)
 	unsigned int n = pmu_info().nr_fixed;
 
 	return n < 3 ? n : 3;
+}
+
+/* A generic event that this PMU does not have, and what it is called */
+static inline uint64_t pmu_missing_event(const char **name)
+{
+	bool has = pmu_info().generic_events >> PERF_COUNT_HW_STALLED_CYCLES_FRONTEND & 1;
+
+	*name = has ? "bus-cycles" : "stalled-cycles-frontend";
+	return has ? PERF_COUNT_HW_BUS_CYCLES : PERF_COUNT_HW_STALLED_CYCLES_FRONTEND;
 }
 
 /* The raw events of branches and cycles: SDM Vol. 3B, "Pre-defined Architectural

@@ -6,7 +6,19 @@
 #ifndef VM_POSITIONS_H
 #define VM_POSITIONS_H
 
+#include "pmu.h"
 #include "records.h"
+
+/* Events of instructions and branches that are on the PMU at once, if it has the counters */
+#define AT_ONCE		5
+
+static inline unsigned int events_at_once(void)
+{
+	/* Without the module nobody tells; perf is a witness where they fit. */
+	bool fit = is_witness() || pmu_general() + !!pmu_fixed() >= AT_ONCE;
+
+	return fit ? AT_ONCE : pmu_general();
+}
 
 /* Perf does not go below 2, which it does not say in the sample. */
 static inline uint64_t true_period(uint64_t period)

@@ -201,6 +201,21 @@ static inline bool raw_cpu_is_intel(void)
 	return raw_cpuid(0).ebx == 0x756e6547; /* "Genu" */
 }
 
+/* SDM Vol. 2A, and APM Vol. 3, CPUID function 1 */
+static inline unsigned int raw_cpu_family(void)
+{
+	unsigned int eax = raw_cpuid(1).eax, family = eax >> 8 & 0xf;
+
+	return family == 0xf ? family + (eax >> 20 & 0xff) : family;
+}
+
+static inline unsigned int raw_cpu_model(void)
+{
+	unsigned int eax = raw_cpuid(1).eax;
+
+	return (eax >> 4 & 0xf) | (eax >> 12 & 0xf0);
+}
+
 /* Become an ordinary user: 0, or -errno. */
 static inline int raw_become(uid_t uid)
 {

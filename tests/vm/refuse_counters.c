@@ -4,6 +4,7 @@
  * general and fixed counters, for tasks, for CPUs, and where both meet. Any number of
  * counters will do, so this runs on PMUs of several sizes.
  */
+#include "hybrid.h"
 #include "pmu.h"
 #include "raw_check.h"
 
@@ -13,8 +14,27 @@
 #define CYCLES		pmu_raw_cycles()	/* general, or fixed counter 1 */
 #define REF_CYCLES	0x300			/* fixed counter 2 only */
 
+/* The CPU that has the fewest counters, the first of several, and how many these are */
+static int first, n;
+
+static int general_of(int cpu)
+{
+	if (!is_hybrid())
+		return raw_info().nr_counters;
+	return cpu == first ? SMALL_GENERAL : BIG_GENERAL;
+}
+
+static int fixed_of(int cpu)
+{
+	if (!is_hybrid())
+		return raw_info().nr_fixed;
+	return cpu == first ? SMALL_FIXED : BIG_FIXED;
+}
+
 static void forbid_overcommit(void)
 {
+	first = is_hybrid() ? cpu_of_type(CORE_EFFICIENCY) : 0;
+	n = general_of(first);
 	raw_write_file("/sys/module/pmuctl/parameters/overcommit", "0");
 }
 
@@ -52,57 +72,50 @@ static void check_full(uint64_t config, int pid, int cpu, unsigned int of_task,
 		       unsigned int of_cpu, unsigned int on)
 {
 	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
-	struct pmuctl_info info = raw_info();
 
 	raw_check_refused(&a, pid, cpu, 0, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
 			  "attr.config",
 			  "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit",
-			  of_task, of_cpu, on, info.nr_counters, info.nr_fixed);
+			  of_task, of_cpu, on, general_of(on), fixed_of(on));
 	cr_assert_eq(raw_info().hw_events, (unsigned int)nr_fds);
 }
 
 Test(refuse_counters, of_a_task)
 {
-	int n = raw_info().nr_counters;
-
 	push_many(n, BRANCHES, 0, -1);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	check_full(BRANCHES, 0, -1, n, 0, first);
 	pop();
 	push(BRANCHES, 0, -1);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	check_full(BRANCHES, 0, -1, n, 0, first);
 }
 
 Test(refuse_counters, of_a_cpu)
 {
-	int n = raw_info().nr_counters;
-
-	push_many(n, BRANCHES, -1, 1);
-	check_full(BRANCHES, -1, 1, 0, n, 1);
+	push_many(general_of(1), BRANCHES, -1, 1);
+	check_full(BRANCHES, -1, 1, 0, general_of(1), 1);
 	/* The other CPU has counters of its own. */
-	push_many(n, BRANCHES, -1, 0);
-	check_full(BRANCHES, -1, 0, 0, n, 0);
+	push_many(general_of(0), BRANCHES, -1, 0);
+	check_full(BRANCHES, -1, 0, 0, general_of(0), 0);
 	pop();
 	push(BRANCHES, -1, 0);
 }
 
 Test(refuse_counters, fixed_ones_serve_their_own_event_only)
 {
-	int n = raw_info().nr_counters;
-
 	push_many(n, BRANCHES, 0, -1);
 	if (!pmu_fixed()) {
-		check_full(INSTRUCTIONS, 0, -1, n, 0, 0);
-		check_full(CYCLES, 0, -1, n, 0, 0);
+		check_full(INSTRUCTIONS, 0, -1, n, 0, first);
+		check_full(CYCLES, 0, -1, n, 0, first);
 		return;
 	}
 	push(INSTRUCTIONS, 0, -1);
-	check_full(INSTRUCTIONS, 0, -1, n + 1, 0, 0);
+	check_full(INSTRUCTIONS, 0, -1, n + 1, 0, first);
 	push(CYCLES, 0, -1);
-	check_full(CYCLES, 0, -1, n + 2, 0, 0);
+	check_full(CYCLES, 0, -1, n + 2, 0, first);
 	/* A fixed counter knows no counter mask, so this needs a general one. */
-	check_full(INSTRUCTIONS | 1 << 24, 0, -1, n + 2, 0, 0);
+	check_full(INSTRUCTIONS | 1 << 24, 0, -1, n + 2, 0, first);
 	push(REF_CYCLES, 0, -1);
-	check_full(BRANCHES, 0, -1, n + 3, 0, 0);
+	check_full(BRANCHES, 0, -1, n + 3, 0, first);
 }
 
 Test(refuse_counters, reference_cycles_have_one_counter)
@@ -126,74 +139,69 @@ Test(refuse_counters, reference_cycles_have_one_counter)
 /* What could be on a fixed counter goes there when a general one is wanted. */
 Test(refuse_counters, every_placement_is_found)
 {
-	int n = raw_info().nr_counters + !!pmu_fixed();
+	int all = n + !!pmu_fixed();
 
-	push_many(n, INSTRUCTIONS, 0, -1);
-	check_full(INSTRUCTIONS, 0, -1, n, 0, 0);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	push_many(all, INSTRUCTIONS, 0, -1);
+	check_full(INSTRUCTIONS, 0, -1, all, 0, first);
+	check_full(BRANCHES, 0, -1, all, 0, first);
 	pop();
 	push(BRANCHES, 0, -1);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	check_full(BRANCHES, 0, -1, all, 0, first);
 }
 
 Test(refuse_counters, of_a_task_and_a_cpu_that_meet)
 {
-	int n = raw_info().nr_counters, half = n / 2;
+	int half = n / 2, there = is_hybrid() ? first : 1, other = !there;
+	int all = general_of(other);
 
-	push_many(half, BRANCHES, -1, 1);
+	push_many(half, BRANCHES, -1, there);
 	push_many(n - half, BRANCHES, 0, -1);
-	check_full(BRANCHES, 0, -1, n - half, half, 1);
-	check_full(BRANCHES, 0, 1, n - half, half, 1);
-	check_full(BRANCHES, -1, 1, n - half, half, 1);
-	/* On CPU 0 there is nothing but the task. */
-	push_many(half, BRANCHES, 0, 0);
-	check_full(BRANCHES, 0, 0, n, 0, 0);
-	check_full(BRANCHES, -1, 0, n, 0, 0);
+	check_full(BRANCHES, 0, -1, n - half, half, there);
+	check_full(BRANCHES, 0, there, n - half, half, there);
+	check_full(BRANCHES, -1, there, n - half, half, there);
+	/* On the other CPU there is nothing but the task. */
+	push_many(all - (n - half), BRANCHES, 0, other);
+	check_full(BRANCHES, 0, other, all, 0, other);
+	check_full(BRANCHES, -1, other, all, 0, other);
 }
 
 Test(refuse_counters, events_bound_to_a_cpu_count_there_only)
 {
-	int n = raw_info().nr_counters;
-
-	push_many(n, BRANCHES, 0, 0);
-	check_full(BRANCHES, 0, 0, n, 0, 0);
-	push_many(n, BRANCHES, 0, 1);
-	check_full(BRANCHES, 0, 1, n, 0, 1);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	push_many(general_of(0), BRANCHES, 0, 0);
+	check_full(BRANCHES, 0, 0, general_of(0), 0, 0);
+	push_many(general_of(1), BRANCHES, 0, 1);
+	check_full(BRANCHES, 0, 1, general_of(1), 0, 1);
+	check_full(BRANCHES, 0, -1, general_of(0), 0, 0);
 }
 
 Test(refuse_counters, tasks_do_not_take_them_from_each_other)
 {
-	int n = raw_info().nr_counters;
 	pid_t pid = raw_sleeper();
 
 	push_many(n, BRANCHES, 0, -1);
 	push_many(n, BRANCHES, pid, -1);
-	check_full(BRANCHES, pid, -1, n, 0, 0);
-	check_full(BRANCHES, -1, 0, n, 0, 0);
+	check_full(BRANCHES, pid, -1, n, 0, first);
+	check_full(BRANCHES, -1, first, n, 0, first);
 	raw_reap(pid);
 }
 
 Test(refuse_counters, of_a_task_that_has_ended_are_free)
 {
-	int n = raw_info().nr_counters;
 	pid_t pid = raw_sleeper();
 
 	push_many(n, BRANCHES, pid, -1);
-	check_full(BRANCHES, -1, 0, n, 0, 0);
+	check_full(BRANCHES, -1, first, n, 0, first);
 	raw_reap(pid);
-	push_many(n, BRANCHES, -1, 0);
+	push_many(n, BRANCHES, -1, first);
 }
 
 /* A refusal takes nothing away: all that were open go on counting. */
 Test(refuse_counters, those_that_are_open_count_on)
 {
-	int n = raw_info().nr_counters;
-
 	push_many(n, BRANCHES, 0, -1);
 	for (int i = 0; i < n; i++)
 		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);
-	check_full(BRANCHES, 0, -1, n, 0, 0);
+	check_full(BRANCHES, 0, -1, n, 0, first);
 	user_loop(100000);
 	for (int i = 0; i < n; i++)
 		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_DISABLE, 0), 0);

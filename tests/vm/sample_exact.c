@@ -135,8 +135,8 @@ Test(sample_exact, task_moves_between_cpus)
 /* Two of them overflow at the same instruction each time, others now and then. */
 Test(sample_exact, several_events_overflow_at_once)
 {
-	static const uint32_t periods[] = { 1000, 1000, 500, 1009, 3 };
-	const unsigned int n = RAW_ARRAY_SIZE(periods);
+	static const uint32_t periods[AT_ONCE] = { 1000, 1000, 500, 3, 1009 };
+	const unsigned int n = events_at_once();
 	struct positions p[n];
 	struct ring r[n];
 	int fds[n];
@@ -160,13 +160,13 @@ Test(sample_exact, several_events_overflow_at_once)
 Test(sample_exact, events_take_turns)
 {
 	struct perf_event_attr attr = sampling_attr(20011);
-	unsigned int few = 8;
-	struct { struct ring r; int fd; uint64_t n; } each[8];
+	unsigned int few = PMU_TOO_MANY;
+	struct { struct ring r; int fd; uint64_t n; } each[PMU_TOO_MANY];
 
 	attr.disabled = 0;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
-	for (unsigned int i = 0; i < 8; i++) {
+	for (unsigned int i = 0; i < PMU_TOO_MANY; i++) {
 		each[i].fd = sampling_open(&attr);
 		each[i].n = 0;
 		ring_map(&each[i].r, each[i].fd, 16);
@@ -174,7 +174,7 @@ Test(sample_exact, events_take_turns)
 	while (few) {
 		user_loop(500000);
 		few = 0;
-		for (unsigned int i = 0; i < 8; i++) {
+		for (unsigned int i = 0; i < PMU_TOO_MANY; i++) {
 			struct perf_event_header *header;
 			struct counts c;
 			struct sample s;

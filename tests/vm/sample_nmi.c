@@ -7,19 +7,20 @@
 
 TestSuite(sample_nmi, .init = sampling_init, .fini = sampling_fini);
 
-/* Seven counters; the periods are so that any two of them soon overflow with any distance
- * from 0 to some dozens of instructions. Branches come one in ten.
+/*
+ * The periods are so that any two of them soon overflow with any distance from 0 to some
+ * dozens of instructions. Branches come one in ten.
  */
 Test(sample_nmi, back_to_back_overflows_of_all_counters)
 {
 	static const struct {
 		uint64_t config, period;
-	} events[] = {
+	} events[AT_ONCE] = {
 		{ PERF_COUNT_HW_INSTRUCTIONS, 101 }, { PERF_COUNT_HW_INSTRUCTIONS, 103 },
-		{ PERF_COUNT_HW_INSTRUCTIONS, 107 }, { PERF_COUNT_HW_INSTRUCTIONS, 109 },
-		{ PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 11 },
+		{ PERF_COUNT_HW_INSTRUCTIONS, 107 }, { PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 11 },
+		{ PERF_COUNT_HW_INSTRUCTIONS, 109 },
 	};
-	const unsigned int n = RAW_ARRAY_SIZE(events);
+	const unsigned int n = events_at_once();
 	uint64_t rounds = is_stress() ? 300000 : 10000, expected, got;
 	struct perf_event_attr attr[n];
 	struct perf_event_header *header;

@@ -3,6 +3,7 @@
  * Software events among those of hardware: in their groups, and beside a PMU that is full.
  * And what is refused of them.
  */
+#include "pmu.h"
 #include "raw_check.h"
 #include "soft.h"
 
@@ -79,7 +80,7 @@ Test(soft_group, a_mixed_group_takes_turns_as_a_whole)
 	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE,
 						 PERF_COUNT_SW_TASK_CLOCK);
 	struct counts counts = { 0 };
-	int all[8], clock;
+	int all[PMU_TOO_MANY], clock;
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++)
 		all[i] = group_open(branches_u(), -1);

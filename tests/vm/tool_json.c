@@ -4,7 +4,7 @@
  * doctor, in a guest with the driver.
  */
 /* libs: -ljansson */
-#include "raw.h"
+#include "pmu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,23 +118,30 @@ static json_t *find(json_t *list, const char *name)
 	return NULL;
 }
 
+/* An event of this CPU alone, and what libpfm4 calls its PMU; NULL: it has no table of it */
+static const char *own_event(const char **pmu)
+{
+	*pmu = raw_cpu_is_intel() ? "skl" : raw_cpu_family() == 0x19 ? "amd64_fam19h_zen3" :
+								       "amd64_k8_revc";
+	if (raw_cpu_is_intel())
+		return raw_cpu_model() == 94 ? "INST_RETIRED:ANY_P" : NULL;
+	return "RETIRED_INSTRUCTIONS";
+}
+
 Test(tool_json, list_tells_what_this_cpu_counts)
 {
 	json_t *list = run("pmuctl list -j", 0);
+	const char *missing, *pmu, *event = own_event(&pmu);
 
 	cr_assert(json_is_true(json_object_get(find(list, "instructions"), "counted")));
-	cr_assert(json_is_false(json_object_get(find(list, "stalled-cycles-backend"),
-						"counted")));
+	pmu_missing_event(&missing);
+	cr_assert(json_is_false(json_object_get(find(list, missing), "counted")), "%s", missing);
 	cr_assert_str_eq(json_string_value(json_object_get(find(list, "cycles"), "alias")),
 			 "cpu-cycles");
 	cr_assert_str_eq(json_string_value(json_object_get(find(list, "LLC-loads"), "kind")),
 			 "cache");
-	if (raw_cpu_is_intel())
-		cr_assert_str_eq(json_string_value(json_object_get(find(list, "INST_RETIRED:ANY_P"),
-								   "pmu")), "skl");
-	else
-		cr_assert_str_eq(json_string_value(json_object_get(find(list, "RETIRED_INSTRUCTIONS"),
-								   "pmu")), "amd64_fam19h_zen3");
+	if (event)
+		cr_assert_str_eq(json_string_value(json_object_get(find(list, event), "pmu")), pmu);
 	json_decref(list);
 	list = run("pmuctl list -j no-such-event", 1);
 	cr_assert_eq(json_array_size(list), 0);

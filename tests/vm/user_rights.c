@@ -278,7 +278,10 @@ Test(user_rights, another_process_may_not_meanwhile)
 
 /* ---- What can be read ---- */
 
-/* Counters that nobody uses now hold nothing of those that used them before. */
+/*
+ * Counters that nobody uses now hold nothing of those that used them before. Our own event
+ * has one of these four where there are no fixed ones.
+ */
 Test(user_rights, what_others_left_is_cleared)
 {
 	struct perf_event_attr attr = branches_u();
@@ -295,7 +298,8 @@ Test(user_rights, what_others_left_is_cleared)
 	for (round = 0; round < 5; round++) {
 		worker_run(&w, 100000);
 		for (i = 0; i < 4; i++)
-			cr_expect_eq(counter_read(i), 0, "counter %u", i);
+			if (i + 1 != page->index)
+				cr_expect_eq(counter_read(i), 0, "counter %u", i);
 	}
 	for (i = 0; i < 4; i++)
 		cr_expect_gt(event_value(fd[i]), 500000);

@@ -74,6 +74,19 @@ says()
 	done
 }
 
+# know_pmu: general counters of a CPU ($counters), the raw number of branches ($branches), a
+# generic event that the PMU lacks ($missing), a cache event that it has ($cache) or
+# else a generic one, and an event of this CPU alone ($own), empty if libpfm4 has no table of it
+know_pmu()
+{
+	counters=$(pmuctl doctor | sed -n 's/.* PMU: .*: \([0-9]*\) counters of .*/\1/p')
+	branches=c4 own=INST_RETIRED:ANY_P missing='stalled-cycles-backend' cache='L1-dcache-loads'
+	! grep -q AuthenticAMD /proc/cpuinfo || branches=c2 own=RETIRED_INSTRUCTIONS
+	pmuctl list $own >/dev/null 2>&1 || own=
+	pmuctl list $missing | grep -q 'cannot count' || missing='bus-cycles'
+	pmuctl stat -e $cache true >/dev/null 2>&1 || cache='cache-references'
+}
+
 lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
 
 # listens PID: wait until that pmuctl takes its signals
