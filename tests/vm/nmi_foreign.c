@@ -164,6 +164,44 @@ Test(nmi, each_is_unknown_while_both_cpus_sample)
 	}
 }
 
+static void *restore_fpu_thread(void *arg)
+{
+	bool *stop = arg;
+	uint8_t state[512] __attribute__((aligned(16)));
+	unsigned int i;
+
+	pin_here(1);
+	asm volatile("fxsave %0" : "=m" (state));
+	while (!__atomic_load_n(stop, __ATOMIC_ACQUIRE))
+		for (i = 0; i < 1000; i++)
+			asm volatile("fxrstor %0" : : "m" (state));
+	return NULL;
+}
+
+/*
+ * An emulator may keep the first CPU's "an NMI is being handled" where other CPUs write, to
+ * clear IGNNE# there when they restore the state of their FPU: docs/lab-pmu.md.
+ */
+Test(nmi, none_is_lost_while_the_other_cpu_restores_its_fpu)
+{
+	struct state before = state_now(), since;
+	struct sampled s;
+	pthread_t other;
+	bool stop = false;
+
+	cr_assert_eq(pthread_create(&other, NULL, restore_fpu_thread, &stop), 0);
+	sampled_start(&s, 0, PERIOD_SHORT, send_here);
+	while (__atomic_load_n(&s.blocks, __ATOMIC_ACQUIRE) < 50)
+		usleep(1000);
+	sampled_end(&s);
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	cr_assert_eq(pthread_join(other, NULL), 0);
+	since = state_since(&before);
+	check_each_to_its_own(&since);
+	cr_expect_eq(since.foreign[0].unknown, s.blocks);
+	cr_expect_eq(since.ours[0].claimed, s.samples);
+}
+
 /* They come at any instant: amid our handler too, then they are pending when it ends. */
 Test(nmi, unknown_at_any_instant_of_another_cpu)
 {
