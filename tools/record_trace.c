@@ -237,18 +237,26 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 
 /* ------------------------------------------------------------------- copying */
 
-/* The end of the buffer has no room for a whole record, and what is there is none. */
-static int write_branches(struct perfdata *file, struct perfdata_trace *trace,
-			  const struct iovec *pieces, int count)
+/*
+ * The end of the buffer has no room for a whole record, and what is there is none. A
+ * snapshot is one piece in the file: where a second one begins with the branches that the
+ * first one ends with, as in a loop, perf takes them for the same and leaves them out.
+ */
+static int write_branches(const struct recording *r, struct perfdata *file,
+			  struct perfdata_trace *trace, const struct iovec *pieces, int count)
 {
+	struct iovec whole[2];
 	int ret = 0;
 
+	for (int i = 0; i < count; i++) {
+		whole[i] = pieces[i];
+		whole[i].iov_len -= whole[i].iov_len % sizeof(struct perffile_branch);
+	}
+	if (r->options->snapshot)
+		return perfdata_write_trace(file, trace, whole, count);
 	for (int i = 0; i < count && ret == 0; i++) {
-		struct iovec piece = pieces[i];
-
-		piece.iov_len -= piece.iov_len % sizeof(struct perffile_branch);
-		if (piece.iov_len)
-			ret = perfdata_write_trace(file, trace, &piece, 1);
+		if (whole[i].iov_len)
+			ret = perfdata_write_trace(file, trace, &whole[i], 1);
 		trace->position += pieces[i].iov_len;
 	}
 	return ret;
@@ -268,7 +276,7 @@ static int write_pieces(const struct recording *r, struct perfdata *file, size_t
 	};
 
 	if (r->of_branches)
-		return write_branches(file, &trace, pieces, count);
+		return write_branches(r, file, &trace, pieces, count);
 	return perfdata_write_trace(file, &trace, pieces, count);
 }
 
