@@ -19,6 +19,7 @@ LAB_PACKAGES=(
 	tcc
 	# tests and checks
 	libcriterion-dev libipt-dev libcap-dev debootstrap shellcheck mandoc sparse git
+	ccache
 	python3 perl
 )
 
