@@ -6,6 +6,7 @@
  * counts that are exact all the while.
  */
 #include "busy.h"
+#include "pmu.h"
 
 #include <sys/mman.h>
 
@@ -17,6 +18,8 @@
 #define EXEC_PROGRAM	"/pmuctl/tests/prog/count-exec"
 
 static volatile bool stop;
+/* For all events of observers and the one whose count is checked, on one task */
+static bool enough_counters;
 static unsigned long done[OBSERVERS];
 
 static void set_headroom(const char *text)
@@ -84,7 +87,10 @@ static pid_t start_keeper(pid_t *shared)
 	}
 }
 
-/* One turn with an event; every outcome is right that a task may cause by ending. */
+/*
+ * One turn with an event; every outcome is right that a task may cause by ending, and one
+ * on which many have opened events may be short of counters.
+ */
 static void use_event(int fd, unsigned int seed)
 {
 	struct counts last = { 0 }, c;
@@ -106,7 +112,10 @@ static void use_event(int fd, unsigned int seed)
 		c = event_read(fd);
 		cr_assert_geq(c.value, last.value);
 		cr_assert_geq(c.enabled, last.enabled);
-		cr_assert_eq(c.enabled, c.running);
+		cr_assert_geq(c.running, last.running);
+		cr_assert_geq(c.enabled, c.running);
+		if (enough_counters)
+			cr_assert_eq(c.enabled, c.running);
 		last = c;
 	}
 }
@@ -186,6 +195,7 @@ Test(races, everything_at_once)
 	pid_t *shared, keeper;
 	struct busy b;
 
+	enough_counters = pmu_general() > 2 * OBSERVERS;
 	shared = mmap(NULL, VICTIMS * sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((void *)shared, MAP_FAILED);
