@@ -80,7 +80,9 @@ stage_project()
 	local root=$1 file
 	mkdir -p "$root/pmuctl/bin" "$root/pmuctl/lib" "$root/pmuctl/tests" \
 		"$root/usr/lib/x86_64-linux-gnu"
-	[ ! -s "$MODULE" ] || cp -- "$MODULE" "$root/pmuctl/"
+	# Its debug information is most of it, and would be read with each insmod.
+	[ ! -s "$MODULE" ] ||
+		strip --strip-debug -o "$root/pmuctl/${MODULE##*/}" -- "$MODULE"
 	[ ! -x "$TREE/build/tools/pmuctl" ] ||
 		cp -- "$TREE/build/tools/pmuctl" "$root/pmuctl/bin/"
 	for file in "$TREE"/build/lib/libpmuctl.so*; do
