@@ -180,6 +180,9 @@ qemu_arguments()
 	cpu=$(cpu_model "$CPU")
 	kernel_args='console=ttyS0 console_msg_format=syslog loglevel=8'
 	kernel_args+=' panic=-1 nmi_watchdog=0 mitigations=off rdinit=/init'
+	# Tests of its ciphers, and keys that nobody uses, are a quarter of the boot.
+	kernel_args+=' cryptomgr.notests initcall_blacklist=crypto_kdf108_init,jent_mod_init'
+	kernel_args+=',init_encrypted,load_system_certificate_list'
 	if [ "${LAB_ACCEL:-tcg}" = kvm ]; then
 		accel=kvm cpu=host,pmu=on
 	else
