@@ -16,7 +16,7 @@
 
 #define SENTENCES	"module/sentences.h"
 #define ABI		"include/uapi/linux/pmuctl.h"
-#define MAX_SENTENCES		200
+#define MAX_SENTENCES	200
 
 /* ---- The helper ---- */
 

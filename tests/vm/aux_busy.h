@@ -14,14 +14,10 @@
 /* A task that calls @code until it is killed */
 static inline pid_t busy_start(void (*code)(void))
 {
-	pid_t pid = fork();
+	pid_t pid = raw_task(code);
 
 	cr_assert_geq(pid, 0);
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;)
-		code();
+	return pid;
 }
 
 static inline void busy_end(pid_t pid)

@@ -234,8 +234,8 @@ static inline int raw_count_fds(void)
 	return n;
 }
 
-/* A child that waits for a signal, and ends with its parent. */
-static inline pid_t raw_sleeper(void)
+/* A child that calls @code until a signal ends it, or its parent's end */
+static inline pid_t raw_task(void (*code)(void))
 {
 	pid_t pid = fork();
 
@@ -243,7 +243,18 @@ static inline pid_t raw_sleeper(void)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
-		pause();
+		code();
+}
+
+static inline void raw_wait(void)
+{
+	pause();
+}
+
+/* One that waits for the signal */
+static inline pid_t raw_sleeper(void)
+{
+	return raw_task(raw_wait);
 }
 
 static inline void raw_reap(pid_t pid)
