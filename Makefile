@@ -63,6 +63,9 @@ setup:
 $(NEED_SETUP): setup
 	@+$(MAKE) --no-print-directory -j$(JOBS) ready-$@
 
+# What of tests/run-vm's options one may choose.
+VM_OPTIONS	= $(if $(ONLY),--only '$(ONLY)') $(if $(ONCE),--once)
+
 ready-modules: $(MODULES)
 
 ready-check-style:
@@ -72,11 +75,11 @@ ready-check-unit: $(UNIT_TESTS) lib
 	@tests/run-tier unit tests/run-unit
 
 ready-check-vm: guest-files
-	@tests/run-tier vm tests/run-vm $(if $(ONLY),--only '$(ONLY)')
+	@tests/run-tier vm tests/run-vm $(VM_OPTIONS)
 
 # Every suite on every PMU of the laboratory: hours.
 ready-check-models: guest-files
-	@tests/run-tier models tests/run-vm --from tests/vm-models.list $(if $(ONLY),--only '$(ONLY)')
+	@tests/run-tier models tests/run-vm --from tests/vm-models.list $(VM_OPTIONS)
 
 ready-check-dkms:
 	@tests/run-tier dkms tests/dkms/check
@@ -102,7 +105,7 @@ check-debug: debug-kernel
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=debug ready-$@
 
 ready-check-debug: guest-files
-	@tests/run-tier debug tests/run-vm --from tests/vm-debug.list $(if $(ONLY),--only '$(ONLY)')
+	@tests/run-tier debug tests/run-vm --from tests/vm-debug.list $(VM_OPTIONS)
 
 # All that the laboratory puts into a guest.
 .PHONY: guest-files
@@ -170,4 +173,5 @@ help:
 	'' \
 	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
 	'  ONLY=PATTERN only those guest runs or suites (check-vm);' \
+	'  ONCE=1 do not repeat what fails in a guest;' \
 	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'

@@ -11,7 +11,8 @@ TREE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=${PMUCTL_BUILD:-$TREE/build}
 LOGS=$BUILD/test-logs
 RESULTS=$BUILD/test-results
-export TREE BUILD LOGS RESULTS
+FLAKY=$BUILD/test-flaky
+export TREE BUILD LOGS RESULTS FLAKY
 
 # count_results LOG: print "PASSED FAILED" as LOG tells it; nothing if it
 # does not.
@@ -32,7 +33,8 @@ count_results()
 
 # tell_suite NAME SECONDS STATUS LOG: print the line of one suite; if it failed, what failed
 # and the end of its log; and append "PASSED FAILED" to the file $TALLY; with the
-# suite's name before them to $VERDICTS, if there is such a variable.
+# suite's name before them to $VERDICTS, if there is such a variable. The line of a
+# suite that failed begins with $FAILED_WORD, FAIL if there is none.
 #
 # A suite that ends badly without a failed test, or without saying what it
 # did, or that ran nothing, has failed.
@@ -48,13 +50,13 @@ tell_suite()
 	elif [ $((passed + failed)) -eq 0 ]; then
 		failed=1 why="no test was run"
 	fi
-	[ "$failed" -eq 0 ] || verdict=FAIL
+	[ "$failed" -eq 0 ] || verdict=${FAILED_WORD:-FAIL}
 	printf '%s %s\n' "$passed" "$failed" >>"$TALLY"
 	[ -z "${VERDICTS:-}" ] ||
 		printf '%s %s %s\n' "${name##*/}" "$passed" "$failed" >>"$VERDICTS"
 	printf '%-4s %-44s %4d passed, %d failed %6s s%s\n' "$verdict" "$name" \
 		"$passed" "$failed" "$seconds" "${why:+ ($why)}"
-	if [ "$verdict" = FAIL ] && [ -z "${VERBOSE:-}" ]; then
+	if [ "$failed" -gt 0 ] && [ -z "${VERBOSE:-}" ]; then
 		sed -En '/(^|: )not ok |^FAIL |^\[FAIL\]/{s/^/     > /;p}' "$log"
 		tail -n 40 -- "$log" | sed 's/^/     | /'
 		printf '     | whole log: %s\n' "${log#"$TREE/"}"

@@ -63,7 +63,8 @@ def files(pattern):
     found = []
     for folder, folders, names in os.walk(TREE):
         folders[:] = sorted(d for d in folders if d not in SKIPPED_DIRS)
-        for name in sorted(names):
+        # In a work tree of git .git is a file.
+        for name in sorted(set(names) - SKIPPED_DIRS):
             path = os.path.relpath(os.path.join(folder, name), TREE)
             if re.search(pattern, path):
                 found.append(path)
