@@ -107,6 +107,14 @@ check-debug: debug-kernel
 ready-check-debug: guest-files
 	@tests/run-tier debug tests/run-vm --from tests/vm-debug.list $(VM_OPTIONS)
 
+# Everything that there is, whether it passed before or not: many hours.
+.PHONY: check-all ready-check-all
+check-all: debug-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) debug' ready-$@
+
+ready-check-all: guest-files $(UNIT_TESTS)
+	@FORCE=1 tests/run-check style unit vm dkms models debug stress
+
 # All that the laboratory puts into a guest.
 .PHONY: guest-files
 guest-files: $(MODULES) lib tools $(VM_TESTS)
@@ -160,6 +168,7 @@ help:
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
 	'  make check-models  the guest tests on every PMU that there is; not part of make check' \
 	'  make check-debug   the guest tests in that kernel; not part of make check' \
+	'  make check-all     all of these, and the long tests; what passed before, too' \
 	'' \
 	'Installing on this machine (as root):' \
 	'  make install       library, headers, tool, manual pages (PREFIX, DESTDIR, SETCAP=1)' \
@@ -173,5 +182,5 @@ help:
 	'' \
 	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
 	'  ONLY=PATTERN only those guest runs or suites (check-vm);' \
-	'  ONCE=1 do not repeat what fails in a guest;' \
+	'  ONCE=1 do not repeat what fails in a guest; FORCE=1 run what passed before, too;' \
 	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'

@@ -50,7 +50,11 @@ tell_suite()
 	elif [ $((passed + failed)) -eq 0 ]; then
 		failed=1 why="no test was run"
 	fi
-	[ "$failed" -eq 0 ] || verdict=${FAILED_WORD:-FAIL}
+	if [ "$failed" -gt 0 ]; then
+		verdict=${FAILED_WORD:-FAIL}
+	else
+		why=$(grep -m 1 '^passed before under this hash' "$log" || true)
+	fi
 	printf '%s %s\n' "$passed" "$failed" >>"$TALLY"
 	[ -z "${VERDICTS:-}" ] ||
 		printf '%s %s %s\n' "${name##*/}" "$passed" "$failed" >>"$VERDICTS"
