@@ -15,7 +15,8 @@
 
 # More failures than this are no chance, and none of them is repeated.
 REPEAT_MOST=${REPEAT_MOST:-12}
-# What all repeats may take, in seconds: what does not pass until then has failed.
+# What all repeats may take, in seconds: what does not pass until then has failed. They end
+# at CHECK_END, too, a time in seconds of date +%s, if there is one.
 REPEAT_SECONDS=${REPEAT_SECONDS:-1800}
 # No repeat begins with less than this left.
 REPEAT_LEAST=60
@@ -82,7 +83,7 @@ repeat_run()
 	mapfile -t left < <(failures "$dir")
 	for number in 1 2; do
 		if [ $((REPEAT_END - SECONDS)) -lt "$REPEAT_LEAST" ]; then
-			echo "repeat $number of ${run_names[$1]} does not begin: the repeats' $REPEAT_SECONDS s are over"
+			echo "repeat $number of ${run_names[$1]} does not begin: there is no time left for it"
 			return
 		fi
 		repeat_once "$1" "$number" "${left[@]}"
@@ -126,7 +127,7 @@ tell_failures()
 # repeat_failed RUN...: repeat what failed in the first attempts, and tell what came of it.
 repeat_failed()
 {
-	local run number=0 flaky=0
+	local run number=0 flaky=0 left
 	local -a failed=()
 	for run in "$@"; do
 		[ -n "$(failures "$LOGS/vm/${run_names[run]}")" ] || continue
@@ -138,7 +139,8 @@ repeat_failed()
 		echo "nothing is repeated: $number failures are no chance (more than $REPEAT_MOST)"
 	else
 		echo "what failed is repeated twice, in fresh guests:"
-		REPEAT_END=$((SECONDS + REPEAT_SECONDS))
+		left=$((${CHECK_END:-$(date +%s) + REPEAT_SECONDS} - $(date +%s)))
+		REPEAT_END=$((SECONDS + (left < REPEAT_SECONDS ? left : REPEAT_SECONDS)))
 		each_in_slots repeat_run "${failed[@]}"
 	fi
 	for run in "${failed[@]}"; do
