@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Permissions: who may count what. The levels are those of the kernel's sysctl
- * perf_event_paranoid, which modules cannot read, so there is a parameter of our own:
+ * perf_event_paranoid; what that says now modules cannot look at all the time, so there is a
+ * parameter of our own:
  *
  *	 3	no event at all
  *	 2	no event that counts in the kernel, or tells its addresses
@@ -9,7 +10,10 @@
  *	 0	no raw tracepoint data
  *	-1	everything is allowed
  *
- * each without CAP_PERFMON (or CAP_SYS_ADMIN), and each forbids what the lower ones do.
+ * each without CAP_PERFMON (or CAP_SYS_ADMIN), and each forbids what the lower ones do. Unless
+ * somebody sets it, it is 2, or what the sysctl was when the module was loaded if that is
+ * stricter: loading the module does not allow what was forbidden.
+ *
  * Somebody else's task also needs the ptrace read check of ptrace(2), unless the caller
  * has CAP_PERFMON.
  *
@@ -28,7 +32,11 @@
 #include "aux.h"
 #include "front.h"
 
-static int paranoid = 2;
+#define LEVEL_DEFAULT	2
+#define LEVEL_MAX	3
+#define LEVEL_NOT_SET	INT_MAX
+
+static int paranoid = LEVEL_NOT_SET;
 
 static int set_paranoid(const char *value, const struct kernel_param *kp)
 {
@@ -37,7 +45,7 @@ static int set_paranoid(const char *value, const struct kernel_param *kp)
 	err = kstrtoint(value, 0, &level);
 	if (err)
 		return err;
-	if (level < -1 || level > 3)
+	if (level < -1 || level > LEVEL_MAX)
 		return -ERANGE;
 	WRITE_ONCE(paranoid, level);
 	return 0;
@@ -49,7 +57,7 @@ static const struct kernel_param_ops paranoid_ops = {
 };
 module_param_cb(paranoid, &paranoid_ops, &paranoid, 0644);
 MODULE_PARM_DESC(paranoid,
-		 "What needs CAP_PERFMON: 3 everything, 2 (default) counting in the kernel, 1 counting CPUs, 0 raw tracepoint data, -1 nothing");
+		 "What needs CAP_PERFMON: 3 everything, 2 (default, unless the sysctl kernel.perf_event_paranoid is above) counting in the kernel, 1 counting CPUs, 0 raw tracepoint data, -1 nothing");
 
 static struct vfsmount *proc_mount;
 
@@ -155,6 +163,25 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	}
 }
 
+/* The kernel's own level; the strictest if it does not tell. */
+static int __init kernels_level(void)
+{
+	int level = LEVEL_MAX;
+	char text[16] = "";
+	struct file *file;
+	loff_t pos = 0;
+
+	file = file_open_root_mnt(proc_mount, "sys/kernel/perf_event_paranoid",
+				  O_RDONLY, 0);
+	if (IS_ERR(file))
+		return LEVEL_MAX;
+	if (kernel_read(file, text, sizeof(text) - 1, &pos) <= 0 ||
+	    kstrtoint(strim(text), 10, &level))
+		level = LEVEL_MAX;
+	filp_close(file, NULL);
+	return level;
+}
+
 int __init pmuctl_permission_init(void)
 {
 	struct file_system_type *proc = get_fs_type("proc");
@@ -163,7 +190,12 @@ int __init pmuctl_permission_init(void)
 		return -ENODEV;
 	proc_mount = kern_mount(proc);
 	module_put(proc->owner); /* the mount has one of its own */
-	return PTR_ERR_OR_ZERO(proc_mount);
+	if (IS_ERR(proc_mount))
+		return PTR_ERR(proc_mount);
+	/* Somebody may set it meanwhile: then it stays as it is. */
+	cmpxchg(&paranoid, LEVEL_NOT_SET,
+		clamp(kernels_level(), LEVEL_DEFAULT, LEVEL_MAX));
+	return 0;
 }
 
 void pmuctl_permission_exit(void)

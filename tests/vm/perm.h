@@ -89,7 +89,7 @@ static inline void perm_set_level(int level)
 static inline void perm_default_level(void)
 {
 	raw_write_number(RAW_PARANOID, 2);
-	raw_write_number(PERM_PERF_PARANOID, 3);
+	raw_write_number(PERM_PERF_PARANOID, 2);
 }
 
 /* Memory that children share with their parent, zero */

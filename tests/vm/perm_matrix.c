@@ -326,6 +326,7 @@ Test(perm_matrix, levels_that_do_not_exist_are_refused, .fini = perm_default_lev
 
 static void load_as_it_was(void)
 {
+	raw_write_number(PERM_PERF_PARANOID, 2);
 	if (system("rmmod pmuctl 2>/dev/null; insmod /pmuctl/pmuctl.ko"))
 		perror("insmod");
 }
@@ -341,6 +342,26 @@ Test(perm_matrix, the_level_can_be_set_at_load, .fini = load_as_it_was)
 Test(perm_matrix, the_level_is_2_unless_somebody_set_it)
 {
 	cr_assert_eq(raw_info().paranoid, 2);
+}
+
+/* The module allows by itself what the kernel does, but no more than level 2. */
+Test(perm_matrix, the_level_is_the_kernels_if_that_is_stricter, .fini = load_as_it_was)
+{
+	static const struct {
+		int kernels, ours;
+	} levels[] = { { -1, 2 }, { 0, 2 }, { 2, 2 }, { 3, 3 }, { 4, 3 }, { 1000, 3 } };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(levels); i++) {
+		cr_assert_eq(raw_write_number(PERM_PERF_PARANOID, levels[i].kernels), 0);
+		cr_assert_eq(system("rmmod pmuctl"), 0);
+		cr_assert_eq(system("insmod /pmuctl/pmuctl.ko"), 0);
+		cr_assert_eq(raw_read_number(RAW_PARANOID), levels[i].ours, "level %d",
+			     levels[i].kernels);
+	}
+	/* What is given at load is meant. */
+	cr_assert_eq(system("rmmod pmuctl"), 0);
+	cr_assert_eq(system("insmod /pmuctl/pmuctl.ko paranoid=1"), 0);
+	cr_assert_eq(raw_read_number(RAW_PARANOID), 1);
 }
 
 Test(perm_matrix, only_root_sets_the_level)

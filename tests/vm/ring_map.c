@@ -199,7 +199,7 @@ static void allow_users(void)
 static void forbid_users(void)
 {
 	raw_reap(keeper);
-	set_paranoid(is_witness() ? 3 : 2);
+	set_paranoid(2);
 	sampling_fini();
 }
 
