@@ -10,7 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
-#include "core.h"
+#include "admission.h"
 #include "pmu/place.h"
 
 static bool overcommit = true;

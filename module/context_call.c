@@ -7,6 +7,26 @@
 
 #include "cpu_state.h"
 
+/* Without a task's context there is one lock less, but as many to take. */
+static raw_spinlock_t *second_lock(struct pmuctl_cpu *pc)
+{
+	return pc->task_context ? &pc->task_context->lock : &pc->no_task_lock;
+}
+
+void pmuctl_cpu_lock(struct pmuctl_cpu *pc)
+	__acquires(&pc->context.lock) __acquires(second_lock(pc))
+{
+	raw_spin_lock(&pc->context.lock);
+	raw_spin_lock_nested(second_lock(pc), SINGLE_DEPTH_NESTING);
+}
+
+void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
+	__releases(&pc->context.lock) __releases(second_lock(pc))
+{
+	raw_spin_unlock(second_lock(pc));
+	raw_spin_unlock(&pc->context.lock);
+}
+
 void pmuctl_cpu_call(int cpu, smp_call_func_t func, void *info)
 {
 	unsigned long flags;

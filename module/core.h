@@ -181,6 +181,7 @@ struct pmuctl_tally {
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
+ * @claims: while it is open the PMU is ours; see claim.c.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
@@ -231,6 +232,7 @@ struct pmuctl_event {
 	bool remove_on_exec;
 	bool inherit_stat;
 	bool exclusive;
+	bool claims;
 	enum pmuctl_class class;
 	struct pmuctl_event **on_cpu;
 
@@ -252,6 +254,10 @@ struct pmuctl_event {
 	struct pmuctl_heritage heritage;
 	struct rcu_head rcu;
 };
+
+/* How pmuctl_event_create() makes one */
+#define PMUCTL_EVENT_ENABLED	1
+#define PMUCTL_EVENT_CLAIMS	2
 
 /* Most events of a group */
 #define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
@@ -308,21 +314,23 @@ extern struct mutex pmuctl_mutex;
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check().
  * @trace: if @attr is of a tracepoint: which; the event's, or freed.
- * @enable: it counts at once; else it waits for pmuctl_event_enable(), or an exec.
+ * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
+ *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
  * @why: filled on refusal.
  *
- * The first event makes the module own the PMU, the first one of a task registers the
+ * The first hardware event makes the module own the PMU, the first one of a task registers the
  * hooks that follow tasks.
  *
  * Context: Process, may sleep.
  * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
  * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
+ * -EACCES if it may not be taken for this opener;
  * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
  * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 struct pmuctl_trace *trace, bool enable,
+					 struct pmuctl_trace *trace, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
 void pmuctl_event_free(struct pmuctl_event *event);
@@ -545,7 +553,10 @@ void pmuctl_context_resched_here(struct pmuctl_context *ctx);
  */
 void pmuctl_sched_account(struct pmuctl_event *leader);
 
-/* The PMU of this CPU was given up: all that was on it counts no more. Hard IRQ. */
+/*
+ * The PMU of this CPU was given up, or is about to be given back: all that was on it counts no
+ * more; or it has become ours. Hard IRQ.
+ */
 void pmuctl_sched_stopped(void);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
@@ -553,35 +564,6 @@ void pmuctl_context_switch(struct task_struct *next);
 void pmuctl_context_exec_begin(void); /* exec.c */
 /* @ended: it will never run again; else only nobody may look into it any more. */
 void pmuctl_context_task_gone(bool ended);
-
-/* ---- admission.c ---- */
-
-/**
- * pmuctl_admit() - may one more event be opened?
- * @ctx: whose it is to be.
- * @event: not attached yet; its leader is known.
- * @why: filled on refusal.
- *
- * Context: Process; pmuctl_mutex held.
- * Return: 0; -EINVAL if its group can never be on the PMU; -ENOENT if its CPU is of a type that
- * cannot count it; -EBUSY if counters would not
- * be enough for all and the parameter overcommit forbids that.
- */
-int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
-		 struct pmuctl_explanation *why);
-
-/* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
-bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
-
-extern unsigned int pmuctl_reserve_percpu; /* the parameter */
-u64 pmuctl_usable_beside_reserved(const struct pmuctl_context *ctx, int cpu);
-
-/* The counters of a CPU that the events of a context may use now. Any context. */
-static inline u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu)
-{
-	return likely(!READ_ONCE(pmuctl_reserve_percpu)) ? ~0ULL :
-		pmuctl_usable_beside_reserved(ctx, cpu);
-}
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 

@@ -2,7 +2,7 @@
 /*
  * State for maintainers, in /sys/kernel/debug/pmuctl, readable by root:
  *
- *	cpus		for each CPU: the PMU's registers, which event is on which
+ *	cpus		who has the PMU; for each CPU: its registers, which event is on which
  *			counter, the CPU's context with its groups, what has happened
  *	contexts	the contexts of tasks, with their groups
  *
@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "claim.h"
 #include "cpu_state.h"
 #include "front.h"
 #include "output.h"
@@ -138,6 +139,7 @@ static int cpus_show(struct seq_file *m, void *unused)
 
 	/* Nothing is closed meanwhile, so what is on a counter stays alive. */
 	mutex_lock(&pmuctl_mutex);
+	pmuctl_claim_show(m);
 	rcu_read_lock(); /* events that are inherited end with their tasks */
 	for_each_possible_cpu(cpu)
 		show_cpu(m, cpu, snapshot);

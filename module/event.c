@@ -9,7 +9,9 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
+#include "admission.h"
 #include "aux.h"
+#include "claim.h"
 #include "cpu_state.h"
 #include "output.h"
 #include "sideband.h"
@@ -70,13 +72,13 @@ static int check_group(const struct pmuctl_event *event,
 static int get_pmu(const struct pmuctl_event *event,
 		   struct pmuctl_explanation *why)
 {
-	return event->soft && !event->aux ? 0 : hwpmu_get(why);
+	return event->soft && !event->aux ? 0 : pmuctl_claim_get(event, why);
 }
 
 static void put_pmu(const struct pmuctl_event *event)
 {
 	if (!event->soft || event->aux)
-		hwpmu_put();
+		pmuctl_claim_put(event);
 }
 
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
@@ -369,6 +371,7 @@ static int alloc_parts(struct pmuctl_event *event,
 		if (IS_ERR(part))
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
+		part->claims = event->claims;
 		part->stream_id = atomic64_inc_return(&last_id);
 		part->output = event->output;
 		event->on_cpu[cpu] = part;
@@ -378,7 +381,7 @@ static int alloc_parts(struct pmuctl_event *event,
 
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 struct pmuctl_trace *trace, bool enable,
+					 struct pmuctl_trace *trace, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
@@ -390,7 +393,8 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 		pmuctl_trace_free(trace);
 		return event;
 	}
-	event->enabled = enable;
+	event->enabled = flags & PMUCTL_EVENT_ENABLED;
+	event->claims = flags & PMUCTL_EVENT_CLAIMS;
 	if (event->aux && !task && cpu < 0)
 		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
 	if (!err && writes_records(attr))

@@ -323,10 +323,13 @@ create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 	     struct task_struct *task, const struct pmuctl_open *open, bool enable,
 	     struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
+	unsigned int flags = enable ? PMUCTL_EVENT_ENABLED : 0;
 	struct pmuctl_event *event;
 	int err;
 
-	event = pmuctl_event_create(task, open->cpu, attr, trace, enable, leader,
+	if (perfmon_capable())
+		flags |= PMUCTL_EVENT_CLAIMS;
+	event = pmuctl_event_create(task, open->cpu, attr, trace, flags, leader,
 				    why);
 	if (IS_ERR(event) || !event->heritage.root)
 		return event;

@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "admission.h"
 #include "cpu_state.h"
 #include "inherit.h"
 #include "threads.h"

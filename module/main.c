@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "aux.h"
+#include "claim.h"
 #include "front.h"
 #include "output.h"
 #include "sideband.h"
@@ -44,9 +45,10 @@ static int __init pmuctl_init(void)
 	err = pmuctl_hotplug_init();
 	if (err)
 		goto err_context;
+	pmuctl_claim_init();
 	err = pmuctl_permission_init();
 	if (err)
-		goto err_hotplug;
+		goto err_claim;
 	err = pmuctl_dev_init();
 	if (err)
 		goto err_permission;
@@ -55,7 +57,8 @@ static int __init pmuctl_init(void)
 
 err_permission:
 	pmuctl_permission_exit();
-err_hotplug:
+err_claim:
+	pmuctl_claim_exit();
 	pmuctl_hotplug_exit();
 err_context:
 	pmuctl_context_exit();
@@ -80,6 +83,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_sideband_exit();
 	pmuctl_hooks_exit();
 	pmuctl_inherit_exit();
+	pmuctl_claim_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();

@@ -15,6 +15,7 @@
 #include <linux/module.h>
 #include <linux/sched/clock.h>
 
+#include "admission.h"
 #include "cpu_state.h"
 #include "output.h"
 #include "soft.h"
@@ -28,26 +29,6 @@ static unsigned int rotation_us = 4000;
 module_param(rotation_us, uint, 0644);
 MODULE_PARM_DESC(rotation_us,
 		 "Microseconds after which groups that wait for counters get their turn (100 to 1000000, default 4000)");
-
-/* Without a task's context there is one lock less, but as many to take. */
-static raw_spinlock_t *second_lock(struct pmuctl_cpu *pc)
-{
-	return pc->task_context ? &pc->task_context->lock : &pc->no_task_lock;
-}
-
-void pmuctl_cpu_lock(struct pmuctl_cpu *pc)
-	__acquires(&pc->context.lock) __acquires(second_lock(pc))
-{
-	raw_spin_lock(&pc->context.lock);
-	raw_spin_lock_nested(second_lock(pc), SINGLE_DEPTH_NESTING);
-}
-
-void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
-	__releases(&pc->context.lock) __releases(second_lock(pc))
-{
-	raw_spin_unlock(second_lock(pc));
-	raw_spin_unlock(&pc->context.lock);
-}
 
 static void account(struct pmuctl_tally *tally, u64 now)
 {
@@ -193,8 +174,8 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context, pc->context.cpu);
 	struct pmuctl_event *event;
+	bool soft = false, traces = false;
 	unsigned int n = 0;
-	bool soft = false;
 
 	/* It is neither waiting nor in error: its time runs, and it does not. */
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
@@ -206,6 +187,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			continue;
 		if (event->soft) {
 			soft = true;
+			traces |= !!event->aux;
 			continue;
 		}
 		if (n == ARRAY_SIZE(pc->batch))
@@ -219,7 +201,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	}
 	if (n && !may_use_pmu(pc, leader))
 		return false;
-	if (!n || hwpmu_start(pc->batch, n)) {
+	if (n ? hwpmu_start(pc->batch, n) : !traces || hwpmu_may_start()) {
 		if (n && !leader->tally->on_pmu) {
 			leader->tally->on_pmu = true;
 			pc->nr_groups++;
@@ -229,6 +211,9 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			start_soft(pc, leader);
 		return true;
 	}
+	/* As above; but what is pinned was to count all the time. */
+	if (!hwpmu_may_start())
+		return leader->class != PMUCTL_PINNED;
 	/* All counters that it could get by moving others are taken. */
 	if (n == 1)
 		pc->full |= pc->batch[0]->usable;
@@ -434,6 +419,8 @@ static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	for_each_group(leader, class, ctx) {
+		if (!pmuctl_group_needs_pmu(leader))
+			continue;
 		pmuctl_sched_account(leader);
 		n = add_running(pc, n, leader);
 	}

@@ -152,6 +152,8 @@
 	"paranoid level %d forbids every event without CAP_PERFMON: gain it, or set the module's parameter paranoid to 2"
 #define PMUCTL_SAY_PERM_KTHREAD EACCES, \
 	"task %d is a kernel thread: counting it needs CAP_PERFMON"
+#define PMUCTL_SAY_PERM_CLAIM EACCES, \
+	"only who has CAP_PERFMON may take the PMU from perf: gain it, wait until somebody who has it counts, or write anyone or always to /sys/module/pmuctl/parameters/claim (for good: modprobe.d)"
 
 /* The PMU */
 #define PMUCTL_SAY_NO_PMU ENOENT, \

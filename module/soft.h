@@ -142,7 +142,18 @@ static inline u64 pmuctl_count_own(const struct pmuctl_event *event)
 	return event->soft ? pmuctl_soft_count(event) : hwpmu_read(&event->own.counter);
 }
 
-/* Does a group need the PMU? Its context is locked. */
+/* Does a group count or trace by the PMU? Its context is locked. */
+static inline bool pmuctl_group_needs_pmu(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader)
+		if (!event->soft || event->aux)
+			return true;
+	return false;
+}
+
+/* Does it need no counter? Its context is locked. */
 static inline bool pmuctl_group_is_soft(struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event;

@@ -44,6 +44,8 @@ static const struct {
 	{ "machine",	"Machine",		check_machine },
 	{ "pmu",	"PMU",			check_pmu },
 	{ "owner",	"PMU's owner",		check_owner },
+	{ "claim",	"Taking the PMU",	check_claim },
+	{ "guests",	"Virtual machines",	check_guests },
 	{ "permission",	"Permission level",	check_permission },
 	{ "counting",	"Counting test",	check_counting },
 };

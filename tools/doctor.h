@@ -55,6 +55,8 @@ void check_secure_boot(struct check *check, const struct patient *patient);
 void check_machine(struct check *check, const struct patient *patient);
 void check_pmu(struct check *check, const struct patient *patient);
 void check_owner(struct check *check, const struct patient *patient);
+void check_claim(struct check *check, const struct patient *patient);
+void check_guests(struct check *check, const struct patient *patient);
 void check_permission(struct check *check, const struct patient *patient);
 void check_counting(struct check *check, const struct patient *patient);
 

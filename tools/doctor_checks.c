@@ -17,6 +17,7 @@
 #include "doctor.h"
 
 #define MODULE_DIR	"/sys/module/pmuctl"
+#define CLAIM		"/sys/module/pmuctl/parameters/claim"
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -237,6 +238,15 @@ void check_pmu(struct check *check, const struct patient *patient)
 			  info->nr_fixed, info->fixed_width);
 }
 
+/* Is the parameter that says who may take the PMU set to this? */
+static bool claim_is(const char *word)
+{
+	char text[32] = "";
+	size_t len;
+
+	return file_read(CLAIM, text, sizeof(text), &len) && !strcmp(text, word);
+}
+
 /**
  * check_owner() - who holds the PMU?
  * @check: filled.
@@ -263,6 +273,9 @@ void check_owner(struct check *check, const struct patient *patient)
 		check_set(check, CHECK_NOTE, "the kernel's NMI watchdog is on: most likely it holds the PMU");
 	else if (owner == PMUCTL_OWNER_UNKNOWN)
 		check_set(check, CHECK_UNKNOWN, "pmuctl does not; who else may, only root or a user with CAP_PERFMON is told");
+	else if (owner == PMUCTL_OWNER_PMUCTL && !events)
+		check_set(check, CHECK_OK, "pmuctl, with no open hardware event%s",
+			  claim_is("always") ? ": it keeps it always" : "");
 	else if (owner == PMUCTL_OWNER_PMUCTL)
 		check_set(check, CHECK_OK, "pmuctl, with %u open hardware event%s",
 			  events, events == 1 ? "" : "s");
@@ -286,6 +299,78 @@ static bool has_capability(cap_value_t capability)
 	return value == CAP_SET;
 }
 
+static bool is_privileged(void)
+{
+	return has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
+}
+
+/**
+ * check_claim() - may this user take the PMU?
+ * @check: filled.
+ * @patient: with who holds it.
+ */
+void check_claim(struct check *check, const struct patient *patient)
+{
+	bool ours = patient->info.pmu_owner == PMUCTL_OWNER_PMUCTL;
+
+	if (!patient->dev) {
+		check_set(check, CHECK_UNKNOWN, "only the driver can tell");
+	} else if (is_privileged()) {
+		check_set(check, CHECK_OK, "this user may, with CAP_PERFMON");
+	} else if (!claim_is("privileged")) {
+		check_set(check, CHECK_OK, "every user may");
+	} else {
+		check_set(check, ours ? CHECK_NOTE : CHECK_PROBLEM,
+			  "this user may not%s", ours ?
+			  ", but counts while somebody with CAP_PERFMON does" :
+			  "; with CAP_PERFMON one may");
+		check_remedy(check, "as root: echo anyone > %s (or always); for good: 'options pmuctl claim=anyone' in /etc/modprobe.d/pmuctl.conf; or give the tool the capability (make install SETCAP=1)",
+			     CLAIM);
+	}
+}
+
+/* How often KVM's module is in use: once for each guest; 0 if it is not there. */
+static int kvm_guests(void)
+{
+	static const char *const modules[] = { "kvm_intel", "kvm_amd" };
+	char path[64], text[32];
+	size_t len;
+	int n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
+		snprintf(path, sizeof(path), "/sys/module/%s/refcnt", modules[i]);
+		if (file_read(path, text, sizeof(text), &len))
+			n += atoi(text);
+	}
+	return n;
+}
+
+/**
+ * check_guests() - are there virtual machines that may want the PMU too?
+ * @check: filled.
+ * @patient: unused.
+ *
+ * KVM counts for its guests by the kernel's perf, which asks nobody whether it may.
+ */
+void check_guests(struct check *check, const struct patient *patient)
+{
+	char text[32] = "";
+	size_t len;
+	int guests = kvm_guests();
+	bool none = file_read("/sys/module/kvm/parameters/enable_pmu", text, sizeof(text), &len) &&
+		    !strcmp(text, "N");
+
+	(void)patient;
+	if (!guests || none) {
+		check_set(check, CHECK_OK, guests ? "KVM guests run here, without a PMU" :
+			  "no KVM guest that is known runs here");
+		return;
+	}
+	check_set(check, CHECK_NOTE, "KVM is in use (%d): guests with a PMU count nothing while pmuctl has it, and are not told",
+		  guests);
+	check_remedy(check, "count while they do not, or give them none: QEMU '-cpu host,pmu=off', or kvm.enable_pmu=0");
+}
+
 /**
  * check_permission() - what may this user count?
  * @check: filled.
@@ -301,8 +386,7 @@ void check_permission(struct check *check, const struct patient *patient)
 		"nothing",
 	};
 	int level = patient->info.paranoid;
-	bool privileged = has_capability(CAP_PERFMON) ||
-			  has_capability(CAP_SYS_ADMIN);
+	bool privileged = is_privileged();
 
 	if (!patient->dev) {
 		check_set(check, CHECK_UNKNOWN, "the driver's level is not known; this user %s CAP_PERFMON",

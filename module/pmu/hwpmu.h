@@ -74,8 +74,8 @@ struct hwtrace;
  *	or more. @regs is what was interrupted. It may change the period. Returns true
  *	if it is to go on; false to hold it until hwpmu_unhold(), or until it is stopped.
  *	NMI; all counters of this CPU stand still.
- * @stopped: the PMU of this CPU was given up, until it is taken anew: nothing that is
- *	started counts any more, and nothing can be started. Hard IRQ.
+ * @stopped: the PMU of this CPU was given up, or is about to be given back: nothing that is
+ *	started counts any more, and nothing can be started; or it has become ours. Hard IRQ.
  * @trace: a trace that is on has reached a watermark, or its end. NMI, or on its CPU with
  *	IRQs off.
  */
@@ -149,14 +149,20 @@ const char *hwpmu_reason(void);
  * hwpmu_get() - own the PMU of all CPUs
  * @why: filled on refusal.
  *
- * The first get reserves the PMU, saves its registers and points LVTPC to NMI;
- * each needs its hwpmu_put(), the last of which undoes that.
+ * Reserves the PMU, saves its registers and points LVTPC to NMI. hwpmu_put() undoes that, and
+ * what is on the PMU of a CPU is stopped first. The core is told of either on each CPU.
  *
  * Context: Process, may sleep; cpus_read_lock held. The caller serializes.
  * Return: 0; -ENOENT if there is no usable PMU; -EBUSY if somebody else owns it.
  */
 int hwpmu_get(struct pmuctl_explanation *why);
 void hwpmu_put(void);
+
+/* Is the PMU of this CPU ours, and not given up? IRQs off. */
+bool hwpmu_may_start(void);
+
+/* Was that of any CPU given up since hwpmu_get()? Serialization: as that. */
+bool hwpmu_is_stuck(void);
 
 /**
  * hwpmu_owner() - who owns the PMU now?

@@ -21,8 +21,8 @@
 /* Each CPU's registers as they were before we came; large, so not static per-CPU data */
 static struct hwpmu_saved __percpu *hwpmu_saved;
 
-/* How many gets. Serialized by the caller of hwpmu_get() and hwpmu_put(). */
-static unsigned int hwpmu_users;
+/* Serialized by the caller of hwpmu_get() and hwpmu_put(). */
+static bool hwpmu_ours;
 
 static u32 evtsel_msr(unsigned int index)
 {
@@ -84,7 +84,7 @@ void hwpmu_cpu_online(void)
 	struct hwpmu_saved *saved;
 
 	lockdep_assert_irqs_disabled();
-	if (!hwpmu_users || cpu->owned)
+	if (!hwpmu_ours || cpu->owned)
 		return;
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !hwpmu_hybrid_online())
 		return;
@@ -126,38 +126,55 @@ void hwpmu_cpu_offline(void)
 static void take_on_cpu(void *unused)
 {
 	hwpmu_cpu_online();
+	hwpmu_core_ops->stopped();
 }
 
+/* Events may still be there: they find the PMU given up. */
 static void give_back_on_cpu(void *unused)
 {
+	WRITE_ONCE(this_cpu_ptr(&hwpmu_cpu)->stuck, true);
+	hwpmu_core_ops->stopped();
 	hwpmu_cpu_offline();
+}
+
+bool hwpmu_may_start(void)
+{
+	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	return cpu->owned && !READ_ONCE(cpu->stuck);
+}
+
+bool hwpmu_is_stuck(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		if (hwpmu_ours && READ_ONCE(per_cpu(hwpmu_cpu, cpu).stuck))
+			return true;
+	return false;
 }
 
 int hwpmu_get(struct pmuctl_explanation *why)
 {
 	if (hwpmu_reason())
 		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
-	if (hwpmu_users++)
-		return 0;
-	if (!hwpmu_reserve()) {
-		hwpmu_users--;
+	if (!hwpmu_reserve())
 		return pmuctl_refuse(why, PMU_BUSY, "attr.type");
-	}
+	hwpmu_ours = true;
 	on_each_cpu(take_on_cpu, NULL, 1);
 	return 0;
 }
 
 void hwpmu_put(void)
 {
-	if (--hwpmu_users)
-		return;
+	hwpmu_ours = false;
 	on_each_cpu(give_back_on_cpu, NULL, 1);
 	hwpmu_release();
 }
 
 u32 hwpmu_owner(bool try)
 {
-	if (hwpmu_users)
+	if (hwpmu_ours)
 		return PMUCTL_OWNER_PMUCTL;
 	if (hwpmu_reason())
 		return PMUCTL_OWNER_NOBODY;

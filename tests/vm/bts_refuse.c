@@ -96,7 +96,7 @@ Test(bts_refuse, both_drivers_are_listed)
 
 /* ---- The kernel's own driver ---- */
 
-static int open_theirs(void)
+static int open_theirs_once(void)
 {
 	struct perf_event_attr attr = {
 		.type = raw_read_number(THEIRS), .size = sizeof(attr), .disabled = 1,
@@ -104,6 +104,14 @@ static int open_theirs(void)
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* The PMU may still be ours although nobody uses it. */
+static int open_theirs(void)
+{
+	int fd = open_theirs_once();
+
+	return fd == -EBUSY && !raw_give_back() ? open_theirs_once() : fd;
 }
 
 /* Whoever has the counters has the debug store: perf's driver takes these as ours does. */

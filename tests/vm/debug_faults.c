@@ -16,7 +16,7 @@
 /* Nothing is open, nobody has the PMU, and no descriptor is in use but @nr_fds. */
 static void check_nothing_left(int nr_fds, unsigned int nth)
 {
-	struct pmuctl_info info = raw_info();
+	struct pmuctl_info info = raw_settled_info();
 
 	cr_assert_eq(info.hw_events, 0, "fault %u left %u events", nth, info.hw_events);
 	/* Those who may not ask who has the PMU are told if it is not us. */

@@ -281,7 +281,7 @@ Test(inherit, closed_while_children_run)
 		close(fd[i]);
 	}
 	cr_expect_eq(module_info().hw_events, 0);
-	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_NOBODY);
+	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
 	for (int k = 0; k < 4; k++)
 		wait_for_rounds(&progress[k], 10);
 	for (int k = 0; k < 4; k++)

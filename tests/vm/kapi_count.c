@@ -183,7 +183,7 @@ Test(kapi_count, is_an_event_like_others)
 	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
 	close(fd);
 	cr_expect_eq(hardware_events(), 0);
-	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_NOBODY);
+	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
 }
 
 /* The module that uses it keeps it, without any counter. */

@@ -146,7 +146,7 @@ Test(hotplug, last_event_closed_while_its_cpu_is_offline)
 	fd = event_open(&attr, -1, 1);
 	set_cpu1(false);
 	close(fd);
-	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_NOBODY);
+	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
 	set_cpu1(true);
 	fd = perf_try(&attr, -1, 1);
 	cr_expect(fd >= 0, "perf on CPU 1: %s", strerror(-fd));

@@ -117,7 +117,7 @@ static void check_objects(const struct memory *before, const char *what)
 	cr_expect_lt(after.files - before->files, OBJECTS_MAX, "%s: %+ld files",
 		     what, after.files - before->files);
 	cr_expect_eq(module_info().hw_events, 0);
-	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_NOBODY);
+	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
 }
 
 /* For rounds of the same task: no memory of any kind may go. */

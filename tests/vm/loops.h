@@ -164,13 +164,23 @@ static inline void event_ioctl(int fd, unsigned long request)
 	cr_assert_eq(ioctl(fd, request, 0), 0, "ioctl %#lx: %m", request);
 }
 
-/* An event of the kernel's own perf; the witness. Returns a descriptor, or -errno. */
-static inline int perf_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+static inline int perf_try_once(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	int fd = syscall(__NR_perf_event_open, attr, pid, cpu, -1,
 			 PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * An event of the kernel's own perf; the witness. Returns a descriptor, or -errno. The PMU
+ * may still be ours although nobody uses it.
+ */
+static inline int perf_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = perf_try_once(attr, pid, cpu);
+
+	return fd == -EBUSY && !raw_give_back() ? perf_try_once(attr, pid, cpu) : fd;
 }
 
 /* ---- Tasks and CPUs ---- */

@@ -55,6 +55,18 @@ static inline struct pmuctl_info module_info(void)
 	return info;
 }
 
+/* The same, once the PMU is given back if no hardware event is open */
+static inline struct pmuctl_info module_settled_info(void)
+{
+	struct pmuctl_info info = module_info();
+
+	if (!info.hw_events && info.pmu_owner == PMUCTL_OWNER_PMUCTL) {
+		cr_assert_eq(raw_give_back(), 0);
+		info = module_info();
+	}
+	return info;
+}
+
 /* A line of /proc/meminfo, in KiB */
 static inline long meminfo(const char *key)
 {

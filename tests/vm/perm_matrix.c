@@ -327,7 +327,7 @@ Test(perm_matrix, levels_that_do_not_exist_are_refused, .fini = perm_default_lev
 static void load_as_it_was(void)
 {
 	raw_write_number(PERM_PERF_PARANOID, 2);
-	if (system("rmmod pmuctl 2>/dev/null; insmod /pmuctl/pmuctl.ko"))
+	if (system("rmmod pmuctl 2>/dev/null; insmod /pmuctl/pmuctl.ko claim=anyone"))
 		perror("insmod");
 }
 

@@ -30,6 +30,7 @@
 
 #define RAW_ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define RAW_PARANOID		"/sys/module/pmuctl/parameters/paranoid"
+#define RAW_CLAIM		"/sys/module/pmuctl/parameters/claim"
 #define RAW_USER		1000	/* an ordinary user of the guest */
 #define RAW_OTHER_USER		65534	/* and another */
 
@@ -176,6 +177,38 @@ static inline long raw_read_number(const char *path)
 	close(fd);
 	last = strrchr(text, '-');
 	return strtol(last && last != text ? last + 1 : text, NULL, 10);
+}
+
+/*
+ * Have the module give back a PMU that it keeps for a moment after the last event, as it does
+ * whenever the parameter is set: 0, or -errno.
+ */
+static inline int raw_give_back(void)
+{
+	char claim[32];
+	int fd = open(RAW_CLAIM, O_RDWR | O_CLOEXEC), err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, claim, sizeof(claim));
+	if (n <= 0 || pwrite(fd, claim, n, 0) != n)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* As raw_info(), once the PMU is given back, if no hardware event is open. */
+static inline struct pmuctl_info raw_settled_info(void)
+{
+	struct pmuctl_info info = raw_info();
+
+	while (!info.hw_events && info.pmu_owner == PMUCTL_OWNER_PMUCTL) {
+		if (raw_give_back())
+			usleep(10000); /* it is not ours to ask for */
+		info = raw_info();
+	}
+	return info;
 }
 
 /* CPUID as the processor gives it */

@@ -16,13 +16,15 @@ echo 0 >$WATCHDOG
 
 healthy()
 {
+	give_back
 	run 0 doctor && says '^ok +Driver: ' '^ok +Versions: ' '^ok +Device' '^ok +PMU: (Intel|AMD).* [0-9]+ counters' \
-		"^ok +PMU's owner: nobody" '^ok +Counting test: a loop of 1000000' '^This machine can count\.$' &&
+		"^ok +PMU's owner: nobody" '^ok +Taking the PMU: ' '^ok +Virtual machines: ' '^ok +Counting test: a loop of 1000000' '^This machine can count\.$' &&
 		! grep -Eq '^(problem|unknown)' out
 }
 
 watchdog_is_found()
 {
+	give_back
 	echo 1 >$WATCHDOG
 	run 1 doctor
 	result=$?
@@ -57,8 +59,29 @@ our_own_events_are_told()
 	[ $result -eq 0 ] && says "^ok +PMU's owner: pmuctl, with 1 open hardware event$"
 }
 
+user_is_told_who_may_take_it()
+{
+	give_back
+	echo privileged >$claim
+	su user -c 'pmuctl doctor' >out
+	result=$?
+	pmuctl stat -e instructions:u sh -c 'touch started; exec sleep 100000' 2>/dev/null &
+	holder=$!
+	appears started
+	su user -c 'pmuctl doctor' >beside
+	beside=$?
+	kill -TERM $holder
+	wait $holder
+	echo anyone >$claim
+	[ $result -eq 1 ] && says '^problem +Taking the PMU: this user may not' 'options pmuctl claim=anyone' \
+		'^problem +Counting test: instructions:u was refused: .*CAP_PERFMON' &&
+		[ $beside -eq 0 ] && grep -Eq '^note +Taking the PMU: .*counts while' beside &&
+		grep -Eq "^ok +PMU's owner: pmuctl, with 1 open" beside
+}
+
 user_is_told_what_is_allowed()
 {
+	give_back
 	su user -c 'pmuctl doctor' >out && says '^ok +Permission level: .*user space only' 'SETCAP=1' \
 		"^unknown +PMU's owner: .*CAP_PERFMON" '^This machine can count\.$'
 }

@@ -24,6 +24,17 @@ any_rate()
 	echo 100000000 >"$rate"
 }
 
+# give_back: the PMU, which is kept for a moment after the last event; as whenever this is set
+claim=/sys/module/pmuctl/parameters/claim
+give_back() { [ ! -e $claim ] || echo "$(cat $claim)" >$claim; }
+
+# perf ARGS...: the kernel's own, which may need the PMU
+perf()
+{
+	give_back
+	command perf "$@"
+}
+
 # check WORDS COMMAND...: COMMAND must succeed
 check()
 {
