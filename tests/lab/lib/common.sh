@@ -10,7 +10,17 @@ LAB_DIR=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 TREE=$(cd -- "$LAB_DIR/../.." && pwd)
 CACHE=${PMUCTL_CACHE:-$HOME/.cache/pmuctl}
 LAB_KERNELS=(6.1 6.12)
-export LAB_DIR TREE CACHE LAB_KERNELS
+LAB_DEBUG_KERNELS=(debug kcsan)
+export LAB_DIR TREE CACHE LAB_KERNELS LAB_DEBUG_KERNELS
+
+# is_debug_kernel NAME
+is_debug_kernel()
+{
+	case " ${LAB_DEBUG_KERNELS[*]} " in
+	*" $1 "*) ;;
+	*) return 1 ;;
+	esac
+}
 
 # say TEXT: one line about what is being done.
 say()

@@ -1,25 +1,35 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The debug kernel: Debian's sources of 6.1, with Debian's patches, built with
-# the kernel's own checks (tests/lab/debug-kernel.config).  It lies in
-# CACHE/kernels/debug as the other guest kernels do (kernels.sh tells), without
-# vmlinux: entered through PVH, a kernel with KASAN runs code that uses KASAN's
-# memory before there is any.  Its version ends with a hash of the sources'
-# version and the options.
+# The debug kernels: Debian's sources of 6.1, with Debian's patches, built with
+# the kernel's own checks.  One lies in CACHE/kernels/KIND as the other guest
+# kernels do (kernels.sh tells), without vmlinux: entered through PVH, a kernel
+# with KASAN runs code that uses KASAN's memory before there is any.  Its version
+# ends with a hash of the sources' version and the options:
+#
+#   debug   tests/lab/debug-kernel.config: KASAN, lockdep and more
+#   kcsan   that and debug-kernel-kcsan.config, which takes back what would be too
+#           slow beside it, or does not go with it
 # Sourced, never run.
 
 DEBUG_SOURCE=linux-source-6.1
-DEBUG_CONFIG=$LAB_DIR/debug-kernel.config
-DEBUG_DIR=$CACHE/kernels/debug
 # To be raised when what is kept of a build changes.
 DEBUG_RECIPE=1
+
+# debug_kind KIND: choose the kernel that the functions below are about.
+debug_kind()
+{
+	DEBUG_KIND=$1
+	DEBUG_DIR=$CACHE/kernels/$1
+	DEBUG_CONFIGS=("$LAB_DIR/debug-kernel.config")
+	[ "$1" = debug ] || DEBUG_CONFIGS+=("$LAB_DIR/debug-kernel-$1.config")
+}
 
 # debug_name VERSION: what a kernel of these sources and our options is called.
 debug_name()
 {
 	local hash
-	hash=$({ echo "$DEBUG_RECIPE $1"; cat "$DEBUG_CONFIG"; } | sha256sum)
+	hash=$({ echo "$DEBUG_RECIPE $1"; cat "${DEBUG_CONFIGS[@]}"; } | sha256sum)
 	printf '%s+debug.%s\n' "$1" "${hash:0:12}"
 }
 
@@ -59,7 +69,7 @@ debug_unpack()
 	[ ! -d "$work/source" ] || return 0
 	rm -rf -- "$work"
 	mkdir -p "$work/package"
-	say "debug kernel: fetching and unpacking the sources of $1"
+	say "$DEBUG_KIND kernel: fetching and unpacking the sources of $1"
 	package=$DEBUG_SOURCE=$1
 	(cd -- "$work/package" &&
 	 run_logged "$CACHE/log/debug-kernel-source.log" \
@@ -88,6 +98,14 @@ debug_make()
 		nice -n 10 make -C "$source" "$@"
 }
 
+# debug_options: what is asked for; of an option that is there twice, the later.
+debug_options()
+{
+	sed -nE 's/^(# )?(CONFIG_[A-Za-z0-9_]+).*/\2 &/p' "${DEBUG_CONFIGS[@]}" |
+		awk '{ name = $1; sub(/^[^ ]+ /, ""); line[name] = $0 }
+			END { for (name in line) print line[name] }'
+}
+
 # debug_lost_options SOURCE: print the options that did not come out as asked.
 debug_lost_options()
 {
@@ -102,7 +120,7 @@ debug_lost_options()
 			! grep -q "^${name% is not set}=" "$1/.config" || echo "$line"
 			;;
 		esac
-	done <"$DEBUG_CONFIG"
+	done < <(debug_options)
 }
 
 # debug_configure SOURCE: tinyconfig and our options.
@@ -111,23 +129,26 @@ debug_configure()
 	local source=$1 log=$CACHE/log/debug-kernel-config.log lost
 	run_logged "$log" debug_make "$source" tinyconfig ||
 		die "the kernel's configuration failed" "see $log"
-	cat -- "$DEBUG_CONFIG" >>"$source/.config"
+	cat -- "${DEBUG_CONFIGS[@]}" >>"$source/.config"
 	run_logged "$log" debug_make "$source" olddefconfig ||
 		die "the kernel's configuration failed" "see $log"
 	lost=$(debug_lost_options "$source")
 	[ -z "$lost" ] || {
 		printf '%s\n' "$lost" | sed 's/^/    /' >&2
-		die "the kernel does not take these options of $DEBUG_CONFIG" \
+		die "the kernel does not take these options of ${DEBUG_CONFIGS[*]}" \
 		    "look up in its Kconfig files what they depend on now"
 	}
 }
 
-# debug_compile SOURCE
+# debug_compile SOURCE: with KCSAN the kernel's own code is not watched, which would be
+# slow, and tell of its races; code of the kernel's headers in our module is.
 debug_compile()
 {
 	local log=$CACHE/log/debug-kernel-build.log
-	say "debug kernel: compiling, about 15 minutes of processor time (log: $log)"
-	run_logged "$log" debug_make "$1" -j"$(nproc)" bzImage modules ||
+	local -a goals=(bzImage modules)
+	[ "$DEBUG_KIND" != kcsan ] || goals+=(KCSAN_SANITIZE=n)
+	say "$DEBUG_KIND kernel: compiling, about 15 minutes of processor time (log: $log)"
+	run_logged "$log" debug_make "$1" -j"$(nproc)" "${goals[@]}" ||
 		die "the debug kernel does not build" \
 		    "see $log; a second run goes on where this one stopped"
 }

@@ -42,7 +42,7 @@ cpu_model()
 kernel_image()
 {
 	local name=vmlinux
-	[ "$KERNEL" != debug ] || name=vmlinuz
+	! is_debug_kernel "$KERNEL" || name=vmlinuz
 	printf '%s\n' "$CACHE/kernels/$KERNEL/$name"
 }
 
@@ -50,7 +50,7 @@ kernel_image()
 check_lab()
 {
 	local add setup=tests/lab/setup
-	[ "$KERNEL" != debug ] || setup='make debug-kernel'
+	! is_debug_kernel "$KERNEL" || setup="make $KERNEL-kernel"
 	QEMU=$(qemu_binary)
 	{ [ -x "$QEMU" ] && [ -s "$(kernel_image)" ]; } ||
 		die "the laboratory is not set up (no ${QEMU#"$CACHE"/} or no kernel $KERNEL in $CACHE)" \
@@ -58,7 +58,7 @@ check_lab()
 	image_ready "$KERNEL" ||
 		die "the guest's base image is missing, or older than what goes into it" \
 		    "run $setup"
-	MODULE=$TREE/build/$KERNEL/module/pmuctl.ko
+	MODULE=${LAB_MODULE:-$TREE/build/$KERNEL/module/pmuctl.ko}
 	[ "$LOAD_MODULE" = 0 ] || [ -s "$MODULE" ] ||
 		die "there is no $MODULE to load" \
 		    "run make modules KERNELS=$KERNEL, or give --no-module"
@@ -194,7 +194,7 @@ qemu_arguments()
 		[ "$SMP" = 1 ] || accel=tcg,thread=multi
 	fi
 	# With all its checks this kernel is slow, and slower on a busy host.
-	[ "$KERNEL" != debug ] || kernel_args+=' watchdog_thresh=60'
+	! is_debug_kernel "$KERNEL" || kernel_args+=' watchdog_thresh=60'
 	if [ "$ICOUNT" = 1 ]; then
 		# The rate of the local APIC's timer would be measured by 100 ms
 		# of polling, which takes seconds: do without that timer.
