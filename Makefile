@@ -115,6 +115,32 @@ check-all: debug-kernel
 ready-check-all: guest-files $(UNIT_TESTS)
 	@FORCE=1 tests/run-check style unit vm dkms models debug stress
 
+# Data races, in a kernel that looks for them.
+.PHONY: kcsan-kernel check-kcsan ready-check-kcsan
+kcsan-kernel: setup
+	@tests/lab/debug-kernel --kind kcsan
+
+check-kcsan: kcsan-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=kcsan ready-$@
+
+ready-check-kcsan: guest-files
+	@tests/run-tier kcsan tests/run-vm --from tests/vm-kcsan.list $(VM_OPTIONS)
+
+# Calls of the ABI in sequences that nobody thought of, in the debug kernel: for TIME
+# seconds, or until CALLS have been made.
+TIME		?= 600
+CALLS		?= 10000000
+SEED		?= $(shell date +%s)
+FUZZ_KERNEL	?= debug
+FUZZ_CPU	?= intel
+
+.PHONY: fuzz-abi ready-fuzz-abi
+fuzz-abi: debug-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=$(FUZZ_KERNEL) ready-$@
+
+ready-fuzz-abi: $(MODULES) $(FUZZ_ABI)
+	@tests/fuzz/run-abi --kernel $(FUZZ_KERNEL) --cpu $(FUZZ_CPU) $(if $(REPLAY),--replay '$(REPLAY)',--time $(TIME) --calls $(CALLS) --seed $(SEED))
+
 # All that the laboratory puts into a guest.
 .PHONY: guest-files
 guest-files: $(MODULES) lib tools $(VM_TESTS)
@@ -164,11 +190,14 @@ help:
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
+	'  make fuzz-abi      fuzz the ABI in the debug kernel, TIME=600 seconds or CALLS=N calls' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
 	'  make check-models  the guest tests on every PMU that there is; not part of make check' \
 	'  make check-debug   the guest tests in that kernel; not part of make check' \
 	'  make check-all     all of these, and the long tests; what passed before, too' \
+	'  make kcsan-kernel  a kernel that finds data races (slow, once)' \
+	'  make check-kcsan   the guest tests that race, in that kernel; not part of make check' \
 	'' \
 	'Installing on this machine (as root):' \
 	'  make install       library, headers, tool, manual pages (PREFIX, DESTDIR, SETCAP=1)' \

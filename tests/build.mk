@@ -157,3 +157,12 @@ $(FUZZERS:%=fuzz-%): fuzz-%: $(FUZZ_DIR)/% $(FUZZ_DIR)/perffile_seeds
 	@$(if $(filter perffile%,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus)
 	$(FUZZ_DIR)/$* -max_len=$($*_length) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) \
 		-artifact_prefix=$(FUZZ_DIR)/$*.found/ -print_final_stats=1 $(FUZZ_DIR)/$*.corpus
+
+# The fuzzer of the ABI: a program for the guest.
+FUZZ_ABI	:= $(O)/fuzz-abi/abi
+FUZZ_ABI_SOURCES := $(wildcard tests/fuzz/abi/*.c)
+
+$(FUZZ_ABI): $(FUZZ_ABI_SOURCES) $(wildcard tests/fuzz/abi/*.h include/uapi/linux/*.h)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 -static $(TEST_INCLUDES) -o $@ $(FUZZ_ABI_SOURCES) -lpthread
