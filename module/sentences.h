@@ -52,6 +52,16 @@
 	"CPU %d (%s) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there"
 #define PMUCTL_SAY_EVENT_MERGED EOPNOTSUPP, \
 	"event 0x%x of this CPU is for counters that are merged in pairs, to count more than 15 in a cycle, which pmuctl does not do: perf can count it"
+#define PMUCTL_SAY_EVENT_ZERO ENOENT, \
+	"raw event 0x%llx has the number 0, which no counter of this CPU counts by itself: use 0xc0 for instructions, 0x3c for cycles, 0x300 for reference cycles"
+#define PMUCTL_SAY_EVENT_REGISTER ENOENT, \
+	"raw event 0x%llx of this CPU counts only what MSR 0x%x selects besides, which this version of pmuctl does not set: perf can count it"
+#define PMUCTL_SAY_EVENT_NO_TABLE ENOENT, \
+	"raw event 0x%llx: which counters of this CPU (family 0x%x, model 0x%x) can count it is not known, and others would count nothing: use a generic event, or perf"
+#define PMUCTL_SAY_EVENT_SPOILS ENOENT, \
+	"raw event 0x%llx of this CPU spoils what the core's other hyperthread counts (errata BJ122, BV98, HSD29): turn hyperthreading off in the firmware, or use perf"
+#define PMUCTL_SAY_EVENT_NORTH_BRIDGE ENOENT, \
+	"event 0x%x of this CPU is the north bridge's, which all cores share, so a count would be nobody's: perf can count it"
 #define PMUCTL_SAY_CPU_OF_NEW_TYPE ENODEV, \
 	"CPU %d is of a type that no CPU was when pmuctl was loaded, and nothing counts there: load the module again"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \

@@ -17,8 +17,42 @@ typedef u16 hwpmu_cache_table[PERF_COUNT_HW_CACHE_MAX][PERF_COUNT_HW_CACHE_OP_MA
 /* The table of this CPU, or NULL: events_intel_cores.c */
 const hwpmu_cache_table *hwpmu_intel_core_cache(const struct hwpmu_caps *caps);
 
-/* Those of the first 32 counters on which this CPU can count an event */
-u64 hwpmu_intel_core_counters(const struct hwpmu_caps *caps, u64 config);
+#define HWPMU_ANY_UMASK	0x100
+
+/**
+ * struct hwpmu_intel_rule - which general counters can count some events
+ * @first: and @last: their numbers.
+ * @umask: their unit mask, or HWPMU_ANY_UMASK.
+ * @counters: one bit each, with hyperthreading off, when there are most.
+ * @msr: they count only what this register selects, which is not done; else 0.
+ */
+struct hwpmu_intel_rule {
+	u8 first, last;
+	u16 umask;
+	u16 counters;
+	u16 msr;
+};
+
+/**
+ * struct hwpmu_intel_model - what is known of the events of a model
+ * @family: and @model: as in struct hwpmu_caps.
+ * @core_type: HWPMU_CORE_* of a hybrid processor, else 0.
+ * @rules: the first one that names an event is its own. What has none can be counted by the
+ *	first four counters.
+ * @nr_rules: how many.
+ * @spoils: with hyperthreading, events D0H to D3H spoil a counter of the other thread.
+ */
+struct hwpmu_intel_model {
+	u8 family, model;
+	u8 core_type;
+	const struct hwpmu_intel_rule *rules;
+	u16 nr_rules;
+	bool spoils;
+};
+
+/* intel_rules.c */
+extern const struct hwpmu_intel_model hwpmu_intel_models[];
+extern const unsigned int hwpmu_nr_intel_models;
 
 /* The bits of the event select for PERF_COUNT_HW_*, less than PERF_COUNT_HW_MAX; 0 if
  * this CPU has none.
@@ -36,10 +70,10 @@ u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
 u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config);
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config);
 
-/* AMD's number of an event, 12 bits, from its event select */
-u16 hwpmu_amd_event(u64 config);
-
-/* Does an event of AMD's need a pair of counters, or is it the one that merges these? */
-bool hwpmu_amd_is_merged(const struct hwpmu_caps *caps, u64 config);
+/* Refuse a raw event whose counts would mean nothing here. 0, or a negative errno. */
+int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
+			  struct pmuctl_explanation *why);
+int hwpmu_amd_check_raw(const struct hwpmu_caps *caps, u64 config,
+			struct pmuctl_explanation *why);
 
 #endif /* PMUCTL_PMU_EVENT_TABLES_H */

@@ -92,11 +92,9 @@ static int encode_raw(const struct hwpmu_caps *caps,
 	if (bad)
 		return pmuctl_refuse(why, RAW_BITS, "attr.config", attr->config,
 				     caps->raw_mask, bad);
-	if (is_amd(caps) && hwpmu_amd_is_merged(caps, attr->config))
-		return pmuctl_refuse(why, EVENT_MERGED, "attr.config",
-				     hwpmu_amd_event(attr->config));
 	*config = attr->config;
-	return 0;
+	return is_amd(caps) ? hwpmu_amd_check_raw(caps, attr->config, why) :
+			      hwpmu_intel_check_raw(caps, attr->config, why);
 }
 
 int hwpmu_event_encode(const struct hwpmu_caps *caps,

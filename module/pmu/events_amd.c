@@ -14,6 +14,7 @@
  * own from family 15h on, and are shared between cores before: they are not offered.
  * Pure logic: compiles in user space too.
  */
+#include "explain.h"
 #include "pmu/event_tables.h"
 
 enum generation {
@@ -189,10 +190,19 @@ u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
 	return zen_cache[cache][op][result];
 }
 
-u16 hwpmu_amd_event(u64 config)
+static u16 event_of(u64 config)
 {
 	return (config & HWPMU_EVTSEL_EVENT) |
 		(config & HWPMU_EVTSEL_EVENT_HIGH) >> 24;
+}
+
+/*
+ * The north bridge's, whatever the four high bits are: PMCx0E0 to 0FF, 1E0 to 1FF, and the L3
+ * cache's of family 10h, 4E0 to 4EF.
+ */
+static bool is_north_bridges(const struct hwpmu_caps *caps, u16 event)
+{
+	return caps->family < 0x17 && (event & 0xe0) == 0xe0;
 }
 
 /*
@@ -200,22 +210,32 @@ u16 hwpmu_amd_event(u64 config)
  * PMCx003 can be more, and counts nothing useful unless the next counter has PMCxFFF,
  * which makes one of the two.
  */
-bool hwpmu_amd_is_merged(const struct hwpmu_caps *caps, u64 config)
+static bool is_merged(const struct hwpmu_caps *caps, u16 event)
 {
-	u16 event = hwpmu_amd_event(config);
-
 	return caps->family >= 0x17 && (event == 0x003 || event == 0xfff);
+}
+
+int hwpmu_amd_check_raw(const struct hwpmu_caps *caps, u64 config,
+			struct pmuctl_explanation *why)
+{
+	u16 event = event_of(config);
+
+	if (is_north_bridges(caps, event))
+		return pmuctl_refuse(why, EVENT_NORTH_BRIDGE, "attr.config", event);
+	if (is_merged(caps, event))
+		return pmuctl_refuse(why, EVENT_MERGED, "attr.config", event);
+	return 0;
 }
 
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config)
 {
-	u16 event = hwpmu_amd_event(config);
+	u16 event = event_of(config);
 	unsigned int i;
 
-	if (caps->family < 0x17 && (event & 0xfe0) == 0x0e0)
-		return 0;
 	if (caps->family != 0x15)
 		return caps->counters;
+	if (event == 0x031 && hweight64(config & HWPMU_EVTSEL_UMASK) > 1)
+		return 0;	/* no counter adds up several */
 	for (i = 0; i < ARRAY_SIZE(f15_exceptions); i++)
 		if (f15_exceptions[i].event == event)
 			return caps->counters & f15_exceptions[i].counters;

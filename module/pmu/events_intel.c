@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Intel's events: the architectural ones (SDM Vol. 3B, "Pre-defined Architectural
- * Performance Events"), what the fixed counters count, and, per family of models, cache
- * events (Intel's event lists of the models named). Pure logic: compiles in user space
- * too.
+ * Performance Events"), what the fixed counters count, per family of models, cache
+ * events (Intel's event lists of the models named), and which counters an event can be on, by
+ * intel_rules.c. Pure logic: compiles in user space too.
  */
+#include "explain.h"
 #include "pmu/event_tables.h"
 
+#define FIRST_FOUR	0xfULL
 #define FIXED(n)	BIT_ULL(HWPMU_FIXED_BASE + (n))
 
 /* What the fixed counters count: SDM Vol. 3B, "Fixed-function Performance Counters" */
@@ -20,6 +22,10 @@
  */
 #define CONFIG_REF_CYCLES	0x0300
 #define CONFIG_SLOTS		0x0400
+
+/* TOPDOWN.SLOTS as an architectural event, which a general counter can count */
+#define CONFIG_SLOTS_ARCH	0x01a4
+#define ARCH_SLOTS		7
 
 /* Generic events that are architectural: their bit in CPUID.0xA:EBX and encoding */
 static const struct {
@@ -37,6 +43,9 @@ static const struct {
 	[PERF_COUNT_HW_STALLED_CYCLES_BACKEND] = { -1, 0 },
 	[PERF_COUNT_HW_REF_CPU_CYCLES] = { -1, CONFIG_REF_CYCLES },
 };
+
+/* ITLB_MISSES.STLB_HIT: from Icelake on no measure of the accesses, and Linux leaves it out */
+#define ITLB_STLB_HIT	0x2085
 
 /* Skylake to Cometlake, Icelake to Rocketlake; 0: no event without extra registers */
 static const hwpmu_cache_table skylake_cache = {
@@ -68,7 +77,7 @@ static const hwpmu_cache_table skylake_cache = {
 	},
 	[PERF_COUNT_HW_CACHE_ITLB] = {
 		[PERF_COUNT_HW_CACHE_OP_READ] = {
-			0x2085,		/* ITLB_MISSES.STLB_HIT */
+			ITLB_STLB_HIT,
 			0x0e85,		/* ITLB_MISSES.WALK_COMPLETED */
 		},
 	},
@@ -80,21 +89,18 @@ static const hwpmu_cache_table skylake_cache = {
 	},
 };
 
-static const u8 skylake_models[] = {
-	0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6,	/* Skylake to Cometlake */
-	0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7,	/* Icelake to Rocketlake */
-};
+static const u8 skylake_models[] = { 0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6 };
+static const u8 icelake_models[] = { 0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7 };
+
+static bool is_icelake(const struct hwpmu_caps *caps)
+{
+	return caps->family == 6 && memchr(icelake_models, caps->model, sizeof(icelake_models));
+}
 
 static bool has_skylake_events(const struct hwpmu_caps *caps)
 {
-	unsigned int i;
-
-	if (caps->family != 6)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(skylake_models); i++)
-		if (caps->model == skylake_models[i])
-			return true;
-	return false;
+	return is_icelake(caps) ||
+		(caps->family == 6 && memchr(skylake_models, caps->model, sizeof(skylake_models)));
 }
 
 u64 hwpmu_intel_generic(const struct hwpmu_caps *caps, unsigned int event)
@@ -111,10 +117,105 @@ u64 hwpmu_intel_cache(const struct hwpmu_caps *caps, unsigned int cache,
 		      unsigned int op, unsigned int result)
 {
 	const hwpmu_cache_table *table = hwpmu_intel_core_cache(caps);
+	u64 config;
 
 	if (table)
 		return (*table)[cache][op][result];
-	return has_skylake_events(caps) ? skylake_cache[cache][op][result] : 0;
+	if (!has_skylake_events(caps))
+		return 0;
+	config = skylake_cache[cache][op][result];
+	return config == ITLB_STLB_HIT && is_icelake(caps) ? 0 : config;
+}
+
+/* ---- Which counters can count an event ---- */
+
+/* What is known of this CPU's events, or NULL; performance cores if it does not say which */
+static const struct hwpmu_intel_model *model_of(const struct hwpmu_caps *caps)
+{
+	u32 core_type = caps->core_type ?: HWPMU_CORE_PERFORMANCE;
+	unsigned int i;
+
+	for (i = 0; i < hwpmu_nr_intel_models; i++) {
+		const struct hwpmu_intel_model *m = &hwpmu_intel_models[i];
+
+		if (m->family == caps->family && m->model == caps->model &&
+		    (!m->core_type || m->core_type == core_type))
+			return m;
+	}
+	return NULL;
+}
+
+static const struct hwpmu_intel_rule *rule_of(const struct hwpmu_intel_model *model, u64 config)
+{
+	unsigned int event = config & HWPMU_EVTSEL_EVENT;
+	unsigned int umask = (config & HWPMU_EVTSEL_UMASK) >> 8;
+	unsigned int i;
+
+	for (i = 0; i < model->nr_rules; i++) {
+		const struct hwpmu_intel_rule *r = &model->rules[i];
+
+		if (event >= r->first && event <= r->last &&
+		    (r->umask == HWPMU_ANY_UMASK || r->umask == umask))
+			return r;
+	}
+	return NULL;
+}
+
+/* All models that have it count it alike. */
+static bool is_architectural(const struct hwpmu_caps *caps, u64 config)
+{
+	u64 event = config & (HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK);
+	unsigned int i;
+
+	for (i = 0; i < PERF_COUNT_HW_MAX; i++)
+		if (generic_events[i].arch_bit >= 0 && generic_events[i].config == event)
+			return caps->arch_events & BIT_ULL(generic_events[i].arch_bit);
+	return event == CONFIG_SLOTS_ARCH && (caps->arch_events & BIT_ULL(ARCH_SLOTS));
+}
+
+static bool is_fixed_number(u64 config)
+{
+	config &= ~HWPMU_EVTSEL_ANY;
+	return config == CONFIG_REF_CYCLES || config == CONFIG_SLOTS;
+}
+
+/* Its counter of the same number on the core's other thread would be spoilt. */
+static bool spoils_other_thread(const struct hwpmu_caps *caps,
+				const struct hwpmu_intel_model *model, u64 config)
+{
+	/* With hyperthreading off there are eight. */
+	return model->spoils && caps->nr_general <= 4 &&
+		(config & HWPMU_EVTSEL_EVENT) >= 0xd0 && (config & HWPMU_EVTSEL_EVENT) <= 0xd3;
+}
+
+int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
+			  struct pmuctl_explanation *why)
+{
+	const struct hwpmu_intel_model *model = model_of(caps);
+	const struct hwpmu_intel_rule *rule;
+
+	if (is_fixed_number(config))
+		return 0;
+	if (!(config & HWPMU_EVTSEL_EVENT))
+		return pmuctl_refuse(why, EVENT_ZERO, "attr.config", config);
+	if (!model)
+		return is_architectural(caps, config) ? 0 :
+			pmuctl_refuse(why, EVENT_NO_TABLE, "attr.config", config,
+				      caps->family, caps->model);
+	rule = rule_of(model, config);
+	if (rule && rule->msr)
+		return pmuctl_refuse(why, EVENT_REGISTER, "attr.config", config, rule->msr);
+	if (spoils_other_thread(caps, model, config))
+		return pmuctl_refuse(why, EVENT_SPOILS, "attr.config", config);
+	return 0;
+}
+
+static u64 general_counters(const struct hwpmu_caps *caps, u64 config)
+{
+	const struct hwpmu_intel_model *model = model_of(caps);
+	const struct hwpmu_intel_rule *rule = model ? rule_of(model, config) : NULL;
+
+	return rule ? rule->counters : FIRST_FOUR;
 }
 
 /* Fixed counters know no unit mask, edge, inversion, or counter mask. */
@@ -132,9 +233,7 @@ u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config)
 	case CONFIG_REF_CYCLES:
 		return caps->counters & FIXED(FIXED_REF_CYCLES);
 	case CONFIG_SLOTS:
-		if (caps->core_type || (caps->counters & FIXED(FIXED_SLOTS)))
-			return caps->counters & FIXED(FIXED_SLOTS);
-		break;
+		return caps->counters & FIXED(FIXED_SLOTS);
 	}
-	return caps->counters & (fixed | hwpmu_intel_core_counters(caps, config));
+	return caps->counters & (fixed | general_counters(caps, config));
 }

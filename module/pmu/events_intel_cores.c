@@ -8,8 +8,6 @@
  */
 #include "pmu/event_tables.h"
 
-#define ALL_GENERAL	GENMASK_ULL(HWPMU_FIXED_BASE - 1, 0)
-
 static const hwpmu_cache_table performance_cache = {
 	[PERF_COUNT_HW_CACHE_L1D] = {
 		[PERF_COUNT_HW_CACHE_OP_READ] = {
@@ -101,11 +99,12 @@ static const struct {
 	{ 0x8f, false }, { 0xcf, false },			/* Sapphire, Emerald Rapids */
 	{ 0x97, true }, { 0x9a, true },				/* Alder Lake */
 	{ 0xb7, true }, { 0xba, true }, { 0xbf, true },		/* Raptor Lake */
-	{ 0xaa, true }, { 0xac, true },				/* Meteor Lake */
+	{ 0xaa, true }, { 0xac, true }, { 0xb5, true },		/* Meteor Lake */
+	{ 0xad, false }, { 0xae, false },			/* Granite Rapids */
 };
 
-/* Alder Lake-N: efficiency cores only */
-#define MODEL_EFFICIENCY	0xbe
+/* Efficiency cores only: Alder Lake-N, Sierra Forest, Grand Ridge */
+static const u8 efficiency_models[] = { 0xbe, 0xaf, 0xb6 };
 
 /* The type of core whose events these are, 0 if it is none of them */
 static u32 core_of(const struct hwpmu_caps *caps)
@@ -114,8 +113,9 @@ static u32 core_of(const struct hwpmu_caps *caps)
 
 	if (caps->vendor != HWPMU_VENDOR_INTEL || caps->family != 6)
 		return 0;
-	if (caps->model == MODEL_EFFICIENCY)
-		return HWPMU_CORE_EFFICIENCY;
+	for (i = 0; i < ARRAY_SIZE(efficiency_models); i++)
+		if (caps->model == efficiency_models[i])
+			return HWPMU_CORE_EFFICIENCY;
 	for (i = 0; i < ARRAY_SIZE(models); i++)
 		if (caps->model == models[i].model)
 			return models[i].hybrid && caps->core_type ?
@@ -133,28 +133,4 @@ const hwpmu_cache_table *hwpmu_intel_core_cache(const struct hwpmu_caps *caps)
 	default:
 		return NULL;
 	}
-}
-
-/*
- * Performance cores: SDM Vol. 3B, "12th Generation Intel Core Processors", and the field Counter of
- * the event list. Most events below 90H, and those of memory, are on four counters
- * only, and a few on the first one.
- */
-u64 hwpmu_intel_core_counters(const struct hwpmu_caps *caps, u64 config)
-{
-	unsigned int event = config & HWPMU_EVTSEL_EVENT;
-
-	if (core_of(caps) != HWPMU_CORE_PERFORMANCE || event == 0x2e || event == 0x3c || !event)
-		return ALL_GENERAL;
-	switch (config & (HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK)) {
-	case 0x04a4:		/* TOPDOWN.BAD_SPEC_SLOTS */
-	case 0x08a4:		/* TOPDOWN.BR_MISPREDICT_SLOTS */
-	case 0x02cd:		/* MEM_TRANS_RETIRED.STORE_SAMPLE */
-		return 0x1;
-	}
-	if (event == 0xce)
-		return 0x1;
-	if (event < 0x90 || event == 0xa3 || (event & 0xf0) == 0xd0)
-		return 0xf;
-	return ALL_GENERAL;
 }

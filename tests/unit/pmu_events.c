@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain.c */
 /*
  * Encoding of events: every generic event, every cache event, every raw bit, the
  * counters that each may use, and the refusals.
@@ -174,10 +174,10 @@ Test(events, lets_raw_events_set_the_defined_bits_only)
 	int err;
 
 	for (bit = 0; bit < 64; bit++) {
-		err = encode(&caps, PERF_TYPE_RAW, BIT_ULL(bit), &hw, &why);
+		err = encode(&caps, PERF_TYPE_RAW, 0x40 | BIT_ULL(bit), &hw, &why);
 		if (caps.raw_mask & BIT_ULL(bit)) {
 			cr_assert_eq(err, 0);
-			cr_assert_eq(hw.evtsel, BIT_ULL(bit) | ON | BOTH);
+			cr_assert_eq(hw.evtsel, 0x40 | BIT_ULL(bit) | ON | BOTH);
 		} else {
 			cr_assert_eq(err, -EINVAL);
 			cr_assert_eq(why.code, PMUCTL_WHY_RAW_BITS);
@@ -194,7 +194,9 @@ Test(events, puts_modified_events_on_general_counters_only)
 	assert_encodes(PERF_TYPE_RAW, 0x010000c0, 0x010000c0, GENERAL);
 	assert_encodes(PERF_TYPE_RAW, 0x008000c0, 0x008000c0, GENERAL);
 	assert_encodes(PERF_TYPE_RAW, 0x000400c0, 0x000400c0, GENERAL);
-	assert_encodes(PERF_TYPE_RAW, 0x01c0, 0x01c0, GENERAL);
+	assert_encodes(PERF_TYPE_RAW, 0x02c0, 0x02c0, GENERAL);
+	/* INST_RETIRED.PREC_DIST */
+	assert_encodes(PERF_TYPE_RAW, 0x01c0, 0x01c0, 0x2);
 }
 
 Test(events, encodes_levels_for_both_kinds_of_counters)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain.c */
 /*
  * AMD's events: what each generation has, the high bits of raw events, and the counters
  * that can count an event. The numbers: PPR and BKDG of the families named.
@@ -172,13 +172,37 @@ Test(events_amd, family_15h_has_events_for_some_counters_only)
 	cr_assert_eq(counters(0x15, 0xa0), 0);
 	cr_assert_eq(counters(0x19, 0x76), ALL);
 	cr_assert_eq(counters(0x19, 0x8f), ALL);
+	/* Only by one unit mask at a time */
+	cr_assert_eq(counters(0x15, 0x0131), 0x07);
+	cr_assert_eq(counters(0x15, 0x0331), 0);
 }
 
+/* Whatever the four high bits are: BKDG for family 10h, "Performance Counter Events" */
 Test(events_amd, the_north_bridge_is_not_offered)
 {
-	cr_assert_eq(counters(0x10, 0xe9), 0);
-	cr_assert_eq(counters(0x10, 0xf0), 0);
-	cr_assert_eq(counters(0x15, 0xe9), 0);
+	static const unsigned int families[] = { 0x06, 0x0f, 0x10, 0x12, 0x14, 0x15, 0x16 };
+	struct perf_event_attr attr = { .type = PERF_TYPE_RAW };
+	struct pmuctl_explanation why;
+	struct hwpmu_config hw;
+	unsigned int i, event;
+
+	for (i = 0; i < ARRAY_SIZE(families); i++) {
+		const struct hwpmu_caps caps = amd(families[i], 2);
+
+		for (event = 0; event < 0x1000; event++) {
+			bool shared = (event & 0xff) >= 0xe0;
+			int err;
+
+			attr.config = (event & 0xff) | (u64)(event & 0xf00) << 24;
+			memset(&why, 0, sizeof(why));
+			err = hwpmu_event_encode(&caps, &attr, &hw, &why);
+			cr_assert_eq(why.code == PMUCTL_WHY_EVENT_NORTH_BRIDGE, shared, "%x", event);
+			if (shared)
+				cr_assert_eq(err, -ENOENT);
+		}
+	}
+	cr_assert_str_eq(why.sentence,
+			 "event 0xfff of this CPU is the north bridge's, which all cores share, so a count would be nobody's: perf can count it");
 	cr_assert_eq(counters(0x10, 0xdf), ALL);
 	cr_assert_eq(counters(0x17, 0xe9), ALL);
 }

@@ -78,6 +78,17 @@ static bool perfs(const struct msrs *m, uint32_t type, uint64_t config, struct c
 	return true;
 }
 
+/* The models of these cores that are no hybrids: Sapphire, Emerald and Granite Rapids */
+static bool is_performance_core(void)
+{
+	struct raw_cpuid one = raw_cpuid(1);
+	unsigned int model = (one.eax >> 4 & 0xf) | (one.eax >> 12 & 0xf0);
+
+	if (is_hybrid())
+		return core_type(cpu) == CORE_PERFORMANCE;
+	return raw_cpu_is_intel() && (model == 0x8f || model == 0xcf || model == 0xad || model == 0xae);
+}
+
 /*
  * Of performance cores perf has another unit mask for the branches as cache events, which is
  * not in Intel's event list (BR_INST_RETIRED, BR_MISP_RETIRED); ours are the architectural ones.
@@ -87,7 +98,7 @@ static bool perfs(const struct msrs *m, uint32_t type, uint64_t config, struct c
 static uint64_t expected_of_perf(uint32_t type, uint64_t config, uint64_t evtsel)
 {
 	if (type == PERF_TYPE_HW_CACHE && (config & 0xff) == PERF_COUNT_HW_CACHE_BPU &&
-	    is_hybrid() && core_type(cpu) == CORE_PERFORMANCE)
+	    is_performance_core())
 		return evtsel | UMASK_4;
 	return evtsel;
 }
@@ -95,7 +106,7 @@ static uint64_t expected_of_perf(uint32_t type, uint64_t config, uint64_t evtsel
 /* Newer kernels know that fixed counter 2 of these cores counts the bus cycles too. */
 static bool is_on_fixed(uint32_t type, uint64_t config, const struct counted *perf)
 {
-	return is_hybrid() && type == PERF_TYPE_HARDWARE &&
+	return (is_hybrid() || is_performance_core()) && type == PERF_TYPE_HARDWARE &&
 		config == PERF_COUNT_HW_BUS_CYCLES && !perf->evtsel &&
 		perf->fixed_ctrl == 0xa00;
 }

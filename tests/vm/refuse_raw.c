@@ -32,7 +32,7 @@ static unsigned int event_of(uint64_t config)
 /* AMD before family 17h: these events are not a core's own; see module/pmu/events_amd.c */
 static bool is_north_bridges(uint64_t config)
 {
-	return !raw_cpu_is_intel() && raw_cpu_family() < 0x17 && (event_of(config) & 0xfe0) == 0x0e0;
+	return !raw_cpu_is_intel() && raw_cpu_family() < 0x17 && (event_of(config) & 0xe0) == 0xe0;
 }
 
 /* AMD since family 17h: counters that are merged in pairs */
@@ -41,6 +41,53 @@ static bool is_merged(uint64_t config)
 	unsigned int event = event_of(config);
 
 	return !raw_cpu_is_intel() && raw_cpu_family() >= 0x17 && (event == 0x003 || event == 0xfff);
+}
+
+/* Intel: the number that stands for a fixed counter, TOPDOWN.SLOTS' */
+static bool has_slots(void)
+{
+	return is_hybrid() || raw_info().nr_fixed >= 4;
+}
+
+/* The laboratory's intel-v1 is a Yonah, of whose events nothing is known but the architectural. */
+static unsigned int model(void)
+{
+	struct raw_cpuid one = raw_cpuid(1);
+
+	return (one.eax >> 4 & 0xf) | (one.eax >> 12 & 0xf0);
+}
+
+static bool is_unknown(uint64_t config)
+{
+	static const uint16_t architectural[] = { 0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4,
+						  0x00c5 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(architectural); i++)
+		if ((config & 0xffff) == architectural[i])
+			return false;
+	return model() == 0x0e;
+}
+
+static void check_intel(const union raw_attr *a, uint64_t config)
+{
+	if (config == 0x0400 && !has_slots())
+		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+				  "this CPU (%s) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them",
+				  raw_info().pmu_name);
+	else if (!(config & 0xff) && config != 0x0400)
+		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_ZERO, "attr.config",
+				  "raw event 0x%lx has the number 0, which no counter of this CPU counts by itself: use 0xc0 for instructions, 0x3c for cycles, 0x300 for reference cycles",
+				  config);
+	else if ((config & 0xff) && is_unknown(config))
+		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NO_TABLE, "attr.config",
+				  "raw event 0x%lx: which counters of this CPU (family 0x6, model 0x%x) can count it is not known, and others would count nothing: use a generic event, or perf",
+				  config, model());
+	else if ((config & 0xff) == 0xc6 && !is_hybrid())
+		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_REGISTER, "attr.config",
+				  "raw event 0x%lx of this CPU counts only what MSR 0x3f7 selects besides, which this version of pmuctl does not set: perf can count it",
+				  config);
+	else
+		close(raw_check_opened(a, 0, -1, 0));
 }
 
 static void check_config(uint64_t config)
@@ -54,10 +101,12 @@ static void check_config(uint64_t config)
 				  "raw config 0x%lx has bits outside of 0x%lx, the event-select bits that may be set on this CPU: clear 0x%lx",
 				  config, mask, config & ~mask);
 	else if (is_north_bridges(config))
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
+		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NORTH_BRIDGE,
 				  "attr.config",
-				  "this CPU (%s) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them",
-				  raw_info().pmu_name);
+				  "event 0x%x of this CPU is the north bridge's, which all cores share, so a count would be nobody's: perf can count it",
+				  event_of(config));
+	else if (raw_cpu_is_intel())
+		check_intel(&a, config);
 	else if (is_merged(config))
 		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_EVENT_MERGED,
 				  "attr.config",
@@ -137,12 +186,9 @@ static void check_cache(unsigned int cache, unsigned int op, unsigned int result
 /* How many there are in the table of this CPU's family, see module/pmu/events_*.c */
 static unsigned int expected_uses(void)
 {
-	struct raw_cpuid one = raw_cpuid(1);
-	unsigned int model = (one.eax >> 4 & 0xf) | (one.eax >> 12 & 0xf0);
-
 	if (!raw_cpu_is_intel())
 		return raw_cpu_family() < 0x17 ? 16 : 11;
-	return model == 0x5e || model == 0x97 ? 12 : 0;
+	return model() == 0x5e || model() == 0x97 ? 12 : 0;
 }
 
 Test(refuse_raw, every_use_of_every_cache)

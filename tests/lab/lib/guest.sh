@@ -32,9 +32,29 @@ cpu_model()
 	hybrid) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=1,-erms' ;;
 	hybrid-own) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=2,-erms' ;;
 	hybrid-silent) echo 'Skylake-Client,model=151,stepping=2,pmu=on,x-tcg-pmu-hybrid=3,-erms' ;;
+	# Their model numbers, by which Linux chooses the events and counters of the real ones
+	nehalem) other_model 26 5 3 ;;
+	sandybridge) other_model 42 7 3 ;;
+	haswell) other_model 63 2 3 ;;
+	broadwell) other_model 79 1 3 ;;
+	broadwell-8) other_model 79 1 5 ;;
+	skylake-8) other_model 85 4 5 ;;
+	icelake) other_model 106 6 5 ;;
+	sapphirerapids) other_model 143 8 5 ;;
+	graniterapids) other_model 173 1 5 ;;
+	silvermont) other_model 55 8 3 ;;
+	gracemont) other_model 190 0 5 ;;
+	sierraforest) other_model 175 3 5 ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;
 	esac
+}
+
+# other_model MODEL STEPPING VERSION: the same CPU with other numbers, and a PMU of that version,
+# which with version 5 has eight general counters.
+other_model()
+{
+	echo "Skylake-Client,model=$1,stepping=$2,pmu=on,x-tcg-pmu-version=$3,-erms"
 }
 
 # kernel_image: what QEMU boots.  Unpacked it starts sooner, but then through PVH,
