@@ -65,7 +65,6 @@ void hwpmu_read_cpuid(struct hwpmu_cpuid *id)
 	memset(id, 0, sizeof(*id));
 	switch (c->x86_vendor) {
 	case X86_VENDOR_INTEL:
-	case X86_VENDOR_ZHAOXIN:
 		id->vendor = HWPMU_VENDOR_INTEL;
 		break;
 	case X86_VENDOR_AMD:
