@@ -70,6 +70,10 @@ u64 hwpmu_amd_cache(const struct hwpmu_caps *caps, unsigned int cache,
 u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config);
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config);
 
+/* Set how short a period of an event may be. */
+struct hwpmu_config;
+void hwpmu_intel_periods(const struct hwpmu_caps *caps, u64 config, struct hwpmu_config *hw);
+
 /* Refuse a raw event whose counts would mean nothing here. 0, or a negative errno. */
 int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
 			  struct pmuctl_explanation *why);

@@ -123,6 +123,10 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 	if (!hw->allowed)
 		return pmuctl_refuse(why, EVENT_NOT_HERE, "attr.config",
 				     caps->name, "that counter's event");
+	hw->shortest = 1;
+	hw->multiple = 1;
+	if (!is_amd(caps))
+		hwpmu_intel_periods(caps, config, hw);
 	hw->evtsel = config | HWPMU_EVTSEL_INT | HWPMU_EVTSEL_EN;
 	hw->fixed_ctrl = FIXED_CTRL_PMI;
 	if (!attr->exclude_user) {

@@ -17,11 +17,14 @@
  * @allowed: the counters that can count it, one bit each.
  * @fixed_ctrl: the four bits of its field in IA32_FIXED_CTR_CTRL, if it is on a
  *	fixed counter.
+ * @shortest: so far at least a counter must be from its overflow when it is set.
+ * @multiple: and a multiple of this, a power of two.
  */
 struct hwpmu_config {
 	u64 evtsel;
 	u64 allowed;
 	u8 fixed_ctrl;
+	u8 shortest, multiple;
 };
 
 /**

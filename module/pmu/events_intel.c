@@ -7,6 +7,7 @@
  */
 #include "explain.h"
 #include "pmu/event_tables.h"
+#include "pmu/events.h"
 
 #define FIRST_FOUR	0xfULL
 #define FIXED(n)	BIT_ULL(HWPMU_FIXED_BASE + (n))
@@ -236,4 +237,36 @@ u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config)
 		return caps->counters & FIXED(FIXED_SLOTS);
 	}
 	return caps->counters & (fixed | general_counters(caps, config));
+}
+
+/* ---- Short periods ---- */
+
+#define PREC_DIST	0x01c0	/* INST_RETIRED.PREC_DIST, Broadwell's .ALL */
+
+/*
+ * A counter that is set closer to its overflow signals it twice, or is late. Nehalem and Haswell:
+ * any event; INST_RETIRED by unit mask 1 on Haswell (erratum HSW11), and on Broadwell, which
+ * needs the low six bits to be 0 as well (BDM11, BDM55). By what Linux has for these models.
+ */
+static const struct {
+	u8 model;
+	u8 shortest, prec_dist, multiple;
+} short_periods[] = {
+	{ 0x1a, 32, 32, 1 }, { 0x1e, 32, 32, 1 }, { 0x1f, 32, 32, 1 }, { 0x2e, 32, 32, 1 },
+	{ 0x3c, 32, 128, 1 }, { 0x3f, 32, 128, 1 }, { 0x45, 32, 128, 1 }, { 0x46, 32, 128, 1 },
+	{ 0x3d, 1, 128, 64 }, { 0x47, 1, 128, 64 }, { 0x4f, 1, 128, 64 }, { 0x56, 1, 128, 64 },
+};
+
+void hwpmu_intel_periods(const struct hwpmu_caps *caps, u64 config, struct hwpmu_config *hw)
+{
+	bool prec_dist = (config & (HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK)) == PREC_DIST;
+	unsigned int i;
+
+	for (i = 0; caps->family == 6 && i < ARRAY_SIZE(short_periods); i++) {
+		if (short_periods[i].model != caps->model)
+			continue;
+		hw->shortest = prec_dist ? short_periods[i].prec_dist : short_periods[i].shortest;
+		if (prec_dist)
+			hw->multiple = short_periods[i].multiple;
+	}
 }

@@ -151,13 +151,21 @@ static u64 distance_max(unsigned int index)
 	return half_range(index);
 }
 
+/* Some processors must not be nearer to an overflow: what is late belongs to the next period. */
+static u64 sample_distance(const struct hwpmu_counter *c)
+{
+	s64 distance = clamp_t(s64, c->left, c->config.shortest, distance_max(c->index));
+
+	return distance & ~(u64)(c->config.multiple - 1);
+}
+
 void hwpmu_arm(struct hwpmu_counter *c)
 {
 	unsigned int headroom = READ_ONCE(hwpmu_headroom);
 	u64 distance, raw;
 
 	if (c->period)
-		distance = clamp_t(s64, c->left, 1, distance_max(c->index));
+		distance = sample_distance(c);
 	else if (headroom)
 		distance = clamp(headroom, HEADROOM_MIN, (unsigned int)S32_MAX);
 	else if (c->user && !(c->prev & half_range(c->index)))

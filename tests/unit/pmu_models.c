@@ -292,3 +292,28 @@ Test(models, what_means_nothing_alone_is_refused)
 	cr_assert_str_eq(why.sentence,
 			 "raw event 0x1b7 of this CPU counts only what MSR 0x1a6 selects besides, which this version of pmuctl does not set: perf can count it");
 }
+
+static void assert_periods(unsigned int model, u64 config, unsigned int shortest,
+			   unsigned int multiple)
+{
+	const struct intel_cpu cpu = { .id = { { 6, model, '-' } } };
+	struct hwpmu_caps caps = caps_of(&cpu, 0, 0xf);
+	struct pmuctl_explanation why;
+	struct hwpmu_config hw;
+
+	cr_assert_eq(encode(&caps, PERF_TYPE_RAW, config, &hw, &why), 0);
+	cr_assert_eq(hw.shortest, shortest, "%x: %u", model, hw.shortest);
+	cr_assert_eq(hw.multiple, multiple);
+}
+
+/* As Linux has it for these models: errata HSW11, BDM11, BDM55, and Nehalem's */
+Test(models, periods_are_not_too_short)
+{
+	assert_periods(0x1a, 0xc0, 32, 1);
+	assert_periods(0x2c, 0xc0, 1, 1);
+	assert_periods(0x3f, 0xc0, 32, 1);
+	assert_periods(0x3f, 0x1c0, 128, 1);
+	assert_periods(0x4f, 0xc0, 1, 1);
+	assert_periods(0x4f, 0x1c0, 128, 64);
+	assert_periods(0x5e, 0x1c0, 1, 1);
+}
