@@ -30,6 +30,7 @@ Test(booted, the_remedy_for_the_watchdog_works)
 		bracket(fd, N);
 		cr_expect_eq(event_value(fd), bracket_instructions(N));
 		close(fd);
+		cr_assert_eq(raw_give_back(), 0);
 		cr_assert_eq(pwrite(file, "1", 1, 0), 1);
 	}
 	close(file);

@@ -129,9 +129,11 @@ Test(refuse_call, perf_holds_the_pmu)
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr), .config = PERF_COUNT_HW_INSTRUCTIONS,
 		.disabled = 1 };
-	int perf = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	union raw_attr a = raw_instructions();
+	int perf;
 
+	cr_assert_eq(raw_give_back(), 0);
+	perf = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	cr_assert_geq(perf, 0);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
 			  BUSY_SENTENCE);
@@ -150,6 +152,7 @@ Test(refuse_call, the_watchdog_holds_the_pmu, .fini = stop_watchdog)
 {
 	union raw_attr a = raw_instructions();
 
+	cr_assert_eq(raw_give_back(), 0);
 	cr_assert_eq(raw_write_file(WATCHDOG, "1"), 0);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
 			  BUSY_SENTENCE);
