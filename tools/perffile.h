@@ -355,6 +355,7 @@ int perffile_fail(struct perffile_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int perffile_features_read(struct perffile *file, struct perffile_error *error);
 int perffile_records_index(struct perffile *file, struct perffile_error *error);
+uint64_t perffile_record_length(const struct perffile *file, uint64_t at);
 struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id);
 bool perffile_sample_parse(struct perffile_record *record,
 			   struct perffile_bytes *bytes);

@@ -25,6 +25,9 @@ enum {
 	PERFFILE_COMPRESSED2	= 83,
 };
 
+/* Bytes of an AUXTRACE record: header, five words, and one more of which half is used */
+#define PERFFILE_AUXTRACE_SIZE 48
+
 /* Numbers of features, sections behind the records; each has a bit in the header. */
 enum perffile_feature {
 	PERFFILE_TRACING_DATA	= 1,

@@ -18,9 +18,6 @@
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
-/* struct auxtrace: header, then the length of what follows the record */
-#define AUXTRACE_LENGTH_AT 8
-
 static struct perf_event_header header_at(const struct perffile *file, uint64_t at)
 {
 	struct perf_event_header header;
@@ -90,7 +87,7 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 			struct perffile_error *error)
 {
 	struct perf_event_header header;
-	uint64_t left = file->records_end - at, more = 0;
+	uint64_t left = file->records_end - at, more;
 
 	if (left < HEADER_SIZE)
 		return perffile_fail(error, "its records are damaged: the last one, at byte %" PRIu64
@@ -102,16 +99,36 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 				     at, header.type, header.size, left);
 	if (header.type == PERFFILE_COMPRESSED || header.type == PERFFILE_COMPRESSED2)
 		return perffile_fail(error, "its records are compressed: record without '-z'");
-	if (header.type == PERFFILE_AUXTRACE) {
-		if (header.size >= AUXTRACE_LENGTH_AT + 8)
-			more = perffile_word(file->data + at + AUXTRACE_LENGTH_AT);
-		if (more > left - header.size)
-			return perffile_fail(error, "its records are damaged at byte %" PRIu64
-					     ": a trace of %" PRIu64 " bytes, and %" PRIu64 " are left",
-					     at, more, left - header.size);
-	}
-	*length = header.size + more;
+	*length = header.size;
+	if (header.type != PERFFILE_AUXTRACE)
+		return 0;
+	if (header.size < PERFFILE_AUXTRACE_SIZE)
+		return perffile_fail(error, "its records are damaged at byte %" PRIu64
+				     ": the record of a trace has %u bytes, and %u are needed",
+				     at, header.size, PERFFILE_AUXTRACE_SIZE);
+	more = perffile_word(file->data + at + HEADER_SIZE);
+	if (more > left - header.size)
+		return perffile_fail(error, "its records are damaged at byte %" PRIu64
+				     ": a trace of %" PRIu64 " bytes, and %" PRIu64 " are left",
+				     at, more, left - header.size);
+	*length += more;
 	return 0;
+}
+
+/**
+ * perffile_record_length() - how far it is to the record that follows
+ * @file: with its records listed: then all of them are whole.
+ * @at: where the record is.
+ *
+ * Return: bytes, with those of a trace that follow the record.
+ */
+uint64_t perffile_record_length(const struct perffile *file, uint64_t at)
+{
+	struct perf_event_header header = header_at(file, at);
+
+	if (header.type != PERFFILE_AUXTRACE)
+		return header.size;
+	return header.size + perffile_word(file->data + at + HEADER_SIZE);
 }
 
 static int by_time(const void *left, const void *right)
@@ -147,7 +164,7 @@ static int count_records(struct perffile *file, struct perffile_error *error)
  */
 int perffile_records_index(struct perffile *file, struct perffile_error *error)
 {
-	uint64_t at, length, time = 0;
+	uint64_t at, time = 0;
 	bool sorted = true;
 	size_t n = 0;
 	int ret = count_records(file, error);
@@ -161,10 +178,10 @@ int perffile_records_index(struct perffile *file, struct perffile_error *error)
 			      file->record_count);
 		return -ENOMEM;
 	}
-	for (at = file->records; at < file->records_end; at += length) {
+	for (at = file->records; at < file->records_end;
+	     at += perffile_record_length(file, at)) {
 		const struct perffile_event *event;
 
-		check_record(file, at, &length, error);
 		if (header_at(file, at).type >= PERFFILE_USER_TYPE)
 			continue;
 		event = event_of(file, at);

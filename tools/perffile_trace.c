@@ -10,9 +10,6 @@
 
 #include "perffile.h"
 
-/* Bytes of an AUXTRACE record: header, five words, and one more of which half is used */
-#define PIECE_SIZE 48
-
 static void read_info(struct perffile_traces *traces, struct perffile_bytes bytes)
 {
 	traces->whose = perffile_take32(&bytes);
@@ -36,8 +33,8 @@ static void read_piece(struct perffile_traces *traces, struct perffile_bytes byt
 	piece->bytes = bytes.end;
 }
 
-static uint64_t each_record(const struct perffile *file, struct perffile_traces *traces,
-			    uint64_t at, size_t *pieces)
+/* Takes the record at @at apart; returns whether it is a piece. */
+static bool take_record(const struct perffile *file, struct perffile_traces *traces, uint64_t at)
 {
 	struct perf_event_header header;
 	struct perffile_bytes bytes;
@@ -46,14 +43,11 @@ static uint64_t each_record(const struct perffile *file, struct perffile_traces 
 	bytes.at = file->data + at + sizeof(header);
 	bytes.end = file->data + at + header.size;
 	bytes.failed = false;
-	if (header.type == PERFFILE_AUXTRACE_INFO && traces)
+	if (traces && header.type == PERFFILE_AUXTRACE_INFO)
 		read_info(traces, bytes);
-	if (header.type != PERFFILE_AUXTRACE || header.size < PIECE_SIZE)
-		return header.size;
-	(*pieces)++;
-	if (traces)
+	if (traces && header.type == PERFFILE_AUXTRACE)
 		read_piece(traces, bytes);
-	return header.size + perffile_word(bytes.at);
+	return header.type == PERFFILE_AUXTRACE;
 }
 
 /* Behind a piece is padding, to whole words; the next one of the buffer tells how much. */
@@ -84,17 +78,17 @@ static void cut_padding(struct perffile_traces *traces)
  */
 int perffile_traces_read(const struct perffile *file, struct perffile_traces *traces)
 {
-	size_t count = 0, again = 0;
+	size_t count = 0;
 	uint64_t at;
 
 	memset(traces, 0, sizeof(*traces));
-	for (at = file->records; at < file->records_end;)
-		at += each_record(file, NULL, at, &count);
+	for (at = file->records; at < file->records_end; at += perffile_record_length(file, at))
+		count += take_record(file, NULL, at);
 	traces->pieces = calloc(count ? count : 1, sizeof(*traces->pieces));
 	if (!traces->pieces)
 		return -ENOMEM;
-	for (at = file->records; at < file->records_end;)
-		at += each_record(file, traces, at, &again);
+	for (at = file->records; at < file->records_end; at += perffile_record_length(file, at))
+		take_record(file, traces, at);
 	cut_padding(traces);
 	return 0;
 }

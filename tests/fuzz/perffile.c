@@ -79,6 +79,27 @@ static void look_at_record(const struct perffile_record *record)
 	}
 }
 
+/* The pieces have their own way through the records; none has bytes of another. */
+static void look_at_traces(const struct perffile *file)
+{
+	struct perffile_traces traces;
+	const uint8_t *end = file->data + file->records;
+
+	if (perffile_traces_read(file, &traces) < 0)
+		return;
+	for (size_t i = 0; i < traces.count; i++) {
+		const struct perffile_trace *piece = &traces.pieces[i];
+
+		if (piece->bytes < end ||
+		    piece->size > (uint64_t)(file->data + file->records_end - piece->bytes))
+			abort();
+		look_at_bytes(piece->bytes, piece->size);
+		end = piece->bytes + piece->size;
+	}
+	sink += traces.whose + traces.words[PERFFILE_PT_WORDS - 1] + traces.snapshot;
+	perffile_traces_free(&traces);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -95,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	look_at_file(file);
+	look_at_traces(file);
 	while ((ret = perffile_next(file, &record, &error)) > 0) {
 		look_at_record(&record);
 		count++;

@@ -111,11 +111,29 @@ static void add_losses(struct build *build)
 	build_record_end(build, at);
 	at = build_record(build, 68, 0);
 	build_record_end(build, at);
-	at = build_record(build, 71, 0);
-	build_word(build, 8);
-	build_pad(build, 32);
+}
+
+/* The record of a machine's trace, and two pieces of one buffer, of 16 and 8 bytes */
+static void add_traces(struct build *build)
+{
+	size_t at = build_record(build, 70, 0);
+
+	build_half(build, 1);
+	build_half(build, 0);
+	build_counted(build, 17, &(uint64_t){ 2 });
 	build_record_end(build, at);
-	build_pad(build, 8);
+	for (uint64_t i = 0; i < 2; i++) {
+		at = build_record(build, 71, 0);
+		build_word(build, 16 - 8 * i);
+		build_word(build, 14 * i);
+		build_word(build, 99);
+		build_half(build, 3);
+		build_half(build, 7);
+		build_half(build, 0);
+		build_half(build, 0);
+		build_record_end(build, at);
+		build_pad(build, 16 - 8 * i);
+	}
 }
 
 static void seed_of_features(const char *directory)
@@ -128,6 +146,7 @@ static void seed_of_features(const char *directory)
 
 	build_begin(&build, attrs, 2);
 	add_losses(&build);
+	add_traces(&build);
 	build_features(&build, features, 8);
 	build_feature_build_id(&build, 0, "/usr/bin/name", id);
 	for (size_t i = 1; i < 6; i++)

@@ -436,5 +436,7 @@ Test(perffile_records, damage_is_told)
 	damaged(PERF_RECORD_LOST, 16, bytes, 8, "shorter");
 	damaged(PERFFILE_COMPRESSED, 16, bytes, 8, "compressed");
 	damaged(PERFFILE_COMPRESSED2, 16, bytes, 8, "compressed");
-	damaged(PERFFILE_AUXTRACE, 16, bytes, 8, "a trace of");
+	damaged(PERFFILE_AUXTRACE, 8, bytes, 0, "a trace has 8 bytes, and 48 are needed");
+	damaged(PERFFILE_AUXTRACE, 47, bytes, 39, "a trace has 47 bytes, and 48 are needed");
+	damaged(PERFFILE_AUXTRACE, 48, bytes, 40, "a trace of");
 }

@@ -6,6 +6,7 @@
 /* sources: tools/perfdata.c tools/perffile.c tools/perffile_features.c */
 /* sources: tools/perffile_records.c tools/perffile_sample.c tools/perffile_trace.c */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,6 +151,104 @@ Test(perffile_traces, the_index_leads_to_each_piece)
 		cr_assert_eq(perffile_word(at) & 0xffffffff, PERFFILE_AUXTRACE);
 		cr_assert_eq(perffile_word(at + 16), i ? 4117 : 4096);
 	}
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}
+
+/* The file of written() with one number changed: is it refused, or read to its end? */
+static int open_forged(const struct perffile *good, uint64_t at, const void *bytes, size_t size,
+		       struct perffile_error *error)
+{
+	struct perffile_traces traces;
+	struct perffile *file;
+	uint8_t *data = malloc(good->size);
+	int ret;
+
+	memcpy(data, good->data, good->size);
+	memcpy(data + at, bytes, size);
+	ret = perffile_open_memory(&file, data, good->size, error);
+	if (ret == 0) {
+		/* What both ways through the records have found is the same. */
+		cr_assert_eq(perffile_traces_read(file, &traces), 0);
+		for (size_t i = 0; i < traces.count; i++)
+			cr_assert_leq(traces.pieces[i].size,
+				      file->data + file->records_end - traces.pieces[i].bytes);
+		perffile_traces_free(&traces);
+		perffile_close(file);
+	}
+	free(data);
+	return ret;
+}
+
+Test(perffile_traces, forged_lengths_are_refused, .timeout = 120)
+{
+	struct perffile_traces traces;
+	struct perffile_error error;
+	struct perffile *file;
+	uint64_t piece, length;
+	int fd;
+
+	file = written(&fd);
+	cr_assert_eq(perffile_traces_read(file, &traces), 0);
+	/* The first piece's record ends where its bytes begin. */
+	piece = (uint64_t)(traces.pieces[0].bytes - file->data) - 48;
+	perffile_traces_free(&traces);
+	for (uint16_t size = 0; size < 48; size++) {
+		cr_assert_eq(open_forged(file, piece + 6, &size, sizeof(size), &error), -EBADMSG,
+			     "a record of %u bytes", size);
+		cr_assert(strstr(error.text, size < 8 ? "says that it has" : "record of a trace"),
+			  "%s", error.text);
+	}
+	for (unsigned int bit = 5; bit < 64; bit++) {
+		length = 1ULL << bit;
+		if (length > file->records_end - piece - 48)
+			cr_assert_eq(open_forged(file, piece + 8, &length, sizeof(length), &error),
+				     -EBADMSG, "a trace of 2^%u bytes", bit);
+		length = -length;
+		cr_assert_eq(open_forged(file, piece + 8, &length, sizeof(length), &error),
+			     -EBADMSG, "a trace of -2^%u bytes", bit);
+	}
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}
+
+/* A record within a record, as only one who skips over both by the same rule passes by */
+Test(perffile_traces, a_short_record_hides_no_other, .timeout = 120)
+{
+	/* A short record says that one of no bytes is its trace; behind both is a good one. */
+	const uint64_t endless[] = { PERFFILE_AUXTRACE | 16ULL << 48, 16, 0, 0,
+				     PERFFILE_FINISHED_ROUND | 16ULL << 48, 0 };
+	struct perffile_error error;
+	struct perffile *file;
+	uint64_t at;
+	int fd;
+
+	file = written(&fd);
+	/* Over the AUX record of 48 bytes that follows the AUXTRACE_INFO */
+	at = file->records + 16 + 8 * PERFFILE_PT_WORDS;
+	cr_assert_eq(perffile_word(file->data + at), PERF_RECORD_AUX | 48ULL << 48);
+	cr_assert_eq(open_forged(file, at, endless, sizeof(endless), &error), -EBADMSG);
+	free((void *)file->data);
+	perffile_close(file);
+	close(fd);
+}
+
+/* What describes the machine may be shorter than what is known, never longer than its record. */
+Test(perffile_traces, an_info_record_is_read_within_its_length)
+{
+	struct perffile_error error;
+	struct perffile *file;
+	const uint64_t whole = 16 + 8 * PERFFILE_PT_WORDS;
+	int fd;
+
+	file = written(&fd);
+	cr_assert_eq(perffile_word(file->data + file->records),
+		     PERFFILE_AUXTRACE_INFO | whole << 48);
+	for (uint16_t size = 0; size < 8; size++)
+		cr_assert_eq(open_forged(file, file->records + 6, &size, sizeof(size), &error),
+			     -EBADMSG, "a record of %u bytes", size);
 	free((void *)file->data);
 	perffile_close(file);
 	close(fd);
