@@ -41,34 +41,66 @@ static bool enable_all(struct pmuctl_context *ctx)
 	return any;
 }
 
-static struct pmuctl_event *find_to_remove(struct pmuctl_context *ctx)
+/* @pc: as in pmuctl_context_change() */
+static bool remove(struct exec *exec, struct pmuctl_cpu *pc, struct pmuctl_event *event)
 {
-	struct pmuctl_event *leader, *event;
-	enum pmuctl_class class;
+	bool changed = pmuctl_context_take_out(pc, event);
 
-	for_each_group(leader, class, ctx)
-		for_each_group_member(event, leader)
-			if (event->remove_on_exec)
-				return event;
-	return NULL;
+	if (pmuctl_is_child(event)) {
+		pmuctl_inherit_tell(event);
+		pmuctl_inherit_end_child(event, &exec->done);
+	} else {
+		WRITE_ONCE(event->ended, true);
+	}
+	exec->removed = true;
+	return changed;
+}
+
+static bool remove_siblings(struct exec *exec, struct pmuctl_cpu *pc,
+			    struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event, *next;
+	bool any = false;
+
+	list_for_each_entry_safe(event, next, &leader->siblings, node)
+		if (event->remove_on_exec)
+			any |= remove(exec, pc, event);
+	return any;
+}
+
+/*
+ * Each is looked at once, as many as there may be: interrupts are off. The siblings of a leader
+ * that goes become leaders at the end of the list of their class, which is still to come: they
+ * are flexible, and that is the last.
+ */
+static bool remove_all(struct exec *exec, struct pmuctl_cpu *pc, struct list_head *leaders)
+{
+	struct list_head *node = leaders->next, *last;
+	struct pmuctl_event *leader;
+	bool any = false;
+
+	while (node != leaders) {
+		leader = list_entry(node, struct pmuctl_event, node);
+		if (leader->remove_on_exec) {
+			last = node->prev;
+			any |= remove(exec, pc, leader);
+			node = last->next;
+		} else {
+			any |= remove_siblings(exec, pc, leader);
+			node = node->next;
+		}
+	}
+	return any;
 }
 
 static bool begin(struct pmuctl_cpu *pc, void *arg)
 {
 	struct exec *exec = arg;
-	struct pmuctl_event *event;
 	bool any = enable_all(exec->ctx);
+	enum pmuctl_class class;
 
-	while ((event = find_to_remove(exec->ctx))) {
-		any |= pmuctl_context_take_out(pc, event);
-		if (pmuctl_is_child(event)) {
-			pmuctl_inherit_tell(event);
-			pmuctl_inherit_end_child(event, &exec->done);
-		} else {
-			WRITE_ONCE(event->ended, true);
-		}
-		exec->removed = true;
-	}
+	for (class = 0; class < PMUCTL_CLASSES; class++)
+		any |= remove_all(exec, pc, &exec->ctx->groups[class]);
 	return any;
 }
 

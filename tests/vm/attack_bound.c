@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bounded work: an ordinary user opens as many events as he is allowed, and does what makes the
+ * kernel go through all of them. What that costs is counted in the kernel's own instructions, not
+ * in time: four times the events may cost about four times as much, where each of them
+ * looking at all others would cost sixteen times as much.
+ */
+#include "loops.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#define EXEC_PROGRAM	"/pmuctl/tests/prog/count-exec"
+#define FEW	2000
+#define MANY	(4 * FEW)
+
+/* What many may cost in relation to few: more than 4 for interrupts that come between, less than
+ * half of 16.
+ */
+#define RATIO_MAX	6.0
+
+/* ---- The user: a process of its own, which asserts nothing but ends ---- */
+
+static void die(const char *what)
+{
+	fprintf(stderr, "attack_bound: %s: %m: %s\n", what, event_why.sentence);
+	_exit(1);
+}
+
+static void die_if(bool failed, const char *what)
+{
+	if (failed)
+		die(what);
+}
+
+static void tell(int link, pid_t pid)
+{
+	die_if(write(link, &pid, sizeof(pid)) != sizeof(pid), "write");
+}
+
+static void await(int link)
+{
+	pid_t pid;
+
+	die_if(read(link, &pid, sizeof(pid)) != sizeof(pid), "read");
+}
+
+static struct perf_event_attr dummy(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+static void open_many(struct perf_event_attr attr, pid_t pid, int leader, unsigned int n)
+{
+	while (n--)
+		die_if(event_try_in_group(&attr, pid, -1, leader, 0) < 0, "open");
+}
+
+/**
+ * struct attack - what a user does
+ * @prepare: opens @n events; returns the task of which the work is counted.
+ * @work: what is counted.
+ * @n: how many.
+ */
+struct attack {
+	pid_t (*prepare)(unsigned int n);
+	void (*work)(void);
+	unsigned int n;
+};
+
+static void become_ordinary(void)
+{
+	struct rlimit files = { 65536, 65536 };
+
+	die_if(setrlimit(RLIMIT_NOFILE, &files), "setrlimit");
+	die_if(raw_become(RAW_USER), "setresuid");
+	die_if(prctl(PR_SET_DUMPABLE, 1), "prctl");
+}
+
+static void attack(const struct attack *a, int link)
+{
+	become_ordinary();
+	tell(link, a->prepare(a->n));
+	await(link);
+	a->work();
+	tell(link, 0);
+	await(link);
+	_exit(0);
+}
+
+/* ---- Its judge ---- */
+
+static pid_t hear(int link)
+{
+	pid_t pid;
+
+	cr_assert_eq(read(link, &pid, sizeof(pid)), (ssize_t)sizeof(pid), "the user has ended");
+	return pid;
+}
+
+static void let_go(int link)
+{
+	pid_t pid = 0;
+
+	cr_assert_eq(write(link, &pid, sizeof(pid)), (ssize_t)sizeof(pid));
+}
+
+static struct perf_event_attr instructions_k(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE,
+						 PERF_COUNT_HW_INSTRUCTIONS);
+
+	attr.exclude_user = 1;
+	return attr;
+}
+
+/* How many instructions the kernel needs for the work of an attack */
+static uint64_t cost_of(const struct attack *a)
+{
+	struct perf_event_attr attr = instructions_k();
+	int link[2], fd;
+	uint64_t cost;
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user)
+		attack(a, link[1]);
+	close(link[1]);
+	fd = event_open(&attr, hear(link[0]), -1);
+	let_go(link[0]);
+	hear(link[0]);
+	cost = event_value(fd);
+	close(fd);
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+	return cost;
+}
+
+static void check_linear(const char *name, struct attack a)
+{
+	uint64_t few, many;
+
+	a.n = FEW;
+	few = cost_of(&a);
+	a.n = MANY;
+	many = cost_of(&a);
+	printf("%s: %u events %lu instructions, %u events %lu\n", name, FEW, few, MANY, many);
+	cr_assert_lt(many, RATIO_MAX * few, "%s: %lu instructions with %u events, %lu with %u",
+		     name, few, FEW, many, MANY);
+}
+
+/* ---- Attacks ---- */
+
+static struct {
+	pid_t pid;
+	int go;
+} program;
+
+/* A program that waits until it is told to execute another, and its events, half of which end */
+static pid_t prepare_exec(unsigned int n)
+{
+	struct perf_event_attr stays = dummy(), goes = dummy();
+	char *args[] = { EXEC_PROGRAM, NULL };
+	int go[2];
+	char c;
+
+	goes.remove_on_exec = 1;
+	die_if(pipe2(go, O_CLOEXEC), "pipe");
+	program.go = go[1];
+	program.pid = fork_child();
+	if (!program.pid) {
+		if (read(go[0], &c, 1) == 1)
+			execv(EXEC_PROGRAM, args);
+		_exit(1);
+	}
+	for (unsigned int i = 0; i < n / 2; i++) {
+		open_many(stays, program.pid, -1, 1);
+		open_many(goes, program.pid, -1, 1);
+	}
+	return program.pid;
+}
+
+static void work_exec(void)
+{
+	int status;
+
+	die_if(write(program.go, "x", 1) != 1, "write");
+	die_if(waitpid(program.pid, &status, 0) != program.pid || status, "the program");
+}
+
+Test(attack_bound, an_exec_looks_at_each_event_once)
+{
+	check_linear("exec", (struct attack){ prepare_exec, work_exec, 0 });
+}
