@@ -413,11 +413,20 @@ static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 	return event->on_cpu || !event->context->task;
 }
 
-/* For inheritance: a copy of an event for a child of its task, disabled. Its context's lock
- * is held, or it is a root that stays as it is. Returns NULL without memory.
+/**
+ * pmuctl_event_blank() - memory for a child, to be made one by pmuctl_event_copy()
+ * @sampling: of an event that samples.
+ * @gfp: how to get it. It is charged to the caller's cgroup.
+ *
+ * Context: any that @gfp is for.
+ * Return: to be given to pmuctl_event_free_child(); NULL without memory.
  */
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
-				       gfp_t gfp);
+struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp);
+
+/* For inheritance: make @child, blank and for one that samples if @from does, a copy of that for a
+ * child of its task, disabled. Its context's lock is held, or it is a root that stays as it is.
+ */
+void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from);
 
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);

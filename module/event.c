@@ -441,8 +441,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 
 /* ---- Children; mostly in hooks, where nothing may sleep ---- */
 
-struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
-				       gfp_t gfp)
+struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp)
 {
 	struct pmuctl_event *child;
 
@@ -450,6 +449,16 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
 	child = kmem_cache_zalloc(event_cache, gfp);
 	if (!child)
 		return NULL;
+	child->tally = &child->own;
+	if (sampling && !pmuctl_sampling_blank(child, gfp)) {
+		kmem_cache_free(event_cache, child);
+		return NULL;
+	}
+	return child;
+}
+
+void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
+{
 	child->output = from->output;
 	child->id = from->id;
 	child->stream_id = atomic64_inc_return(&last_id);
@@ -464,15 +473,11 @@ struct pmuctl_event *pmuctl_event_copy(const struct pmuctl_event *from,
 	child->leader = child;
 	INIT_LIST_HEAD(&child->siblings);
 	child->enable_on_exec = from->enable_on_exec;
-	child->tally = &child->own;
 	hwpmu_counter_copy(&child->own.counter, &from->own.counter);
 	if (from->soft)
 		pmuctl_soft_copy(child, from);
-	if (!pmuctl_sampling_copy(child, from, gfp)) {
-		kmem_cache_free(event_cache, child);
-		return NULL;
-	}
-	return child;
+	if (from->sampling)
+		pmuctl_sampling_copy(child, from);
 }
 
 void pmuctl_event_free_child(struct pmuctl_event *child)

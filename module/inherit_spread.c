@@ -72,9 +72,10 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 {
 	if (has_child(ctx, s->root))
 		return 0;
-	s->child = pmuctl_event_copy(s->root, GFP_KERNEL);
+	s->child = pmuctl_event_blank(s->root->sampling, GFP_KERNEL);
 	if (!s->child)
 		return pmuctl_refuse(s->why, NO_MEMORY, "");
+	pmuctl_event_copy(s->child, s->root);
 	s->child->context = ctx;
 	s->leader = leader;
 	s->joined = false;
@@ -162,7 +163,7 @@ int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
 	pmuctl_inherit_lock(event);
-	event->heritage.process = process;
+	WRITE_ONCE(event->heritage.process, process);
 	if (leader != event && leader->heritage.process != process)
 		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");
 	else if (leader != event)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The children of events that are inherited: made with a task, and ended with it. Both
- * happens in hooks, where nothing may sleep, so what they need is allocated atomically;
- * without memory a child is not counted, and that is told.
+ * happens in hooks, where nothing may sleep, so what they need is allocated atomically, before
+ * interrupts are off; without memory a child is not counted, and that is told.
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
@@ -55,31 +55,114 @@ static void count_missing(void)
 	atomic_long_inc(&missing);
 }
 
+static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
+{
+	const struct pmuctl_event *root = event->heritage.root;
+
+	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
+}
+
+/* So many take of what is kept for those who cannot wait; the others of what is free. */
+#define URGENT	64
+
+/**
+ * struct brood - the children of a fork
+ * @clone_flags: of the fork.
+ * @memory: for those that do not sample, and those that do, by next_of_kin. It is there before
+ *	the contexts are locked, as there may be many.
+ * @lacking: there was too little of it.
+ * @search: the new task may have some already.
+ */
+struct brood {
+	u64 clone_flags;
+	struct pmuctl_event *memory[2];
+	bool lacking;
+	bool search;
+};
+
+static void count_heirs(struct pmuctl_context *parent, u64 clone_flags, unsigned int n[2])
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&parent->lock, flags);
+	for_each_group(leader, class, parent)
+		for_each_group_member(event, leader)
+			if (is_inherited(event, clone_flags))
+				n[!!event->sampling]++;
+	raw_spin_unlock_irqrestore(&parent->lock, flags);
+}
+
+static void get_memory(struct brood *brood, struct pmuctl_context *parent)
+{
+	unsigned int n[2] = { 0 }, got = 0, kind;
+	struct pmuctl_event *child;
+
+	count_heirs(parent, brood->clone_flags, n);
+	for (kind = 0; kind < 2; kind++) {
+		for (; n[kind]; n[kind]--) {
+			child = pmuctl_event_blank(kind, got++ < URGENT ? GFP_ATOMIC : GFP_NOWAIT);
+			if (!child) {
+				brood->lacking = true;
+				continue;
+			}
+			child->next_of_kin = brood->memory[kind];
+			brood->memory[kind] = child;
+		}
+	}
+}
+
+static struct pmuctl_event *pop(struct pmuctl_event **list)
+{
+	struct pmuctl_event *child = *list;
+
+	if (child) {
+		*list = child->next_of_kin;
+		child->next_of_kin = NULL;
+	}
+	return child;
+}
+
+/* For one child. There are few that have come since they were counted. */
+static struct pmuctl_event *take_memory(struct brood *brood, bool sampling)
+{
+	struct pmuctl_event *child = pop(&brood->memory[sampling]);
+
+	if (!child && !brood->lacking)
+		child = pmuctl_event_blank(sampling, GFP_ATOMIC);
+	return child;
+}
+
+static void put_memory(struct brood *brood)
+{
+	struct pmuctl_event *child;
+	unsigned int kind;
+
+	for (kind = 0; kind < 2; kind++)
+		while ((child = pop(&brood->memory[kind])))
+			pmuctl_event_free_child(child);
+}
+
 /* NULL: the root gets no more; or ERR_PTR(-ENOMEM) */
-static struct pmuctl_event *make_child(struct pmuctl_context *ctx,
+static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_context *ctx,
 				       const struct pmuctl_event *from,
 				       const struct pmuctl_event *leader)
 {
-	struct pmuctl_event *child = pmuctl_event_copy(from, GFP_ATOMIC);
+	struct pmuctl_event *child = take_memory(brood, from->sampling);
 	int cpu = leader ? leader->heritage.shard : smp_processor_id();
 
 	if (!child) {
 		count_missing();
 		return ERR_PTR(-ENOMEM);
 	}
+	pmuctl_event_copy(child, from);
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
 	if (!pmuctl_inherit_list(child, from, cpu)) {
 		pmuctl_event_free_child(child);
 		return NULL;
 	}
 	return child;
-}
-
-static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
-{
-	const struct pmuctl_event *root = event->heritage.root;
-
-	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
 }
 
 struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
@@ -97,18 +180,30 @@ struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
 	return NULL;
 }
 
-static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
-		       u64 clone_flags)
+/*
+ * Who counts a process may have been here before: the new thread was on the list of that already.
+ * Else nobody has, and nothing is searched for each of many.
+ */
+static struct pmuctl_event *find_earlier(const struct brood *brood,
+					 const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root)
+{
+	if (!brood->search || !READ_ONCE(root->heritage.process))
+		return NULL;
+	return pmuctl_inherit_find(ctx, root);
+}
+
+static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
+		       struct pmuctl_event *leader)
 {
 	struct pmuctl_event *from, *child, *first = NULL;
 
 	for_each_group_member(from, leader) {
-		if (!is_inherited(from, clone_flags))
+		if (!is_inherited(from, brood->clone_flags))
 			continue;
-		/* Who counts the process may have been here before. */
-		child = pmuctl_inherit_find(ctx, from->heritage.root);
+		child = find_earlier(brood, ctx, from->heritage.root);
 		if (!child) {
-			child = make_child(ctx, from, first);
+			child = make_child(brood, ctx, from, first);
 			if (IS_ERR(child) && from == leader)
 				return; /* its siblings must not count without it */
 			if (IS_ERR_OR_NULL(child))
@@ -121,8 +216,8 @@ static void copy_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 }
 
 /* Both contexts are its own: the parent's is loaded here, the child has not run. */
-static void copy_groups(struct pmuctl_context *parent, struct pmuctl_context *ctx,
-			u64 clone_flags)
+static void copy_groups(struct brood *brood, struct pmuctl_context *parent,
+			struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
 	enum pmuctl_class class;
@@ -130,8 +225,9 @@ static void copy_groups(struct pmuctl_context *parent, struct pmuctl_context *ct
 
 	raw_spin_lock_irqsave(&parent->lock, flags);
 	raw_spin_lock_nested(&ctx->lock, SINGLE_DEPTH_NESTING);
+	brood->search = ctx->nr_inherit;
 	for_each_group(leader, class, parent)
-		copy_group(ctx, leader, clone_flags);
+		copy_group(brood, ctx, leader);
 	raw_spin_unlock(&ctx->lock);
 	raw_spin_unlock_irqrestore(&parent->lock, flags);
 }
@@ -139,6 +235,7 @@ static void copy_groups(struct pmuctl_context *parent, struct pmuctl_context *ct
 void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 {
 	struct pmuctl_context *parent = pmuctl_context_find(current), *ctx;
+	struct brood brood = { .clone_flags = clone_flags };
 
 	if (!parent || !READ_ONCE(parent->nr_inherit))
 		return;
@@ -147,7 +244,9 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 		count_missing();
 		return;
 	}
-	copy_groups(parent, ctx, clone_flags);
+	get_memory(&brood, parent);
+	copy_groups(&brood, parent, ctx);
+	put_memory(&brood);
 	pmuctl_context_put(ctx);
 }
 

@@ -307,11 +307,11 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 			  const struct perf_event_attr *attr,
 			  struct pmuctl_explanation *why);
 
-/* A child is sampled as the event it is a copy of. Any context. Returns false without
- * memory.
+/* Memory for the sampling of a child; false: there is none. And: it is sampled as the event it
+ * is a copy of, which is. Any context.
  */
-bool pmuctl_sampling_copy(struct pmuctl_event *child,
-			  const struct pmuctl_event *from, gfp_t gfp);
+bool pmuctl_sampling_blank(struct pmuctl_event *child, gfp_t gfp);
+void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event *from);
 
 /* The event is off the PMU for ever: wait for what its last overflow wants. As next. */
 void pmuctl_sampling_sync(struct pmuctl_event *event);

@@ -358,23 +358,21 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	return 0;
 }
 
-bool pmuctl_sampling_copy(struct pmuctl_event *child,
-			  const struct pmuctl_event *from, gfp_t gfp)
+bool pmuctl_sampling_blank(struct pmuctl_event *child, gfp_t gfp)
 {
-	struct pmuctl_sampling *s;
+	child->sampling = kzalloc(sizeof(*child->sampling), gfp);
+	return child->sampling;
+}
 
-	if (!from->sampling)
-		return true;
-	s = kzalloc(sizeof(*s), gfp);
-	if (!s)
-		return false;
+void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
+{
+	struct pmuctl_sampling *s = child->sampling;
+
 	s->event = child;
 	s->freq = from->sampling->freq;
 	init_irq_work(&s->work, sampling_work);
-	child->sampling = s;
 	if (child->soft && pmuctl_soft_is_clock(child))
 		pmuctl_soft_clock_init(child);
-	return true;
 }
 
 void pmuctl_sampling_sync(struct pmuctl_event *event)

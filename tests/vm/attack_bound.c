@@ -5,13 +5,12 @@
  * in time: four times the events may cost about four times as much, where each of them
  * looking at all others would cost sixteen times as much.
  */
-#include "loops.h"
+#include "family.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#define EXEC_PROGRAM	"/pmuctl/tests/prog/count-exec"
-#define FEW	2000
+#define FEW	1000
 #define MANY	(4 * FEW)
 
 /* What many may cost in relation to few: more than 4 for interrupts that come between, less than
@@ -53,10 +52,10 @@ static struct perf_event_attr dummy(void)
 	return attr;
 }
 
-static void open_many(struct perf_event_attr attr, pid_t pid, int leader, unsigned int n)
+static void open_many(struct perf_event_attr attr, pid_t pid, unsigned int flags, unsigned int n)
 {
 	while (n--)
-		die_if(event_try_in_group(&attr, pid, -1, leader, 0) < 0, "open");
+		die_if(event_try_in_group(&attr, pid, -1, -1, flags) < 0, "open");
 }
 
 /**
@@ -179,8 +178,8 @@ static pid_t prepare_exec(unsigned int n)
 		_exit(1);
 	}
 	for (unsigned int i = 0; i < n / 2; i++) {
-		open_many(stays, program.pid, -1, 1);
-		open_many(goes, program.pid, -1, 1);
+		open_many(stays, program.pid, 0, 1);
+		open_many(goes, program.pid, 0, 1);
 	}
 	return program.pid;
 }
@@ -196,4 +195,58 @@ static void work_exec(void)
 Test(attack_bound, an_exec_looks_at_each_event_once)
 {
 	check_linear("exec", (struct attack){ prepare_exec, work_exec, 0 });
+}
+
+static pid_t prepare_fork(unsigned int n)
+{
+	open_many(inherited(dummy()), 0, 0, n);
+	return getpid();
+}
+
+static void work_fork(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	die_if(waitpid(pid, &status, 0) != pid || status, "fork");
+}
+
+Test(attack_bound, a_fork_looks_for_none_of_its_events)
+{
+	check_linear("fork", (struct attack){ prepare_fork, work_fork, 0 });
+}
+
+static pid_t prepare_sampling(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+
+	attr.sample_period = 1000;
+	open_many(attr, 0, 0, n);
+	return getpid();
+}
+
+Test(attack_bound, a_fork_looks_for_none_of_its_events_that_sample)
+{
+	check_linear("fork, sampling", (struct attack){ prepare_sampling, work_fork, 0 });
+}
+
+static pid_t prepare_thread(unsigned int n)
+{
+	open_many(inherited(dummy()), 0, PMUCTL_OPEN_PROCESS, n);
+	return getpid();
+}
+
+static void work_thread(void)
+{
+	pthread_t thread;
+
+	die_if(pthread_create(&thread, NULL, loop_thread, (void *)1) ||
+	       pthread_join(thread, NULL), "thread");
+}
+
+Test(attack_bound, a_thread_looks_for_none_of_the_events_of_its_process)
+{
+	check_linear("thread", (struct attack){ prepare_thread, work_thread, 0 });
 }
