@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writing a file of samples: the file itself. The header is written first, saying that
- * there are no records yet, and again at the end, when all sizes are known: a file that
- * was never finished is not taken for a whole one.
+ * there are no records yet, and again at the end: when it is known how many there are, and
+ * when what follows them is there. A file that was never finished is not taken for a
+ * whole one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -484,24 +485,39 @@ static int write_features(struct perfdata *file)
 	return ret;
 }
 
+/* Over itself, which takes no room on a disk that is full */
+static int write_header(const struct perfdata *file)
+{
+	return write_at(file->fd, 0, &file->header, sizeof(file->header));
+}
+
 /**
  * perfdata_finish() - write what comes behind the records, and the header
- * @file: the file; nothing more can be written to it.
+ * @file: the file; nothing more can be written to it, whatever is returned.
+ *
+ * The header counts the records before anything is written behind them: what was
+ * recorded can be read though the rest has no room.
  *
  * Return: 0 or a negative errno.
  */
 int perfdata_finish(struct perfdata *file)
 {
-	int ret;
+	int ret, round = 0;
 
+	/* No records at all are what a file has that was never finished. */
+	if (file->end == file->header.data.offset)
+		round = perfdata_finish_round(file);
 	file->header.data.size = file->end - file->header.data.offset;
+	ret = write_header(file);
+	if (ret == 0)
+		ret = round;
+	if (ret < 0)
+		return ret;
 	put_event_desc(file);
 	put_group_desc(file);
 	put_traces(file);
 	ret = write_features(file);
-	if (ret == 0)
-		ret = write_at(file->fd, 0, &file->header, sizeof(file->header));
-	return ret;
+	return ret < 0 ? ret : write_header(file);
 }
 
 /**

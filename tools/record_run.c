@@ -288,7 +288,7 @@ static void say_totals(const struct session *s)
 static int finish(struct session *s)
 {
 	int stopped = reader_stop(s->reader);
-	int ret = put_lost(s, reader_totals(s->reader)->lost);
+	int ret = put_lost(s, reader_totals(s->reader)->lost), finished;
 
 	if (s->options->kcore)
 		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
@@ -296,8 +296,9 @@ static int finish(struct session *s)
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
+	finished = perfdata_finish(s->file);
 	if (ret == 0)
-		ret = perfdata_finish(s->file);
+		ret = finished;
 	if (ret < 0 && !stopped)
 		say_cannot_write(s, ret);
 	say_totals(s);

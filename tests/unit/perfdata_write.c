@@ -107,7 +107,8 @@ Test(perfdata_write, header_and_attrs_are_where_readers_look)
 	cr_assert_eq(u64_at(&image, 24), attrs);
 	cr_assert_eq(u64_at(&image, 32), 3 * (ATTR_SIZE + 16));
 	cr_assert_eq(u64_at(&image, 40), attrs + 3 * (ATTR_SIZE + 16));
-	cr_assert_eq(u64_at(&image, 48), 0, "no records");
+	cr_assert_eq(u64_at(&image, 48), 8, "no records, but the end of a round");
+	cr_assert_eq(u64_at(&image, attrs + 3 * (ATTR_SIZE + 16)), 68 | 8ull << 48);
 	cr_assert_eq(u64_at(&image, 56), 0);
 	cr_assert_eq(u64_at(&image, 64), 0);
 	cr_assert_arr_eq(image.bytes + HEADER_SIZE, ids, sizeof(ids));
@@ -288,4 +289,45 @@ Test(perfdata_write, what_cannot_be_written_is_told)
 	perfdata_free(file);
 	close(image.fd);
 	perfdata_free(NULL);
+}
+
+/* The records, as often as they fit into a file of so many bytes, and no byte more */
+static struct perfdata *fill(struct image *image, size_t room, uint64_t *records)
+{
+	unsigned char record[24] = { 9, [6] = 24 };
+	struct iovec pieces[] = { { record, 10 }, { record + 10, 14 } };
+	struct perfdata *file = create(image, 1);
+	int ret;
+
+	cr_assert_eq(ftruncate(image->fd, (off_t)room), 0);
+	cr_assert_eq(fcntl(image->fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+	for (*records = 0; (ret = perfdata_write(file, pieces, 2)) == 0;)
+		(*records)++;
+	cr_assert_eq(ret, -EPERM);
+	return file;
+}
+
+/* A disk that is full takes what goes over bytes that are there, and no others. */
+Test(perfdata_write, a_full_disk_leaves_the_records)
+{
+	const uint64_t data = HEADER_SIZE + 16 + ATTR_SIZE + 16;
+
+	/* The next record may be cut off at any byte; at some the features have room. */
+	for (size_t room = 512; room < 512 + 24; room++) {
+		struct image image;
+		uint64_t records;
+		struct perfdata *file = fill(&image, room, &records);
+
+		cr_assert_eq(records, (room - data) / 24);
+		perfdata_put_string(perfdata_feature(file, PERFFILE_HOSTNAME), "guest");
+		cr_assert_eq(perfdata_finish(file), -EPERM);
+		perfdata_free(file);
+		image_read(&image);
+		cr_assert_eq(u64_at(&image, 40), data);
+		cr_assert_eq(u64_at(&image, 48), records * 24, "%zu", room);
+		cr_assert_eq(u64_at(&image, 72), 0, "no features");
+		for (uint64_t i = 0; i < records; i++)
+			cr_assert_eq(u64_at(&image, data + i * 24), 9 | 24ull << 48);
+		image_free(&image);
+	}
 }

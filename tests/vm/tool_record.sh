@@ -320,11 +320,16 @@ lost_records_are_told()
 
 no_room_for_the_file_is_told()
 {
-	mkdir -p small && mount -t tmpfs -o size=64k tmpfs small || return 1
+	mkdir -p small && mount -t tmpfs -o size=1m tmpfs small || return 1
 	record 1 -a -e instructions:u -c 1009 -o small/perf.data sh -c "$PROGRAM; true"
 	result=$?
+	cp small/perf.data full.data
 	umount small
-	[ $result -eq 0 ] && says "cannot write to 'small/perf.data': No space left"
+	[ $result -eq 0 ] && says "cannot write to 'small/perf.data': No space left" || return 1
+	# What had been written by then can be read, with all names: only features lack.
+	[ "$(samples full.data)" -gt 1000 ] || return 1
+	pmuctl report -i full.data --sort comm,symbol >out 2>err || return 1
+	grep -Eq 'hot-warm-cold +hot' out
 }
 
 what_is_no_file_is_refused()
