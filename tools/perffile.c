@@ -240,12 +240,15 @@ static int read_header(struct perffile *file, struct perffile_error *error)
 	if (ret < 0)
 		return ret;
 	memcpy(&header, file->data, sizeof(header));
-	memcpy(file->flags, header.flags, sizeof(file->flags));
-	if (!header.data.size)
-		return perffile_fail(error, "it was not finished: the program that recorded was killed, or is still recording");
+	file->is_unfinished = !header.data.size;
 	ret = check_section(file, &header.data, "section of records", error);
 	if (ret < 0)
 		return ret;
+	/* Features are behind the records, of which nobody knows the end. */
+	if (file->is_unfinished)
+		header.data.size = file->size - header.data.offset;
+	else
+		memcpy(file->flags, header.flags, sizeof(file->flags));
 	file->records = header.data.offset;
 	file->records_end = header.data.offset + header.data.size;
 	ret = read_events(file, &header, error);

@@ -312,6 +312,9 @@ struct perffile_place {
  * @id_count: how many.
  * @records: first byte of the section with the records.
  * @records_end: the byte behind it.
+ * @is_unfinished: nobody wrote at its end how many records there are: those are read that
+ *	are whole.
+ * @left_out: bytes behind these.
  * @flags: which feature sections there are.
  * @info: what they say.
  * @order: the records in the order of time. Private.
@@ -328,6 +331,8 @@ struct perffile {
 	size_t id_count;
 	uint64_t records;
 	uint64_t records_end;
+	bool is_unfinished;
+	uint64_t left_out;
 	uint64_t flags[PERFFILE_FEATURES / 64];
 	struct perffile_info info;
 	struct perffile_place *order;

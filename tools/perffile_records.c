@@ -97,8 +97,6 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 		return perffile_fail(error, "its records are damaged at byte %" PRIu64
 				     ": one of type %u says that it has %u bytes, and %" PRIu64 " are left",
 				     at, header.type, header.size, left);
-	if (header.type == PERFFILE_COMPRESSED || header.type == PERFFILE_COMPRESSED2)
-		return perffile_fail(error, "its records are compressed: record without '-z'");
 	*length = header.size;
 	if (header.type != PERFFILE_AUXTRACE)
 		return 0;
@@ -140,18 +138,32 @@ static int by_time(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Count the records that will be handed out, and check all. */
+/*
+ * Count the records that will be handed out, and check all. Who was killed while he wrote
+ * has left the beginning of a record: then it ends before that one.
+ */
 static int count_records(struct perffile *file, struct perffile_error *error)
 {
-	uint64_t at, length;
+	uint64_t at, length = 0;
+	uint32_t type;
 	int ret;
 
 	for (at = file->records; at < file->records_end; at += length) {
 		ret = check_record(file, at, &length, error);
+		if (ret < 0 && file->is_unfinished) {
+			file->left_out = file->records_end - at;
+			file->records_end = at;
+			break;
+		}
 		if (ret < 0)
 			return ret;
-		file->record_count += header_at(file, at).type < PERFFILE_USER_TYPE;
+		type = header_at(file, at).type;
+		if (type == PERFFILE_COMPRESSED || type == PERFFILE_COMPRESSED2)
+			return perffile_fail(error, "its records are compressed: record without '-z'");
+		file->record_count += type < PERFFILE_USER_TYPE;
 	}
+	if (file->is_unfinished && file->records_end == file->records)
+		return perffile_fail(error, "it was not finished, and has no records: the program that recorded was killed, or is still recording");
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The thread that copies records from the rings to the file, and what it learns of them
- * on the way. Each time the kernel wakes it up it reads all rings once; what is in a ring
- * goes to the file as it is, in at most two writes.
+ * on the way. Each time the kernel wakes it up, and once a second, it reads all rings once;
+ * what is in a ring goes to the file as it is, in at most two writes.
  *
  * Nobody else may poll the events: a poll takes the news that there is something to read,
  * and who comes second learns nothing. So it is this thread that tells when all targets
@@ -36,6 +36,9 @@ enum {
 /* Milliseconds; how often rings are read that nobody tells of any more */
 #define GONE_INTERVAL	50
 
+/* And all others, however little they have: a killed recorder must not have lost more. */
+#define IDLE_INTERVAL	1000
+
 /**
  * struct reader - the thread, and what it works with
  * @recording: where the rings are.
@@ -48,7 +51,7 @@ enum {
  * @alive: a pipe: its write end is closed when the last target is gone.
  * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
  * @polls: a ring each, then @stop and @snapshots.
- * @interval: how long to wait for a ring, in milliseconds; -1 until it has something.
+ * @interval: how long to wait for a ring, in milliseconds.
  * @thread: itself.
  * @is_running: it was started.
  * @delay: milliseconds before @begin is called.
@@ -271,7 +274,7 @@ static void note_gone(struct reader *reader)
 	reader->alive[1] = -1;
 }
 
-/* Waits for so many milliseconds, -1 for ever; returns whether to go on. */
+/* Waits for so many milliseconds; returns whether to go on. */
 static bool wait_for_more(struct reader *reader, int timeout)
 {
 	size_t rings = reader->recording->set.targets.count;
@@ -321,9 +324,8 @@ static void *reader_main(void *arg)
 		}
 	}
 	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
-		reader->totals.wakeups++;
 		snapshot_read(reader);
-		round_read(reader);
+		reader->totals.wakeups += round_read(reader);
 	}
 	return NULL;
 }
@@ -347,7 +349,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 
 	if (!new)
 		return -ENOMEM;
-	new->interval = -1;
+	new->interval = IDLE_INTERVAL;
 	new->alive[0] = -1;
 	new->alive[1] = -1;
 	new->polls = calloc(rings + 2, sizeof(*new->polls));

@@ -77,6 +77,9 @@ int samples_open(struct samples **samples, const struct samples_options *options
 			free(new);
 			return ret;
 		}
+		if (new->file->is_unfinished)
+			say_error("'%s' was not finished: the program that recorded was killed, or is still recording: its last records are missing",
+				  options->path);
 		new->symbols = symbols_new(&new->file->info, options->root,
 					   options->kallsyms);
 	}
@@ -132,7 +135,11 @@ int samples_follow(struct samples *samples, const struct perffile_record *record
 		samples->lost += record->lost;
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		samples->lost_samples += record->lost;
+		/* Recorders write it at the end, without a time, for what their rings lost. */
+		if (record->time)
+			samples->lost_samples += record->lost;
+		else
+			samples->lost += record->lost;
 		break;
 	case PERF_RECORD_THROTTLE:
 		samples->throttled++;
@@ -324,13 +331,13 @@ const char *samples_frame_name(struct samples *samples, const struct place *plac
 void samples_warn(const struct samples *samples)
 {
 	if (samples->lost)
-		say_error("%" PRIu64 " records were lost while it was recorded: record with a larger ring (-m), or less often",
+		say_error("%" PRIu64 " records were lost by the recorder, as its rings or its disk were full: record with larger rings (-m), or less often",
 			  samples->lost);
 	if (samples->lost_samples)
-		say_error("%" PRIu64 " samples were lost by the hardware",
+		say_error("%" PRIu64 " samples were lost by the hardware, as its own buffer was full: record less often",
 			  samples->lost_samples);
 	if (samples->throttled)
-		say_error("sampling was stopped for a moment %" PRIu64 " times, as there were too many samples: record less often",
+		say_error("sampling was throttled by the kernel %" PRIu64 " times, as there were too many samples: record less often",
 			  samples->throttled);
 	if (samples->foreign)
 		say_error("%" PRIu64 " samples are left out: the file does not describe their event",

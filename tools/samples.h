@@ -18,7 +18,7 @@
  * @file: the reader.
  * @symbols: the binaries.
  * @tasks: the tasks, as they are at the last record that was read.
- * @lost: records that had no room when they were recorded.
+ * @lost: records that had no room when they were recorded: the rings, or the disk, were full.
  * @lost_samples: samples that the hardware lost.
  * @throttled: times that sampling was stopped for a moment as it was too much.
  * @foreign: samples of an event that the file does not describe.

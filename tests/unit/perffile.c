@@ -139,7 +139,7 @@ Test(perffile, other_files_are_told)
 	refused(build.data, build.size, "header says that it has 112");
 	build_set(&build, 8, 104);
 	build_set(&build, 48, 0);
-	refused(build.data, build.size, "not finished");
+	refused(build.data, build.records, "not finished, and has no records");
 	build_free(&build);
 }
 

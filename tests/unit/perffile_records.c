@@ -440,3 +440,79 @@ Test(perffile_records, damage_is_told)
 	damaged(PERFFILE_AUXTRACE, 47, bytes, 39, "a trace has 47 bytes, and 48 are needed");
 	damaged(PERFFILE_AUXTRACE, 48, bytes, 40, "a trace of");
 }
+
+/* A file whose recorder was killed: it does not say how many records it has. */
+static void build_unfinished(struct build *build, size_t *ends)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP);
+	size_t at, n = 0;
+
+	build_begin(build, &attr, 1);
+	build_comm(build, 7, 7, "example", 0, &none);
+	ends[n++] = build->size;
+	build_task(build, PERF_RECORD_FORK, 1, 2, 3, 4, &none);
+	ends[n++] = build->size;
+	at = build_record(build, PERFFILE_AUXTRACE, 0);
+	build_word(build, 24);
+	build_pad(build, 32);
+	build_record_end(build, at);
+	build_pad(build, 24);
+	ends[n++] = build->size;
+	build_task(build, PERF_RECORD_EXIT, 1, 2, 3, 4, &none);
+	ends[n++] = build->size;
+}
+
+Test(perffile_records, an_unfinished_file_is_read_as_far_as_it_goes)
+{
+	size_t ends[4], records, whole;
+	struct perffile_error error;
+	struct perffile_record record;
+	struct perffile *file;
+	struct build build;
+
+	build_unfinished(&build, ends);
+	/* perf sets the bits of the features that it is going to write. */
+	build_set(&build, 72, UINT64_MAX);
+	for (size_t size = build.records; size <= build.size; size++) {
+		void *copy = malloc(size);
+
+		for (whole = 0; whole < 4 && ends[whole] <= size;)
+			whole++;
+		memcpy(copy, build.data, size);
+		if (!whole) {
+			cr_assert_eq(perffile_open_memory(&file, copy, size, &error), -EBADMSG);
+			cr_assert_not_null(strstr(error.text, "not finished"), "%s", error.text);
+			free(copy);
+			continue;
+		}
+		cr_assert_eq(perffile_open_memory(&file, copy, size, &error), 0, "%zu: %s", size,
+			     error.text);
+		cr_assert(file->is_unfinished);
+		cr_assert_eq(file->left_out, size - ends[whole - 1], "%zu", size);
+		for (records = 0; perffile_next(file, &record, &error) > 0;)
+			records++;
+		/* The trace is none of them. */
+		cr_assert_eq(records, whole < 3 ? whole : whole - 1);
+		perffile_close(file);
+		free(copy);
+	}
+	build_free(&build);
+}
+
+/* What is cut off is at the end; before that, and in a finished file, nothing is left out. */
+Test(perffile_records, a_finished_file_is_read_whole_or_not_at_all)
+{
+	struct perffile_error error;
+	struct perffile *file;
+	struct build build;
+	size_t ends[4];
+
+	build_unfinished(&build, ends);
+	file = finish(&build);
+	cr_assert_not(file->is_unfinished);
+	cr_assert_eq(file->left_out, 0);
+	perffile_close(file);
+	build_set(&build, 48, build.size - build.records - 8);
+	cr_assert_eq(perffile_open_memory(&file, build.data, build.size, &error), -EBADMSG);
+	build_free(&build);
+}

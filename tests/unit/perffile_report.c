@@ -100,6 +100,9 @@ static void enter(void)
 	write_file("kallsyms", kallsyms, sizeof(kallsyms) - 1);
 	write_file("empty", "", 0);
 	write_file("cut", build.data, build.size - 1);
+	/* Without features, and without the end of its last record */
+	build_set(&build, 48, 0);
+	write_file("killed", build.data, build.features - 3);
 	build_free(&build);
 }
 
@@ -172,6 +175,52 @@ Test(perffile_report, losses_are_told)
 	has("err", "42 records were lost");
 	cr_assert_eq(run(&command_script, "--kallsyms kallsyms"), 0);
 	has("err", "42 records were lost");
+}
+
+static void add_lost_samples(struct build *build, uint64_t count, uint64_t time)
+{
+	const struct build_trailer trailer = { .time = time };
+	size_t at = build_record(build, PERF_RECORD_LOST_SAMPLES, 0);
+
+	build_word(build, count);
+	build_trailer(build, TYPE, &trailer);
+	build_record_end(build, at);
+}
+
+/* The kernel has a time for what the hardware lost, a recorder none for its own losses. */
+Test(perffile_report, who_lost_it_is_told)
+{
+	static const uint64_t chain[] = { 0xffffffff81001010 };
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+	};
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	add_sample(&build, 0, 4, 300, chain, 1);
+	add_lost_samples(&build, 3, 9);
+	add_lost_samples(&build, 50, 0);
+	build_features(&build, NULL, 0);
+	write_file("lost", build.data, build.size);
+	build_free(&build);
+	cr_assert_eq(run(&command_report, "-i lost --kallsyms kallsyms"), 0);
+	has("out", "# lost records: 53\n");
+	has("err", "50 records were lost by the recorder, as its rings or its disk were full");
+	has("err", "3 samples were lost by the hardware");
+	cr_assert_eq(run(&command_report, "-i lost --kallsyms kallsyms -j"), 0);
+	has("out", "\"lost_records\": 50");
+	has("out", "\"lost_samples\": 3");
+}
+
+/* What the recorder had written when it was killed is shown, and that there was more. */
+Test(perffile_report, unfinished_files_are_told)
+{
+	cr_assert_eq(run(&command_report, "-i killed --kallsyms kallsyms -g none -n"), 0);
+	has("out", "    60.00%         1  the ?command  [kernel.kallsyms]  [k] leaf\n");
+	has("out", "# lost records: 0\n");
+	has("err", "'killed' was not finished: the program that recorded was killed, or is still recording: its last records are missing\n");
+	cr_assert_eq(run(&command_script, "-i killed --kallsyms kallsyms"), 0);
+	has("err", "'killed' was not finished");
 }
 
 Test(perffile_report, callers_below_their_row)

@@ -271,6 +271,23 @@ interrupt_gives_a_complete_file()
 		perf report -i int.data --stdio 2>/dev/null | grep -q 'hot-warm-cold'
 }
 
+# Nobody can tell a recorder that it is about to be killed.
+what_a_killed_recorder_wrote_is_read()
+{
+	begin pmuctl record -m 256 -C 0 -e instructions:u -c 100003 -o killed.data
+	begun killed.data
+	taskset 1 "$PROGRAM"
+	# Less than half a ring, which wakes nobody up, is written all the same, in order.
+	ln -s "$(command -v busybox)" marker
+	taskset 1 ./marker
+	appears marker killed.data
+	kill -KILL "$pid"
+	ends 137 || return 1
+	pmuctl report -i killed.data -s comm,sym >out 2>err || return 1
+	says "'killed.data' was not finished" || return 1
+	grep -Eq 'hot-warm-cold +\[\.\] hot' out
+}
+
 statuses_are_those_of_the_command()
 {
 	# shellcheck disable=SC2016 # the shell that is started expands it
@@ -327,9 +344,10 @@ no_room_for_the_file_is_told()
 	umount small
 	[ $result -eq 0 ] && says "cannot write to 'small/perf.data': No space left" || return 1
 	# What had been written by then can be read, with all names: only features lack.
-	[ "$(samples full.data)" -gt 1000 ] || return 1
-	pmuctl report -i full.data --sort comm,symbol >out 2>err || return 1
-	grep -Eq 'hot-warm-cold +hot' out
+	perf script -i full.data -F event,ip >script 2>/dev/null || return 1
+	[ "$(wc -l <script)" -gt 1000 ] || return 1
+	pmuctl report -i full.data -s comm,sym >out 2>err || return 1
+	grep -Eq 'hot-warm-cold +\[\.\] hot' out
 }
 
 what_is_no_file_is_refused()
