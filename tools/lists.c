@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "stat.h"
@@ -39,11 +40,41 @@ static int append(struct int_list *list, int first, int last)
 	return 0;
 }
 
+/* A number, and behind it where it is in the list */
+static int by_number(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Each number is meant once: it stays where it is first. */
+static int drop_repeated(struct int_list *list)
+{
+	uint64_t *sorted = calloc(list->count, sizeof(*sorted));
+	size_t left = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++)
+		sorted[i] = (uint64_t)list->list[i] << 32 | i;
+	qsort(sorted, list->count, sizeof(*sorted), by_number);
+	for (size_t i = 1; i < list->count; i++)
+		if (sorted[i] >> 32 == sorted[i - 1] >> 32)
+			list->list[(uint32_t)sorted[i]] = -1;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->list[i] >= 0)
+			list->list[left++] = list->list[i];
+	list->count = left;
+	free(sorted);
+	return 0;
+}
+
 /**
  * int_list_parse() - understand a list of numbers
  * @text: the list.
  * @ranges: "2-5" is allowed.
- * @list: filled; to be freed with int_list_free(), also after an error.
+ * @list: filled, each number once; to be freed with int_list_free(), also after an error.
  * @position: where it went wrong, from 0.
  *
  * Return: 0, -EINVAL, -ENOMEM.
@@ -69,8 +100,10 @@ int int_list_parse(const char *text, bool ranges, struct int_list *list,
 			return -EINVAL;
 		}
 		ret = append(list, first, last);
-		if (ret < 0 || !*at)
+		if (ret < 0)
 			return ret;
+		if (!*at)
+			return drop_repeated(list);
 		if (*at != ',') {
 			*position = (size_t)(at - text);
 			return -EINVAL;

@@ -43,6 +43,27 @@ Test(tool_lists, numbers_and_ranges)
 	check("3-3", true, 1, (int[]){ 3 });
 }
 
+/* Each is meant once, at the place where it is named first. */
+Test(tool_lists, repeated_numbers)
+{
+	static int all[65536];
+	struct int_list list;
+	size_t position;
+
+	check("0,0", true, 1, (int[]){ 0 });
+	check("7,7,7", false, 1, (int[]){ 7 });
+	check("9,3,9,1,3", false, 3, (int[]){ 9, 3, 1 });
+	check("2-4,0-3,4,9", true, 6, (int[]){ 2, 3, 4, 0, 1, 9 });
+	check("0,2147483647,0,2147483647", false, 2, (int[]){ 0, 2147483647 });
+	/* However many there are */
+	for (int i = 0; i < 65536; i++)
+		all[i] = i;
+	cr_assert_eq(int_list_parse("0-65535,0-65535", true, &list, &position), 0);
+	cr_assert_eq(list.count, 65536);
+	cr_assert_arr_eq(list.list, all, sizeof(all));
+	int_list_free(&list);
+}
+
 Test(tool_lists, mistakes)
 {
 	check_wrong("", true, 0);
