@@ -45,6 +45,19 @@ int signals_block(sigset_t *before)
 	return fd < 0 ? -errno : fd;
 }
 
+/* How SIGPIPE was for us, and has to be for each command: we ignore it from the first one on. */
+static struct sigaction pipe_before;
+static bool pipe_is_ignored;
+
+static void pipe_ignore(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	if (!pipe_is_ignored)
+		sigaction(SIGPIPE, &ignore, &pipe_before);
+	pipe_is_ignored = true;
+}
+
 static int drop_capabilities(void)
 {
 	cap_t none = cap_init();
@@ -73,6 +86,8 @@ static _Noreturn void child_main(int go, int failure, char **argv,
 	if (!error) {
 		if (read(go, &byte, 1) != 1)
 			_exit(STATUS_FAILED);
+		if (pipe_is_ignored)
+			sigaction(SIGPIPE, &pipe_before, NULL);
 		sigprocmask(SIG_SETMASK, before, NULL);
 		execvp(argv[0], argv);
 		error = errno;
@@ -139,7 +154,7 @@ int child_go(struct child *child)
 	int error = 0;
 
 	/* It may be dead already; how, its status tells. */
-	signal(SIGPIPE, SIG_IGN);
+	pipe_ignore();
 	got = write(child->go, "", 1);
 	do {
 		got = read(child->failure, &error, sizeof(error));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The commands that "pmuctl stat" and "pmuctl record" start: what they inherit.
+ */
+/* sources: tools/stat_run.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* libs: -lcap */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "../../tools/stat.h"
+
+/* Runs a command that sends itself SIGPIPE; returns its status. */
+static int run(const sigset_t *mask)
+{
+	char *argv[] = { "sh", "-c", "kill -PIPE $$; exit 5", NULL };
+	struct child child;
+	int status;
+
+	cr_assert_eq(child_start(&child, argv, mask), 0);
+	cr_assert_eq(child_go(&child), 0);
+	cr_assert_eq(waitpid(child.pid, &status, 0), child.pid);
+	return status;
+}
+
+/* "yes | head -1" has to end in each of several runs, not only in the first. */
+Test(tool_child, sigpipe_ends_every_run)
+{
+	sigset_t mask;
+	int fd = signals_block(&mask);
+
+	cr_assert_geq(fd, 0);
+	for (int i = 0; i < 3; i++) {
+		int status = run(&mask);
+
+		cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE, "run %d: %x", i,
+			  status);
+	}
+	close(fd);
+}
+
+/* Who had it ignored for the command, with nohup or trap, finds it so. */
+Test(tool_child, sigpipe_stays_ignored_if_it_was)
+{
+	sigset_t mask;
+	int fd;
+
+	signal(SIGPIPE, SIG_IGN);
+	fd = signals_block(&mask);
+	cr_assert_geq(fd, 0);
+	for (int i = 0; i < 2; i++) {
+		int status = run(&mask);
+
+		cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5, "run %d: %x", i, status);
+	}
+	close(fd);
+}
+
+/* The tool itself is told by write() that nobody reads any more. */
+Test(tool_child, sigpipe_does_not_end_the_tool)
+{
+	sigset_t mask;
+	int fd = signals_block(&mask);
+
+	cr_assert_geq(fd, 0);
+	run(&mask);
+	raise(SIGPIPE);
+	close(fd);
+}
