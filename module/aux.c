@@ -356,6 +356,9 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	err = taken.unit->keep_others_away();
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (err && err != -EBUSY)
+		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", event->aux->driver->name,
+				     -err);
 	if (!err)
 		on_each_cpu(look_for_others, &taken, 1);
 	if (err || taken.by_others)

@@ -264,6 +264,8 @@
 	"another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first"
 #define PMUCTL_SAY_AUX_FOREIGN EBUSY, \
 	"somebody else is tracing on this machine's CPUs, as 'perf record -e %s//' does: end that first"
+#define PMUCTL_SAY_AUX_RIVAL EIO, \
+	"the kernel's own driver of %s cannot be kept from tracing meanwhile: perf refuses an event of it with errno %d, the kernel's log may tell why"
 #define PMUCTL_SAY_AUX_OFFSET EINVAL, \
 	"aux_offset of the metadata page is %llu, and the mapping is at %llu: write the offset there before you map"
 #define PMUCTL_SAY_AUX_SIZE EINVAL, \

@@ -48,7 +48,8 @@ enum hwtrace_start {
  * @config: bits of attr.config that may be set.
  * @encode: fill a trace, which is zero. As pmuctl_aux_init(): 0 or -errno.
  * @keep_others_away: before the first trace; fine if they are already. Process, may sleep, one
- *	at a time, cpus_read_lock held. Returns 0, -EBUSY, -ENOMEM.
+ *	at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM; what else
+ *	kept the kernel's driver from us.
  * @let_others: after the last one; likewise.
  * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
  *	false if somebody does. NULL: there is nothing to do.

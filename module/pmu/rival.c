@@ -3,13 +3,19 @@
  * The kernel's own drivers of tracing units; rival.h explains it. Process context only.
  */
 #include <linux/cpu.h>
+#include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/init_task.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
 #include "pmu/rival.h"
 
+/*
+ * perf takes an event of a CPU as its opener's, even if it is the kernel's own. But this one
+ * tells nobody anything, and who may trace we have decided: so it is the kernel that opens it.
+ */
 static struct perf_event *open_idle(u32 type, u64 config, int cpu)
 {
 	struct perf_event_attr attr = {
@@ -17,9 +23,19 @@ static struct perf_event *open_idle(u32 type, u64 config, int cpu)
 		.size = sizeof(attr),
 		.config = config,
 		.disabled = 1,
+		.exclude_kernel = 1,
 	};
+	struct cred *kernels = prepare_kernel_cred(&init_task);
+	const struct cred *callers;
+	struct perf_event *event;
 
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	if (!kernels)
+		return ERR_PTR(-ENOMEM);
+	callers = override_creds(kernels);
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	revert_creds(callers);
+	put_cred(kernels);
+	return event;
 }
 
 /* perf's drivers are on a bus without a name for modules; each event leads there. */
@@ -61,7 +77,7 @@ static int keep_away_from(struct rival *rival, int cpu)
 	struct perf_event *event = open_idle(rival->type, 0, cpu);
 
 	if (IS_ERR(event))
-		return PTR_ERR(event) == -ENOMEM ? -ENOMEM : -EBUSY;
+		return PTR_ERR(event);
 	let_driver_forget(event);
 	rival->held[cpu] = event;
 	return 0;

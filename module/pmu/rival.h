@@ -36,13 +36,14 @@ void rival_find(struct rival *rival);
  * CPUs that come online later are kept from rival_cpu_came() on.
  *
  * Context: Process, may sleep; cpus_read_lock held.
- * Return: 0; -EBUSY if somebody uses it; -ENOMEM.
+ * Return: 0; -EBUSY if somebody uses it; -ENOMEM; another error that perf gives.
  */
 int rival_keep_away(struct rival *rival);
 
 /*
  * A CPU has come online. What perf had of it has gone when it went, so it has a new event if
- * the driver is kept away. Returns false if somebody was faster, who stays: try again.
+ * the driver is kept away. Returns false if that failed, as somebody was faster, who stays: try
+ * again.
  * Context: as rival_keep_away().
  */
 bool rival_cpu_came(struct rival *rival, int cpu);

@@ -168,6 +168,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "OUTPUT_OTHER", { "write_backward" } },
 		{ "AUX_NONE", { "intel_bts", PMUCTL_NO_BTS_ISOLATED } },
 		{ "AUX_FOREIGN", { "intel_bts" } },
+		{ "AUX_RIVAL", { "intel_bts" } },
 		{ "AUX_NO_FILTER", { "intel_bts" } },
 		{ "PERM_ADDRESSES", { "intel_bts" } },
 		{ "AUX_BUSY", { "this task" } },

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An ordinary user traces programs of their own, whether or not somebody privileged traces; and
+ * is told why if the kernel's driver cannot be kept away. For --cpu intel-pt.
+ */
+#include "aux.h"
+#include "perm.h"
+
+#include <sys/utsname.h>
+
+TestSuite(aux_user, .timeout = 300);
+
+#define RIVAL	"/sys/bus/event_source/devices/intel_pt/type"
+
+/* From here on we are an ordinary user, or again who may do everything. */
+static void become_user(bool user)
+{
+	cr_assert_eq(setresuid(-1, user ? RAW_USER : 0, -1), 0, "%m");
+	cr_assert_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+/* Trace what this task does: how many bytes that are. */
+static uint64_t trace_self(void)
+{
+	union raw_attr a = trace_attr();
+	volatile unsigned int n = 0;
+	struct trace t;
+
+	a.attr.enable_on_exec = 0;
+	a.attr.disabled = 1;
+	trace_open(&t, &a, 0, -1, 16, PROT_READ | PROT_WRITE);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	while (n < 1000)
+		n++;
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	trace_records(&t);
+	cr_assert_eq(t.starts, 1);
+	cr_assert_eq(t.bytes, t.page->aux_head);
+	trace_close(&t);
+	return t.bytes;
+}
+
+Test(aux_user, a_user_alone)
+{
+	become_user(true);
+	for (int i = 0; i < 3; i++)
+		cr_assert_gt(trace_self(), 0);
+	become_user(false);
+	cr_assert_gt(trace_self(), 0);
+}
+
+Test(aux_user, a_user_beside_others)
+{
+	union raw_attr a = trace_attr();
+	pid_t pid = raw_sleeper();
+	int fd = raw_check_opened(&a, pid, -1, 0);
+
+	become_user(true);
+	cr_assert_gt(trace_self(), 0);
+	become_user(false);
+	close(fd);
+	raw_reap(pid);
+}
+
+/* What a user may do does not grow by it: neither the kernel, nor a CPU, nor others' tasks. */
+Test(aux_user, a_user_traces_nothing_else)
+{
+	static const int refused = -EACCES;
+	struct pmuctl_explanation why;
+	union raw_attr a = trace_attr();
+
+	become_user(true);
+	cr_assert_eq(raw_open(&a, -1, 0, 0, &why), refused);
+	cr_assert_eq(why.code, PMUCTL_WHY_PERM_CPU);
+	cr_assert_eq(raw_open(&a, 1, -1, 0, &why), refused);
+	cr_assert_eq(why.code, PMUCTL_WHY_PERM_TASK);
+	a.attr.exclude_kernel = 0;
+	cr_assert_eq(raw_open(&a, 0, -1, 0, &why), refused);
+	cr_assert_eq(why.code, PMUCTL_WHY_PERM_KERNEL);
+	become_user(false);
+}
+
+/* The kernel's driver is somebody's: that is what is said, and it is true. */
+Test(aux_user, a_user_beside_perf)
+{
+	struct perf_event_attr theirs = { .type = raw_read_number(RIVAL), .size = sizeof(theirs),
+		.disabled = 1 };
+	union raw_attr a = trace_attr();
+	int fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
+
+	cr_assert_geq(fd, 0, "%m");
+	become_user(true);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	close(fd);
+	cr_assert_gt(trace_self(), 0);
+	become_user(false);
+}
+
+/* perf's driver can't be had for another reason, which has nothing to do with somebody else. */
+Test(aux_user, perf_refuses)
+{
+	union raw_attr a = trace_attr();
+	char path[256], type[32];
+	struct utsname name;
+	int fd;
+
+	cr_assert_eq(uname(&name), 0);
+	snprintf(path, sizeof(path), "/pmuctl/tests/kmod/%s/refuse_perf.ko", name.release);
+	snprintf(type, sizeof(type), "type=%ld error=%d", raw_read_number(RIVAL), ENXIO);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert(fd >= 0, "%s: %m", path);
+	cr_assert_eq(syscall(__NR_finit_module, fd, type, 0), 0, "%m");
+	close(fd);
+	raw_check_refused(&a, 0, -1, 0, EIO, PMUCTL_WHY_AUX_RIVAL, "attr.type",
+			  "the kernel's own driver of intel_pt cannot be kept from tracing meanwhile: perf refuses an event of it with errno 6, the kernel's log may tell why");
+	cr_assert_eq(syscall(__NR_delete_module, "refuse_perf", O_NONBLOCK), 0, "%m");
+	cr_assert_gt(trace_self(), 0);
+}
