@@ -246,6 +246,9 @@ bool pmuctl_context_join(struct pmuctl_context *ctx,
 	smp_mb();
 	if (ctx->task && (READ_ONCE(ctx->task->flags) & PF_EXITING))
 		return false;
+	/* The same goes for the hook in the midst of an exec. */
+	if (ctx->task && data_race(!!ctx->task->in_execve))
+		WRITE_ONCE(ctx->in_exec, true);
 
 	pmuctl_context_change(ctx, join, arg);
 	if (ctx->task && READ_ONCE(ctx->loaded_cpu) < 0)

@@ -85,6 +85,8 @@ enum pmuctl_class {
  *	and negative ones are for switches that are always split: see inherit_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets
  *	it to 0. It stays 0 once the context is gone.
+ * @in_exec: its task is in an exec that cannot fail any more, or may be: what it executes may
+ *	be nobody's to look into. Read without the lock.
  * @first_of_kin: its first event, as pmuctl_event.next_of_kin.
  *
  * Others:
@@ -110,6 +112,7 @@ struct pmuctl_context {
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
 	s64 kin;
+	bool in_exec;
 	struct pmuctl_event *first_of_kin;
 
 	struct hlist_node hash;
@@ -570,7 +573,6 @@ void pmuctl_sched_stopped(void);
 
 /* What the hooks tell. Context: that of the tracepoint, see hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
-void pmuctl_context_exec_begin(void); /* exec.c */
 /* @ended: it will never run again; else only nobody may look into it any more. */
 void pmuctl_context_task_gone(bool ended);
 

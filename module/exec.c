@@ -4,10 +4,17 @@
  * attr.remove_on_exec takes them out of the task for ever; what they have counted can still
  * be read. The files of a trace's filter are not mapped any more. In the hook that tells of
  * it early, when the new image has not mapped anything yet.
+ *
+ * From there to the hook at its end the new credentials come into force, and the image is
+ * mapped. If they are more than the old ones the task's context ends in that last hook, and
+ * until then nothing is told.
  */
+#include <linux/sched/coredump.h>
+
 #include "aux.h"
 #include "context_table.h"
 #include "cpu_state.h"
+#include "exec.h"
 #include "inherit.h"
 
 /**
@@ -37,6 +44,7 @@ static bool enable_all(struct pmuctl_context *ctx)
 				pmuctl_aux_exec(event);
 		}
 	}
+	WRITE_ONCE(ctx->in_exec, true);
 	ctx->kin = 0;
 	return any;
 }
@@ -104,6 +112,15 @@ static bool begin(struct pmuctl_cpu *pc, void *arg)
 	return any;
 }
 
+/* As perf has it: the same that forbids ptrace(2) and core dumps. */
+bool pmuctl_exec_is_secret(const struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+
+	return task->in_execve && mm &&
+	       __get_dumpable(READ_ONCE(mm->flags)) != SUID_DUMP_USER;
+}
+
 void pmuctl_context_exec_begin(void)
 {
 	struct exec exec = { .done = LIST_HEAD_INIT(exec.done) };
@@ -115,5 +132,16 @@ void pmuctl_context_exec_begin(void)
 	if (exec.removed)
 		wake_up_all(&exec.ctx->gone_wait);
 	pmuctl_inherit_release(&exec.done);
+	rcu_read_unlock();
+}
+
+void pmuctl_context_exec_end(void)
+{
+	struct pmuctl_context *ctx;
+
+	rcu_read_lock();
+	ctx = pmuctl_context_find(current);
+	if (ctx)
+		WRITE_ONCE(ctx->in_exec, false);
 	rcu_read_unlock();
 }

@@ -18,6 +18,7 @@
 #include <trace/events/task.h>
 
 #include "core.h"
+#include "exec.h"
 #include "sideband.h"
 
 #define UNHOOK_DELAY	(1 * HZ)
@@ -60,9 +61,11 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 	 * The new image has more rights than the opener was checked for, or its file is
 	 * not even readable: then nobody may look into it any more.
 	 */
-	if (bprm->secureexec ||
+	if (bprm->secureexec || pmuctl_exec_is_secret(task) ||
 	    (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
 		pmuctl_context_task_gone(false);
+	else
+		pmuctl_context_exec_end();
 }
 
 /* Unlike sched_process_fork it also tells of threads that io_uring makes. */

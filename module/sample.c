@@ -16,6 +16,7 @@
 
 #include "callchain.h"
 #include "core.h"
+#include "exec.h"
 #include "output.h"
 #include "soft.h"
 #include "filter.h"
@@ -404,6 +405,8 @@ u32 pmuctl_sample_size(u64 type)
 void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 		       u64 period)
 {
+	if (unlikely(!pmuctl_may_tell(event)))
+		return;
 	regs = allowed_regs(event->output, regs);
 	if (event->output->sample_size) {
 		put_small(event, regs, period);

@@ -20,6 +20,7 @@
 #include "aux.h"
 #include "compat/vma_file.h"
 #include "core.h"
+#include "exec.h"
 #include "output.h"
 #include "context_table.h"
 #include "sideband.h"
@@ -53,7 +54,9 @@ struct tale {
 static bool wants(const struct pmuctl_event *event, u8 kinds, int cpu)
 {
 	return event->side & kinds && event->enabled && !event->leader->error &&
-	       (event->cpu < 0 || event->cpu == cpu);
+	       (event->cpu < 0 || event->cpu == cpu) &&
+	       /* The new name comes before the new rights. */
+	       (kinds & PMUCTL_SIDE_COMM || pmuctl_may_tell(event));
 }
 
 static void tell_context(struct pmuctl_context *ctx, const struct tale *tale)
