@@ -154,8 +154,8 @@ struct pmuctl_reading {
 /**
  * pmuctl_event_open() - start to count something
  * @dev: the device.
- * @attr: what to count. An attr.size of 0 stands for that of
- *	<linux/perf_event.h> as the library was built with.
+ * @attr: what to count. Set attr.size to sizeof(struct perf_event_attr); 0 is
+ *	PERF_ATTR_SIZE_VER0, as for perf_event_open(2): no field behind is looked at then.
  * @pid: 0 the calling thread, > 0 another one, -1 everybody on @cpu.
  * @cpu: -1 on any CPU, >= 0 only there; both -1: everybody on all CPUs.
  * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PMUCTL_OPEN_PROCESS: count all of

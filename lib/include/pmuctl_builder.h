@@ -27,6 +27,7 @@ enum pmuctl_why_builder {
 	PMUCTL_WHY_BUILDER_INHERIT	= 0x1015, /* EINVAL: nobody's children */
 	PMUCTL_WHY_BUILDER_PAGES	= 0x1016, /* EINVAL */
 	PMUCTL_WHY_BUILDER_MEMORY	= 0x1017, /* ENOMEM */
+	PMUCTL_WHY_BUILDER_ATTR		= 0x1018, /* E2BIG: fields of a later version */
 };
 
 /**
@@ -88,8 +89,8 @@ void pmuctl_builder_name(struct pmuctl_builder *builder, const char *name);
 /**
  * pmuctl_builder_attr() - which event, and all else of it that has no call of its own
  * @builder: the builder.
- * @attr: is copied. Takes the place of a name. What the other calls say, before or after,
- *	comes on top.
+ * @attr: is copied, as many bytes as its size says; a size of 0 is PERF_ATTR_SIZE_VER0.
+ *	Takes the place of a name. What the other calls say, before or after, comes on top.
  */
 void pmuctl_builder_attr(struct pmuctl_builder *builder,
 			 const struct perf_event_attr *attr);

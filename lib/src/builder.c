@@ -41,6 +41,7 @@ enum pace { AS_ATTR, PERIOD, FREQUENCY };
  * struct pmuctl_builder - what has been said of an event
  * @name: its name, or NULL.
  * @attr: if @has_attr, all of it that nothing else was said of.
+ * @too_large: or bytes of one that asks for more than @attr has room for.
  * @no_memory: a name was lost.
  * @pace: which of both @rate is.
  * @said: flags that were set or cleared, a bit for each.
@@ -50,6 +51,7 @@ struct pmuctl_builder {
 	char *name;
 	struct perf_event_attr attr;
 	bool has_attr;
+	uint32_t too_large;
 	bool no_memory;
 	enum pace pace;
 	uint64_t rate;
@@ -96,14 +98,29 @@ PMUCTL_API void pmuctl_builder_name(struct pmuctl_builder *b, const char *name)
 	b->has_attr = false;
 }
 
+/* Is something in it that only later versions of the structure have? */
+static bool has_more(const struct perf_event_attr *attr, uint32_t size)
+{
+	for (size_t i = sizeof(*attr); i < size; i++)
+		if (((const char *)attr)[i])
+			return true;
+	return false;
+}
+
 PMUCTL_API void pmuctl_builder_attr(struct pmuctl_builder *b,
 				    const struct perf_event_attr *attr)
 {
+	uint32_t size = attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
+
 	free(b->name);
 	b->name = NULL;
 	b->no_memory = false;
-	b->attr = *attr;
 	b->has_attr = true;
+	memset(&b->attr, 0, sizeof(b->attr));
+	memcpy(&b->attr, attr, size < sizeof(b->attr) ? size : sizeof(b->attr));
+	/* One that is too short the driver refuses. */
+	b->attr.size = size < PERF_ATTR_SIZE_VER0 ? size : sizeof(b->attr);
+	b->too_large = has_more(attr, size) ? size : 0;
 }
 
 PMUCTL_API void pmuctl_builder_period(struct pmuctl_builder *b, uint64_t events)
@@ -286,6 +303,10 @@ int pmuctl_builder_judge(const struct pmuctl_builder *b, struct perf_event_attr 
 
 	if (b->no_memory)
 		return REFUSE(why, MEMORY, ENOMEM, "", "out of memory: free some");
+	if (b->has_attr && b->too_large)
+		return REFUSE(why, ATTR, E2BIG, "attr.size",
+			      "an attr of %u bytes asks for what this library, which knows %zu, has not heard of: use a later library",
+			      b->too_large, sizeof(*attr));
 	if (b->has_attr)
 		*attr = b->attr;
 	else if (b->name)

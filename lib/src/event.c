@@ -27,7 +27,6 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 {
 	struct pmuctl_explanation why = { .size = 0 };
 	struct pmuctl_open open = { .size = sizeof(open) };
-	struct perf_event_attr sized;
 	char tracepoint[TRACEPOINT_NAME_MAX];
 	struct pmuctl_event *new;
 	int fd;
@@ -37,15 +36,11 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 	*event = NULL;
 	if (flags > UINT32_MAX)		/* let the driver refuse and explain it */
 		flags |= 1UL << 31;
-	if (!attr->size) {
-		sized = *attr;
-		sized.size = sizeof(sized);
-		attr = &sized;
-	}
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
 	open.flags = (uint32_t)flags | PERF_FLAG_FD_CLOEXEC;
+	/* How long it is, only its size tells: here, nothing behind the first version is read. */
 	open.attr = (uintptr_t)attr;
 	open.pid = pid;
 	open.cpu = cpu;

@@ -7,12 +7,16 @@
 /* sources: lib/src/event.c lib/src/tracepoint.c lib/src/group.c lib/src/device.c lib/src/explain.c */
 /* sources: lib/src/events.c lib/src/fields.c lib/src/names.c lib/src/parse.c lib/src/terms.c */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
+#include "../../lib/src/device.h"
 #include "../../lib/src/event.h"
 
 static struct pmuctl_builder *builder_of(const char *name)
@@ -207,6 +211,86 @@ Test(lib_builder, a_function_asks_for_what_it_is_told)
 	pmuctl_builder_callback(b, nothing, NULL);
 	pmuctl_builder_callback(b, NULL, NULL);
 	cr_expect_eq(judge(b).sample_type, 0);
+}
+
+/* ---- Attrs of other sizes ---- */
+
+/* The first @size bytes of an attr, with nothing behind them that could be read */
+static struct perf_event_attr *attr_at_the_edge(const struct perf_event_attr *whole, size_t size)
+{
+	const size_t page = 4096;
+	char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+
+	cr_assert_neq(pages, MAP_FAILED);
+	memset(pages, 0, 3 * page);
+	cr_assert_eq(mprotect(pages + 2 * page, page, PROT_NONE), 0);
+	memcpy(pages + 2 * page - size, whole, size < sizeof(*whole) ? size : sizeof(*whole));
+	return (void *)(pages + 2 * page - size);
+}
+
+/* As for perf_event_open(2): an attr without a size has that of the first version. */
+Test(lib_builder, no_more_is_read_than_an_attr_has)
+{
+	static const uint32_t sizes[] = { 0, PERF_ATTR_SIZE_VER0, PERF_ATTR_SIZE_VER2,
+					  PERF_ATTR_SIZE_VER5, sizeof(struct perf_event_attr) };
+	struct perf_event_attr whole;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		size_t size = sizes[i] ? sizes[i] : PERF_ATTR_SIZE_VER0;
+		struct pmuctl_builder *b = builder_of(NULL);
+		struct perf_event_attr attr;
+
+		memset(&whole, 0x11, sizeof(whole));
+		whole.size = sizes[i];
+		pmuctl_builder_attr(b, attr_at_the_edge(&whole, size));
+		attr = judge(b);
+		cr_expect_eq(attr.size, sizeof(attr));
+		whole.size = sizeof(whole);
+		memset((char *)&whole + size, 0, sizeof(whole) - size);
+		cr_expect_arr_eq(&attr, &whole, sizeof(attr), "%u", sizes[i]);
+	}
+}
+
+Test(lib_builder, no_more_is_opened_than_an_attr_has)
+{
+	struct perf_event_attr whole = { .type = PERF_TYPE_RAW, .config = 0xc4 };
+	struct pmuctl_device dev = { .fd = open("/dev/null", O_RDWR | O_CLOEXEC) };
+	struct pmuctl_event *event;
+
+	pthread_mutex_init(&dev.lock, NULL);
+	cr_expect_eq(pmuctl_event_open(&dev, attr_at_the_edge(&whole, PERF_ATTR_SIZE_VER0), 0, -1,
+				       0, &event), -ENOTTY);
+	pthread_mutex_destroy(&dev.lock);
+	close(dev.fd);
+}
+
+/* Of a later version: what it has more must be zero, whoever looks at it. */
+Test(lib_builder, attrs_of_later_versions)
+{
+	struct perf_event_attr attr, whole = { .type = PERF_TYPE_RAW, .config = 0xc4,
+					       .size = sizeof(whole) + 64 };
+	struct perf_event_attr *later = attr_at_the_edge(&whole, whole.size);
+	struct pmuctl_builder *b = builder_of(NULL);
+	char sentence[208];
+
+	pmuctl_builder_attr(b, later);
+	attr = judge(b);
+	cr_expect_eq(attr.size, sizeof(attr));
+	cr_expect_eq(attr.config, 0xc4);
+	((char *)later)[whole.size - 1] = 1;
+	b = builder_of(NULL);
+	pmuctl_builder_attr(b, later);
+	snprintf(sentence, sizeof(sentence),
+		 "an attr of %u bytes asks for what this library, which knows %zu, has not heard of: use a later library",
+		 whole.size, sizeof(whole));
+	refuse(b, PMUCTL_WHY_BUILDER_ATTR, E2BIG, "attr.size", sentence);
+	/* What nobody ever had is left to the driver to refuse. */
+	for (whole.size = 1; whole.size < PERF_ATTR_SIZE_VER0; whole.size++) {
+		b = builder_of(NULL);
+		pmuctl_builder_attr(b, attr_at_the_edge(&whole, (whole.size + 7) & ~7u));
+		cr_expect_eq(judge(b).size, whole.size);
+	}
 }
 
 /* ---- What is refused ---- */
