@@ -6,6 +6,8 @@
  * of any one task; tasks do not meet each other.
  *
  * The parameter reserve_percpu keeps general counters for the events of CPUs.
+ *
+ * And whether it may join the group that its opener names.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
@@ -121,6 +123,20 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 	return n;
 }
 
+/* Add the events of a group that want counters of a type of CPU. */
+static void crowd_add_group(struct crowd *crowd, struct pmuctl_event *leader,
+			    const struct pmuctl_context *ctx, unsigned int type)
+{
+	struct pmuctl_event *event;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&leader->context->lock, flags);
+	for_each_group_member(event, leader)
+		if (!event->soft)
+			crowd_add(crowd, hwpmu_allowed_on_type(&event->own.counter, type), ctx);
+	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
+}
+
 /* If each may use as many counters as there are events, no order of them can fail. */
 static bool each_has_enough(const struct crowd *crowd)
 {
@@ -222,18 +238,27 @@ static unsigned int types_of_event(const struct pmuctl_event *event, unsigned in
 	return types;
 }
 
+/* Those of @types that have all events of a group */
+static unsigned int types_of_group(struct pmuctl_event *leader, unsigned int types)
+{
+	struct pmuctl_event *event;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&leader->context->lock, flags);
+	for_each_group_member(event, leader)
+		types = types_of_event(event, types);
+	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
+	return types;
+}
+
 /* The new event, of hardware, with the group that it joins, on an empty PMU of a type */
 static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_event *new,
 			 unsigned int type, struct pmuctl_explanation *why)
 {
 	struct crowd crowd = { .caps = hwpmu_caps_of_type(type) };
-	struct pmuctl_event *event;
 
 	if (new->leader != new)
-		for_each_group_member(event, new->leader)
-			if (!event->soft)
-				crowd_add(&crowd, hwpmu_allowed_on_type(&event->own.counter, type),
-					  ctx);
+		crowd_add_group(&crowd, new->leader, ctx, type);
 	crowd_add(&crowd, hwpmu_allowed_on_type(&new->own.counter, type), ctx);
 	if (crowd.n == 1 ? crowd.allowed[0] != 0 : crowd_fits(&crowd))
 		return 0;
@@ -250,7 +275,6 @@ static int admit_group(const struct pmuctl_context *ctx,
 		       struct pmuctl_explanation *why)
 {
 	unsigned int type, types = types_of_target(ctx, new);
-	struct pmuctl_event *event;
 	int cpu = ctx->task ? new->cpu : ctx->cpu;
 	int err = 0;
 
@@ -263,8 +287,7 @@ static int admit_group(const struct pmuctl_context *ctx,
 		return pmuctl_refuse(why, EVENT_OTHER_CPUS, "cpu", cpu,
 				     hwpmu_caps_of_cpu(cpu)->name);
 	if (new->leader != new)
-		for_each_group_member(event, new->leader)
-			types = types_of_event(event, types);
+		types = types_of_group(new->leader, types);
 	if (!types)
 		return pmuctl_refuse(why, GROUP_OTHER_CPUS, "group_fd");
 	for (type = 0; !err && type < hwpmu_nr_types(); type++)
@@ -290,4 +313,74 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 	return pmuctl_refuse(why, COUNTERS_TAKEN, "attr.config", a.of_task,
 			     a.of_cpu, a.cpu, hwpmu_caps_of_cpu(a.cpu)->nr_general,
 			     hwpmu_caps_of_cpu(a.cpu)->nr_fixed);
+}
+
+/* ---- Joining a group ---- */
+
+int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *leader,
+			struct pmuctl_explanation *why)
+{
+	if (leader && !(READ_ONCE(task->flags) & PF_EXITING))
+		return pmuctl_refuse(why, GROUP_ENDED, "group_fd");
+	return pmuctl_refuse(why, TASK_EXITING, "pid", task_pid_vnr(task));
+}
+
+/**
+ * struct group - what an exec of its task may change of a group at any time
+ * @leads: the event is no sibling.
+ * @ended: nothing may join it any more.
+ * @members: how many there are.
+ */
+struct group {
+	bool leads;
+	bool ended;
+	unsigned int members;
+};
+
+static struct group look_at_group(struct pmuctl_event *leader)
+{
+	struct group group = { .members = 0 };
+	struct pmuctl_event *member;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&leader->context->lock, flags);
+	group.leads = leader->leader == leader;
+	group.ended = group.leads && !pmuctl_may_join(leader->context, leader);
+	for_each_group_member(member, leader)
+		group.members++;
+	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
+	return group;
+}
+
+/* The contexts of a task are several if an exec has ended one. */
+static bool is_same_target(const struct pmuctl_context *a, const struct pmuctl_context *b)
+{
+	return a == b || (a->task && a->task == b->task);
+}
+
+int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
+			  struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	struct group group = look_at_group(leader);
+
+	if (!group.leads)
+		return pmuctl_refuse(why, GROUP_NOT_LEADER, "group_fd");
+	if (!is_same_target(leader->context, ctx))
+		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
+	if (group.ended || leader->context != ctx)
+		return pmuctl_refuse_ended(ctx->task, leader, why);
+	if (leader->cpu != event->cpu)
+		return pmuctl_refuse(why, GROUP_OTHER_CPU, "cpu", event->cpu,
+				     leader->cpu);
+	if (event->class == PMUCTL_PINNED)
+		return pmuctl_refuse(why, SIBLING_FLAG, "attr.pinned", "pinned");
+	if (event->exclusive)
+		return pmuctl_refuse(why, SIBLING_FLAG, "attr.exclusive",
+				     "exclusive");
+	if (event->aux_action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && !leader->aux)
+		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
+	if (group.members >= PMUCTL_GROUP_MAX)
+		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
+				     PMUCTL_GROUP_MAX);
+	return 0;
 }

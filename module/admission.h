@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What decides whether there are counters for an event: admission.c.
+ * What decides whether an event may join a group, and whether there are counters for it:
+ * admission.c.
  */
 #ifndef PMUCTL_ADMISSION_H
 #define PMUCTL_ADMISSION_H
@@ -20,6 +21,25 @@
  */
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_admit_to_group() - may an event join a group?
+ * @ctx: where it would be.
+ * @event: not attached yet.
+ * @leader: the group's, kept open by the caller.
+ * @why: filled on refusal.
+ *
+ * Its leader may still end before the event is listed: who does that asks pmuctl_may_join().
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -EINVAL if it does not fit the group; -ESRCH as pmuctl_refuse_ended().
+ */
+int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
+			  struct pmuctl_event *leader, struct pmuctl_explanation *why);
+
+/* -ESRCH: @leader has ended, or there is none and the task is exiting. Any context. */
+int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *leader,
+			struct pmuctl_explanation *why);
 
 /* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
 bool pmuctl_group_can_be_here(struct pmuctl_event *leader);

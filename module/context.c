@@ -222,13 +222,13 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 	call_rcu(&ctx->rcu, free_context_rcu);
 }
 
-/* Returns true if the PMU must be brought in line; a context that is gone stays alone. */
+/* Returns true if the PMU must be brought in line; what has ended stays alone. */
 static bool add_event(struct pmuctl_cpu *pc, void *arg)
 {
 	struct pmuctl_event *event = arg;
 	struct pmuctl_context *ctx = event->context;
 
-	if (ctx->gone)
+	if (!pmuctl_may_join(ctx, event->leader == event ? NULL : event->leader))
 		return false;
 	list_event(ctx, event);
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));

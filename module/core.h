@@ -68,8 +68,9 @@ enum pmuctl_class {
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @groups: group leaders, by class, in the order of their turn. Which there are changes
- *	only with pmuctl_mutex held too, their order with every rotation.
+ * @groups: group leaders, by class, in the order of their turn. Events with descriptors
+ *	come only with pmuctl_mutex held too; an exec takes them out without it. The order
+ *	changes with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
@@ -198,7 +199,7 @@ struct pmuctl_tally {
  * @heritage: all zero if it is not inherited. See inherit.h.
  * @rcu: delays the end of one that is a child.
  *
- * Protected by @context->lock; of those with descriptors changed with pmuctl_mutex held too:
+ * Protected by @context->lock; an exec of the task changes them without any other:
  * @leader: of its group; itself if it is alone.
  * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
  * @siblings: of a leader; their order never changes.
@@ -212,7 +213,7 @@ struct pmuctl_tally {
  * @tally: what it has counted; &own, or one that it got at a switch between kin for its
  *	own (inherit_switch.c). Of one that samples or is a software event always &own.
  * @sw: what else a software event has.
- * @ended: it was taken out of its context, for ever; its count stays.
+ * @ended: it was taken out of its context, for ever, and is in no list of it; its count stays.
  * @next_of_kin: that of its context which comes after it; right while the context has a kin.
  *
  * @own: the tally that it was made with.
@@ -284,6 +285,17 @@ static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
 #define for_each_meant(each, event, group)				\
 	for ((each) = (group) ? (event)->leader : (event); (each);	\
 	     (each) = (group) ? pmuctl_group_next(each) : NULL)
+
+/* May anything join this leader (NULL: no group), in this context? @ctx->lock is held: an exec
+ * and the end of the task end both at any time, so it is asked when something is listed.
+ */
+static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
+				   const struct pmuctl_event *leader)
+{
+	lockdep_assert_held(&ctx->lock);
+	return !ctx->gone &&
+	       (!leader || (!leader->ended && leader->leader == leader));
+}
 
 /* Walk the groups of a context, pinned ones first, by their leaders. */
 #define for_each_group(leading, class, ctx)				\

@@ -33,42 +33,6 @@ static bool needs_hooks(const struct pmuctl_event *event,
 	       pmuctl_soft_needs_hooks(event);
 }
 
-static unsigned int list_count(const struct list_head *list)
-{
-	const struct list_head *each;
-	unsigned int n = 0;
-
-	list_for_each(each, list)
-		n++;
-	return n;
-}
-
-/* May it join this group? @ctx is where it would be. */
-static int check_group(const struct pmuctl_event *event,
-		       const struct pmuctl_event *leader,
-		       const struct pmuctl_context *ctx,
-		       struct pmuctl_explanation *why)
-{
-	if (leader->leader != leader)
-		return pmuctl_refuse(why, GROUP_NOT_LEADER, "group_fd");
-	if (leader->context != ctx)
-		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
-	if (leader->cpu != event->cpu)
-		return pmuctl_refuse(why, GROUP_OTHER_CPU, "cpu", event->cpu,
-				     leader->cpu);
-	if (event->class == PMUCTL_PINNED)
-		return pmuctl_refuse(why, SIBLING_FLAG, "attr.pinned", "pinned");
-	if (event->exclusive)
-		return pmuctl_refuse(why, SIBLING_FLAG, "attr.exclusive",
-				     "exclusive");
-	if (event->aux_action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && !leader->aux)
-		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
-	if (list_count(&leader->siblings) + 2 > PMUCTL_GROUP_MAX)
-		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
-				     PMUCTL_GROUP_MAX);
-	return 0;
-}
-
 static int get_pmu(const struct pmuctl_event *event,
 		   struct pmuctl_explanation *why)
 {
@@ -99,7 +63,7 @@ again:
 		goto err_put_pmu;
 	}
 	if (leader) {
-		err = check_group(event, leader, ctx, why);
+		err = pmuctl_admit_to_group(ctx, event, leader, why);
 		if (err)
 			goto err_put_context;
 		event->leader = leader;
@@ -118,8 +82,7 @@ again:
 			pmuctl_context_put(ctx);
 			goto again;
 		}
-		err = pmuctl_refuse(why, TASK_EXITING, "pid",
-				    task_pid_vnr(task));
+		err = pmuctl_refuse_ended(task, leader, why);
 		goto err_put_context;
 	}
 	pmuctl_aux_attached(event);

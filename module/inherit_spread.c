@@ -46,8 +46,7 @@ static bool join(struct pmuctl_cpu *pc, void *arg)
 	struct pmuctl_context *ctx = child->context;
 	int cpu = s->leader ? s->leader->heritage.shard : smp_processor_id();
 
-	if (ctx->gone || (s->leader && s->leader->ended) ||
-	    pmuctl_inherit_find(ctx, s->root))
+	if (!pmuctl_may_join(ctx, s->leader) || pmuctl_inherit_find(ctx, s->root))
 		return false;
 	if (!pmuctl_inherit_list(child, s->root, cpu))
 		return false;

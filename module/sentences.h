@@ -128,6 +128,8 @@
 	"group_fd %d is not an event of pmuctl: pass the descriptor of the group's leader, or -1"
 #define PMUCTL_SAY_GROUP_NOT_LEADER EINVAL, \
 	"group_fd is itself a member of a group: pass the descriptor of that group's leader"
+#define PMUCTL_SAY_GROUP_ENDED ESRCH, \
+	"the event of group_fd has ended with an exec of its task (remove_on_exec, or a program with more rights): open a new leader"
 #define PMUCTL_SAY_GROUP_OTHER_TARGET EINVAL, \
 	"group_fd counts another task or CPU: a group's events count the same one"
 #define PMUCTL_SAY_GROUP_OTHER_CPU EINVAL, \

@@ -140,6 +140,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_PROCESS_INHERIT	= 57,	/* EINVAL */
 	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
 	PMUCTL_WHY_EXEC_BOTH		= 59,	/* EINVAL: enabled and removed by an exec */
+	PMUCTL_WHY_GROUP_ENDED		= 60,	/* ESRCH: by an exec of its task */
 
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
