@@ -6,7 +6,7 @@
  *
  *	 3	no event at all
  *	 2	no event that counts in the kernel, or tells its addresses
- *	 1	no event that counts all tasks of a CPU
+ *	 1	no event that counts all tasks of a CPU, or of the other threads of a core
  *	 0	no raw tracepoint data
  *	-1	everything is allowed
  *
@@ -114,6 +114,13 @@ static int ptrace_read_check(struct task_struct *task)
 	return pid_alive(task) ? 0 : -EACCES;
 }
 
+/* Does it count what runs on the other threads of a core? Then it is as an event of a CPU. */
+static bool counts_other_threads(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_RAW &&
+	       attr->config & hwpmu_caps()->raw_mask & HWPMU_EVTSEL_ANY;
+}
+
 bool pmuctl_may_see_raw(void)
 {
 	return pmuctl_paranoid() < 0 || perfmon_capable();
@@ -139,6 +146,8 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (attr->type == PERF_TYPE_TRACEPOINT &&
 	    attr->sample_type & PERF_SAMPLE_RAW && level >= 0)
 		return pmuctl_refuse(why, PERM_RAW, "attr.sample_type");
+	if (level > 0 && counts_other_threads(attr))
+		return pmuctl_refuse(why, PERM_THREADS, "attr.config", level);
 	if (!task) {
 		if (level > 0)
 			return pmuctl_refuse(why, PERM_CPU, "pid", level);
