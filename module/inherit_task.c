@@ -29,6 +29,7 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 	struct pmuctl_heritage *h = &child->heritage;
 	struct pmuctl_heritage *root = &from->heritage.root->heritage;
 	struct pmuctl_shard *shard;
+	bool goes_on;
 
 	h->family = root->family;
 	h->root = from->heritage.root;
@@ -44,10 +45,12 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 		if (root->period)
 			pmuctl_sampling_set_period(child, root->period);
 	}
-	if (!root->closing)
+	/* Whoever closes the root walks this list later, or had said so before: one answer. */
+	goes_on = !root->closing;
+	if (goes_on)
 		list_add_tail_rcu(&h->kin, &shard->children);
 	raw_spin_unlock(&shard->lock);
-	return !root->closing;
+	return goes_on;
 }
 
 static void count_missing(void)

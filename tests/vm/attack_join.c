@@ -309,3 +309,61 @@ Test(attack_join, joining_a_leader_that_is_closed)
 	cr_assert_eq(group_try(dummy(), 0, -1, fd, 0), -EBADF);
 	cr_assert_eq(event_why.code, PMUCTL_WHY_GROUP_FD);
 }
+
+/* ---- At the time of a fork ---- */
+
+#define FORKS		300
+#define FAMILY		4
+
+static void fork_often(void)
+{
+	for (int i = 0; i < FORKS; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		if (child < 0 || waitpid(child, NULL, 0) != child)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+/* Events that are inherited, opened and closed while their task makes children */
+Test(attack_join, closing_while_a_child_is_made)
+{
+	struct pollfd p = { .events = POLLIN };
+	unsigned int rounds = 0;
+	int fd[FAMILY], end[2];
+	pid_t pid;
+
+	pin_here(0);
+	become_user();
+	cr_assert_eq(pipe2(end, O_CLOEXEC), 0);
+	pid = fork_child();
+	if (!pid) {
+		pin_here(1);
+		close(end[0]);
+		fork_often();
+	}
+	close(end[1]); /* what is left of it ends with the process */
+	p.fd = end[0];
+	while (!poll(&p, 1, 0)) {
+		int n = 0;
+
+		rounds++;
+
+		while (n < FAMILY) {
+			fd[n] = group_try(inherited(n % 2 ? dummy() : instructions_u()), pid, -1,
+					  n ? fd[0] : -1, 0);
+			if (fd[n] < 0)
+				break;
+			n++;
+		}
+		cr_assert(n == FAMILY || fd[n] == -ESRCH || fd[n] == -EACCES, "%d: %s", fd[n], event_why.sentence);
+		for (int i = 0; i < n; i++)
+			close(fd[i]);
+	}
+	cr_expect_gt(rounds, 10);
+	reap(pid);
+	cr_expect_eq(raw_info().hw_events, 0);
+}
