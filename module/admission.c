@@ -8,6 +8,9 @@
  * The parameter reserve_percpu keeps general counters for the events of CPUs.
  *
  * And whether it may join the group that its opener names.
+ *
+ * Whatever it is that goes through all events of a context does so with interrupts off, at each
+ * switch: so the parameter max_events_per_context limits how many an ordinary user may put there.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
@@ -43,6 +46,23 @@ static const struct kernel_param_ops reserve_ops = {
 module_param_cb(reserve_percpu, &reserve_ops, &pmuctl_reserve_percpu, 0644);
 MODULE_PARM_DESC(reserve_percpu,
 		 "General counters of each CPU that only events of CPUs may use (default 0)");
+
+static unsigned int max_events_per_context = 1024;
+module_param(max_events_per_context, uint, 0644);
+MODULE_PARM_DESC(max_events_per_context,
+		 "Events that a task or a CPU may have, of those without CAP_PERFMON and CAP_SYS_RESOURCE (default 1024)");
+
+int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
+			struct pmuctl_explanation *why)
+{
+	unsigned int max = READ_ONCE(max_events_per_context);
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (event->unlimited || READ_ONCE(ctx->nr_events) < max)
+		return 0;
+	return pmuctl_refuse(why, EVENTS_CONTEXT, ctx->task ? "pid" : "cpu",
+			     ctx->task ? "task" : "CPU", max);
+}
 
 /* The counters of a CPU with @caps that the events of a context may use */
 static u64 usable_of(const struct pmuctl_context *ctx, const struct hwpmu_caps *caps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What decides whether an event may join a group, and whether there are counters for it:
- * admission.c.
+ * What decides whether an event may join a group, and whether there are counters for it, and
+ * room: admission.c.
  */
 #ifndef PMUCTL_ADMISSION_H
 #define PMUCTL_ADMISSION_H
@@ -39,6 +39,19 @@ int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_
 
 /* -ESRCH: @leader has ended, or there is none and the task is exiting. Any context. */
 int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *leader,
+			struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_admit_number() - may its context have one more?
+ * @ctx: whose it is to be.
+ * @event: not attached yet.
+ * @why: filled on refusal.
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -ENOSPC if it has as many as the parameter max_events_per_context allows, and the
+ * opener is not exempt.
+ */
+int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
 			struct pmuctl_explanation *why);
 
 /* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */

@@ -82,6 +82,7 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
+ * @nr_events: all its events.
  * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,
  *	and negative ones are for switches that are always split: see inherit_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets
@@ -112,6 +113,7 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
+	unsigned int nr_events;
 	s64 kin;
 	bool in_exec;
 	struct pmuctl_event *first_of_kin;
@@ -186,6 +188,7 @@ struct pmuctl_tally {
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
  * @claims: while it is open the PMU is ours; see claim.c.
+ * @unlimited: there may be any number of them; see pmuctl_admit_number().
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
@@ -237,6 +240,7 @@ struct pmuctl_event {
 	bool inherit_stat;
 	bool exclusive;
 	bool claims;
+	bool unlimited;
 	enum pmuctl_class class;
 	struct pmuctl_event **on_cpu;
 
@@ -262,6 +266,7 @@ struct pmuctl_event {
 /* How pmuctl_event_create() makes one */
 #define PMUCTL_EVENT_ENABLED	1
 #define PMUCTL_EVENT_CLAIMS	2
+#define PMUCTL_EVENT_UNLIMITED	4
 
 /* Most events of a group */
 #define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
@@ -331,6 +336,7 @@ extern struct mutex pmuctl_mutex;
  * @trace: if @attr is of a tracepoint: which; the event's, or freed.
  * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
  *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
+ *	PMUCTL_EVENT_UNLIMITED: its opener may have any number in one context.
  * @why: filled on refusal.
  *
  * The first hardware event makes the module own the PMU, the first one of a task registers the
@@ -339,7 +345,7 @@ extern struct mutex pmuctl_mutex;
  * Context: Process, may sleep.
  * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
  * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
- * -EACCES if it may not be taken for this opener;
+ * -EACCES if it may not be taken for this opener; -ENOSPC if its context has too many;
  * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
  * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
  */

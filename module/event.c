@@ -71,6 +71,9 @@ again:
 		err = pmuctl_refuse(why, AUX_LEADER, "group_fd");
 		goto err_put_context;
 	}
+	err = pmuctl_admit_number(ctx, event, why);
+	if (err)
+		goto err_put_context;
 	err = event->aux ? pmuctl_aux_admit(ctx, event, why) :
 		pmuctl_admit(ctx, event, why);
 	if (err)
@@ -335,6 +338,7 @@ static int alloc_parts(struct pmuctl_event *event,
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
 		part->claims = event->claims;
+		part->unlimited = event->unlimited;
 		part->stream_id = atomic64_inc_return(&last_id);
 		part->output = event->output;
 		event->on_cpu[cpu] = part;
@@ -358,6 +362,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	}
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
 	event->claims = flags & PMUCTL_EVENT_CLAIMS;
+	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
 	if (event->aux && !task && cpu < 0)
 		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
 	if (!err && writes_records(attr))

@@ -226,6 +226,7 @@ static int event_release(struct inode *inode, struct file *file)
 	pmuctl_event_free(ef->event);
 	put_pid(ef->opener);
 	put_pid(ef->process);
+	pmuctl_quota_put(ef->quota);
 	kfree(ef);
 	return 0;
 }
@@ -329,6 +330,8 @@ create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 
 	if (perfmon_capable())
 		flags |= PMUCTL_EVENT_CLAIMS;
+	if (pmuctl_is_unlimited())
+		flags |= PMUCTL_EVENT_UNLIMITED;
 	event = pmuctl_event_create(task, open->cpu, attr, trace, flags, leader,
 				    why);
 	if (IS_ERR(event) || !event->heritage.root)
@@ -430,7 +433,7 @@ static int refuse_file(int err, struct pmuctl_explanation *why)
 }
 
 /* Give an event its descriptor; the event is the descriptor's then, or freed. */
-static int install(struct pmuctl_event *event, bool cloexec,
+static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool cloexec,
 		   struct pmuctl_explanation *why)
 {
 	int flags = O_RDWR | (cloexec ? O_CLOEXEC : 0);
@@ -458,6 +461,7 @@ static int install(struct pmuctl_event *event, bool cloexec,
 	}
 
 	/* Nothing can fail any more. */
+	ef->quota = quota;
 	ef->opener = get_pid(task_pid(current));
 	if (event->heritage.process)
 		ef->process = get_task_pid(event->context->task, PIDTYPE_TGID);
@@ -476,9 +480,10 @@ err_free_event:
 	return refuse_file(err, why);
 }
 
-int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
-			 const struct pmuctl_open *open,
-			 struct pmuctl_explanation *why)
+/* @quota: the descriptor's, if there comes one of it */
+static int open_counted(const struct perf_event_attr *attr, const char *name,
+			const struct pmuctl_open *open, struct pmuctl_quota *quota,
+			struct pmuctl_explanation *why)
 {
 	struct pmuctl_trace *trace = NULL;
 	struct pmuctl_event *event;
@@ -500,5 +505,20 @@ int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
 		put_task_struct(task);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	return install(event, open->flags & PERF_FLAG_FD_CLOEXEC, why);
+	return install(event, quota, open->flags & PERF_FLAG_FD_CLOEXEC, why);
+}
+
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
+			 const struct pmuctl_open *open,
+			 struct pmuctl_explanation *why)
+{
+	struct pmuctl_quota *quota = pmuctl_quota_get(why);
+	int fd;
+
+	if (IS_ERR(quota))
+		return PTR_ERR(quota);
+	fd = open_counted(attr, name, open, quota, why);
+	if (fd < 0)
+		pmuctl_quota_put(quota);
+	return fd;
 }

@@ -15,6 +15,7 @@
  * @opener: the thread that opened it; constant, referenced.
  * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
  *	referenced.
+ * @quota: what it is counted in; NULL: in none. Constant.
  * @node: in event_files, which files_mutex protects.
  * @last: the last refusal of an ioctl or read on it.
  */
@@ -22,6 +23,7 @@ struct event_file {
 	struct pmuctl_event *event;
 	struct pid *opener;
 	struct pid *process;
+	struct pmuctl_quota *quota;
 	struct list_head node;
 	struct pmuctl_last last;
 };

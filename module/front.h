@@ -11,6 +11,7 @@
 
 struct device;
 struct file;
+struct pmuctl_quota;
 struct vm_area_struct;
 
 /**
@@ -147,5 +148,19 @@ bool pmuctl_may_see_raw(void);
 int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid,
 		    struct pmuctl_explanation *why);
+
+/* event_fd_limit.c: has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
+bool pmuctl_is_unlimited(void);
+
+/**
+ * pmuctl_quota_get() - the caller opens one more event
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to pmuctl_quota_put() when it is closed; NULL: it is not counted; or
+ * ERR_PTR: -EMFILE if the user has as many as he may; -ENOMEM.
+ */
+struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
+void pmuctl_quota_put(struct pmuctl_quota *quota);
 
 #endif /* PMUCTL_FRONT_H */

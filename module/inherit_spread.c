@@ -69,8 +69,13 @@ static bool has_child(struct pmuctl_context *ctx, const struct pmuctl_event *roo
 static int add_child(struct spread *s, struct pmuctl_context *ctx,
 		     struct pmuctl_event *leader)
 {
+	int err;
+
 	if (has_child(ctx, s->root))
 		return 0;
+	err = pmuctl_admit_number(ctx, s->root, s->why);
+	if (err)
+		return err;
 	s->child = pmuctl_event_blank(s->root->sampling, GFP_KERNEL);
 	if (!s->child)
 		return pmuctl_refuse(s->why, NO_MEMORY, "");

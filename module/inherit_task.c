@@ -285,9 +285,11 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 		list_del(&event->node);
 		pmuctl_inherit_end_child(event, done);
 		ctx->nr_inherit--;
+		WRITE_ONCE(ctx->nr_events, ctx->nr_events - 1);
 	}
 	pmuctl_inherit_end_child(leader, done);
 	ctx->nr_inherit--;
+	WRITE_ONCE(ctx->nr_events, ctx->nr_events - 1);
 }
 
 void pmuctl_inherit_end(struct pmuctl_context *ctx)

@@ -184,8 +184,8 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 	counter->context = context;
 	/* It must not overflow before it has its handler. */
 	counter->event = pmuctl_event_create(task, cpu, attr, NULL,
-					     PMUCTL_EVENT_CLAIMS, NULL,
-					     why);
+					     PMUCTL_EVENT_CLAIMS |
+					     PMUCTL_EVENT_UNLIMITED, NULL, why);
 	if (IS_ERR(counter->event)) {
 		err = PTR_ERR(counter->event);
 		kfree(counter);

@@ -30,6 +30,10 @@
 	"the system's limit of open files is reached: raise it (sysctl fs.file-max) or close some"
 #define PMUCTL_SAY_INTERRUPTED EINTR, \
 	"a fatal signal arrived before the event was opened"
+#define PMUCTL_SAY_EVENTS_USER EMFILE, \
+	"the user has %u events open and may have %u: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_user"
+#define PMUCTL_SAY_EVENTS_CONTEXT ENOSPC, \
+	"the %s has %u events or more already, which every switch goes through: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_context"
 
 /* The attr */
 #define PMUCTL_SAY_ATTR_TOO_SMALL E2BIG, \

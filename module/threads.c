@@ -48,7 +48,8 @@ struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task)
 
 	for (;;) {
 		room = READ_ONCE(task->signal->nr_threads) + SPARE;
-		threads = kvzalloc(struct_size(threads, task, room), GFP_KERNEL);
+		threads = kvzalloc(struct_size(threads, task, room),
+				   GFP_KERNEL_ACCOUNT);
 		if (!threads || collect(task, threads, room))
 			return threads;
 		pmuctl_threads_put(threads);

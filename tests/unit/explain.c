@@ -176,6 +176,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "PT_CHOICE", { "mtc_period" } },
 		{ "PT_RANGE_LEVEL", { "kernel", "kernel" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
+		{ "EVENTS_CONTEXT", { "task" } },
 		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
 	};
 	const char *longest = "";

@@ -5,10 +5,12 @@
  * in time: four times the events may cost about four times as much, where each of them
  * looking at all others would cost sixteen times as much.
  */
+#include "bound.h"
 #include "family.h"
 
+#include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 
 #define FEW	1000
 #define MANY	(4 * FEW)
@@ -19,38 +21,6 @@
 #define RATIO_MAX	6.0
 
 /* ---- The user: a process of its own, which asserts nothing but ends ---- */
-
-static void die(const char *what)
-{
-	fprintf(stderr, "attack_bound: %s: %m: %s\n", what, event_why.sentence);
-	_exit(1);
-}
-
-static void die_if(bool failed, const char *what)
-{
-	if (failed)
-		die(what);
-}
-
-static void tell(int link, pid_t pid)
-{
-	die_if(write(link, &pid, sizeof(pid)) != sizeof(pid), "write");
-}
-
-static void await(int link)
-{
-	pid_t pid;
-
-	die_if(read(link, &pid, sizeof(pid)) != sizeof(pid), "read");
-}
-
-static struct perf_event_attr dummy(void)
-{
-	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-
-	attr.exclude_kernel = 1;
-	return attr;
-}
 
 static void open_many(struct perf_event_attr attr, pid_t pid, unsigned int flags, unsigned int n)
 {
@@ -91,21 +61,6 @@ static void attack(const struct attack *a, int link)
 }
 
 /* ---- Its judge ---- */
-
-static pid_t hear(int link)
-{
-	pid_t pid;
-
-	cr_assert_eq(read(link, &pid, sizeof(pid)), (ssize_t)sizeof(pid), "the user has ended");
-	return pid;
-}
-
-static void let_go(int link)
-{
-	pid_t pid = 0;
-
-	cr_assert_eq(write(link, &pid, sizeof(pid)), (ssize_t)sizeof(pid));
-}
 
 static struct perf_event_attr instructions_k(void)
 {
@@ -153,7 +108,14 @@ static void check_linear(const char *name, struct attack a)
 		     name, few, FEW, many, MANY);
 }
 
-/* ---- Attacks ---- */
+/* ---- Attacks, where the limit of events of a task allows as many as that ---- */
+
+static void allow_many(void)
+{
+	set_limit(PER_CONTEXT, MANY);
+}
+
+TestSuite(attack_bound, .init = allow_many, .fini = set_default_limits);
 
 static struct {
 	pid_t pid;
@@ -249,4 +211,63 @@ static void work_thread(void)
 Test(attack_bound, a_thread_looks_for_none_of_the_events_of_its_process)
 {
 	check_linear("thread", (struct attack){ prepare_thread, work_thread, 0 });
+}
+
+/* ---- Memory ---- */
+
+#define CGROUPS		"/tmp/attack_bound"
+#define CGROUP		CGROUPS "/user"
+#define BYTES_EACH	500	/* at least, of an event */
+
+static long charged(void)
+{
+	return raw_read_number(CGROUP "/memory.current");
+}
+
+static pid_t held;
+
+static void work_held_fork(void)
+{
+	held = fork_child();
+	if (!held)
+		raw_wait();
+}
+
+/* What a user opens, and what his children inherit, is his cgroup's. */
+Test(attack_bound, memory_is_charged_to_the_cgroup)
+{
+	struct attack a = { prepare_fork, work_held_fork, MANY };
+	long before, opened, forked;
+	char text[16];
+	int link[2];
+	pid_t user;
+
+	mkdir(CGROUPS, 0755);
+	cr_assert_eq(mount("none", CGROUPS, "cgroup2", 0, NULL), 0, "%m");
+	cr_assert_eq(raw_write_file(CGROUPS "/cgroup.subtree_control", "+memory"), 0);
+	cr_assert_eq(mkdir(CGROUP, 0755), 0, "%m");
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user) {
+		await(link[1]);
+		attack(&a, link[1]);
+	}
+	snprintf(text, sizeof(text), "%d", user);
+	cr_assert_eq(raw_write_file(CGROUP "/cgroup.procs", text), 0);
+	before = charged();
+	let_go(link[0]);
+	hear(link[0]);
+	opened = charged();
+	let_go(link[0]);
+	hear(link[0]);
+	forked = charged();
+	printf("charged: %ld, with %u events %ld, with those of a child %ld\n", before, MANY,
+	       opened, forked);
+	cr_expect_geq(opened - before, (long)MANY * BYTES_EACH);
+	cr_expect_geq(forked - opened, (long)MANY * BYTES_EACH);
+	raw_reap(user);
+	while (rmdir(CGROUP) && errno == EBUSY)
+		usleep(1000);
+	umount2(CGROUPS, MNT_DETACH);
+	rmdir(CGROUPS);
 }

@@ -232,6 +232,10 @@ enum pmuctl_why {
 	PMUCTL_WHY_EVENT_NO_TABLE	= 202,	/* ENOENT: this model is not known */
 	PMUCTL_WHY_EVENT_SPOILS		= 203,	/* ENOENT: another CPU's counts */
 	PMUCTL_WHY_EVENT_NORTH_BRIDGE	= 204,	/* ENOENT: it is no core's */
+
+	/* Limits */
+	PMUCTL_WHY_EVENTS_USER		= 210,	/* EMFILE: the user has so many */
+	PMUCTL_WHY_EVENTS_CONTEXT	= 211,	/* ENOSPC: the task or the CPU has */
 };
 
 /*
