@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go, and a system that sleeps and wakes: nothing counts where the PMU
- * is about to go, and what should count does when it is back.
+ * CPUs that come and go, a system that sleeps and wakes, and one that stops: nothing counts or
+ * traces where the PMU is about to go, and what should does when it is back.
+ *
+ * There is one way to quiet: pmuctl_context_cpu_goes(), on the CPU that is meant. An event runs
+ * only while its context is loaded, so what is unloaded is off, traces too.
  */
 #include <linux/cpu.h>
+#include <linux/reboot.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
 #include <linux/workqueue.h>
@@ -12,6 +16,9 @@
 #include "core.h"
 
 static int hotplug_state;
+
+/* The system stops: whatever comes or wakes stays quiet. */
+static bool stopping;
 
 /* Where somebody traces already, it is tried again. */
 #define AUX_RETRY	(HZ / 10)
@@ -38,6 +45,8 @@ static DECLARE_DELAYED_WORK(aux_work, tell_aux);
 
 static int cpu_comes(unsigned int cpu)
 {
+	if (READ_ONCE(stopping))
+		return 0;
 	pmuctl_context_cpu_comes();
 	cpumask_set_cpu(cpu, &came);
 	mod_delayed_work(system_wq, &aux_work, 0);
@@ -71,6 +80,30 @@ static struct syscore_ops sleep_ops = {
 	.resume = system_wakes,
 };
 
+static void quiet_here(void *unused)
+{
+	pmuctl_context_cpu_goes();
+}
+
+/*
+ * The system halts, restarts or starts another kernel (kexec). The next one knows nothing of
+ * traces that write to memory, so none may go on. Programs do, and open events, which count
+ * nothing: so it is of no use to wait for them, nor for a lock of ours that they may hold.
+ */
+static int system_stops(struct notifier_block *block, unsigned long action, void *unused)
+{
+	WRITE_ONCE(stopping, true);
+	hwpmu_close();
+	on_each_cpu(quiet_here, NULL, 1);
+	return NOTIFY_DONE;
+}
+
+/* The last one: what others have of us they may still read and close. */
+static struct notifier_block stop_block = {
+	.notifier_call = system_stops,
+	.priority = INT_MIN,
+};
+
 int __init pmuctl_hotplug_init(void)
 {
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
@@ -78,11 +111,13 @@ int __init pmuctl_hotplug_init(void)
 	if (hotplug_state < 0)
 		return hotplug_state;
 	register_syscore_ops(&sleep_ops);
+	register_reboot_notifier(&stop_block);
 	return 0;
 }
 
 void pmuctl_hotplug_exit(void)
 {
+	unregister_reboot_notifier(&stop_block);
 	unregister_syscore_ops(&sleep_ops);
 	cpuhp_remove_state(hotplug_state);
 	cancel_delayed_work_sync(&aux_work);

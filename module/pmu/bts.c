@@ -111,7 +111,7 @@ static void take_on_cpu(void *unused)
 {
 	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
 
-	if (cpu->ours)
+	if (cpu->ours || !this_cpu_read(hwpmu_cpu.owned))
 		return;
 	memset(&cpu->area, 0, sizeof(cpu->area));
 	cpu->area.threshold = NO_THRESHOLD;

@@ -186,6 +186,12 @@ void hwpmu_refresh(void);
 void hwpmu_cpu_online(void);
 void hwpmu_cpu_offline(void);
 
+/*
+ * From now on hwpmu_cpu_online() does nothing, and who has the PMU has it on no CPU that is not
+ * ours yet. The other CPUs know when they have answered a call. Any context.
+ */
+void hwpmu_close(void);
+
 /**
  * hwpmu_counter_init() - encode an event
  * @counter: is filled; not running, count 0.

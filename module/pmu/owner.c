@@ -24,6 +24,9 @@ static struct hwpmu_saved __percpu *hwpmu_saved;
 /* Serialized by the caller of hwpmu_get() and hwpmu_put(). */
 static bool hwpmu_ours;
 
+/* For good, as the system stops: no CPU's PMU comes under our control any more. */
+static bool hwpmu_closed;
+
 static u32 evtsel_msr(unsigned int index)
 {
 	return hwpmu_regs.evtsel + (index << hwpmu_regs.shift);
@@ -84,7 +87,7 @@ void hwpmu_cpu_online(void)
 	struct hwpmu_saved *saved;
 
 	lockdep_assert_irqs_disabled();
-	if (!hwpmu_ours || cpu->owned)
+	if (!hwpmu_ours || cpu->owned || READ_ONCE(hwpmu_closed))
 		return;
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !hwpmu_hybrid_online())
 		return;
@@ -121,6 +124,11 @@ void hwpmu_cpu_offline(void)
 	hwpmu_regs_give_back(hwpmu_caps_here(), saved);
 	apic->write(APIC_LVTPC, saved->lvtpc);
 	cpu->owned = false;
+}
+
+void hwpmu_close(void)
+{
+	WRITE_ONCE(hwpmu_closed, true);
 }
 
 static void take_on_cpu(void *unused)
