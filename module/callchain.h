@@ -8,7 +8,9 @@
 #ifndef PMUCTL_CALLCHAIN_H
 #define PMUCTL_CALLCHAIN_H
 
+#include <linux/perf_event.h>
 #include <linux/ptrace.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "attr.h"
@@ -32,6 +34,13 @@
 unsigned int pmuctl_callchain(u64 *ips, unsigned int room,
 			      unsigned int max_stack, struct pt_regs *regs,
 			      bool kernel, bool user);
+
+/* Those of the calling function, as far as they say where it is; the others are 0. Any context. */
+static __always_inline void pmuctl_regs_here(struct pt_regs *regs)
+{
+	memset(regs, 0, sizeof(*regs));
+	perf_fetch_caller_regs(regs); /* sets four of them */
+}
 
 /**
  * pmuctl_regs_fill() - pick registers

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 
 #include "aux.h"
+#include "callchain.h"
 #include "output.h"
 #include "soft.h"
 
@@ -151,7 +152,7 @@ static void tell_migrations(struct irq_work *work)
 
 	if (!pmuctl_soft_enter(&level))
 		return;
-	perf_fetch_caller_regs(&regs);
+	pmuctl_regs_here(&regs);
 	local_irq_save(flags);
 	running = this_cpu_ptr(pmuctl_hits_migrations.running);
 	hlist_for_each_entry(event, running, sw.node) {

@@ -18,6 +18,7 @@
 #include <asm/trace/exceptions.h>
 #include <trace/events/sched.h>
 
+#include "callchain.h"
 #include "soft.h"
 
 /* Before hooks.c's probe of sched_switch: the task that goes is still loaded. */
@@ -195,7 +196,7 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 	static const struct pmuctl_hit hit;
 	struct pt_regs regs;
 
-	perf_fetch_caller_regs(&regs);
+	pmuctl_regs_here(&regs);
 	pmuctl_soft_hit(&pmuctl_hits_switches, &regs, &hit);
 }
 
