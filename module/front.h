@@ -143,7 +143,8 @@ bool pmuctl_may_see_raw(void);
  * ends it.
  *
  * Context: Process, may sleep.
- * Return: 0; -EACCES; -ESRCH if somebody else's task is exiting; -ENOMEM, -ENFILE.
+ * Return: 0; -EACCES; -EPERM if the kernel is locked down, and its registers are wanted;
+ * -ESRCH if somebody else's task is exiting; -ENOMEM, -ENFILE.
  */
 int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid,

@@ -28,6 +28,7 @@
 #include <linux/pid.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/task.h>
+#include <linux/security.h>
 
 #include "aux.h"
 #include "front.h"
@@ -133,6 +134,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
 	int level = pmuctl_paranoid();
 
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR &&
+	    security_locked_down(LOCKDOWN_PERF))
+		return pmuctl_refuse(why, LOCKED_DOWN, "attr.sample_type");
 	if (perfmon_capable())
 		return 0;
 	if (level > 2)

@@ -164,6 +164,8 @@
 	"counting all tasks of a CPU needs CAP_PERFMON at paranoid level %d: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
 #define PMUCTL_SAY_PERM_THREADS EACCES, \
 	"config has bit 21 (any thread), which counts the other hyperthread's tasks too, and that needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
+#define PMUCTL_SAY_LOCKED_DOWN EPERM, \
+	"the kernel is locked down, and PERF_SAMPLE_REGS_INTR may tell what is in its registers: leave it out, or boot with lockdown=none"
 #define PMUCTL_SAY_PERM_TASK EACCES, \
 	"task %d is not yours to inspect (the ptrace read check refused it): count a task of your own, or gain CAP_PERFMON"
 #define PMUCTL_SAY_PERM_ANY EACCES, \

@@ -135,6 +135,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_KTHREAD		= 52,	/* EACCES */
 	PMUCTL_WHY_PERM_CLAIM		= 53,	/* EACCES: the PMU is not ours yet */
 	PMUCTL_WHY_PERM_THREADS		= 54,	/* EACCES: AnyThread */
+	PMUCTL_WHY_LOCKED_DOWN		= 55,	/* EPERM: the kernel's registers */
 
 	/* PMUCTL_OPEN_PROCESS */
 	PMUCTL_WHY_PROCESS_PID		= 56,	/* EINVAL */
