@@ -278,7 +278,7 @@ what_a_killed_recorder_wrote_is_read()
 	begun killed.data
 	taskset 1 "$PROGRAM"
 	# Less than half a ring, which wakes nobody up, is written all the same, in order.
-	ln -s "$(command -v busybox)" marker
+	ln -s "$(readlink /proc/$$/exe)" marker
 	taskset 1 ./marker
 	appears marker killed.data
 	kill -KILL "$pid"
