@@ -211,15 +211,19 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
 
 /* ------------------------------------------------------------------- open */
 
-/* Tracepoints have the filters that the user gave, others cannot have one. */
+/* Tracepoints and traces have the filters that the user gave, others cannot have one. */
 static int set_filter(const struct event_set *set, size_t event,
 		      struct pmuctl_event *opened, struct pmuctl_explanation *why)
 {
-	const char *own = set->events[event].filter, *all = set->measure->filter;
+	const char *own = set->events[event].filter, *all = NULL;
 	char *both = NULL;
 	int ret;
 
-	if (set->events[event].attr.type != PERF_TYPE_TRACEPOINT || (!own && !all))
+	if (set->events[event].attr.type == PERF_TYPE_TRACEPOINT)
+		all = set->measure->filter;
+	else if (set->events[event].traces)
+		all = set->measure->address_filter;
+	if (!own && !all)
 		return 0;
 	if (own && all && asprintf(&both, "(%s) && (%s)", own, all) < 0)
 		return -ENOMEM;

@@ -46,6 +46,7 @@ void int_list_free(struct int_list *list);
  * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
  * @ids_text: the same as it was typed.
  * @filter: of events that are tracepoints; NULL: none.
+ * @address_filter: of events that trace, likewise.
  * @no_inherit: leave out what the targets start.
  * @argv: the command to start, NULL if there is none.
  */
@@ -58,6 +59,7 @@ struct measure {
 	struct int_list ids;
 	const char *ids_text;
 	const char *filter;
+	const char *address_filter;
 	bool no_inherit;
 	char **argv;
 };
@@ -75,6 +77,7 @@ int measure_parse(struct measure *measure, int argc, char **argv,
 		  measure_apply apply, void *arg);
 int measure_number(const struct measure *measure, char option, const char *text,
 		   uint64_t max, uint64_t *number);
+int measure_filters_check(const struct measure *measure);
 bool measure_is_of_cpus(const struct measure *measure);
 int measure_device(struct pmuctl_device **dev);
 void measure_free(struct measure *measure);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_trace.h>
+
 #include "measure.h"
 
 /* Options without a letter; the commands' own have smaller numbers. */
@@ -31,6 +33,62 @@ static int target_option(struct measure *measure, enum target_kind kind,
 			 text, position + 1);
 }
 
+/* Those of traces begin with a word that no tracepoint has a comparison with. */
+static bool is_of_addresses(const char *filter)
+{
+	static const char *const words[] = { "filter", "start", "stop", "tracestop" };
+
+	filter += strspn(filter, " \t\n,");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		size_t length = strlen(words[i]);
+
+		if (!strncmp(filter, words[i], length) && strspn(filter + length, " \t") &&
+		    !strchr("=!<>&", filter[length + strspn(filter + length, " \t")]))
+			return true;
+	}
+	return false;
+}
+
+static int filter_option(struct measure *measure, const char *text)
+{
+	bool addresses = is_of_addresses(text);
+	const char **filter = addresses ? &measure->address_filter : &measure->filter;
+
+	if (*filter)
+		return say_usage(measure->command,
+				 "two filters of %s, '%s' and '%s': join them with '%s'",
+				 addresses ? "traces" : "tracepoints", *filter, text,
+				 addresses ? "," : "&&");
+	*filter = text;
+	return 0;
+}
+
+/**
+ * measure_filters_check() - are there events that the filters are of?
+ * @measure: what is measured, with its events.
+ *
+ * Return: 0 or an exit status.
+ */
+int measure_filters_check(const struct measure *measure)
+{
+	bool tracepoints = false, traces = false;
+
+	for (size_t i = 0; measure->events && i < pmuctl_events_count(measure->events); i++) {
+		tracepoints |= pmuctl_events_attr(measure->events, i)->type ==
+			       PERF_TYPE_TRACEPOINT;
+		traces |= pmuctl_events_trace(measure->events, i);
+	}
+	if (measure->filter && !tracepoints)
+		return say_usage(measure->command,
+				 "the filter '%s' is of tracepoints, and no event is one: add one, such as -e raw_syscalls:sys_enter",
+				 measure->filter);
+	if (measure->address_filter && !traces)
+		return say_usage(measure->command,
+				 "the filter '%s' is of traces, and no event traces: add one, such as -e intel_pt//u",
+				 measure->address_filter);
+	return 0;
+}
+
 /* One of the common options, or a wrong one; returns as a measure_apply does. */
 static int common_option(struct measure *measure, int option, int argc, char **argv)
 {
@@ -50,8 +108,7 @@ static int common_option(struct measure *measure, int option, int argc, char **a
 		measure->no_inherit = true;
 		return 0;
 	case OPTION_FILTER:
-		measure->filter = optarg;
-		return 0;
+		return filter_option(measure, optarg);
 	case 'h':
 		fputs(measure->command->help, stdout);
 		return -1;

@@ -30,7 +30,8 @@ static const char record_help[] =
 "  -a, --all-cpus            all CPUs\n"
 "  -i, --no-inherit          leave out the threads and processes that are started\n"
 "      --filter TEXT         of tracepoints: only if what they tell passes,\n"
-"                            as 'id == 39 || id == 186'\n"
+"                            as 'id == 39 || id == 186'; of traces: only these\n"
+"                            addresses, as 'filter 0x1000/0x20@/usr/bin/make'\n"
 "  -D, --delay MS            begin MS milliseconds later\n"
 "  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
 "                            not given; behind the comma, for each trace, 1024\n"
@@ -178,7 +179,7 @@ static int options_check(struct record_options *options)
 {
 	struct measure *measure = &options->measure;
 	bool traces = false;
-	int ret;
+	int ret = 0;
 
 	if (!measure->has_target && !measure->argv)
 		return say_usage(measure->command,
@@ -189,11 +190,14 @@ static int options_check(struct record_options *options)
 		options->frequency = FREQUENCY_DEFAULT;
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
-	if (!measure->events_text)
-		return options->snapshot ? say_no_trace(options) : 0;
-	ret = events_text_parse(measure->events_text, &measure->events);
+	if (measure->events_text)
+		ret = events_text_parse(measure->events_text, &measure->events);
+	if (!ret)
+		ret = measure_filters_check(measure);
 	if (ret)
 		return ret;
+	if (!measure->events_text)
+		return options->snapshot ? say_no_trace(options) : 0;
 	for (size_t i = 0; i < pmuctl_events_count(measure->events); i++)
 		traces |= pmuctl_events_trace(measure->events, i);
 	if (options->snapshot && !traces)

@@ -158,8 +158,9 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 	wrong = options_wrong(options);
 	if (wrong)
 		return say_usage(measure->command, "%s", wrong);
-	return measure->events_text ?
-		events_text_parse(measure->events_text, &measure->events) : 0;
+	if (measure->events_text)
+		ret = events_text_parse(measure->events_text, &measure->events);
+	return ret ? ret : measure_filters_check(measure);
 }
 
 /* --------------------------------------------------------- default events */

@@ -50,6 +50,18 @@ tracepoints_have_a_filter()
 		says 'cannot be understood at character 11'
 }
 
+# What no event has is not left out silently: the counts would be of something else.
+filters_need_an_event_of_their_kind()
+{
+	run 2 stat -e page-faults --filter 'id == 1' true && says "'id == 1' is of tracepoints" &&
+		run 2 stat --filter 'id == 1' true && says 'is of tracepoints' &&
+		run 2 record --filter 'id == 1' true && says 'is of tracepoints' &&
+		run 2 record -e raw_syscalls:sys_enter --filter 'filter 0x1000/0x20' true &&
+		says "'filter 0x1000/0x20' is of traces" &&
+		run 2 stat -e raw_syscalls:sys_enter --filter 'id == 1' --filter 'id == 2' true &&
+		says "join them with '&&'" && [ ! -e perf.data ]
+}
+
 a_tracepoint_that_is_not_there_is_refused()
 {
 	run 2 stat -e sched:nothing_of_the_kind true &&
