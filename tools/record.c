@@ -20,7 +20,8 @@ static const char record_help[] =
 "\n"
 "  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
 "                            cycles, or cpu-clock without a PMU, if it is not given\n"
-"  -F, --freq N              N samples in a second, 4000 if it is not given\n"
+"  -F, --freq N              N samples in a second, 4000 if it is not given; of\n"
+"                            tracepoints, a sample each if it is not given\n"
 "  -c, --count N             a sample at each Nth event\n"
 "  -g                        who called, too: call chains by frame pointers\n"
 "      --call-graph fp       the same\n"
@@ -186,7 +187,8 @@ static int options_check(struct record_options *options)
 				 "nothing to record: give a command, or -p, -t, -C or -a");
 	if (options->frequency && options->period)
 		return say_usage(measure->command, "-F and -c exclude each other");
-	if (!options->frequency && !options->period)
+	options->usual_rate = !options->frequency && !options->period;
+	if (options->usual_rate)
 		options->frequency = FREQUENCY_DEFAULT;
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");

@@ -19,6 +19,7 @@
  * @measure: which events, and whom to sample.
  * @frequency: samples in a second; 0 if @period is asked for.
  * @period: events from sample to sample.
+ * @usual_rate: nobody asked for either; then @frequency is ours.
  * @callchains: record who called.
  * @pages: size of each ring, without the page about it.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
@@ -34,6 +35,7 @@ struct record_options {
 	struct measure measure;
 	uint64_t frequency;
 	uint64_t period;
+	bool usual_rate;
 	bool callchains;
 	unsigned int pages;
 	unsigned int trace_pages;

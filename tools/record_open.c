@@ -21,7 +21,10 @@ static bool acts_on_trace(const struct perf_event_attr *attr)
 	return action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
 }
 
-/* What traces has no samples; what pauses and resumes a trace does so each time. */
+/*
+ * What traces has no samples; what pauses and resumes a trace does so each time. A tracepoint
+ * is of interest each time that it is passed: how many there are is no reason to leave some out.
+ */
 static void period_prepare(struct recording *r, size_t event)
 {
 	const struct record_options *options = r->options;
@@ -31,6 +34,8 @@ static void period_prepare(struct recording *r, size_t event)
 		return;
 	if (acts_on_trace(attr)) {
 		attr->sample_period = options->period ? options->period : 1;
+	} else if (options->usual_rate && attr->type == PERF_TYPE_TRACEPOINT) {
+		attr->sample_period = 1;
 	} else if (options->frequency) {
 		attr->freq = 1;
 		attr->sample_freq = options->frequency;

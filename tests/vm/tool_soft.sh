@@ -92,6 +92,22 @@ tracepoints_are_recorded()
 		run 0 script -i file && [ "$(wc -l <out)" -gt 5 ]
 }
 
+# As many as are counted, however fast they come, unless a rate is asked for.
+each_tracepoint_is_recorded()
+{
+	set -- dd if=/dev/zero of=/dev/null bs=1 count=3000
+	any_rate
+	run 0 stat -x ';' -e raw_syscalls:sys_enter --filter 'id == 1' "$@" || return 1
+	counted=$(grep sys_enter err | cut -d ';' -f 1)
+	run 0 record -q -e raw_syscalls:sys_enter --filter 'id == 1' -o file "$@" &&
+		run 0 script -i file || return 1
+	echo "$counted counted, $(wc -l <out) recorded"
+	mv out each
+	[ "$counted" -ge 3000 ] && [ "$(wc -l <each)" -eq "$counted" ] || return 1
+	run 0 record -q -c 100 -e raw_syscalls:sys_enter --filter 'id == 1' -o file "$@" &&
+		run 0 script -i file && [ "$(wc -l <out)" -eq $((counted / 100)) ]
+}
+
 what_there_is_is_listed()
 {
 	run 0 list page-faults && grep -q 'page-faults or faults' out &&
