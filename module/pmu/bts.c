@@ -18,7 +18,7 @@
  * bts_cpu.active:
  *
  *	start: the management area; active; then IA32_DEBUGCTL
- *	stop: active; then IA32_DEBUGCTL, then how far it got
+ *	stop: active, in one instruction; then IA32_DEBUGCTL, then how far it got
  *
  * The status register tells nothing of such an interrupt: it is ours if the threshold has been
  * passed. One that comes when its trace is not active any more is claimed once.
@@ -180,10 +180,23 @@ static void bts_let_others(void)
 
 /* ---- Memory ---- */
 
+/* It is not meant to be on; and must not, when its memory is somebody else's. */
+static void end_here(void *memory)
+{
+	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
+
+	if (!cpu->ours || cpu->area.base != (unsigned long)memory)
+		return;
+	write_ctl(0);
+	memset(&cpu->area, 0, sizeof(cpu->area));
+	cpu->area.threshold = NO_THRESHOLD;
+}
+
 static void bts_free(struct hwtrace *base)
 {
 	struct bts_trace *trace = bts_of(base);
 
+	on_each_cpu(end_here, trace->memory, 1);
 	vunmap(trace->memory);
 	trace->memory = NULL;
 }
@@ -267,10 +280,9 @@ static bool bts_stop(struct hwtrace *base, struct hwtrace_result *result)
 	struct bts_trace *trace = bts_of(base);
 	u64 next;
 
-	if (cpu->active != trace)
+	/* From here on the NMI leaves it alone; or has ended it, and told of it. */
+	if (this_cpu_cmpxchg(bts_cpu.active, trace, NULL) != trace)
 		return false;
-	WRITE_ONCE(cpu->active, NULL);
-	barrier();
 	apply(cpu);
 	/* The records are in memory, but others see them only after a fence. */
 	wmb();

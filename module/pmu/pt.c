@@ -11,9 +11,11 @@
  * pt_cpu.active:
  *
  *	start: tables and registers, TraceEn last; then active
- *	stop: active; then TraceEn, then the rest
+ *	stop: active, in one instruction; then TraceEn, then the rest
  *
- * An NMI before active is set is not lost: start looks whether there was one.
+ * An NMI before active is set is not lost: start looks whether there was one. An NMI that
+ * ends a trace, or pauses it, while what it interrupts is about to write TraceEn, is not lost
+ * either: who writes it looks afterwards whether that is still wanted.
  */
 #include <linux/cpufeature.h>
 #include <linux/gfp.h>
@@ -131,9 +133,8 @@ static bool pt_is_taken(void)
 
 /* ---- Tables ---- */
 
-static void pt_free(struct hwtrace *trace)
+static void free_tables(struct topa *topa)
 {
-	struct topa *topa = &pt_of(trace)->topa;
 	unsigned int i;
 
 	if (topa->tables)
@@ -169,7 +170,7 @@ static bool pt_alloc(struct hwtrace *trace, const struct auxbuf *buf)
 	return true;
 
 err:
-	pt_free(trace);
+	free_tables(topa);
 	return false;
 }
 
@@ -207,6 +208,25 @@ static bool place_has_room(const struct topa *topa, const struct topa_place *pla
 	return place->offset != BIT_ULL(topa->shift);
 }
 
+/* It is not meant to be on; and must not, when its memory is somebody else's. */
+static void end_here(void *topa)
+{
+	struct topa_place place;
+	u64 ctl;
+
+	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	if ((ctl & PT_CTL_TRACE) && read_place(topa, &place))
+		wrmsrl(MSR_IA32_RTIT_CTL, 0);
+}
+
+static void pt_free(struct hwtrace *trace)
+{
+	struct topa *topa = &pt_of(trace)->topa;
+
+	on_each_cpu(end_here, topa, 1);
+	free_tables(topa);
+}
+
 static void write_filter(const struct pt_filter *filter)
 {
 	unsigned int i;
@@ -222,6 +242,25 @@ static u64 ctl_of(const struct pt_trace *trace)
 	u64 ctl = trace->ctl | pt_filter_ctl(&trace->filter);
 
 	return READ_ONCE(trace->base.paused) ? ctl : ctl | PT_CTL_TRACE;
+}
+
+static u64 wanted(const struct pt_cpu *cpu)
+{
+	const struct pt_trace *trace = READ_ONCE(cpu->active);
+
+	return trace ? ctl_of(trace) : 0;
+}
+
+/* Let the register, which is @ctl now, be as it should; an NMI may change that meanwhile. */
+static void apply(const struct pt_cpu *cpu, u64 ctl)
+{
+	u64 now;
+
+	while ((now = wanted(cpu)) != ctl) {
+		ctl = now;
+		wrmsrl(MSR_IA32_RTIT_CTL, ctl);
+		barrier();
+	}
 }
 
 static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_span *span)
@@ -246,8 +285,7 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
 	barrier();
-	for (; ctl != ctl_of(trace); wrmsrl(MSR_IA32_RTIT_CTL, ctl))
-		ctl = ctl_of(trace); /* an NMI has paused it, or the reverse */
+	apply(cpu, ctl);
 	if (READ_ONCE(cpu->missed))
 		hwpmu_core_ops->trace(base);
 	return HWTRACE_STARTED;
@@ -255,15 +293,13 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 
 static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 {
-	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
 	struct pt_trace *trace = pt_of(base);
 	struct topa_place place;
 	u64 status;
 
-	if (cpu->active != trace)
+	/* From here on the NMI leaves it alone; or has ended it, and told of it. */
+	if (this_cpu_cmpxchg(pt_cpu.active, trace, NULL) != trace)
 		return false;
-	WRITE_ONCE(cpu->active, NULL);
-	barrier();
 	wrmsrl(MSR_IA32_RTIT_CTL, 0);
 	/* The packets are in memory, but others see them only after a fence. */
 	wmb();
@@ -284,14 +320,15 @@ static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 
 static bool pt_pause(struct hwtrace *base, bool pause)
 {
+	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
 	struct pt_trace *trace = pt_of(base);
 
 	if (READ_ONCE(base->paused) == pause)
 		return false;
 	WRITE_ONCE(base->paused, pause);
 	barrier(); /* an NMI from here on, which starts it anew, knows */
-	if (this_cpu_read(pt_cpu.active) == trace)
-		wrmsrl(MSR_IA32_RTIT_CTL, ctl_of(trace));
+	if (READ_ONCE(cpu->active) == trace)
+		apply(cpu, ctl_of(trace) ^ PT_CTL_TRACE);
 	return true;
 }
 

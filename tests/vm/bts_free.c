@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A trace that is found on when its buffer goes is ended before the memory is somebody else's.
+ * None should be: here it is turned on past the module, through /dev/cpu/0/msr. For --cpu
+ * intel-bts, which has both units.
+ */
+#include "aux.h"
+
+TestSuite(bts_free, .timeout = 300);
+
+/* SDM Vol. 4 */
+#define RTIT_CTL	0x570
+#define RTIT_STATUS	0x571
+#define RTIT_BASE	0x560
+#define DEBUGCTL	0x1d9
+#define TRACE_EN	1ULL
+#define DEBUGCTL_BTS	(3ULL << 6)
+#define DEBUGCTL_BTINT	(1ULL << 8)
+
+static int open_msrs(void)
+{
+	int fd;
+
+	if (access("/dev/cpu/0/msr", F_OK))
+		cr_assert_eq(system("insmod \"$(find /lib/ /usr/lib/ -name 'msr.ko' | head -n 1)\""),
+			     0, "the guest lacks the msr module");
+	fd = open("/dev/cpu/0/msr", O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%m");
+	return fd;
+}
+
+static uint64_t get(int msrs, uint32_t number)
+{
+	uint64_t value;
+
+	cr_assert_eq(pread(msrs, &value, sizeof(value), number), sizeof(value), "%#x: %m", number);
+	return value;
+}
+
+static void set(int msrs, uint32_t number, uint64_t value)
+{
+	cr_assert_eq(pwrite(msrs, &value, sizeof(value), number), sizeof(value), "%#x: %m", number);
+}
+
+/* This task's user mode on CPU 0, which was traced a little and is not any more */
+static void open_used(struct trace *t, uint32_t type, uint64_t config)
+{
+	union raw_attr a = raw_attr(type, config);
+
+	trace_pin(0, 0);
+	a.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	a.attr.sample_id_all = 1;
+	trace_open(t, &a, 0, -1, 16, PROT_READ | PROT_WRITE);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+}
+
+static void unmap(const struct trace *t)
+{
+	cr_assert_eq(munmap((void *)t->aux, t->size), 0);
+}
+
+Test(bts_free, processor_trace)
+{
+	int msrs = open_msrs();
+	struct trace t;
+	uint64_t ctl;
+
+	open_used(&t, trace_type(), 0x2401);
+	cr_assert_eq(get(msrs, RTIT_CTL) & TRACE_EN, 0);
+	cr_assert_neq(get(msrs, RTIT_BASE), 0);
+	/* Of user mode, to tables in memory: SDM Vol. 3C, "IA32_RTIT_CTL MSR" */
+	ctl = 1 << 13 | 1 << 8 | 1 << 3 | TRACE_EN;
+	set(msrs, RTIT_STATUS, 0);
+	set(msrs, RTIT_CTL, ctl);
+	cr_assert_eq(get(msrs, RTIT_CTL), ctl);
+	unmap(&t);
+	cr_assert_eq(get(msrs, RTIT_CTL) & TRACE_EN, 0);
+	close(t.fd);
+}
+
+/* Whose tables are others is left alone. */
+Test(bts_free, processor_trace_of_others)
+{
+	int msrs = open_msrs();
+	struct trace t;
+	uint64_t base;
+
+	open_used(&t, trace_type(), 0x2401);
+	base = get(msrs, RTIT_BASE);
+	set(msrs, RTIT_BASE, 0x1000);
+	set(msrs, RTIT_STATUS, 0);
+	/* It traces nothing: neither kernel nor user mode. */
+	set(msrs, RTIT_CTL, 1 << 8 | TRACE_EN);
+	unmap(&t);
+	cr_assert_eq(get(msrs, RTIT_CTL) & TRACE_EN, TRACE_EN);
+	set(msrs, RTIT_CTL, 0);
+	set(msrs, RTIT_BASE, base);
+	close(t.fd);
+}
+
+Test(bts_free, branch_trace_store)
+{
+	int msrs = open_msrs();
+	struct trace t;
+	uint64_t ctl;
+
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	ctl = get(msrs, DEBUGCTL);
+	cr_assert_eq(ctl & (DEBUGCTL_BTS | DEBUGCTL_BTINT), 0);
+	set(msrs, DEBUGCTL, ctl | DEBUGCTL_BTS);
+	cr_assert_eq(get(msrs, DEBUGCTL), ctl | DEBUGCTL_BTS);
+	unmap(&t);
+	cr_assert_eq(get(msrs, DEBUGCTL), ctl);
+	close(t.fd);
+}
