@@ -54,6 +54,17 @@ int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *lea
 int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
 			struct pmuctl_explanation *why);
 
+/* May anything join this leader (NULL: no group), in this context? @ctx->lock is held: an exec
+ * and the end of the task end both at any time, so it is asked when something is listed.
+ */
+static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
+				   const struct pmuctl_event *leader)
+{
+	lockdep_assert_held(&ctx->lock);
+	return !ctx->gone &&
+	       (!leader || (!leader->ended && leader->leader == leader));
+}
+
 /* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
 bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
 

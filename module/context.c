@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "admission.h"
 #include "context_table.h"
 #include "cpu_state.h"
 #include "inherit_switch.h"

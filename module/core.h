@@ -200,7 +200,7 @@ struct pmuctl_tally {
  *	it is made when it gets a buffer; then it does not change any more.
  *
  * @heritage: all zero if it is not inherited. See inherit.h.
- * @rcu: delays the end of one that is a child.
+ * @rcu: delays the end until nobody can look at it any more.
  *
  * Protected by @context->lock; an exec of the task changes them without any other:
  * @leader: of its group; itself if it is alone.
@@ -290,17 +290,6 @@ static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
 #define for_each_meant(each, event, group)				\
 	for ((each) = (group) ? (event)->leader : (event); (each);	\
 	     (each) = (group) ? pmuctl_group_next(each) : NULL)
-
-/* May anything join this leader (NULL: no group), in this context? @ctx->lock is held: an exec
- * and the end of the task end both at any time, so it is asked when something is listed.
- */
-static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
-				   const struct pmuctl_event *leader)
-{
-	lockdep_assert_held(&ctx->lock);
-	return !ctx->gone &&
-	       (!leader || (!leader->ended && leader->leader == leader));
-}
 
 /* Walk the groups of a context, pinned ones first, by their leaders. */
 #define for_each_group(leading, class, ctx)				\
@@ -451,6 +440,9 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);
+
+/* The same once nobody can look at it any more who found it before. */
+void pmuctl_event_free_later(struct pmuctl_event *event);
 
 /* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */
 void pmuctl_event_switch_child(struct pmuctl_event *child, bool group,

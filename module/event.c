@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
@@ -252,7 +253,6 @@ static void give_up_half(struct pmuctl_event *event)
 static void dealloc_one(struct pmuctl_event *event)
 {
 	pmuctl_sampling_free(event);
-	pmuctl_aux_free(event->aux);
 	if (event->tally == &event->own) {
 		kmem_cache_free(event_cache, event);
 		return;
@@ -260,6 +260,23 @@ static void dealloc_one(struct pmuctl_event *event)
 	/* It ends with another one's tally, and somebody else still has its own. */
 	give_up_half(container_of(event->tally, struct pmuctl_event, own));
 	give_up_half(event);
+}
+
+static void free_event_rcu(struct rcu_head *rcu)
+{
+	dealloc_one(container_of(rcu, struct pmuctl_event, rcu));
+}
+
+void pmuctl_event_free_later(struct pmuctl_event *event)
+{
+	call_rcu(&event->rcu, free_event_rcu);
+}
+
+static void dealloc_root(struct pmuctl_event *event)
+{
+	pmuctl_aux_free(event->aux); /* it may wait */
+	event->aux = NULL;
+	pmuctl_event_free_later(event);
 }
 
 /* The memory of an event that is not attached */
@@ -270,14 +287,14 @@ static void dealloc_event(struct pmuctl_event *event)
 	if (event->on_cpu) {
 		for_each_possible_cpu(cpu)
 			if (event->on_cpu[cpu])
-				dealloc_one(event->on_cpu[cpu]);
+				dealloc_root(event->on_cpu[cpu]);
 		kfree(event->on_cpu);
 	}
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
 	pmuctl_trace_free(event->sw.trace);
-	dealloc_one(event);
+	dealloc_root(event);
 }
 
 /* Does it need an output from the start? */
@@ -542,5 +559,6 @@ int __init pmuctl_event_init(void)
 
 void pmuctl_event_exit(void)
 {
+	rcu_barrier(); /* free_event_rcu() is code of this module */
 	kmem_cache_destroy(event_cache);
 }

@@ -173,14 +173,15 @@ unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
 				    unsigned int max)
 {
 	u64 format = event->read_format;
-	struct pmuctl_event *first =
-		format & PERF_FORMAT_GROUP ? event->leader : event;
+	struct pmuctl_event *first;
 	unsigned long flags;
 	unsigned int n = 0;
 
 	if (event->on_cpu || event->heritage.root)
 		return 0;
 	local_irq_save(flags);
+	/* Not before: until here its leader may be closed by another CPU, and be freed. */
+	first = format & PERF_FORMAT_GROUP ? event->leader : event;
 	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
 	    first->own.counter.running)
 		n = format & PERF_FORMAT_GROUP ?

@@ -125,19 +125,11 @@ void pmuctl_inherit_unlock(struct pmuctl_event *event)
 
 /* ---- Walks ---- */
 
-static void free_child_rcu(struct rcu_head *rcu)
-{
-	struct pmuctl_event *child =
-		container_of(rcu, struct pmuctl_event, rcu);
-
-	pmuctl_event_free_child(child);
-}
-
 /* It is not listed any more. Who found it before may still look at it. */
 static void release_child(struct pmuctl_event *child)
 {
 	pmuctl_context_put(child->context);
-	call_rcu(&child->rcu, free_child_rcu);
+	pmuctl_event_free_later(child);
 }
 
 void pmuctl_inherit_release(struct list_head *list)
@@ -275,9 +267,4 @@ void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period)
 	h->period = period;
 	WRITE_ONCE(h->changes, h->changes + 1);
 	pmuctl_inherit_walk(event, follow_period, &period);
-}
-
-void pmuctl_inherit_exit(void)
-{
-	rcu_barrier(); /* free_child_rcu() is code of this module */
 }

@@ -219,8 +219,6 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx);
 /* How many children there is no memory for, ever. Any context. */
 unsigned long pmuctl_inherit_missing(void);
 
-void pmuctl_inherit_exit(void);
-
 /* Free children that are on this list by their kin, and nowhere else. Any context. */
 void pmuctl_inherit_release(struct list_head *list);
 

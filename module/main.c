@@ -82,7 +82,6 @@ static void __exit pmuctl_exit(void)
 	pmuctl_permission_exit();
 	pmuctl_sideband_exit();
 	pmuctl_hooks_exit();
-	pmuctl_inherit_exit();
 	pmuctl_claim_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_context_exit();

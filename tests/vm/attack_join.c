@@ -310,6 +310,39 @@ Test(attack_join, joining_a_leader_that_is_closed)
 	cr_assert_eq(event_why.code, PMUCTL_WHY_GROUP_FD);
 }
 
+/* Reads of a group, through a sibling, find both of it or the sibling alone. */
+static void read_round(struct rounds *r, unsigned int i)
+{
+	struct perf_event_attr attr = instructions_u();
+	uint64_t id[2], read_of[1 + 2 * 2];
+	ssize_t size;
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	r->fd[0] = group_open(attr, -1);
+	r->fd[1] = group_open(attr, r->fd[0]);
+	id[0] = event_id(r->fd[0]);
+	id[1] = event_id(r->fd[1]);
+	tell(&r->begun, i);
+	do {
+		size = read(r->fd[1], read_of, sizeof(read_of));
+		cr_assert_gt(size, 0, "%m");
+		cr_assert(read_of[0] == 1 || read_of[0] == 2, "%lu", read_of[0]);
+		cr_assert_eq(size, 8 + 16 * (ssize_t)read_of[0]);
+		cr_assert_eq(read_of[2], id[2 - read_of[0]]);
+		if (read_of[0] == 2)
+			cr_assert_eq(read_of[4], id[1]);
+	} while (read_of[0] == 2);
+	wait_for(&r->done, i);
+	close(r->fd[1]);
+}
+
+Test(attack_join, reading_a_group_whose_leader_is_being_closed)
+{
+	struct rounds r = { .begun = 0 };
+
+	rounds_run(&r, read_round);
+}
+
 /* ---- At the time of a fork ---- */
 
 #define FORKS		300
