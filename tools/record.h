@@ -4,7 +4,8 @@
  * record_run.c is the order of things, record_open.c opens events and rings,
  * record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
- * machine, record_formats.c tracepoints, record_dsos.c the programs.
+ * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
+ * name of the file.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H
@@ -173,6 +174,26 @@ void formats_put(struct perfdata *file, const struct perfdata_event *events,
 /* record_kcore.c */
 int kcore_create(const char *dir);
 int kcore_copy(const char *dir);
+
+/* record_output.c */
+
+/**
+ * struct output - where a recording goes
+ * @name: as the user gave it.
+ * @path: the same, links followed.
+ * @temporary: its name until it is kept; then NULL.
+ * @fd: of the file, or of the one in the directory; -1: it is not open.
+ */
+struct output {
+	const char *name;
+	char *path;
+	char *temporary;
+	int fd;
+};
+
+int output_open(struct output *output, const char *name, bool kcore);
+void output_keep(struct output *output);
+int output_close(struct output *output);
 
 /* record_run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);

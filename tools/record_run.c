@@ -6,13 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -24,7 +22,7 @@
  * @snapshots: descriptor of the signals that ask for snapshots of traces, or -1.
  * @child: the command, its pid is 0 if there is none.
  * @recording: events and rings.
- * @fd: of the file.
+ * @output: where it goes.
  * @file: what is written.
  * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
  * @reader: copies the records.
@@ -36,7 +34,7 @@ struct session {
 	int snapshots;
 	struct child child;
 	struct recording *recording;
-	int fd;
+	struct output output;
 	struct perfdata *file;
 	struct dsos *dsos;
 	struct reader *reader;
@@ -51,47 +49,14 @@ static int say_cannot_write(const struct session *s, int error)
 
 /* ------------------------------------------------------------------- file */
 
-/* What was recorded before is kept under another name. */
-static int keep_old(const char *path)
-{
-	struct stat stat;
-	char *old;
-	int ret = 0;
-
-	if (lstat(path, &stat) < 0 || !S_ISREG(stat.st_mode) || !stat.st_size)
-		return 0;
-	if (asprintf(&old, "%s.old", path) < 0)
-		return -ENOMEM;
-	if (rename(path, old) < 0)
-		ret = -errno;
-	free(old);
-	return ret;
-}
-
 static int file_open(struct session *s)
 {
-	const char *path = s->options->output;
-	int ret = keep_old(path);
+	int ret = output_open(&s->output, s->options->output, s->options->kcore);
 
-	if (ret < 0) {
-		say_error("cannot rename '%s' to '%s.old': %s", path, path,
-			  strerror(-ret));
+	if (ret < 0)
 		return ret;
-	}
-	if (s->options->kcore)
-		s->fd = kcore_create(path);
-	else
-		s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY |
-			     O_NONBLOCK, 0600);
-	if (s->fd < 0)
-		return say_cannot_write(s, s->options->kcore ? s->fd : -errno);
-	ret = perfdata_create(s->fd, s->recording->events,
+	ret = perfdata_create(s->output.fd, s->recording->events,
 			      s->recording->set.nr_events, &s->file);
-	if (ret == -ESPIPE) {
-		say_error("cannot record to '%s': it is no file but a pipe or a terminal; give one with -o FILE",
-			  path);
-		return ret;
-	}
 	return ret < 0 ? say_cannot_write(s, ret) : 0;
 }
 
@@ -191,7 +156,7 @@ static int start(struct session *s)
 		ret = describe(s, true);
 	/* The hooks of all events are in the code by now. */
 	if (ret == 0 && s->options->kcore)
-		ret = kcore_copy(s->options->output);
+		ret = kcore_copy(s->output.temporary);
 	if (ret == 0 && !by_exec && !s->options->delay)
 		ret = begin(s);
 	if (ret < 0) {
@@ -202,6 +167,7 @@ static int start(struct session *s)
 	ret = command_start(s);
 	if (ret)
 		return ret;
+	output_keep(&s->output);
 	/* Better what it has mapped right after its start than nothing */
 	if (by_exec && !recording_tells_maps(s->recording)) {
 		ret = describe(s, false);
@@ -370,8 +336,8 @@ static int snapshots_block(void)
  */
 int record_run(struct pmuctl_device *dev, const struct record_options *options)
 {
-	struct session s = { .options = options, .fd = -1, .snapshots = -1 };
-	int status = STATUS_FAILED;
+	struct session s = { .options = options, .output.fd = -1, .snapshots = -1 };
+	int status = STATUS_FAILED, ret;
 	sigset_t mask;
 
 	s.signals = signals_block(&mask);
@@ -389,8 +355,9 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 	dsos_free(s.dsos);
 	perfdata_free(s.file);
 	recording_close(s.recording);
-	if (s.fd >= 0 && close(s.fd) < 0 && status == STATUS_OK) {
-		say_cannot_write(&s, -errno);
+	ret = output_close(&s.output);
+	if (ret < 0 && status == STATUS_OK) {
+		say_cannot_write(&s, ret);
 		status = STATUS_FAILED;
 	}
 	close(s.signals);

@@ -308,6 +308,20 @@ old_file_is_kept()
 		[ "$(stat -c %a perf.data)" = 600 ]
 }
 
+# A slip of the finger costs nothing: neither the recording nor the one before it.
+old_file_is_kept_if_nothing_is_recorded()
+{
+	for status in 1 2; do
+		record 3 -q -e instructions:u -c ${status}00003 "$PROGRAM" || return 1
+	done
+	md5sum perf.data perf.data.old >sums
+	record 127 /nonexistent/command && record 126 /etc/passwd &&
+		record 1 -e instructions:u -F 2000000000 true && record 1 -p 999999 &&
+		record 2 -e nonsense true && record 1 -m 1048576 -a true &&
+		record 1 -o . true && says "'.': it is a directory" || return 1
+	md5sum -c sums >out && [ "$(echo *)" = 'check.log err out perf.data perf.data.old sums' ]
+}
+
 # A reader that stands still loses records, and says so, and perf knows too.
 lost_records_are_told()
 {

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a recording goes: to a temporary name beside its own until it is certain that there
+ * will be one, so that a slip of the finger does not cost what was recorded before; then that
+ * is kept under another name, and the new one gets its own. A recording with a copy of the
+ * kernel's code is a directory, of which the names are known: nothing else is ever removed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record.h"
+
+/* Links that lead to links; more of them go round in a circle. */
+#define LINKS_MAX 40
+
+static const char *const directory_files[] = {
+	"data", "kcore_dir/kcore", "kcore_dir/kallsyms", "kcore_dir/modules",
+};
+
+/* "FOLDER/NAME" as a new string; NULL without memory. */
+static char *join(const char *folder, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+static int say_cannot_write(const struct output *output, int error)
+{
+	say_error("cannot write to '%s': %s", output->name, strerror(-error));
+	return error;
+}
+
+/* What a link at @path leads to, as a new string; NULL with errno set. */
+static char *link_target(const char *path)
+{
+	char text[PATH_MAX], *folder, *target;
+	ssize_t length = readlink(path, text, sizeof(text) - 1);
+	const char *slash = strrchr(path, '/');
+
+	if (length < 0)
+		return NULL;
+	text[length] = '\0';
+	if (*text == '/' || !slash)
+		return strdup(text);
+	folder = strndup(path, (size_t)(slash - path));
+	target = folder ? join(folder, text) : NULL;
+	free(folder);
+	return target;
+}
+
+/* The recording is where a link leads to, whether that is there yet or not. */
+static int follow_links(struct output *output)
+{
+	struct stat about;
+
+	output->path = strdup(output->name);
+	for (int i = 0; output->path; i++) {
+		char *target;
+
+		if (lstat(output->path, &about) < 0 || !S_ISLNK(about.st_mode))
+			return 0;
+		if (i == LINKS_MAX)
+			return -ELOOP;
+		target = link_target(output->path);
+		free(output->path);
+		output->path = target;
+	}
+	return -ENOMEM;
+}
+
+/* Is it a directory that was made for a recording? */
+static bool is_recording(const char *path)
+{
+	bool found = true;
+
+	for (size_t i = 0; i < 2 && found; i++) {
+		char *inner = join(path, i ? "kcore_dir" : "data");
+
+		found = inner && access(inner, F_OK) == 0;
+		free(inner);
+	}
+	return found;
+}
+
+/* What is there must be replaceable: nothing, a file, or such a directory. */
+static int check_name(const struct output *output)
+{
+	struct stat about;
+
+	if (stat(output->name, &about) < 0)
+		return errno == ENOENT ? 0 : say_cannot_write(output, -errno);
+	if (S_ISDIR(about.st_mode) && !is_recording(output->name)) {
+		say_error("cannot write to '%s': it is a directory; give the name of a file with -o",
+			  output->name);
+		return -EISDIR;
+	}
+	if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+		return 0;
+	say_error("cannot record to '%s': it is no file but a pipe, a terminal or a device; give one with -o FILE",
+		  output->name);
+	return -ESPIPE;
+}
+
+/* A file or such a directory; nothing is done if there is neither. */
+static int remove_recording(const char *path)
+{
+	struct stat about;
+	char *inner;
+
+	if (lstat(path, &about) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISDIR(about.st_mode))
+		return unlink(path) < 0 ? -errno : 0;
+	for (size_t i = 0; i < ARRAY_LEN(directory_files); i++) {
+		inner = join(path, directory_files[i]);
+		if (inner)
+			unlink(inner);
+		free(inner);
+	}
+	inner = join(path, "kcore_dir");
+	if (inner)
+		rmdir(inner);
+	free(inner);
+	return rmdir(path) < 0 ? -errno : 0;
+}
+
+static int kcore_open(struct output *output)
+{
+	int fd = kcore_create(output->temporary);
+
+	if (fd < 0)
+		return say_cannot_write(output, fd);
+	output->fd = fd;
+	return 0;
+}
+
+/**
+ * output_open() - make a place for a recording
+ * @output: filled; to be given to output_close().
+ * @name: of the file; or of the directory, if @kcore.
+ * @kcore: it will have a copy of the kernel's code.
+ *
+ * What has that name stays there until output_keep().
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int output_open(struct output *output, const char *name, bool kcore)
+{
+	int ret;
+
+	memset(output, 0, sizeof(*output));
+	output->fd = -1;
+	output->name = name;
+	ret = check_name(output);
+	if (ret < 0)
+		return ret;
+	ret = follow_links(output);
+	if (ret < 0)
+		return say_cannot_write(output, ret);
+	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+		output->temporary = NULL;
+		return say_cannot_write(output, -ENOMEM);
+	}
+	if (!kcore)
+		ret = mkostemp(output->temporary, O_CLOEXEC);
+	else if (mkdtemp(output->temporary))
+		return kcore_open(output);
+	else
+		ret = -1;
+	if (ret < 0)
+		return say_cannot_write(output, -errno);
+	output->fd = ret;
+	return 0;
+}
+
+/* Let nothing be in the way of what was recorded before; only what was recorded may go. */
+static int make_room(const char *old)
+{
+	struct stat about;
+
+	if (lstat(old, &about) < 0)
+		return -errno;
+	return S_ISDIR(about.st_mode) && !is_recording(old) ? -EISDIR : remove_recording(old);
+}
+
+/* What was recorded before gets another name; what has that is gone. */
+static int keep_old(const struct output *output)
+{
+	struct stat about;
+	char *old;
+	int ret = 0;
+
+	if (stat(output->path, &about) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	/* An empty file is nobody's loss. */
+	if (S_ISREG(about.st_mode) && !about.st_size)
+		return unlink(output->path) < 0 ? -errno : 0;
+	if (asprintf(&old, "%s.old", output->path) < 0)
+		return -ENOMEM;
+	/* In one step, unless one of them is a directory */
+	if (rename(output->path, old) < 0) {
+		ret = errno == EISDIR || errno == ENOTDIR || errno == ENOTEMPTY ||
+		      errno == EEXIST ? make_room(old) : -errno;
+		if (ret == 0 && rename(output->path, old) < 0)
+			ret = -errno;
+	}
+	free(old);
+	return ret;
+}
+
+/**
+ * output_keep() - the recording takes its place, and what was there is kept as NAME.old
+ * @output: that is open.
+ *
+ * If that is not possible the recording stays where it is, and the user has been told where.
+ */
+void output_keep(struct output *output)
+{
+	int ret = keep_old(output);
+
+	if (ret < 0)
+		say_error("cannot rename '%s' to '%s.old': %s; the recording is in '%s'",
+			  output->path, output->path, strerror(-ret), output->temporary);
+	else if (rename(output->temporary, output->path) < 0)
+		say_error("cannot rename '%s' to '%s': %s; the recording is in the former",
+			  output->temporary, output->path, strerror(errno));
+	free(output->temporary);
+	output->temporary = NULL;
+}
+
+/**
+ * output_close() - close it, and remove what was not kept
+ * @output: that was opened, or not.
+ *
+ * Return: 0 or a negative errno.
+ */
+int output_close(struct output *output)
+{
+	int ret = 0;
+
+	if (output->fd >= 0 && close(output->fd) < 0)
+		ret = -errno;
+	if (output->temporary)
+		remove_recording(output->temporary);
+	free(output->temporary);
+	free(output->path);
+	return ret;
+}
