@@ -11,12 +11,14 @@
  *
  * Whatever it is that goes through all events of a context does so with interrupts off, at each
  * switch: so the parameter max_events_per_context limits how many an ordinary user may put there.
+ * Its default is such that this takes less than a million instructions, whatever they are.
  */
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
 #include "admission.h"
 #include "pmu/place.h"
+#include "soft.h"
 
 static bool overcommit = true;
 module_param(overcommit, bool, 0644);
@@ -47,10 +49,10 @@ module_param_cb(reserve_percpu, &reserve_ops, &pmuctl_reserve_percpu, 0644);
 MODULE_PARM_DESC(reserve_percpu,
 		 "General counters of each CPU that only events of CPUs may use (default 0)");
 
-static unsigned int max_events_per_context = 1024;
+static unsigned int max_events_per_context = 512;
 module_param(max_events_per_context, uint, 0644);
 MODULE_PARM_DESC(max_events_per_context,
-		 "Events that a task or a CPU may have, of those without CAP_PERFMON and CAP_SYS_RESOURCE (default 1024)");
+		 "Events that a task or a CPU may have, of those without CAP_PERFMON and CAP_SYS_RESOURCE (default 512)");
 
 int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
 			struct pmuctl_explanation *why)
@@ -58,10 +60,11 @@ int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_ev
 	unsigned int max = READ_ONCE(max_events_per_context);
 
 	lockdep_assert_held(&pmuctl_mutex);
-	if (event->unlimited || READ_ONCE(ctx->nr_events) < max)
+	if (event->unlimited || READ_ONCE(ctx->nr_events) + pmuctl_event_weight(event) <= max)
 		return 0;
 	return pmuctl_refuse(why, EVENTS_CONTEXT, ctx->task ? "pid" : "cpu",
-			     ctx->task ? "task" : "CPU", max);
+			     ctx->task ? "task" : "CPU", max,
+			     PMUCTL_WEIGHT_CLOCK);
 }
 
 /* The counters of a CPU with @caps that the events of a context may use */

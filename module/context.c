@@ -136,7 +136,7 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
 	ctx->nr_inherit += !!event->heritage.root;
-	WRITE_ONCE(ctx->nr_events, ctx->nr_events + 1);
+	WRITE_ONCE(ctx->nr_events, ctx->nr_events + pmuctl_event_weight(event));
 	ctx->kin = 0;
 }
 
@@ -293,7 +293,8 @@ bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->tally->counter.user;
 	event->context->nr_inherit -= !!event->heritage.root;
-	WRITE_ONCE(event->context->nr_events, event->context->nr_events - 1);
+	WRITE_ONCE(event->context->nr_events,
+		   event->context->nr_events - pmuctl_event_weight(event));
 	event->context->kin = 0;
 	return pc && (others || pc->waiting);
 }

@@ -82,7 +82,7 @@ enum pmuctl_class {
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events whose counter.user is set.
  * @nr_inherit: events that children of its task get.
- * @nr_events: all its events.
+ * @nr_events: all its events, by their weight (soft.h).
  * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,
  *	and negative ones are for switches that are always split: see inherit_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets

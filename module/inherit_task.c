@@ -13,6 +13,7 @@
 #include "context_table.h"
 #include "inherit.h"
 #include "output.h"
+#include "soft.h"
 
 static atomic_long_t missing;
 
@@ -272,6 +273,12 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 	raw_spin_unlock(&shard->lock);
 }
 
+static void forget_child(struct pmuctl_context *ctx, const struct pmuctl_event *child)
+{
+	ctx->nr_inherit--;
+	WRITE_ONCE(ctx->nr_events, ctx->nr_events - pmuctl_event_weight(child));
+}
+
 static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 		      struct list_head *done)
 {
@@ -283,13 +290,11 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	list_del(&leader->node);
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		list_del(&event->node);
+		forget_child(ctx, event);
 		pmuctl_inherit_end_child(event, done);
-		ctx->nr_inherit--;
-		WRITE_ONCE(ctx->nr_events, ctx->nr_events - 1);
 	}
+	forget_child(ctx, leader);
 	pmuctl_inherit_end_child(leader, done);
-	ctx->nr_inherit--;
-	WRITE_ONCE(ctx->nr_events, ctx->nr_events - 1);
 }
 
 void pmuctl_inherit_end(struct pmuctl_context *ctx)

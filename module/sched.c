@@ -262,7 +262,11 @@ static void set_error(struct pmuctl_event *leader)
 	clear_eligible(leader);
 }
 
-static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+/*
+ * @stopped: the flexible ones are off already, for another pinned one: there may be many that find
+ * nothing, and that go through these each.
+ */
+static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx, bool *stopped)
 {
 	struct pmuctl_event *leader;
 
@@ -270,10 +274,14 @@ static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		if (!leader->tally->eligible || leader->tally->counter.running ||
 		    start_members(pc, leader))
 			continue;
-		stop_all_flexible(pc);
-		pc->full = 0;
-		if (!start_members(pc, leader))
-			set_error(leader);
+		if (!*stopped) {
+			*stopped = true;
+			stop_all_flexible(pc);
+			pc->full = 0;
+			if (start_members(pc, leader))
+				continue;
+		}
+		set_error(leader);
 	}
 }
 
@@ -371,6 +379,7 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);
 	bool idle = is_idle_task(task);
+	bool stopped = false;
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->waiting = false;
@@ -388,9 +397,9 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	pc->full = 0;
 
 	if (of_cpu)
-		start_pinned(pc, &pc->context);
+		start_pinned(pc, &pc->context, &stopped);
 	if (of_task) {
-		start_pinned(pc, of_task);
+		start_pinned(pc, of_task, &stopped);
 		if (pc->task_first)
 			start_flexible(pc, of_task, now);
 	}

@@ -33,7 +33,7 @@
 #define PMUCTL_SAY_EVENTS_USER EMFILE, \
 	"the user has %u events open and may have %u: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_user"
 #define PMUCTL_SAY_EVENTS_CONTEXT ENOSPC, \
-	"the %s has %u events or more already, which every switch goes through: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_context"
+	"the %s may have %u events (a clock that samples is %u), as every switch goes through them: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_context"
 
 /* The attr */
 #define PMUCTL_SAY_ATTR_TOO_SMALL E2BIG, \

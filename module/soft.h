@@ -250,6 +250,17 @@ static inline bool pmuctl_soft_is_clock(const struct pmuctl_event *event)
 	return event->soft == &pmuctl_soft_clock_ops;
 }
 
+/*
+ * What an event counts as where their number is limited, for what it costs at a switch. A clock
+ * that samples has a timer of its own, which is started and stopped there. Any context.
+ */
+#define PMUCTL_WEIGHT_CLOCK	4
+
+static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
+{
+	return event->sampling && pmuctl_soft_is_clock(event) ? PMUCTL_WEIGHT_CLOCK : 1;
+}
+
 /* ns; shorter ones are made as long */
 #define PMUCTL_CLOCK_PERIOD_MIN	10000
 

@@ -20,48 +20,6 @@
  */
 #define RATIO_MAX	6.0
 
-/* ---- The user: a process of its own, which asserts nothing but ends ---- */
-
-static void open_many(struct perf_event_attr attr, pid_t pid, unsigned int flags, unsigned int n)
-{
-	while (n--)
-		die_if(event_try_in_group(&attr, pid, -1, -1, flags) < 0, "open");
-}
-
-/**
- * struct attack - what a user does
- * @prepare: opens @n events; returns the task of which the work is counted.
- * @work: what is counted.
- * @n: how many.
- */
-struct attack {
-	pid_t (*prepare)(unsigned int n);
-	void (*work)(void);
-	unsigned int n;
-};
-
-static void become_ordinary(void)
-{
-	struct rlimit files = { 65536, 65536 };
-
-	die_if(setrlimit(RLIMIT_NOFILE, &files), "setrlimit");
-	die_if(raw_become(RAW_USER), "setresuid");
-	die_if(prctl(PR_SET_DUMPABLE, 1), "prctl");
-}
-
-static void attack(const struct attack *a, int link)
-{
-	become_ordinary();
-	tell(link, a->prepare(a->n));
-	await(link);
-	a->work();
-	tell(link, 0);
-	await(link);
-	_exit(0);
-}
-
-/* ---- Its judge ---- */
-
 static struct perf_event_attr instructions_k(void)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE,

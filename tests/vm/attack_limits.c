@@ -13,7 +13,7 @@
 #define USER_SENTENCE							\
 	"the user has %u events open and may have %u: close some, gain CAP_PERFMON, or raise " PER_USER
 #define CONTEXT_SENTENCE						\
-	"the %s has %u events or more already, which every switch goes through: close some, gain CAP_PERFMON, or raise " PER_CONTEXT
+	"the %s may have %u events (a clock that samples is 4), as every switch goes through them: close some, gain CAP_PERFMON, or raise " PER_CONTEXT
 
 TestSuite(attack_limits, .fini = set_default_limits);
 
@@ -94,6 +94,15 @@ static void fill(pid_t pid, int fd[FEW_ALLOWED], int step)
 	}
 }
 
+static int try_clock(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+
+	attr.exclude_kernel = 1;
+	attr.sample_period = 1000000000;
+	return event_try(&attr, 0, -1);
+}
+
 static void fill_own_task(void)
 {
 	int fd[FEW_ALLOWED];
@@ -105,6 +114,16 @@ static void fill_own_task(void)
 	fd[1] = try_dummy(0, fd[0], 0);
 	expect(fd[1] >= 0, 40);
 	expect_context_full(try_dummy(0, -1, 0), 50);
+	/* A clock that samples is more. */
+	for (int i = 2; i < 5; i++) {
+		expect(try_clock() == -ENOSPC, 51);
+		close(fd[i]);
+	}
+	expect_context_full(try_clock(), 52);
+	close(fd[5]);
+	fd[5] = try_clock();
+	expect(fd[5] >= 0, 55);
+	expect_context_full(try_dummy(0, -1, 0), 56);
 	/* Those of a leader are there after it. */
 	close(fd[0]);
 	fd[0] = try_dummy(0, -1, 0);

@@ -8,11 +8,12 @@
 
 #include "loops.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define PER_CONTEXT	"/sys/module/pmuctl/parameters/max_events_per_context"
 #define PER_USER	"/sys/module/pmuctl/parameters/max_events_per_user"
-#define PER_CONTEXT_DEFAULT	1024
+#define PER_CONTEXT_DEFAULT	512
 #define PER_USER_DEFAULT	16384
 
 /* ---- Limits ---- */
@@ -60,6 +61,46 @@ static inline struct perf_event_attr dummy(void)
 
 	attr.exclude_kernel = 1;
 	return attr;
+}
+
+static inline void open_many(struct perf_event_attr attr, pid_t pid, unsigned int flags,
+			     unsigned int n)
+{
+	while (n--)
+		die_if(event_try_in_group(&attr, pid, -1, -1, flags) < 0, "open");
+}
+
+/**
+ * struct attack - what a user does
+ * @prepare: opens @n events; returns the task of which the work is counted.
+ * @work: what is counted.
+ * @n: how many.
+ */
+struct attack {
+	pid_t (*prepare)(unsigned int n);
+	void (*work)(void);
+	unsigned int n;
+};
+
+static inline void become_ordinary(void)
+{
+	struct rlimit files = { 65536, 65536 };
+
+	die_if(setrlimit(RLIMIT_NOFILE, &files), "setrlimit");
+	die_if(setrlimit(RLIMIT_NPROC, &files), "setrlimit");
+	die_if(raw_become(RAW_USER), "setresuid");
+	die_if(prctl(PR_SET_DUMPABLE, 1), "prctl");
+}
+
+static inline void attack(const struct attack *a, int link)
+{
+	become_ordinary();
+	tell(link, a->prepare(a->n));
+	await(link);
+	a->work();
+	tell(link, 0);
+	await(link);
+	_exit(0);
 }
 
 /* ---- In the test's ---- */

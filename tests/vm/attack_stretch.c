@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long an ordinary user can have interrupts off, with as many events as he may have: in
+ * the kernel's instructions. Every PERIOD-th of these is sampled on one CPU, where the user does
+ * his worst, with the flag that says whether interrupts are on. So many samples in a row without
+ * it are a stretch at most one period longer; or several, between which no sample fell, so the
+ * truth may be less but is never more.
+ */
+#include "bound.h"
+#include "family.h"
+#include "records.h"
+
+#define PERIOD		5003
+#define STRETCH_MAX	1000000ull
+#define PAGES		1024
+#define FLAGS		9		/* PERF_REG_X86_FLAGS */
+#define FLAG_INTERRUPTS	(1 << 9)
+#define CPU		1
+#define CLOCK_WEIGHT	4
+
+#define TASKS		1000
+#define GROUP		8
+
+static void many_samples(void)
+{
+	set_max_rate(RATE_ENDLESS);
+	raw_write_number("/sys/module/pmuctl/parameters/mlock_kb", 16384);
+}
+
+static void usual_samples(void)
+{
+	raw_write_number("/sys/module/pmuctl/parameters/mlock_kb", 516);
+	set_max_rate(RATE_USUAL);
+}
+
+TestSuite(attack_stretch, .init = many_samples, .fini = usual_samples);
+
+/* The name of what is at an address of the kernel */
+static const char *symbol(uint64_t ip)
+{
+	static char name[160], line[256], each[128];
+	uint64_t at, best = 0;
+	FILE *f = fopen("/proc/kallsyms", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx %*c %127s", &at, each) == 2 && at <= ip && at > best) {
+			best = at;
+			snprintf(name, sizeof(name), "%s+%#lx", each, ip - at);
+		}
+	if (f)
+		fclose(f);
+	return name;
+}
+
+/**
+ * struct stretch - samples in a row without interrupts
+ * @n: how many.
+ * @first: where it begins, and
+ * @last: ends.
+ */
+struct stretch {
+	uint64_t n, first, last;
+};
+
+static struct stretch longest_stretch(struct ring *r, const struct perf_event_attr *attr)
+{
+	struct stretch now = { 0 }, longest = { 0 };
+	struct perf_event_header *header;
+	struct sample sample;
+
+	while ((header = ring_next(r))) {
+		cr_assert_eq(header->type, PERF_RECORD_SAMPLE, "a record of type %u", header->type);
+		take_sample(attr, header, &sample);
+		if (sample.intr_regs[0] & FLAG_INTERRUPTS) {
+			now.n = 0;
+			continue;
+		}
+		if (!now.n++)
+			now.first = sample.ip;
+		now.last = sample.ip;
+		if (now.n > longest.n)
+			longest = now;
+	}
+	return longest;
+}
+
+/* What a user does with many events */
+static void check_stretch(const char *name, struct attack a)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct stretch s;
+	struct ring ring;
+	int link[2], fd;
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user) {
+		pin_here(CPU);
+		attack(&a, link[1]);
+	}
+	close(link[1]);
+	pin_here(!CPU);
+	hear(link[0]);
+	attr.exclude_user = 1;
+	attr.exclude_idle = 1;
+	attr.disabled = 1;
+	attr.pinned = 1;
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR;
+	attr.sample_regs_intr = 1 << FLAGS;
+	fd = event_open(&attr, -1, CPU);
+	ring_map(&ring, fd, PAGES);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	let_go(link[0]);
+	hear(link[0]);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	s = longest_stretch(&ring, &attr);
+	printf("%s: %lu instructions, %lu of them on end without interrupts, from %s", name,
+	       event_value(fd), s.n * PERIOD, symbol(s.first));
+	printf(" to %s\n", symbol(s.last));
+	cr_expect_lt((s.n + 1) * PERIOD, STRETCH_MAX, "%s: %lu instructions without interrupts",
+		     name, s.n * PERIOD);
+	ring_unmap(&ring);
+	close(fd);
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+}
+
+/* ---- One task with all that it may have ---- */
+
+static struct perf_event_attr kind;
+
+static pid_t prepare_kind(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(kind);
+
+	if (attr.pinned) { /* each of which looks at all that are not */
+		open_many(attr, 0, 0, n / 2);
+		attr.pinned = 0;
+		n -= n / 2;
+	}
+	open_many(attr, 0, 0, n);
+	return getpid();
+}
+
+static void work_fork(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		sleep_ms(1);
+		_exit(0);
+	}
+	sleep_ms(1);
+	die_if(waitpid(pid, &status, 0) != pid || status, "fork");
+}
+
+/* Of these there may be less. */
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_TASK_CLOCK &&
+		attr->sample_period;
+}
+
+static void check_kind(const char *name, struct perf_event_attr attr)
+{
+	kind = attr;
+	kind.exclude_kernel = 1;
+	check_stretch(name, (struct attack){ prepare_kind, work_fork,
+		      PER_CONTEXT_DEFAULT / (is_clock(&kind) ? CLOCK_WEIGHT : 1) });
+}
+
+static struct perf_event_attr soft(uint64_t config)
+{
+	return event_attr(PERF_TYPE_SOFTWARE, config);
+}
+
+Test(attack_stretch, forks_and_switches_of_dummies)
+{
+	check_kind("dummies", dummy());
+}
+
+Test(attack_stretch, forks_and_switches_of_hardware_events)
+{
+	check_kind("instructions", instructions_u());
+}
+
+Test(attack_stretch, forks_and_switches_of_pinned_events)
+{
+	struct perf_event_attr attr = instructions_u();
+
+	attr.pinned = 1;
+	check_kind("pinned", attr);
+}
+
+Test(attack_stretch, forks_and_switches_of_events_that_sample)
+{
+	struct perf_event_attr attr = instructions_u();
+
+	attr.sample_period = 1000000007;
+	check_kind("sampling", attr);
+}
+
+Test(attack_stretch, forks_and_switches_of_clocks)
+{
+	check_kind("clocks", soft(PERF_COUNT_SW_TASK_CLOCK));
+}
+
+Test(attack_stretch, forks_and_switches_of_clocks_that_sample)
+{
+	struct perf_event_attr attr = soft(PERF_COUNT_SW_TASK_CLOCK);
+
+	attr.sample_period = 1000000000000;
+	check_kind("sampling clocks", attr);
+}
+
+Test(attack_stretch, forks_and_switches_of_faults)
+{
+	check_kind("faults", soft(PERF_COUNT_SW_PAGE_FAULTS));
+}
+
+/* ---- Many tasks that have the same few events ---- */
+
+static int family[GROUP];
+static pthread_barrier_t ready;
+
+static void *wait_for_ever(void *arg)
+{
+	pthread_barrier_wait(&ready);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static pid_t prepare_family(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+	pthread_attr_t small;
+	pthread_t thread;
+
+	attr.read_format |= PERF_FORMAT_GROUP;
+	for (int i = 0; i < GROUP; i++) {
+		family[i] = event_try_in_group(&attr, 0, -1, i ? family[0] : -1, 0);
+		die_if(family[i] < 0, "open");
+	}
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 262144);
+	pthread_barrier_init(&ready, NULL, n + 1);
+	while (n--) {
+		errno = pthread_create(&thread, &small, wait_for_ever, NULL);
+		die_if(errno, "thread");
+	}
+	pthread_barrier_wait(&ready);
+	return getpid();
+}
+
+static void work_family(void)
+{
+	uint64_t counts[3 + 2 * GROUP];
+
+	die_if(read(family[0], counts, sizeof(counts)) <= 0, "read");
+	die_if(ioctl(family[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "disable");
+	die_if(ioctl(family[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "enable");
+	die_if(ioctl(family[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "reset");
+	for (int i = 0; i < GROUP; i++)
+		close(family[i]);
+}
+
+Test(attack_stretch, families)
+{
+	check_stretch("a family", (struct attack){ prepare_family, work_family, TASKS });
+}
