@@ -89,13 +89,21 @@ static void unload_here(void *info)
 		resched(pc, current);
 }
 
+/*
+ * Another context that is loaded here can only be one that the same task had before: its last
+ * reference, or the rights to look into the task, have gone on some CPU, which has not come to
+ * unload it yet.
+ */
 static void load_if_current(void *info)
 {
 	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
-	struct pmuctl_context *ctx = info;
+	struct pmuctl_context *ctx = info, *loaded = pc->task_context;
 
-	if (current == ctx->task && !pc->task_context)
-		load_task(pc, ctx, current);
+	if (current != ctx->task || loaded == ctx || READ_ONCE(ctx->gone))
+		return;
+	if (loaded)
+		unload(pc, loaded);
+	load_task(pc, ctx, current);
 }
 
 /* ---- Contexts of tasks ---- */

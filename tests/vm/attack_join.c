@@ -400,3 +400,38 @@ Test(attack_join, closing_while_a_child_is_made)
 	reap(pid);
 	cr_expect_eq(raw_info().hw_events, 0);
 }
+
+/* ---- At the time at which a context goes ---- */
+
+#define EXECS		60
+
+/*
+ * An exec ends the only event of its task, and so its context, which is loaded. Who opens another
+ * one meanwhile makes a new context, for a task that runs on and may not be switched for long. So
+ * when it has been killed, it must have been counted. By root, whom no ptrace check holds up until
+ * the exec is over.
+ */
+static void open_while_the_last_goes(unsigned int round)
+{
+	static char *args[] = { "sh", "-c", "while :; do :; done", NULL };
+	struct perf_event_attr attr = instructions_u();
+	int root = group_open(removed(inherited(dummy())), -1), fd;
+	struct target t = target_start("/bin/sh", args);
+
+	target_go(&t);
+	for (volatile unsigned int n = 0; n < round * 400; n++)
+		;
+	fd = join(attr, t.pid, -1);
+	raw_reap(t.pid);
+	cr_assert_gt(event_read(fd).enabled, 0, "round %u", round);
+	close(fd);
+	close(root);
+	close(t.go);
+}
+
+Test(attack_join, opening_while_an_exec_ends_the_last_event)
+{
+	pin_here(0);
+	for (unsigned int round = 0; round < EXECS; round++)
+		open_while_the_last_goes(round);
+}
