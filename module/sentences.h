@@ -163,7 +163,7 @@
 #define PMUCTL_SAY_PERM_CPU EACCES, \
 	"counting all tasks of a CPU needs CAP_PERFMON at paranoid level %d: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
 #define PMUCTL_SAY_PERM_THREADS EACCES, \
-	"config has bit 21 (any thread), which counts the other hyperthread's tasks too, and that needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
+	"config bit 21 (any thread) counts the other hyperthread's tasks too, which needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0"
 #define PMUCTL_SAY_LOCKED_DOWN EPERM, \
 	"the kernel is locked down, and PERF_SAMPLE_REGS_INTR may tell what is in its registers: leave it out, or boot with lockdown=none"
 #define PMUCTL_SAY_PERM_TASK EACCES, \

@@ -46,7 +46,7 @@ static int answers(enum perm_caller caller, int *perf)
 			said[0] = 0;
 		} else if (said[0] == -EACCES) {
 			raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_THREADS, "attr.config",
-				      "config has bit 21 (any thread), which counts the other hyperthread's tasks too, and that needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
+				      "config bit 21 (any thread) counts the other hyperthread's tasks too, which needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
 				      (int)raw_read_number(RAW_PARANOID));
 		}
 		_exit(0);
