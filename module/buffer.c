@@ -22,6 +22,9 @@
 #include "core.h"
 #include "output.h"
 
+/* Of a buffer, and more than perf gives one; what lists them is 8 MiB then. */
+#define PAGES_MAX	(1UL << 19)
+
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
 static DEFINE_MUTEX(buffer_mutex);
 static struct workqueue_struct *free_queue;
@@ -39,9 +42,12 @@ static unsigned long allowance(void)
 		num_online_cpus();
 }
 
+/* Two who ask at once may not both get what is left; inside of all mutexes of buffers. */
+static DEFINE_MUTEX(charge_mutex);
+
 /* What the user's allowance does not cover is the process's. */
-int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
-		  struct pmuctl_explanation *why)
+static int charge_locked(struct pmuctl_charge *charge, unsigned long pages,
+			 struct pmuctl_explanation *why)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 	unsigned long free = allowance(), used, pinned;
@@ -55,6 +61,9 @@ int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
 		return pmuctl_refuse(why, MEMLOCK, "", pages << PAGE_SHIFT >> 10,
 				     free << PAGE_SHIFT >> 10,
 				     limit << PAGE_SHIFT >> 10);
+	if (pages > PAGES_MAX + 1)
+		return pmuctl_refuse(why, MMAP_TOO_LARGE, "", pages << PAGE_SHIFT >> 20,
+				     PAGES_MAX << PAGE_SHIFT >> 20);
 
 	/* They hold the user. Not all kernels export what drops that alone. */
 	charge->cred = get_current_cred();
@@ -63,6 +72,17 @@ int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
 	atomic_long_add(charge->locked, &charge->cred->user->locked_vm);
 	atomic64_add(charge->pinned, &charge->mm->pinned_vm);
 	return 0;
+}
+
+int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
+		  struct pmuctl_explanation *why)
+{
+	int err;
+
+	mutex_lock(&charge_mutex);
+	err = charge_locked(charge, pages, why);
+	mutex_unlock(&charge_mutex);
+	return err;
 }
 
 void pmuctl_uncharge(struct pmuctl_charge *charge)

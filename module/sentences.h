@@ -218,6 +218,8 @@
 	"entry_size %u is not the %zu bytes of struct pmuctl_cpu_count: set it to sizeof()"
 #define PMUCTL_SAY_MMAP_SIZE EINVAL, \
 	"%lu bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer"
+#define PMUCTL_SAY_MMAP_TOO_LARGE ENOMEM, \
+	"%lu MiB are more than a buffer can have, which is %lu MiB: map less"
 #define PMUCTL_SAY_MMAP_OTHER_SIZE EINVAL, \
 	"a buffer of %lu pages is wanted, but this event already has one of %lu: map as many, or unmap that first"
 #define PMUCTL_SAY_MEMLOCK EPERM, \

@@ -226,3 +226,21 @@ Test(refuse_mmap, who_may_lock_memory_has_no_limit, .fini = usual_allowance)
 	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &none), 0);
 	cr_assert_not_null(map(open_sampled(), 129, PROT_READ));
 }
+
+/* Whoever may lock all memory: what lists the pages would be too large. */
+Test(refuse_mmap, what_no_buffer_can_be)
+{
+	static const size_t pages[] = { 1ul << 20, 1ul << 27, 1ul << 28, 1ul << 32 };
+	struct pmuctl_explanation why;
+	int fd = open_sampled();
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(pages); i++) {
+		cr_assert_null(map(fd, 1 + pages[i], PROT_READ | PROT_WRITE));
+		cr_assert_eq(errno, ENOMEM, "%zu pages: %m", pages[i]);
+		cr_assert_eq(raw_explain(fd, &why), 0);
+		raw_check_why(&why, ENOMEM, PMUCTL_WHY_MMAP_TOO_LARGE, "",
+			      "%lu MiB are more than a buffer can have, which is 2048 MiB: map less",
+			      pages[i] * PAGE >> 20);
+	}
+	cr_assert_not_null(map(fd, 2, PROT_READ | PROT_WRITE));
+}

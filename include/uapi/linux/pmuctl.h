@@ -188,6 +188,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_OUTPUT_MAPPED	= 96,	/* EINVAL */
 	PMUCTL_WHY_OUTPUT_OTHER		= 97,	/* EINVAL: clockid, write_backward */
 	PMUCTL_WHY_NOT_MODIFIED		= 98,	/* EOPNOTSUPP */
+	PMUCTL_WHY_MMAP_TOO_LARGE	= 99,	/* ENOMEM */
 
 	/* Counters of other kernel modules */
 	PMUCTL_WHY_KERNEL_TARGET	= 112,	/* EINVAL: neither task nor CPU */
