@@ -188,6 +188,21 @@ static noinline bool reserve_after_lost(struct pmuctl_event *event,
 	return true;
 }
 
+static void lose(struct pmuctl_output *output, struct pmuctl_buffer *buffer)
+{
+	atomic64_inc(&output->lost);
+	this_cpu_inc(pmuctl_output_stats.lost);
+	ring_lost_add(buffer->ring, 1);
+}
+
+void pmuctl_output_lose(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer = rcu_dereference_sched(output->buffer);
+
+	if (buffer)
+		lose(output, buffer);
+}
+
 bool pmuctl_output_reserve(struct pmuctl_event *event, struct ring_handle *h,
 			   u32 size)
 {
@@ -207,9 +222,7 @@ bool pmuctl_output_reserve(struct pmuctl_event *event, struct ring_handle *h,
 		done = ring_reserve(h, buffer->ring, size);
 	if (done)
 		return true;
-	atomic64_inc(&output->lost);
-	this_cpu_inc(pmuctl_output_stats.lost);
-	ring_lost_add(buffer->ring, 1);
+	lose(output, buffer);
 	if (h->wake)
 		pmuctl_output_wake(output);
 	return false;

@@ -414,5 +414,7 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 		WRITE_ONCE(this_scratch()->busy, true);
 		put_any(event, regs, period);
 		WRITE_ONCE(this_scratch()->busy, false);
+	} else {
+		pmuctl_output_lose(event->output);
 	}
 }

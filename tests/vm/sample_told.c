@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a ring says is all that happened: each hit is a sample or is in a LOST record, what is
+ * throttled goes on again and says so, and no sample's times are before another's.
+ */
+#include "trace.h"
+
+#define REGION		(64 * PAGE)
+#define CPU		1
+#define ROUNDS		200
+
+static void run_on(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+/* ---- Lost ---- */
+
+/* user_loop() whose stack is somewhere else */
+static void loop_on_stack(void *stack, uint64_t n)
+{
+	asm volatile("mov %%rsp, %%r12\n"
+		     "	mov %[stack], %%rsp\n"
+		     "1:	dec %[n]\n"
+		     "	jnz 1b\n"
+		     "	mov %%r12, %%rsp"
+		     : [n] "+r" (n) : [stack] "r" (stack) : "r12", "cc", "memory");
+}
+
+/*
+ * The stack of a program is copied in the NMI, its pages are not there, and an event of that
+ * tracepoint is told of it in the midst of the other's sample.
+ */
+Test(sample_told, a_hit_inside_a_sample_is_told_or_lost)
+{
+	struct perf_event_attr outer = sampling_attr(1000);
+	struct perf_event_attr faults = trace_attr();
+	struct tally t = { 0 };
+	struct ring r, of_outer;
+	int fd, outer_fd;
+	uint64_t count;
+	char *at;
+
+	sampling_init();
+	outer.sample_type = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_IP;
+	outer.sample_stack_user = 1024;
+	faults.sample_period = 1;
+	faults.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
+	faults.sample_id_all = 1;
+	outer_fd = sampling_open(&outer);
+	ring_map(&of_outer, outer_fd, 64);
+	fd = trace_open("exceptions:page_fault_kernel", &faults);
+	ring_map(&r, fd, 64);
+	at = (char *)fresh_pages(REGION / PAGE);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	event_ioctl(outer_fd, PERF_EVENT_IOC_ENABLE);
+	loop_on_stack(at + REGION / 2, 50000);
+	event_ioctl(outer_fd, PERF_EVENT_IOC_DISABLE);
+	/* One that has room, before which it is told what was lost */
+	cr_assert_eq(syscall(__NR_uname, at), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	count = sampling_value(fd);
+	tally_ring(&faults, &r, &t);
+	cr_assert_geq(count, 50, "%lu faults", count);
+	cr_assert_eq(t.samples + t.lost, count, "%lu samples and %lu lost of %lu", t.samples,
+		     t.lost, count);
+	sampling_fini();
+}
+
+/* ---- Throttled ---- */
+
+static uint64_t throttles, unthrottles;
+
+static void count_throttles(struct ring *r)
+{
+	struct perf_event_header *header;
+
+	while ((header = ring_next(r))) {
+		throttles += header->type == PERF_RECORD_THROTTLE;
+		unthrottles += header->type == PERF_RECORD_UNTHROTTLE;
+	}
+}
+
+/* On a CPU of its own: sleep, wait as long as is said, touch pages, say so, and sleep. */
+static void touch_when_told(int go, int done, char *at)
+{
+	unsigned int us;
+
+	run_on(CPU);
+	while (read(go, &us, sizeof(us)) == sizeof(us)) {
+		usleep(us);
+		for (int page = 0; page < 8; page++)
+			at[page * PAGE] = 1;
+		madvise(at, REGION, MADV_DONTNEED);
+		if (write(done, "", 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+/*
+ * Two events of an idle CPU, of which one may sample in a jiffy: the switches to the task
+ * throttle the first, and its faults, late in the same tick of the timer, the second.
+ */
+Test(sample_told, what_is_throttled_goes_on_though_the_cpu_is_idle)
+{
+	struct perf_event_attr switches = event_attr(PERF_TYPE_SOFTWARE,
+						     PERF_COUNT_SW_CONTEXT_SWITCHES);
+	struct perf_event_attr faults = event_attr(PERF_TYPE_SOFTWARE,
+						   PERF_COUNT_SW_PAGE_FAULTS);
+	int go[2], done[2], fd[2];
+	struct timespec jiffy;
+	struct ring r[2];
+	pid_t pid;
+	char byte;
+
+	set_max_rate(1);
+	cr_assert_eq(pipe(go), 0);
+	cr_assert_eq(pipe(done), 0);
+	run_on(0);
+	pid = fork_child();
+	if (!pid) {
+		close(go[1]);
+		touch_when_told(go[0], done[1], (char *)fresh_pages(REGION / PAGE));
+	}
+	switches.sample_period = faults.sample_period = 1;
+	switches.sample_type = faults.sample_type = PERF_SAMPLE_IP;
+	fd[0] = sampling_open_for(&switches, -1, CPU, -1);
+	fd[1] = sampling_open_for(&faults, -1, CPU, -1);
+	for (int i = 0; i < 2; i++)
+		ring_map(&r[i], fd[i], 16);
+	cr_assert_eq(clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy), 0);
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		/* From three quarters of a jiffy on: to its end, and beyond */
+		unsigned int us = jiffy.tv_nsec / 4000 * (3 * ROUNDS + 2 * round) / ROUNDS;
+
+		cr_assert_eq(write(go[1], &us, sizeof(us)), (ssize_t)sizeof(us));
+		cr_assert_eq(read(done[0], &byte, 1), 1);
+		/* A tick or two; that long only if it never comes */
+		for (int wait = 0; wait < 3000; wait++) {
+			for (int i = 0; i < 2; i++)
+				count_throttles(&r[i]);
+			if (throttles == unthrottles)
+				break;
+			usleep(10000);
+		}
+		cr_assert_eq(unthrottles, throttles, "after %u us", us);
+	}
+	cr_assert_geq(throttles, 10, "%lu times", throttles);
+	set_max_rate(RATE_USUAL);
+	close(go[1]);
+	waitpid(pid, NULL, 0);
+}
