@@ -286,6 +286,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event)
 
 static void tick_group(struct pmuctl_event *leader, bool *again)
 {
+	bool idle = is_idle_task(current);
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
@@ -298,7 +299,11 @@ static void tick_group(struct pmuctl_event *leader, bool *again)
 			unthrottle(event);
 		else if (s->freq && !s->throttled)
 			shorten_period(event);
-		*again |= s->freq || s->throttled;
+		/*
+		 * While the CPU is idle the next overflow starts it again; of one that is
+		 * throttled there is none.
+		 */
+		*again |= s->throttled || (s->freq && !idle);
 	}
 }
 
@@ -321,8 +326,6 @@ bool pmuctl_tick(struct pmuctl_cpu *pc)
 	if (pc->task_context)
 		again |= tick_context(pc->task_context);
 	hwpmu_commit();
-	/* While the CPU is idle nobody needs it; the next overflow starts it again. */
-	again &= !is_idle_task(current);
 	return again | pmuctl_aux_tick(pc);
 }
 
