@@ -10,6 +10,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/uaccess.h>
 
+#include <asm/cpu_entry_area.h>
 #include <asm/unwind.h>
 
 #include "callchain.h"
@@ -237,6 +238,14 @@ u64 pmuctl_regs_abi(void)
 		PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_32;
 }
 
+/* That of the CPU, on which an entry begins, and which is left for the task's at once */
+static bool is_entry_stack(unsigned long sp)
+{
+	unsigned long begin = (unsigned long)cpu_entry_stack(smp_processor_id());
+
+	return sp > begin && sp <= begin + sizeof(struct entry_stack);
+}
+
 struct pt_regs *pmuctl_regs_user(struct pt_regs *regs)
 {
 	struct pt_regs *saved;
@@ -245,8 +254,8 @@ struct pt_regs *pmuctl_regs_user(struct pt_regs *regs)
 		return regs;
 	if (!current->mm || current->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return NULL;
-	/* SYSCALL leaves the user's stack pointer to the kernel for some instructions. */
-	if (regs->sp < TASK_SIZE_MAX)
+	/* Of this entry nothing has been saved yet. */
+	if (!pmuctl_regs_have_stack(regs) || is_entry_stack(regs->sp))
 		return NULL;
 	saved = task_pt_regs(current);
 	/* The stack pointer is among them: what is there is old. */

@@ -35,6 +35,15 @@ unsigned int pmuctl_callchain(u64 *ips, unsigned int room,
 			      unsigned int max_stack, struct pt_regs *regs,
 			      bool kernel, bool user);
 
+/*
+ * Is the stack the kernel's? For some instructions SYSCALL leaves the user's stack pointer to
+ * it, and with page table isolation the address of page tables comes after that.
+ */
+static inline bool pmuctl_regs_have_stack(const struct pt_regs *regs)
+{
+	return regs->sp >= -BIT(56);
+}
+
 /* Those of the calling function, as far as they say where it is; the others are 0. Any context. */
 static __always_inline void pmuctl_regs_here(struct pt_regs *regs)
 {

@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 
+#include <asm/cpufeature.h>
 #include <asm/ptrace.h>
 
 #include "callchain.h"
@@ -117,7 +118,8 @@ static u64 ids_of_current(const struct pmuctl_event *event)
  * The overflow may be told a few instructions late, in the kernel. Of an event that is not
  * to count there nothing of the kernel may be told: what the program did last was to enter
  * it, so that is where the sample belongs. Before SYSCALL's first instructions in the kernel
- * have changed the stack, where the program goes on is in RCX (SDM Vol. 2B, "SYSCALL").
+ * have changed the stack, where the program goes on is in RCX (SDM Vol. 2B, "SYSCALL"). With
+ * page table isolation the stack pointer may be an address of page tables there.
  */
 static struct pt_regs *allowed_regs(const struct pmuctl_output *output,
 				    struct pt_regs *regs)
@@ -126,12 +128,14 @@ static struct pt_regs *allowed_regs(const struct pmuctl_output *output,
 
 	if (!output->user_only || user_mode(regs))
 		return regs;
-	if (regs->sp >= TASK_SIZE_MAX)
+	if (pmuctl_regs_have_stack(regs))
 		return pmuctl_regs_user(regs);
 	entry = &this_scratch()->entry;
 	*entry = *regs;
 	entry->ip = regs->cx;
 	entry->flags = regs->r11;
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		entry->sp = 0;
 	entry->cs = __USER_CS;
 	entry->ss = __USER_DS;
 	return entry;
