@@ -164,12 +164,20 @@ static int check_request(const struct perf_event_attr *attr, int cpu,
 	return 0;
 }
 
+static void let_exec_enable(struct pmuctl_context *ctx, void *arg)
+{
+	struct pmuctl_event *event = arg;
+
+	event->enable_on_exec = true;
+}
+
 struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 					     int cpu, struct task_struct *task,
 					     pmuctl_handler_t handler,
 					     void *context,
 					     struct pmuctl_explanation *why)
 {
+	struct perf_event_attr quiet = *attr;
 	struct pmuctl_counter *counter;
 	int err;
 
@@ -182,8 +190,9 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 	counter->handler = handler;
 	counter->context = context;
-	/* It must not overflow before it has its handler. */
-	counter->event = pmuctl_event_create(task, cpu, attr, NULL,
+	/* It must not overflow before it has its handler: nor may an exec enable it. */
+	quiet.enable_on_exec = 0;
+	counter->event = pmuctl_event_create(task, cpu, &quiet, NULL,
 					     PMUCTL_EVENT_CLAIMS |
 					     PMUCTL_EVENT_UNLIMITED, NULL, why);
 	if (IS_ERR(counter->event)) {
@@ -193,6 +202,9 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 	}
 	if (handler)
 		counter->event->sampling->handler = counter;
+	if (attr->enable_on_exec)
+		pmuctl_context_call(counter->event->context, let_exec_enable,
+				    counter->event);
 	if (!attr->disabled)
 		pmuctl_event_enable(counter->event, false);
 	return counter;

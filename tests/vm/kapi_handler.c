@@ -179,6 +179,58 @@ Test(kapi_handler, may_call_nothing)
 	close(fd);
 }
 
+#define EXECS		20
+#define EXEC_PERIOD	100003ull
+
+/*
+ * Created at the time of the exec that enables it: the handler is told of the first overflow
+ * too, or nothing is counted, as the exec was before.
+ */
+Test(kapi_handler, is_told_of_all_after_an_exec)
+{
+	struct perf_event_attr attr = with_period(EXEC_PERIOD);
+	unsigned int round, counted = 0;
+	struct kapi_calls calls;
+	uint64_t value;
+	pid_t pid;
+	int fd, go[2];
+	char c;
+
+	attr.enable_on_exec = 1;
+	pin_here(0);
+	for (round = 0; round < EXECS; round++) {
+		cr_assert_eq(pipe2(go, O_CLOEXEC), 0);
+		pid = fork_child();
+		if (!pid) {
+			pin_here(1);
+			if (read(go[0], &c, 1) == 1)
+				execl("/bin/sh", "sh", "-c", "while :; do :; done", NULL);
+			_exit(1);
+		}
+		wait_asleep(pid);
+		/* The first is created before, for certain. */
+		fd = round ? -1 : kapi_create(&attr, pid, -1, KAPI_HANDLER);
+		cr_assert_eq(write(go[1], "x", 1), 1);
+		for (volatile unsigned int n = 0; n < round * 1000; n++)
+			;
+		if (fd < 0)
+			fd = kapi_create(&attr, pid, -1, KAPI_HANDLER);
+		while (!round && event_value(fd) < 3 * EXEC_PERIOD)
+			sleep_ms(1);
+		sleep_ms(10);
+		raw_reap(pid);
+		kapi_calls(fd, &calls);
+		value = event_value(fd);
+		cr_assert_eq(calls.calls, value / EXEC_PERIOD, "round %u: %llu, %lu", round,
+			     calls.calls, value);
+		counted += !!value;
+		close(fd);
+		close(go[0]);
+		close(go[1]);
+	}
+	cr_expect_geq(counted, 1);
+}
+
 /* ---- Software events ---- */
 
 #define FAULTS	20u
