@@ -5,6 +5,7 @@
  *	cpus		who has the PMU; for each CPU: its registers, which event is on which
  *			counter, the CPU's context with its groups, what has happened
  *	contexts	the contexts of tasks, with their groups
+ *	hooks		what is set in the kernel for all, how often, and what it missed
  *
  * Text for people: its form may change.
  */
@@ -19,6 +20,9 @@
 #include "cpu_state.h"
 #include "front.h"
 #include "output.h"
+#include "sideband.h"
+#include "soft.h"
+#include "tracepoint.h"
 
 static struct dentry *directory;
 
@@ -174,12 +178,23 @@ static int contexts_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(contexts);
 
+static int hooks_show(struct seq_file *m, void *unused)
+{
+	pmuctl_hooks_show(m);
+	pmuctl_side_show(m);
+	pmuctl_hits_show(m);
+	pmuctl_tracepoint_show(m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(hooks);
+
 void __init pmuctl_debugfs_init(void)
 {
 	directory = debugfs_create_dir("pmuctl", NULL);
 	debugfs_create_file("cpus", 0400, directory, NULL, &cpus_fops);
 	debugfs_create_file("contexts", 0400, directory, NULL,
 			    &contexts_fops);
+	debugfs_create_file("hooks", 0400, directory, NULL, &hooks_fops);
 }
 
 void pmuctl_debugfs_exit(void)

@@ -11,6 +11,7 @@
  * time; sched_process_exit before the parent can be told.
  */
 #include <linux/binfmts.h>
+#include <linux/seq_file.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
@@ -101,9 +102,13 @@ static struct hook {
 	{ "sched_process_exit", probe_sched_process_exit },
 };
 
-/* All protected by pmuctl_mutex */
+/* Inside of pmuctl_mutex, which is not held while hooks go */
+static DEFINE_MUTEX(hooks_mutex);
+
+/* All protected by hooks_mutex */
 static unsigned int users;
 static bool registered;
+static unsigned long times;
 
 /* The compiler checks the probes against the kernel's prototypes. */
 static void __maybe_unused check_probes(void)
@@ -154,36 +159,46 @@ err_unregister:
 
 static void unhook(struct work_struct *work)
 {
-	mutex_lock(&pmuctl_mutex);
+	mutex_lock(&hooks_mutex);
 	if (!users && registered) {
 		unregister_first(ARRAY_SIZE(hooks));
 		registered = false;
 	}
-	mutex_unlock(&pmuctl_mutex);
+	mutex_unlock(&hooks_mutex);
 }
 
 static DECLARE_DELAYED_WORK(unhook_work, unhook);
 
 int pmuctl_hooks_get(struct pmuctl_explanation *why)
 {
-	int err;
+	int err = 0;
 
 	lockdep_assert_held(&pmuctl_mutex);
+	mutex_lock(&hooks_mutex);
 	if (!registered) {
 		err = register_all(why);
-		if (err)
-			return err;
-		registered = true;
+		registered = !err;
+		times += registered;
 	}
-	users++;
-	return 0;
+	users += !err;
+	mutex_unlock(&hooks_mutex);
+	return err;
 }
 
 void pmuctl_hooks_put(void)
 {
 	lockdep_assert_held(&pmuctl_mutex);
+	mutex_lock(&hooks_mutex);
 	if (!--users)
 		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+	mutex_unlock(&hooks_mutex);
+}
+
+void pmuctl_hooks_show(struct seq_file *m)
+{
+	mutex_lock(&hooks_mutex);
+	seq_printf(m, "scheduler: set %lu times, events %u\n", times, users);
+	mutex_unlock(&hooks_mutex);
 }
 
 int __init pmuctl_hooks_init(void)

@@ -81,6 +81,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
 	pmuctl_sideband_exit();
+	pmuctl_hits_exit();
 	pmuctl_hooks_exit();
 	pmuctl_claim_exit();
 	pmuctl_hotplug_exit();

@@ -15,6 +15,7 @@
 #include <linux/kprobes.h>
 #include <linux/mman.h>
 #include <linux/percpu.h>
+#include <linux/seq_file.h>
 #include <linux/workqueue.h>
 
 #include "aux.h"
@@ -34,7 +35,10 @@
 
 u8 pmuctl_side_wanted;
 
-/* Events that want each kind; pmuctl_mutex */
+/* Inside of pmuctl_mutex, which is not held while the probe goes */
+static DEFINE_MUTEX(side_mutex);
+
+/* Events that want each kind; side_mutex */
 static unsigned int users[KINDS];
 
 /* ---- Telling events ---- */
@@ -387,8 +391,10 @@ static struct kprobe mmap_kprobe = {
 	.pre_handler = mmap_probe,
 };
 
-/* pmuctl_mutex */
+/* side_mutex */
 static bool hooked;
+static unsigned long times;
+static unsigned long missed;	/* of registrations before */
 
 static int hook(struct pmuctl_explanation *why)
 {
@@ -409,18 +415,20 @@ static int hook(struct pmuctl_explanation *why)
 				     mmap_kprobe.symbol_name);
 	}
 	hooked = true;
+	times++;
 	return 0;
 }
 
 static void unhook(struct work_struct *work)
 {
-	mutex_lock(&pmuctl_mutex);
+	mutex_lock(&side_mutex);
 	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS)) {
 		unregister_kprobe(&mmap_kprobe); /* waits for probes that run */
+		missed += mmap_kprobe.nmissed;
 		free_percpu(paths);
 		hooked = false;
 	}
-	mutex_unlock(&pmuctl_mutex);
+	mutex_unlock(&side_mutex);
 }
 
 static DECLARE_DELAYED_WORK(unhook_work, unhook);
@@ -460,17 +468,16 @@ static void count_users(u8 side, int n)
 
 int pmuctl_side_get(u8 side, struct pmuctl_explanation *why)
 {
-	int err;
+	int err = 0;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	if (side & MMAP_KINDS) {
+	mutex_lock(&side_mutex);
+	if (side & MMAP_KINDS)
 		err = hook(why);
-		if (err)
-			return err;
-	}
-	if (side)
+	if (!err && side)
 		count_users(side, 1);
-	return 0;
+	mutex_unlock(&side_mutex);
+	return err;
 }
 
 void pmuctl_side_put(u8 side)
@@ -478,9 +485,19 @@ void pmuctl_side_put(u8 side)
 	lockdep_assert_held(&pmuctl_mutex);
 	if (!side)
 		return;
+	mutex_lock(&side_mutex);
 	count_users(side, -1);
 	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS))
 		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+	mutex_unlock(&side_mutex);
+}
+
+void pmuctl_side_show(struct seq_file *m)
+{
+	mutex_lock(&side_mutex);
+	seq_printf(m, "mappings: set %lu times%s, missed %lu\n", times,
+		   hooked ? "" : ", not set", missed + (hooked ? mmap_kprobe.nmissed : 0));
+	mutex_unlock(&side_mutex);
 }
 
 void pmuctl_sideband_exit(void)

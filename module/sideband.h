@@ -45,6 +45,11 @@ int pmuctl_side_get(u8 side, struct pmuctl_explanation *why);
 /* It is closed. Context: as pmuctl_side_get() */
 void pmuctl_side_put(u8 side);
 
+/* Tell maintainers of the hooks, those of hooks.c too. Process. */
+struct seq_file;
+void pmuctl_side_show(struct seq_file *m);
+void pmuctl_hooks_show(struct seq_file *m);
+
 /*
  * What the hooks tell; the events of the current task and of this CPU are told of it.
  * Context: that of the tracepoint, see hooks.c

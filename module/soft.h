@@ -22,6 +22,7 @@
 #include "core.h"
 
 struct pt_regs;
+struct seq_file;
 
 /**
  * struct pmuctl_soft - how a software event counts
@@ -47,10 +48,12 @@ extern const struct pmuctl_soft pmuctl_soft_migration_ops;
 /**
  * struct pmuctl_hits - a source of hits
  * @name: for people.
- * @hook: begins to tell of them; NULL: somebody does always. Process, pmuctl_mutex held.
- * @unhook: the reverse.
+ * @hook: begins to tell of them; NULL: somebody does always. Process, hits_mutex held.
+ * @unhook: the reverse, when @hooked is false already; NULL: who has the source sees to that.
  * @running: events of each CPU that run there; changed by that CPU, read in any context.
- * @users: events that are open; pmuctl_mutex.
+ * @users: events that are open; hits_mutex.
+ * @hooked: somebody tells; for a while also without users. hits_mutex.
+ * @times: how often that began. hits_mutex.
  */
 struct pmuctl_hits {
 	const char *name;
@@ -58,6 +61,8 @@ struct pmuctl_hits {
 	void (*unhook)(struct pmuctl_hits *hits);
 	struct hlist_head __percpu *running;
 	unsigned int users;
+	bool hooked;
+	unsigned long times;
 };
 
 /**
@@ -228,6 +233,12 @@ void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n);
 int pmuctl_hits_get(struct pmuctl_hits *hits, struct pmuctl_explanation *why);
 void pmuctl_hits_put(struct pmuctl_hits *hits);
 
+/* Tell maintainers of the sources of PERF_TYPE_SOFTWARE. Process. */
+void pmuctl_hits_show(struct seq_file *m);
+
+/* Faults that were not told of, as more tasks than could be followed were in one. hits_mutex */
+unsigned long pmuctl_hits_missed(void);
+
 /* The sources of PERF_TYPE_SOFTWARE: soft_sources.c */
 extern struct pmuctl_hits pmuctl_hits_faults;
 extern struct pmuctl_hits pmuctl_hits_minor;
@@ -237,6 +248,9 @@ extern struct pmuctl_hits pmuctl_hits_migrations;
 
 /* How many tasks came to this CPU since it was last asked; IRQs off. */
 unsigned int pmuctl_soft_arrivals(void);
+
+/* There are no events any more. A probe may still run until pmuctl_hooks_exit(). */
+void pmuctl_hits_exit(void);
 
 int pmuctl_soft_module_init(void);
 void pmuctl_soft_module_exit(void);

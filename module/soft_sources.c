@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Who tells of hits: the hooks behind page faults, context switches and migrations, each
- * registered while an event wants it.
+ * registered while an event wants it, and for a while after that (soft_hits.c).
  *
  * Whether a page fault was a minor or a major one, or was in vain, is known when it has been
  * handled, so that needs a probe on the function that does so. If all are wanted, the
@@ -161,9 +161,17 @@ static struct kretprobe fault_probe = {
 	.maxactive = FAULTS_MAX,
 };
 
+/* Those of registrations before, and of this one: of the probe's function and of its return */
+static unsigned long missed;
+
+static unsigned long missed_now(void)
+{
+	return READ_ONCE(fault_probe.nmissed) + READ_ONCE(fault_probe.kp.nmissed);
+}
+
 static int hook_handled(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
 {
-	if (pmuctl_hits_minor.users || pmuctl_hits_major.users)
+	if (pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked)
 		return 0;
 	/* What a registration before has left there would make the next one fail. */
 	fault_probe.kp.addr = NULL;
@@ -176,8 +184,17 @@ static int hook_handled(struct pmuctl_hits *hits, struct pmuctl_explanation *why
 
 static void unhook_handled(struct pmuctl_hits *hits)
 {
-	if (!pmuctl_hits_minor.users && !pmuctl_hits_major.users)
-		unregister_kretprobe(&fault_probe);
+	if (pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked)
+		return;
+	unregister_kretprobe(&fault_probe);
+	missed += missed_now();
+}
+
+unsigned long pmuctl_hits_missed(void)
+{
+	bool hooked = pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked;
+
+	return missed + (hooked ? missed_now() : 0);
 }
 
 struct pmuctl_hits pmuctl_hits_minor = {

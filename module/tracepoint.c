@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/rculist.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
@@ -24,15 +25,18 @@
 /* Before hooks.c's probe of sched_switch: the task that goes is still loaded. */
 #define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
 
-/* What is left over is freed after a while, all at once. */
-#define FREE_DELAY	(1 * HZ)
+/*
+ * What is left over is taken off and freed after a while, all at once: any user may open and close
+ * events in a loop, and each change patches the kernel's text.
+ */
+#define FREE_DELAY	(3 * HZ)
 
 /**
  * struct pmuctl_tracepoint - a tracepoint that has events
  * @hits: the source of hits that it is.
  * @prototype: of its arguments.
- * @node: in tracepoints, or when it has no events any more in unused.
- * @refs: one for each event with a descriptor.
+ * @node: in tracepoints.
+ * @refs: one for each event with a descriptor; 0: it goes after a while.
  * @tp: NULL if its module has gone.
  * @module: whose it is, NULL: the kernel's. Only to be compared.
  * @hooked: our probe is on it.
@@ -54,7 +58,9 @@ struct pmuctl_tracepoint {
 /* Inside of pmuctl_mutex, and of the kernel's list of modules with tracepoints */
 static DEFINE_MUTEX(tracepoints_mutex);
 static LIST_HEAD(tracepoints);
-static LIST_HEAD(unused);
+
+/* How often a probe was put on one; tracepoints_mutex */
+static unsigned long times;
 
 /* ---- The probe ---- */
 
@@ -205,6 +211,7 @@ static int hook(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
 		err = tracepoint_probe_register_prio(t->tp, probe_of(t), t,
 						     PRIORITY);
 	t->hooked = !err;
+	times += !err;
 	mutex_unlock(&tracepoints_mutex);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
@@ -218,13 +225,6 @@ static void unhook_locked(struct pmuctl_tracepoint *t)
 	if (t->hooked)
 		tracepoint_probe_unregister(t->tp, probe_of(t), t);
 	t->hooked = false;
-}
-
-static void unhook(struct pmuctl_hits *hits)
-{
-	mutex_lock(&tracepoints_mutex);
-	unhook_locked(container_of(hits, struct pmuctl_tracepoint, hits));
-	mutex_unlock(&tracepoints_mutex);
 }
 
 /* ---- Finding ---- */
@@ -335,7 +335,11 @@ static void free_unused(struct work_struct *work)
 	LIST_HEAD(done);
 
 	mutex_lock(&tracepoints_mutex);
-	list_splice_init(&unused, &done);
+	list_for_each_entry_safe(t, next, &tracepoints, node)
+		if (!t->refs) {
+			unhook_locked(t);
+			list_move_tail(&t->node, &done);
+		}
 	mutex_unlock(&tracepoints_mutex);
 	if (list_empty(&done))
 		return;
@@ -374,7 +378,6 @@ static struct pmuctl_tracepoint *make(const struct search *search)
 	strscpy(t->name, search->name, sizeof(t->name));
 	t->hits.name = t->name;
 	t->hits.hook = hook;
-	t->hits.unhook = unhook;
 	t->prototype = search->module ? pmuctl_prototype_of("") :
 					pmuctl_prototype_of(t->name);
 	t->tp = search->tp;
@@ -412,10 +415,8 @@ static struct pmuctl_tracepoint *get(const char *name,
 static void put(struct pmuctl_tracepoint *t)
 {
 	mutex_lock(&tracepoints_mutex);
-	if (!--t->refs) {
-		list_move_tail(&t->node, &unused);
-		mod_delayed_work(system_wq, &free_work, FREE_DELAY);
-	}
+	if (!--t->refs)
+		queue_delayed_work(system_wq, &free_work, FREE_DELAY);
 	mutex_unlock(&tracepoints_mutex);
 }
 
@@ -501,6 +502,13 @@ int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool r
 	else
 		replace(trace, filter);
 	return err;
+}
+
+void pmuctl_tracepoint_show(struct seq_file *m)
+{
+	mutex_lock(&tracepoints_mutex);
+	seq_printf(m, "tracepoints: set %lu times\n", times);
+	mutex_unlock(&tracepoints_mutex);
 }
 
 void pmuctl_tracepoint_exit(void)

@@ -70,6 +70,9 @@ struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace);
 int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool raw,
 			    struct pmuctl_explanation *why);
 
+/* Tell maintainers. Process. */
+void pmuctl_tracepoint_show(struct seq_file *m);
+
 void pmuctl_tracepoint_exit(void);
 
 #endif /* PMUCTL_TRACEPOINT_H */
