@@ -5,6 +5,7 @@
  * comes only while the trace is on.
  */
 #include <linux/cpu.h>
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
@@ -25,7 +26,9 @@ static const struct pmuctl_aux_driver drivers[] = {
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
 {
-	return n < ARRAY_SIZE(drivers) ? &drivers[n] : NULL;
+	if (n >= ARRAY_SIZE(drivers))
+		return NULL;
+	return &drivers[array_index_nospec(n, ARRAY_SIZE(drivers))];
 }
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type)

@@ -4,6 +4,7 @@
  * nothing, and what the kernel counts for each task. Clocks are soft_clock.c's, hits
  * soft_hits.c's. Runs with IRQs off on the CPU of the event.
  */
+#include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
@@ -226,7 +227,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 	if (attr->config >= PERF_COUNT_SW_MAX)
 		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
 				     attr->config, attr->type);
-	kind = &kinds[attr->config];
+	kind = &kinds[array_index_nospec(attr->config, PERF_COUNT_SW_MAX)];
 	if (!kind->soft)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
 				     attr->config, kind->name);

@@ -18,6 +18,7 @@
 #include <linux/cache.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/nospec.h>
 #include <linux/processor.h>
 #include <linux/string.h>
 #include <linux/time.h>
@@ -50,6 +51,7 @@ typedef long long s64;
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define noinline		__attribute__((__noinline__))
 #define scnprintf		snprintf
+#define array_index_nospec(i, n) (i)	/* nobody's secrets are here */
 #define strscpy(dst, src, n)	snprintf((dst), (n), "%s", (src))
 
 static inline unsigned long __ffs64(u64 word)

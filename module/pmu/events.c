@@ -52,13 +52,16 @@ static int encode_hardware(const struct hwpmu_caps *caps,
 			   const struct perf_event_attr *attr, u64 *config,
 			   struct pmuctl_explanation *why)
 {
+	unsigned int event;
+
 	if (attr->config >= PERF_COUNT_HW_MAX)
 		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
 				     attr->config, attr->type);
-	*config = generic_config(caps, attr->config);
+	event = array_index_nospec(attr->config, PERF_COUNT_HW_MAX);
+	*config = generic_config(caps, event);
 	if (!*config)
 		return pmuctl_refuse(why, EVENT_NOT_HERE, "attr.config",
-				     caps->name, generic_names[attr->config]);
+				     caps->name, generic_names[event]);
 	return 0;
 }
 
@@ -75,6 +78,9 @@ static int encode_cache(const struct hwpmu_caps *caps,
 	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
 		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
 				     attr->config, attr->type);
+	cache = array_index_nospec(cache, PERF_COUNT_HW_CACHE_MAX);
+	op = array_index_nospec(op, PERF_COUNT_HW_CACHE_OP_MAX);
+	result = array_index_nospec(result, PERF_COUNT_HW_CACHE_RESULT_MAX);
 	*config = is_amd(caps) ? hwpmu_amd_cache(caps, cache, op, result) :
 				 hwpmu_intel_cache(caps, cache, op, result);
 	if (!*config)
