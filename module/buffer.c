@@ -23,7 +23,7 @@
 #include "output.h"
 
 /* Of a buffer, and more than perf gives one; what lists them is 8 MiB then. */
-#define PAGES_MAX	(1UL << 19)
+#define PAGES_MAX	BIT(19)
 
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
 static DEFINE_MUTEX(buffer_mutex);
