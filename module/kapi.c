@@ -12,7 +12,6 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/perf_event.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "aux.h"
@@ -20,6 +19,7 @@
 #include "kapi.h"
 #include "output.h"
 #include "soft.h"
+#include "times.h"
 
 /**
  * struct pmuctl_counter - a counter of another module
@@ -43,13 +43,13 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 			     struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_event *event = counter->event;
-	u64 now = sched_clock(), time = now - event->own.stamp;
+	const struct pmuctl_times times = pmuctl_times_now(&event->own);
 	struct pmuctl_sample sample = {
 		.value = pmuctl_count_own(event) - event->own.base,
 		.period = period,
-		.time = now,
-		.time_enabled = event->own.time_enabled + time,
-		.time_running = event->own.time_running + time,
+		.time = times.stamp,
+		.time_enabled = times.enabled,
+		.time_running = times.running,
 	};
 	struct task_struct *outer = counter->interrupted;
 	bool go_on;

@@ -10,7 +10,6 @@
 #include <linux/pid_namespace.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 
 #include <asm/cpufeature.h>
 #include <asm/ptrace.h>
@@ -21,6 +20,7 @@
 #include "output.h"
 #include "soft.h"
 #include "filter.h"
+#include "times.h"
 
 /* The header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD */
 #define FIXED_WORDS	10
@@ -201,7 +201,7 @@ static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 static u64 *put_read(u64 *out, struct pmuctl_event *event)
 {
 	const u64 format = event->output->read_format;
-	u64 time = sched_clock() - event->tally->stamp;
+	const struct pmuctl_times times = pmuctl_times_now(event->tally);
 	struct pmuctl_event *each;
 	u64 *nr = out;
 
@@ -210,9 +210,9 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 	else
 		*out++ = pmuctl_count(event) - event->tally->base;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		*out++ = event->tally->time_enabled + time;
+		*out++ = times.enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		*out++ = event->tally->time_running + time;
+		*out++ = times.running;
 	if (format & PERF_FORMAT_GROUP) {
 		for_each_group_member(each, event->leader) {
 			out = put_value(out, format, each);

@@ -9,7 +9,6 @@
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -18,6 +17,7 @@
 #include "kapi.h"
 #include "output.h"
 #include "soft.h"
+#include "times.h"
 
 /* Far from where computing with it overflows, and what no counter reaches in an hour */
 #define PERIOD_MAX	BIT_ULL(47)
@@ -73,7 +73,7 @@ static s64 left_of(const struct pmuctl_event *event)
 /* How long the event has run, in ns; owner CPU, also in an NMI */
 static u64 ran_until_now(const struct pmuctl_event *event)
 {
-	return event->own.time_running + sched_clock() - event->own.stamp;
+	return pmuctl_times_now(&event->own).running;
 }
 
 /* The period with which @events in @ns would have been right */
@@ -347,6 +347,7 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 		kfree(s);
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
+	WRITE_ONCE(pmuctl_times_asked, true);
 	s->event = event;
 	init_irq_work(&s->work, sampling_work);
 	event->sampling = s;

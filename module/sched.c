@@ -19,6 +19,7 @@
 #include "cpu_state.h"
 #include "output.h"
 #include "soft.h"
+#include "times.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
@@ -32,12 +33,12 @@ MODULE_PARM_DESC(rotation_us,
 
 static void account(struct pmuctl_tally *tally, u64 now)
 {
-	if (tally->eligible) {
-		tally->time_enabled += now - tally->stamp;
-		if (tally->counter.running)
-			tally->time_running += now - tally->stamp;
-	}
-	tally->stamp = now;
+	if (!tally->eligible)
+		tally->stamp = now;
+	else if (READ_ONCE(pmuctl_times_asked))
+		pmuctl_times_add_at_once(tally, now);
+	else
+		pmuctl_times_add(tally, now);
 }
 
 void pmuctl_sched_account(struct pmuctl_event *leader)

@@ -6,16 +6,16 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 
 #include <asm/irq_regs.h>
 
 #include "output.h"
 #include "soft.h"
+#include "times.h"
 
 static u64 read_clock(const struct pmuctl_event *event)
 {
-	return event->own.time_running + sched_clock() - event->own.stamp;
+	return pmuctl_times_now(&event->own).running;
 }
 
 static void start_timer(struct pmuctl_event *event)

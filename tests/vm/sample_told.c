@@ -155,3 +155,52 @@ Test(sample_told, what_is_throttled_goes_on_though_the_cpu_is_idle)
 	close(go[1]);
 	waitpid(pid, NULL, 0);
 }
+
+/* ---- Times ---- */
+
+/*
+ * The event's times are brought up to date at each ENABLE and DISABLE of its sibling, and its
+ * samples come in the midst of that, as anywhere in the kernel. What is added twice is the time
+ * since they were last right, in which there is a sample or more.
+ */
+Test(sample_told, times_of_samples_do_not_go_back)
+{
+	struct perf_event_attr attr = sampling_attr(kernel_period(1999));
+	struct perf_event_attr other_attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	uint64_t enabled = 0, running = 0, samples = 0;
+	const uint64_t work = 3 * attr.sample_period / LOOP_INSTRUCTIONS;
+	struct perf_event_header *header;
+	struct sample s;
+	struct ring r;
+	int fd, other;
+
+	sampling_init();
+	attr.exclude_kernel = 0;
+	attr.sample_type = PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = sampling_open(&attr);
+	ring_map(&r, fd, 64);
+	other_attr.disabled = 1;
+	other = sampling_open_for(&other_attr, 0, -1, fd);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (unsigned int round = 0; round < (is_debug_kernel() ? 500 : 5000); round++) {
+		event_ioctl(other, round % 2 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE);
+		user_loop(work);
+		while ((header = ring_next(&r))) {
+			if (header->type != PERF_RECORD_SAMPLE)
+				continue;
+			take_sample(&attr, header, &s);
+			samples++;
+			cr_assert_geq(s.read.enabled, enabled, "sample %lu: %lu ns enabled, before %lu",
+				      samples, s.read.enabled, enabled);
+			cr_assert_geq(s.read.running, running, "sample %lu: %lu ns running, before %lu",
+				      samples, s.read.running, running);
+			cr_assert_leq(s.read.running, s.read.enabled);
+			enabled = s.read.enabled;
+			running = s.read.running;
+		}
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_assert_geq(samples, 1000);
+	sampling_fini();
+}
