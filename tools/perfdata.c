@@ -14,11 +14,7 @@
 
 #include "perfdata.h"
 
-/*
- * Of struct perf_event_attr this much is written: what is behind does not matter to
- * samples, and readers refuse an attr that is longer than theirs.
- */
-#define ATTR_SIZE	PERF_ATTR_SIZE_VER5
+#define ATTR_SIZE	PERFDATA_ATTR_SIZE
 
 /* Names in features are padded to a multiple of this. */
 #define NAME_ALIGN	64u
@@ -50,6 +46,7 @@ _Static_assert(ATTR_SIZE % 8 == 0, "records must be aligned");
  * @events: of the caller.
  * @nr_events: how many.
  * @header: as far as it is known.
+ * @is_stream: what was written cannot be changed any more: perfdata_stream.c.
  * @end: where the next record goes.
  * @traces: where the pieces of traces are, as PERFFILE_AUXTRACE_INDEX has it.
  * @features: what is behind the records.
@@ -59,6 +56,7 @@ struct perfdata {
 	const struct perfdata_event *events;
 	size_t nr_events;
 	struct header header;
+	bool is_stream;
 	uint64_t end;
 	struct perfdata_buffer traces;
 	struct perfdata_buffer features[PERFDATA_FEATURES];
@@ -187,8 +185,12 @@ static int write_at(int fd, uint64_t at, const void *bytes, size_t size)
 	return 0;
 }
 
-static void put_attr(struct perfdata_buffer *buffer,
-		     const struct perf_event_attr *attr)
+/**
+ * perfdata_put_attr() - add an attr as files have it
+ * @buffer: where to.
+ * @attr: the attr.
+ */
+void perfdata_put_attr(struct perfdata_buffer *buffer, const struct perf_event_attr *attr)
 {
 	struct perf_event_attr copy = *attr;
 
@@ -210,7 +212,7 @@ static void put_attrs(struct perfdata *file, struct perfdata_buffer *buffer)
 	for (size_t i = 0; i < file->nr_events; i++) {
 		uint64_t size = file->events[i].nr_ids * sizeof(uint64_t);
 
-		put_attr(buffer, &file->events[i].attr);
+		perfdata_put_attr(buffer, &file->events[i].attr);
 		perfdata_put_u64(buffer, ids_at);
 		perfdata_put_u64(buffer, size);
 		ids_at += size;
@@ -257,6 +259,48 @@ int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_event
 }
 
 /**
+ * perfdata_create_stream() - start to write to a pipe
+ * @fd: where to write. It stays the caller's.
+ * @events: what the records are of; they must live as long as the file.
+ * @nr_events: how many.
+ * @file: the new file, to be given to perfdata_free().
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t nr_events,
+			   struct perfdata **file)
+{
+	struct perfdata *new = calloc(1, sizeof(*new));
+	int ret;
+
+	if (!new)
+		return -ENOMEM;
+	new->fd = fd;
+	new->events = events;
+	new->nr_events = nr_events;
+	new->is_stream = true;
+	ret = perfdata_stream_begin(fd, events, nr_events, &new->end);
+	if (ret < 0)
+		free(new);
+	else
+		*file = new;
+	return ret;
+}
+
+/**
+ * perfdata_begin_records() - what has to come before all records, if it is a pipe
+ * @file: the file; the feature that is about tracepoints is complete.
+ *
+ * Return: 0 or a negative errno.
+ */
+int perfdata_begin_records(struct perfdata *file)
+{
+	return file->is_stream ?
+		perfdata_stream_formats(file->fd, &file->features[PERFFILE_TRACING_DATA],
+					&file->end) : 0;
+}
+
+/**
  * perfdata_write() - add records
  * @file: the file.
  * @pieces: whole records altogether, though a record may be parted between pieces.
@@ -270,8 +314,12 @@ int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count)
 	int ret;
 
 	for (int i = 0; i < count; i++) {
-		ret = write_at(file->fd, at, pieces[i].iov_base,
-			       pieces[i].iov_len);
+		if (file->is_stream)
+			ret = perfdata_stream_write(file->fd, pieces[i].iov_base,
+						    pieces[i].iov_len);
+		else
+			ret = write_at(file->fd, at, pieces[i].iov_base,
+				       pieces[i].iov_len);
 		if (ret < 0)
 			return ret;
 		at += pieces[i].iov_len;
@@ -404,7 +452,7 @@ static void put_event_desc(struct perfdata *file)
 	for (size_t i = 0; i < file->nr_events; i++) {
 		const struct perfdata_event *event = &file->events[i];
 
-		put_attr(buffer, &event->attr);
+		perfdata_put_attr(buffer, &event->attr);
 		perfdata_put_u32(buffer, (uint32_t)event->nr_ids);
 		perfdata_put_string(buffer, event->name);
 		perfdata_put(buffer, event->ids,
@@ -504,6 +552,8 @@ int perfdata_finish(struct perfdata *file)
 {
 	int ret, round = 0;
 
+	if (file->is_stream)
+		return perfdata_stream_end(file->fd, file->features, &file->end);
 	/* No records at all are what a file has that was never finished. */
 	if (file->end == file->header.data.offset)
 		round = perfdata_finish_round(file);

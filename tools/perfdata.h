@@ -19,6 +19,12 @@
 
 #include "perffile_format.h"
 
+/*
+ * Of struct perf_event_attr this much is written: what is behind does not matter to
+ * samples, and readers refuse an attr that is longer than theirs.
+ */
+#define PERFDATA_ATTR_SIZE PERF_ATTR_SIZE_VER5
+
 /* No feature that is written has a higher number. */
 #define PERFDATA_FEATURES 32
 
@@ -42,6 +48,7 @@ void perfdata_put_u64(struct perfdata_buffer *buffer, uint64_t value);
 void perfdata_put_string(struct perfdata_buffer *buffer, const char *text);
 void perfdata_put_build_id(struct perfdata_buffer *buffer, bool is_kernel,
 			   const void *id, size_t id_size, const char *path);
+void perfdata_put_attr(struct perfdata_buffer *buffer, const struct perf_event_attr *attr);
 void perfdata_buffer_free(struct perfdata_buffer *buffer);
 
 /**
@@ -80,15 +87,25 @@ struct perfdata;
 
 int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_events,
 		    struct perfdata **file);
+int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t nr_events,
+			   struct perfdata **file);
 int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count);
 int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer);
 int perfdata_write_trace(struct perfdata *file, const struct perfdata_trace *trace,
 			 const struct iovec *pieces, int count);
+int perfdata_begin_records(struct perfdata *file);
 int perfdata_finish_round(struct perfdata *file);
 struct perfdata_buffer *perfdata_feature(struct perfdata *file,
 					 enum perffile_feature feature);
 uint64_t perfdata_size(const struct perfdata *file);
 int perfdata_finish(struct perfdata *file);
 void perfdata_free(struct perfdata *file);
+
+/* perfdata_stream.c: for perfdata.c only */
+int perfdata_stream_write(int fd, const void *bytes, size_t size);
+int perfdata_stream_begin(int fd, const struct perfdata_event *events, size_t nr_events,
+			  uint64_t *sent);
+int perfdata_stream_formats(int fd, const struct perfdata_buffer *formats, uint64_t *sent);
+int perfdata_stream_end(int fd, const struct perfdata_buffer *features, uint64_t *sent);
 
 #endif /* PMUCTL_TOOL_PERFDATA_H */

@@ -17,13 +17,20 @@
 /* Types of records that no kernel writes; all are at least PERFFILE_USER_TYPE. */
 enum {
 	PERFFILE_USER_TYPE	= 64,
-	PERFFILE_BUILD_ID_ENTRY	= 67,	/* in its feature only */
+	PERFFILE_HEADER_ATTR	= 64,	/* in a pipe only, as are the others of this name */
+	PERFFILE_HEADER_TRACING_DATA = 66,
+	PERFFILE_BUILD_ID_ENTRY	= 67,	/* in its feature, or in a pipe */
 	PERFFILE_FINISHED_ROUND	= 68,
 	PERFFILE_AUXTRACE_INFO	= 70,
 	PERFFILE_AUXTRACE	= 71,
+	PERFFILE_EVENT_UPDATE	= 78,
+	PERFFILE_HEADER_FEATURE	= 80,
 	PERFFILE_COMPRESSED	= 81,
 	PERFFILE_COMPRESSED2	= 83,
 };
+
+/* Of PERFFILE_EVENT_UPDATE: what follows the number of the event is its name. */
+#define PERFFILE_UPDATE_NAME 2
 
 /* Bytes of an AUXTRACE record: header, five words, and one more of which half is used */
 #define PERFFILE_AUXTRACE_SIZE 48

@@ -39,7 +39,7 @@ static const char record_help[] =
 "  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
 "      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
 "  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
-"                            kept in FILE.old\n"
+"                            kept in FILE.old; '-' or a pipe: as 'perf record -o -'\n"
 "  -B, --no-buildid          leave out the build ids of programs\n"
 "  -q, --quiet               say nothing but what went wrong\n"
 "  -h, --help                this text\n"

@@ -183,15 +183,17 @@ int kcore_copy(const char *dir);
  * @path: the same, links followed.
  * @temporary: its name until it is kept; then NULL.
  * @fd: of the file, or of the one in the directory; -1: it is not open.
+ * @is_stream: it is a pipe or a device: what was written cannot be changed.
  */
 struct output {
 	const char *name;
 	char *path;
 	char *temporary;
 	int fd;
+	bool is_stream;
 };
 
-int output_open(struct output *output, const char *name, bool kcore);
+int output_open(struct output *output, const char *name, bool kcore, int signals);
 void output_keep(struct output *output);
 int output_close(struct output *output);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@
 
 /* Links that lead to links; more of them go round in a circle. */
 #define LINKS_MAX 40
+
+/* Milliseconds; how often a pipe is tried that nobody reads yet */
+#define PIPE_INTERVAL 20
 
 static const char *const directory_files[] = {
 	"data", "kcore_dir/kcore", "kcore_dir/kallsyms", "kcore_dir/modules",
@@ -90,11 +94,16 @@ static bool is_recording(const char *path)
 	return found;
 }
 
-/* What is there must be replaceable: nothing, a file, or such a directory. */
+/*
+ * What is there must be replaceable: nothing, a file, or such a directory. Returns 1 for what
+ * is only written to.
+ */
 static int check_name(const struct output *output)
 {
 	struct stat about;
 
+	if (!strcmp(output->name, "-"))
+		return 1;
 	if (stat(output->name, &about) < 0)
 		return errno == ENOENT ? 0 : say_cannot_write(output, -errno);
 	if (S_ISDIR(about.st_mode) && !is_recording(output->name)) {
@@ -102,11 +111,52 @@ static int check_name(const struct output *output)
 			  output->name);
 		return -EISDIR;
 	}
-	if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
-		return 0;
-	say_error("cannot record to '%s': it is no file but a pipe, a terminal or a device; give one with -o FILE",
-		  output->name);
-	return -ESPIPE;
+	return !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+/* A pipe is opened when somebody reads it, unless a signal asks us to end before. */
+static int pipe_open(const struct output *output, int signals)
+{
+	struct pollfd wait = { .fd = signals, .events = POLLIN };
+	int fd;
+
+	while ((fd = open(output->name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0) {
+		struct stat about;
+
+		if (errno != ENXIO || stat(output->name, &about) < 0 || !S_ISFIFO(about.st_mode))
+			return -errno;
+		if (poll(&wait, 1, PIPE_INTERVAL) > 0)
+			return -EINTR;
+	}
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
+/* Not a file but what is there already, or our own output, which may be a file at its beginning */
+static int stream_open(struct output *output, bool kcore, int signals)
+{
+	struct stat about;
+	int fd;
+
+	if (kcore) {
+		say_error("cannot write to '%s': with --kcore it is a directory", output->name);
+		return -ENOTDIR;
+	}
+	fd = strcmp(output->name, "-") ? pipe_open(output, signals) :
+					 fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (fd == -1)
+		fd = -errno;
+	if (fd < 0)
+		return say_cannot_write(output, fd);
+	output->fd = fd;
+	if (isatty(fd)) {
+		say_error("cannot record to '%s': it is a terminal; give a file with -o FILE, or pipe it to 'perf report -i -'",
+			  output->name);
+		return -ENOTTY;
+	}
+	output->is_stream = fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_size ||
+			    lseek(fd, 0, SEEK_CUR) || fcntl(fd, F_GETFL) & O_APPEND;
+	return 0;
 }
 
 /* A file or such a directory; nothing is done if there is neither. */
@@ -145,14 +195,15 @@ static int kcore_open(struct output *output)
 /**
  * output_open() - make a place for a recording
  * @output: filled; to be given to output_close().
- * @name: of the file; or of the directory, if @kcore.
+ * @name: of the file; or of the directory, if @kcore; "-" is our own output.
  * @kcore: it will have a copy of the kernel's code.
+ * @signals: readable as soon as nobody wants to wait any more for who reads a pipe.
  *
  * What has that name stays there until output_keep().
  *
  * Return: 0 or a negative errno, of which the user has been told.
  */
-int output_open(struct output *output, const char *name, bool kcore)
+int output_open(struct output *output, const char *name, bool kcore, int signals)
 {
 	int ret;
 
@@ -160,8 +211,8 @@ int output_open(struct output *output, const char *name, bool kcore)
 	output->fd = -1;
 	output->name = name;
 	ret = check_name(output);
-	if (ret < 0)
-		return ret;
+	if (ret)
+		return ret < 0 ? ret : stream_open(output, kcore, signals);
 	ret = follow_links(output);
 	if (ret < 0)
 		return say_cannot_write(output, ret);
@@ -224,8 +275,11 @@ static int keep_old(const struct output *output)
  */
 void output_keep(struct output *output)
 {
-	int ret = keep_old(output);
+	int ret;
 
+	if (!output->temporary)
+		return;
+	ret = keep_old(output);
 	if (ret < 0)
 		say_error("cannot rename '%s' to '%s.old': %s; the recording is in '%s'",
 			  output->path, output->path, strerror(-ret), output->temporary);

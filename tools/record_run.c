@@ -51,12 +51,21 @@ static int say_cannot_write(const struct session *s, int error)
 
 static int file_open(struct session *s)
 {
-	int ret = output_open(&s->output, s->options->output, s->options->kcore);
+	int ret = output_open(&s->output, s->options->output, s->options->kcore, s->signals);
+	int (*create)(int fd, const struct perfdata_event *events, size_t nr_events,
+		      struct perfdata **file);
 
 	if (ret < 0)
 		return ret;
-	ret = perfdata_create(s->output.fd, s->recording->events,
-			      s->recording->set.nr_events, &s->file);
+	create = s->output.is_stream ? perfdata_create_stream : perfdata_create;
+	/* That nobody reads any more, write() says. */
+	if (s->output.is_stream)
+		pipe_ignore();
+	ret = create(s->output.fd, s->recording->events, s->recording->set.nr_events, &s->file);
+	if (ret == 0)
+		formats_put(s->file, s->recording->events, s->recording->set.nr_events);
+	if (ret == 0)
+		ret = perfdata_begin_records(s->file);
 	return ret < 0 ? say_cannot_write(s, ret) : 0;
 }
 
@@ -258,7 +267,6 @@ static int finish(struct session *s)
 
 	if (s->options->kcore)
 		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
-	formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
@@ -295,6 +303,8 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 	int ret;
 
 	if (options->measure.argv) {
+		/* Our output is the recording: what the command prints is not. */
+		s->child.prints_errors = !strcmp(options->output, "-");
 		ret = child_start(&s->child, options->measure.argv, mask);
 		if (ret < 0) {
 			say_error("cannot start '%s': %s", options->measure.argv[0],

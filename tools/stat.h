@@ -121,13 +121,16 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
  * @pid: of the process, which waits for a byte on @go before it becomes the command.
  * @go: write end of that pipe.
  * @failure: read end of the pipe that tells the errno of a failed exec.
+ * @prints_errors: its standard output is its standard error output. Of the caller.
  */
 struct child {
 	pid_t pid;
 	int go;
 	int failure;
+	bool prints_errors;
 };
 
+void pipe_ignore(void);
 int signals_block(sigset_t *before);
 int child_start(struct child *child, char **argv, const sigset_t *before);
 int child_go(struct child *child);

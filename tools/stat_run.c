@@ -50,7 +50,10 @@ int signals_block(sigset_t *before)
 static struct sigaction pipe_before;
 static bool pipe_is_ignored;
 
-static void pipe_ignore(void)
+/**
+ * pipe_ignore() - have write() tell that nobody reads a pipe any more, not SIGPIPE
+ */
+void pipe_ignore(void)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
@@ -139,6 +142,8 @@ int child_start(struct child *child, char **argv, const sigset_t *before)
 	if (child->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
+		if (child->prints_errors)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		child_main(go[0], failure[1], argv, before);
 	}
 	close(go[0]);

@@ -2,7 +2,7 @@
 /*
  * The bytes of a file of samples, read back by offsets as other readers have them.
  */
-/* sources: tools/perfdata.c */
+/* sources: tools/perfdata.c tools/perfdata_stream.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -330,4 +330,73 @@ Test(perfdata_write, a_full_disk_leaves_the_records)
 			cr_assert_eq(u64_at(&image, data + i * 24), 9 | 24ull << 48);
 		image_free(&image);
 	}
+}
+
+/* What a reader of a pipe gets: every record is as long as it says. */
+Test(perfdata_write, a_stream_tells_in_records)
+{
+	static const struct { uint32_t type; uint16_t size; } expected[] = {
+		{ 64, 8 + ATTR_SIZE + 16 }, { 78, 8 + 16 + 8 },		/* cycles */
+		{ 64, 8 + ATTR_SIZE + 16 }, { 78, 8 + 16 + 8 },
+		{ 64, 8 + ATTR_SIZE + 8 }, { 78, 8 + 16 + 8 },
+		{ 9, 24 }, { 68, 8 }, { 67, 36 + 64 }, { 80, 16 + 72 },
+	};
+	unsigned char record[24] = { 9, [6] = 24 };
+	struct iovec piece = { record, sizeof(record) };
+	struct image image;
+	struct perfdata *file;
+	uint64_t at = 16;
+	int fds[2];
+
+	cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
+	cr_assert_eq(perfdata_create_stream(fds[1], events, 3, &file), 0);
+	cr_assert_eq(perfdata_begin_records(file), 0);
+	cr_assert_eq(perfdata_write(file, &piece, 1), 0);
+	cr_assert_eq(perfdata_finish_round(file), 0);
+	perfdata_put_string(perfdata_feature(file, PERFFILE_HOSTNAME), "guest");
+	perfdata_put_build_id(perfdata_feature(file, PERFFILE_BUILD_ID), false, ids, 20, "/bin/true");
+	perfdata_put_u64(perfdata_feature(file, PERFFILE_SAMPLE_TIME), 5);	/* has no place */
+	cr_assert_eq(perfdata_finish(file), 0);
+	image.bytes = malloc(65536);
+	image.fd = fds[0];
+	image.size = (size_t)read(fds[0], image.bytes, 65536);
+	cr_assert_eq(perfdata_size(file), image.size);
+	perfdata_free(file);
+	close(fds[1]);
+	cr_assert_eq(memcmp(image.bytes, "PERFILE2", 8), 0);
+	cr_assert_eq(u64_at(&image, 8), 16);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		cr_assert_eq(u32_at(&image, at), expected[i].type, "record %zu", i);
+		cr_assert_eq(u64_at(&image, at) >> 48, expected[i].size, "record %zu", i);
+		at += expected[i].size;
+	}
+	cr_assert_eq(at, image.size);
+	cr_assert_eq(u64_at(&image, 24 + 8), 7, "the first attr's config");
+	cr_assert_eq(u64_at(&image, 24 + ATTR_SIZE), 11);
+	cr_assert_eq(u64_at(&image, 24 + ATTR_SIZE + 16 + 8), 2, "a name");
+	cr_assert_eq(u64_at(&image, 24 + ATTR_SIZE + 16 + 16), 11, "of the event with this id");
+	cr_assert_str_eq((char *)image.bytes + 24 + ATTR_SIZE + 16 + 24, "cycles");
+	image_free(&image);
+}
+
+Test(perfdata_write, a_stream_begins_with_the_formats_of_tracepoints)
+{
+	struct perfdata *file;
+	struct image image;
+	int fds[2];
+
+	cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
+	cr_assert_eq(perfdata_create_stream(fds[1], events, 0, &file), 0);
+	perfdata_put(perfdata_feature(file, PERFFILE_TRACING_DATA), "0123456789", 10);
+	cr_assert_eq(perfdata_begin_records(file), 0);
+	image.bytes = malloc(65536);
+	image.fd = fds[0];
+	image.size = (size_t)read(fds[0], image.bytes, 65536);
+	cr_assert_eq(image.size, 16 + 12 + 16);
+	cr_assert_eq(u64_at(&image, 16), 66 | 12ull << 48);
+	cr_assert_eq(u32_at(&image, 24), 16);
+	cr_assert_arr_eq(image.bytes + 28, "0123456789\0\0\0\0\0\0", 16);
+	perfdata_free(file);
+	close(fds[1]);
+	image_free(&image);
 }

@@ -4,7 +4,7 @@
  * the task, and knows about itself.
  */
 /* sources: tools/record_tasks.c tools/record_kernel.c tools/record_dsos.c */
-/* sources: tools/perfdata.c */
+/* sources: tools/perfdata.c tools/perfdata_stream.c */
 /* libs: -lelf */
 #define _GNU_SOURCE
 #include <elf.h>

@@ -3,7 +3,7 @@
  * Pieces of traces in a file: written, and found again byte by byte, between records; with
  * an index as other readers want it.
  */
-/* sources: tools/perfdata.c tools/perffile.c tools/perffile_features.c */
+/* sources: tools/perfdata.c tools/perfdata_stream.c tools/perffile.c tools/perffile_features.c */
 /* sources: tools/perffile_records.c tools/perffile_sample.c tools/perffile_trace.c */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,7 +88,7 @@ static void record(const char *name, const char *text, bool kcore, bool keep)
 {
 	struct output output;
 
-	cr_assert_eq(output_open(&output, name, kcore), 0);
+	cr_assert_eq(output_open(&output, name, kcore, -1), 0);
 	cr_assert_eq(write(output.fd, text, strlen(text)), (ssize_t)strlen(text));
 	if (keep)
 		output_keep(&output);
@@ -144,7 +145,7 @@ Test(record_output, the_old_one_is_there_until_the_new_one_is)
 	struct output output;
 
 	record("file", "first", false, true);
-	cr_assert_eq(output_open(&output, "file", false), 0);
+	cr_assert_eq(output_open(&output, "file", false, -1), 0);
 	has("file", "first");
 	output_keep(&output);
 	has("file", "");
@@ -178,17 +179,12 @@ static void refused(const char *name, bool kcore, int error)
 {
 	struct output output;
 
-	cr_assert_eq(output_open(&output, name, kcore), -error, "%s", name);
+	cr_assert_eq(output_open(&output, name, kcore, -1), -error, "%s", name);
 	cr_assert_eq(output_close(&output), 0);
 }
 
 Test(record_output, what_cannot_be_replaced_is_refused)
 {
-	int fds[2];
-	char name[32];
-
-	cr_assert_eq(pipe(fds), 0);
-	snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
 	cr_assert_eq(mkdir("folder", 0700), 0);
 	put("folder/data", "not ours");
 	cr_assert_eq(symlink("round", "round"), 0);
@@ -196,9 +192,9 @@ Test(record_output, what_cannot_be_replaced_is_refused)
 	refused("folder", false, EISDIR);
 	refused("folder", true, EISDIR);
 	refused("round", false, ELOOP);
-	refused("fifo", false, ESPIPE);
-	refused("/dev/null", false, ESPIPE);
-	refused(name, false, ESPIPE);
+	refused("fifo", true, ENOTDIR);
+	refused("/dev/null", true, ENOTDIR);
+	refused("-", true, ENOTDIR);
 	refused("nowhere/file", false, ENOENT);
 	refused("nowhere/file", true, ENOENT);
 	has("folder/data", "not ours");
@@ -244,4 +240,52 @@ Test(record_output, what_is_no_recording_is_not_removed)
 	has("file", "first");
 	/* and the new one is where the user has been told */
 	cr_assert_eq(count_files("."), 3);
+}
+
+static void is_stream(const char *name)
+{
+	struct output output;
+
+	cr_assert_eq(output_open(&output, name, false, -1), 0, "%s", name);
+	cr_assert(output.is_stream, "%s", name);
+	output_keep(&output);
+	cr_assert_eq(output_close(&output), 0);
+}
+
+Test(record_output, pipes_and_devices_are_written_to)
+{
+	struct output output;
+	char name[32];
+	int fds[2], reader, asked = eventfd(1, 0);
+
+	cr_assert_eq(pipe(fds), 0);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
+	is_stream(name);
+	is_stream("/dev/null");
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	/* Nobody reads it, and a signal comes. */
+	cr_assert_eq(output_open(&output, "fifo", false, asked), -EINTR);
+	cr_assert_eq(output_close(&output), 0);
+	reader = open("fifo", O_RDONLY | O_NONBLOCK);
+	is_stream("fifo");
+	close(reader);
+	cr_assert_eq(count_files("."), 1);
+}
+
+/* Our own output may be a file, which can be written as one if it is empty. */
+Test(record_output, our_own_output)
+{
+	struct output output;
+	int out = dup(STDOUT_FILENO), fd = open("out", O_RDWR | O_CREAT, 0600);
+
+	dup2(fd, STDOUT_FILENO);
+	cr_assert_eq(output_open(&output, "-", false, -1), 0);
+	cr_assert_not(output.is_stream);
+	cr_assert_eq(write(output.fd, "first", 5), 5);
+	output_keep(&output);
+	cr_assert_eq(output_close(&output), 0);
+	has("out", "first");
+	is_stream("-");		/* it is not at its beginning any more */
+	dup2(out, STDOUT_FILENO);
+	cr_assert_eq(count_files("."), 1);
 }

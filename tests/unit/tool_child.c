@@ -16,7 +16,7 @@
 static int run(const sigset_t *mask)
 {
 	char *argv[] = { "sh", "-c", "kill -PIPE $$; exit 5", NULL };
-	struct child child;
+	struct child child = { 0 };
 	int status;
 
 	cr_assert_eq(child_start(&child, argv, mask), 0);

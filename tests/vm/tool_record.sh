@@ -364,13 +364,44 @@ no_room_for_the_file_is_told()
 	grep -Eq 'hot-warm-cold +\[\.\] hot' out
 }
 
+# As "perf record -o -": perf reads it while it comes, and what the command prints is not in it.
+pipes_are_written_to()
+{
+	record 3 -q -e instructions:u -c 100003 -o file.data "$PROGRAM" || return 1
+	expected=$(samples file.data) || return 1
+	pmuctl record -q -e instructions:u -c 100003 -o - sh -c "echo printed; exec $PROGRAM" \
+		2>err >pipe.data.seekable
+	# That is a file, which is written as one.
+	says '^printed$' && pmuctl report -i pipe.data.seekable >out || return 1
+	pmuctl record -q -e instructions:u -c 100003 -o - "$PROGRAM" 2>err |
+		perf script -i - -F event,ip,sym >script 2>script.err
+	[ ! -s err ] && [ ! -s script.err ] && [ "$(wc -l <script)" -eq "$expected" ] &&
+		grep -q '^ *instructions:u: .* hot' script || return 1
+	mkfifo fifo
+	perf report -i - --stdio <fifo >report 2>&1 &
+	record 3 -q -e instructions:u -c 5077 -o fifo "$PROGRAM" && wait $! &&
+		grep -Eq '^ *(69|70)[.0-9]*% .* hot *$' report && [ -p fifo ] || return 1
+	record 3 -q -o /dev/null "$PROGRAM" && [ -c /dev/null ]
+}
+
+tracepoints_go_through_pipes()
+{
+	pmuctl record -q -e sched:sched_process_exec -o - "$PROGRAM" 2>err |
+		perf script -i - -F event >script 2>script.err
+	grep -q '^sched:sched_process_exec: *$' script
+}
+
+# Who reads no further ends the recording, not in silence.
+a_pipe_that_breaks_is_told()
+{
+	pmuctl record -q -a -e instructions:u -c 1009 -o - sh -c "$PROGRAM; $PROGRAM" 2>err |
+		head -c 100 >/dev/null
+	says "cannot write to '-': Broken pipe"
+}
+
 what_is_no_file_is_refused()
 {
-	mkfifo fifo 2>/dev/null
-	record 1 -o /dev/fd/1 true && says 'it is no file' || {
-		pmuctl record -o /dev/stdout true 2>err | cat >/dev/null
-		says 'it is no file'
-	} || return 1
+	record 1 -o - --kcore true && says 'it is a directory' || return 1
 	record 1 -o /nonexistent/perf.data true && says "cannot write to '/nonexistent/perf.data'"
 }
 
