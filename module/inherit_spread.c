@@ -91,6 +91,12 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	return 0;
 }
 
+/* With attr.inherit_thread only those of the same process inherit. */
+static bool may_have(const struct pmuctl_event *root, struct task_struct *task)
+{
+	return !root->heritage.thread_only || same_thread_group(task, root->context->task);
+}
+
 /* ---- The threads of a process ---- */
 
 static int add_thread(struct spread *s, struct task_struct *task)
@@ -131,7 +137,7 @@ static void add_sibling(struct pmuctl_event *leader, void *arg)
 {
 	struct spread *s = arg;
 
-	if (!s->err && !READ_ONCE(leader->ended))
+	if (!s->err && !READ_ONCE(leader->ended) && may_have(s->root, leader->context->task))
 		s->err = add_child(s, leader->context, leader);
 }
 

@@ -71,6 +71,40 @@ Test(inherit, threads_only_if_that_is_asked_for)
 	pair_close(&p);
 }
 
+/* Its leader has a child in another process already: that gets no child of this event. */
+static uint64_t of_worker(bool is_thread, bool thread_only)
+{
+	struct perf_event_attr attr = inherited(instructions_u());
+	int leader = group_open(attr, -1);
+	uint64_t before, one, many;
+	struct worker w;
+	struct pair p;
+
+	worker_start(&w, is_thread);
+	worker_run(&w, 1);
+	attr.inherit_thread = thread_only;
+	p.own = group_open(instructions_u(), -1);
+	p.all = group_open(attr, leader);
+	worker_run(&w, 1);
+	before = of_children(&p);
+	worker_run(&w, 1);
+	one = of_children(&p) - before;
+	before = of_children(&p);
+	worker_run(&w, N + 1);
+	many = of_children(&p) - before;
+	worker_end(&w);
+	pair_close(&p);
+	close(leader);
+	return many - one;
+}
+
+Test(inherit, a_sibling_for_threads_joins_threads_alone)
+{
+	cr_expect_eq(of_worker(false, false), N * LOOP_INSTRUCTIONS);
+	cr_expect_eq(of_worker(true, true), N * LOOP_INSTRUCTIONS);
+	cr_expect_eq(of_worker(false, true), 0);
+}
+
 Test(inherit, nobody_if_it_is_not_asked_for)
 {
 	struct pair p = pair_open(instructions_u());
