@@ -5,9 +5,10 @@
  * or another thread of its process, maps that file; until then, and from an exec on, it is
  * nowhere.
  *
- * A filter is changed on the CPU on which the event's context is loaded. Who changes it holds
- * files_lock, but for an exec, which changes that of its own task. That lock is never taken
- * with IRQs off: who holds it waits for other CPUs.
+ * A filter is read and changed on the CPU on which the event's context is loaded. Who changes it
+ * holds files_lock, but for an exec, which changes that of its own task. That lock is never taken
+ * with IRQs off: who holds it waits for other CPUs. So the probe of mappings must be one that
+ * is called, with IRQs on, and not one that traps.
  */
 #include <linux/fs.h>
 #include <linux/list.h>
@@ -85,16 +86,33 @@ static bool find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struc
 	return found;
 }
 
+struct mapping {
+	struct pmuctl_aux *aux;
+	const struct vm_area_struct *vma;
+};
+
+/*
+ * Where the context is loaded: neither the filter nor the task's memory changes meanwhile, as an
+ * exec may do on its own.
+ */
+static void take_mapping_here(struct pmuctl_context *ctx, void *arg)
+{
+	const struct mapping *mapping = arg;
+	struct pmuctl_aux *aux = mapping->aux;
+	struct pt_filter filter = aux->pt.filter;
+
+	if (READ_ONCE(ctx->task->mm) == mapping->vma->vm_mm &&
+	    find_ranges(aux, mapping->vma, &filter))
+		pmuctl_aux_put_filter(aux->event, &filter);
+}
+
 static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vma)
 {
-	struct filter_change change = {
-		.event = aux->event,
-		.filter = aux->pt.filter,
-	};
+	struct mapping mapping = { aux, vma };
 
 	lockdep_assert_held(&files_lock);
-	if (vma->vm_file && find_ranges(aux, vma, &change.filter))
-		pmuctl_context_call(aux->event->context, change_filter, &change);
+	if (vma->vm_file)
+		pmuctl_context_call(aux->event->context, take_mapping_here, &mapping);
 }
 
 /* In the kprobe's handler, which has IRQs on, as the function begins with a ftrace entry. */
@@ -127,9 +145,7 @@ static void find_mappings(struct pmuctl_aux *aux)
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
 		raw_spin_lock(&files_lock);
-		/* An exec may have come meanwhile. */
-		if (READ_ONCE(task->mm) == mm)
-			take_mapping(aux, vma);
+		take_mapping(aux, vma);
 		raw_spin_unlock(&files_lock);
 	}
 	mmap_read_unlock(mm);

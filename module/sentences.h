@@ -187,7 +187,7 @@
 #define PMUCTL_SAY_NO_HOOK EOPNOTSUPP, \
 	"this kernel has no tracepoint %s, without which events cannot follow a task: count a CPU (pid -1)"
 #define PMUCTL_SAY_NO_MMAP_HOOK EOPNOTSUPP, \
-	"this kernel lets no probe be set on %s, without which nobody tells of mappings: clear attr.mmap, mmap2 and mmap_data"
+	"this kernel lets no probe be set on %s that can tell of mappings: clear attr.mmap, mmap2 and mmap_data, and give filters addresses without a file"
 
 /* Why there is no PMU: what PMUCTL_SAY_NO_PMU and pmuctl_info.pmu_reason say */
 #define PMUCTL_NO_PMU_VENDOR \

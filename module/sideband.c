@@ -433,6 +433,13 @@ static void unhook(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(unhook_work, unhook);
 
+/* ... unless somebody wants it */
+static void unhook_later(void)
+{
+	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS))
+		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+}
+
 u8 pmuctl_side_of(const struct perf_event_attr *attr)
 {
 	u8 side = 0;
@@ -474,8 +481,12 @@ int pmuctl_side_get(u8 side, struct pmuctl_explanation *why)
 	mutex_lock(&side_mutex);
 	if (side & MMAP_KINDS)
 		err = hook(why);
+	/* A trap's handler has IRQs off: see aux_filter.c. */
+	if (!err && side & PMUCTL_SIDE_CODE && !kprobe_ftrace(&mmap_kprobe))
+		err = pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
 	if (!err && side)
 		count_users(side, 1);
+	unhook_later();
 	mutex_unlock(&side_mutex);
 	return err;
 }
@@ -487,8 +498,7 @@ void pmuctl_side_put(u8 side)
 		return;
 	mutex_lock(&side_mutex);
 	count_users(side, -1);
-	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS))
-		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+	unhook_later();
 	mutex_unlock(&side_mutex);
 }
 
