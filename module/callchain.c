@@ -70,14 +70,19 @@ static void chain_add_kernel(struct chain *chain, struct pt_regs *regs)
 	struct unwind_state state;
 	unsigned long ip = regs->ip;
 
-	/* The unwinder begins with the caller of the function that was interrupted. */
 	if (!chain_add(chain, ip))
 		return;
-	/* Registers that no interrupt has saved are but a place on the stack. */
-	if (regs->flags)
+	/*
+	 * Of what was interrupted, the unwinder begins with the caller. Registers that no
+	 * interrupt has saved are but a place on the stack, with which it begins.
+	 */
+	if (regs->flags) {
 		unwind_start(&state, current, regs, NULL);
-	else
+	} else {
 		unwind_start(&state, current, NULL, (void *)regs->sp);
+		if (!unwind_done(&state) && unwind_get_return_address(&state) == ip)
+			unwind_next_frame(&state);
+	}
 	for (; !unwind_done(&state); unwind_next_frame(&state)) {
 		ip = unwind_get_return_address(&state);
 		if (!ip || !chain_add(chain, ip))

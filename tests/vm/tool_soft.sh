@@ -108,6 +108,19 @@ each_tracepoint_is_recorded()
 		run 0 script -i file && [ "$(wc -l <out)" -eq $((counted / 100)) ]
 }
 
+# Where a tracepoint is begins its call chain, and is not its own caller.
+a_tracepoint_is_in_its_chain_once()
+{
+	for event in raw_syscalls:sys_enter sched:sched_process_exec context-switches page-faults; do
+		run 0 record -q -g -c 1 -e $event -o file sh -c 'usleep 5000; dd if=/dev/zero of=/dev/null count=9; true' &&
+			perf script -i file -F ip,sym >script 2>/dev/null || return 1
+		awk -v RS= -v FS='\n' '{ split($1, a, " "); split($2, b, " ")
+				if (NF > 1 && a[1] == b[1]) twice++ }
+			END { print NR, "chains,", twice + 0, "with the first place twice"
+				exit !NR || twice }' script || { echo $event; head -5 script; return 1; }
+	done
+}
+
 what_there_is_is_listed()
 {
 	run 0 list page-faults && grep -q 'page-faults or faults' out &&
