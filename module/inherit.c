@@ -151,18 +151,38 @@ static void walk_begin(struct pmuctl_shard *shard)
 	raw_spin_unlock_irq(&shard->lock);
 }
 
-void pmuctl_shard_leave(struct pmuctl_shard *shard)
+/* So many leave with interrupts off. */
+#define BATCH	64
+
+/* Take some of those that have ended from the list; returns true if these were all. */
+static bool leave_some(struct pmuctl_shard *shard, struct list_head *done)
 {
-	struct pmuctl_heritage *h, *next;
-	LIST_HEAD(done);
+	unsigned int n = BATCH;
+	bool all;
 
 	raw_spin_lock_irq(&shard->lock);
-	shard->walked = false;
-	list_for_each_entry_safe(h, next, &shard->children, kin)
-		if (pmuctl_heir(h)->ended)
-			list_move_tail(&h->kin, &done);
+	while (n-- && shard->ended) {
+		list_move_tail(&shard->ended->kin, done);
+		shard->ended = shard->ended->next_ended;
+	}
+	all = !shard->ended;
+	if (all)
+		shard->walked = false;
 	raw_spin_unlock_irq(&shard->lock);
-	pmuctl_inherit_release(&done);
+	return all;
+}
+
+void pmuctl_shard_leave(struct pmuctl_shard *shard)
+{
+	LIST_HEAD(done);
+	bool all;
+
+	do {
+		all = leave_some(shard, &done);
+		pmuctl_inherit_release(&done);
+		INIT_LIST_HEAD(&done);
+		cond_resched();
+	} while (!all);
 }
 
 void pmuctl_inherit_walk(struct pmuctl_event *event,
@@ -178,16 +198,31 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
 
 		walk_begin(shard);
-		for_each_child(h, shard)
+		for_each_child(h, shard) {
 			if (h->root == event)
 				func(pmuctl_heir(h), arg);
+			cond_resched();
+		}
 		pmuctl_shard_leave(shard);
 	}
 }
 
+static bool end_here(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *child = arg;
+	LIST_HEAD(none); /* it is walked */
+	bool changed;
+
+	if (child->ended)
+		return false;
+	changed = pmuctl_context_take_out(pc, child);
+	pmuctl_inherit_end_child(child, &none);
+	return changed;
+}
+
 static void del_child(struct pmuctl_event *child, void *unused)
 {
-	pmuctl_context_del(child);
+	pmuctl_context_change(child->context, end_here, child);
 }
 
 void pmuctl_inherit_close(struct pmuctl_event *event)

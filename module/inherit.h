@@ -66,6 +66,7 @@ struct pmuctl_past {
  *
  * Of a child:
  * @kin: in its shard; that one's lock.
+ * @next_ended: if it has ended while its shard was walked: which had before; likewise.
  * @seen: number of the walk that has dealt with it; under the mutex.
  */
 struct pmuctl_heritage {
@@ -84,6 +85,7 @@ struct pmuctl_heritage {
 	bool process;
 
 	struct list_head kin;
+	struct pmuctl_heritage *next_ended;
 	u64 seen;
 };
 
@@ -92,11 +94,13 @@ struct pmuctl_heritage {
  * @lock: raw, IRQs off; inside of the locks of contexts.
  * @children: by heritage->kin, the events of a group together, its leader first.
  * @walked: somebody is walking @children: who ends stays there.
+ * @ended: who has done so meanwhile, the last first; by next_ended.
  */
 struct pmuctl_shard {
 	raw_spinlock_t lock;
 	struct list_head children;
 	bool walked;
+	struct pmuctl_heritage *ended;
 };
 
 /**
@@ -246,7 +250,7 @@ struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
 bool pmuctl_inherit_list(struct pmuctl_event *child,
 			 const struct pmuctl_event *from, int cpu);
 
-/* The end of the walk of a shard: those that have ended leave it. Process. */
+/* The end of the walk of a shard: those that have ended leave it. Process, may sleep. */
 void pmuctl_shard_leave(struct pmuctl_shard *shard);
 
 #endif /* PMUCTL_INHERIT_H */

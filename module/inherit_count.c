@@ -92,6 +92,7 @@ static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 	raw_spin_unlock_irq(&shard->lock);
 
 	for_each_child(h, shard) {
+		cond_resched();
 		sum->child = pmuctl_heir(h);
 		if (h->seen == sum->family->walk ||
 		    !counts_of(sum, sum->child->id))
@@ -167,9 +168,11 @@ static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
 		shard->walked = true;
 		per_cpu_ptr(event->heritage.past, cpu)->value = 0;
 		raw_spin_unlock_irq(&shard->lock);
-		for_each_child(h, shard)
+		for_each_child(h, shard) {
 			if (h->root == event)
 				reset_child(pmuctl_heir(h));
+			cond_resched();
+		}
 		pmuctl_shard_leave(shard);
 	}
 }

@@ -268,8 +268,12 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 	past->time_enabled += tally->time_enabled;
 	past->time_running += tally->time_running;
 	child->ended = true;
-	if (!shard->walked)
+	if (shard->walked) {
+		h->next_ended = shard->ended;
+		shard->ended = h;
+	} else {
 		list_move_tail(&h->kin, done);
+	}
 	raw_spin_unlock(&shard->lock);
 }
 
