@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "record.h"
 
@@ -163,23 +162,12 @@ static int open_ring(struct recording *r, size_t target)
 	return 0;
 }
 
-/* Many threads or CPUs take many descriptors. The command has its own limit already. */
-static void allow_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int open_all(struct recording *r)
 {
 	size_t nr_targets = r->set.targets.count;
 	int ret = 0;
 
-	allow_descriptors();
+	descriptors_allow();
 	r->events = calloc(r->set.nr_events, sizeof(*r->events));
 	r->ids = calloc(r->set.nr_events * nr_targets, sizeof(*r->ids));
 	r->rings = calloc(nr_targets, sizeof(struct pmuctl_ring *));

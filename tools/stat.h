@@ -131,6 +131,7 @@ struct child {
 };
 
 void pipe_ignore(void);
+void descriptors_allow(void);
 int signals_block(sigset_t *before);
 int child_start(struct child *child, char **argv, const sigset_t *before);
 int child_go(struct child *child);

@@ -47,6 +47,7 @@ static int open_all(struct counters *c)
 {
 	size_t supported = 0;
 
+	descriptors_allow();
 	for (size_t event = 0; event < c->set.nr_events; event++)
 		attr_prepare(c, event);
 	for (size_t event = 0; event < c->set.nr_events; event++) {

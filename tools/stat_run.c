@@ -62,6 +62,25 @@ void pipe_ignore(void)
 	pipe_is_ignored = true;
 }
 
+/* How many descriptors we were allowed, and each command has to be: we may need more. */
+static struct rlimit descriptors_before;
+static bool descriptors_are_allowed;
+
+/**
+ * descriptors_allow() - have as many descriptors as can be: one for each event and target
+ */
+void descriptors_allow(void)
+{
+	struct rlimit limit;
+
+	if (descriptors_are_allowed || getrlimit(RLIMIT_NOFILE, &descriptors_before) < 0)
+		return;
+	descriptors_are_allowed = true;
+	limit = descriptors_before;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /*
  * Root gets all of them back by the exec, whatever is dropped before: that would be an exec
  * that gains rights, which ends what measures it.
@@ -106,6 +125,8 @@ static _Noreturn void child_main(int go, int failure, char **argv,
 			_exit(STATUS_FAILED);
 		if (pipe_is_ignored)
 			sigaction(SIGPIPE, &pipe_before, NULL);
+		if (descriptors_are_allowed)
+			setrlimit(RLIMIT_NOFILE, &descriptors_before);
 		sigprocmask(SIG_SETMASK, before, NULL);
 		execvp(argv[0], argv);
 		error = errno;

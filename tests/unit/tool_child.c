@@ -5,6 +5,7 @@
 /* sources: tools/stat_run.c tools/say.c lib/src/explain.c lib/src/names.c */
 /* libs: -lcap */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,5 +68,30 @@ Test(tool_child, sigpipe_does_not_end_the_tool)
 	cr_assert_geq(fd, 0);
 	run(&mask);
 	raise(SIGPIPE);
+	close(fd);
+}
+
+/* Many events on many CPUs take many descriptors; a command has no more than it was given. */
+Test(tool_child, descriptors_are_for_the_tool_only)
+{
+	char *argv[] = { "sh", "-c", "test $(ulimit -S -n) -eq 64", NULL };
+	struct rlimit limit;
+	sigset_t mask;
+	int fd = signals_block(&mask), status;
+
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 64;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int i = 0; i < 2; i++) {
+		struct child child = { 0 };
+
+		cr_assert_eq(child_start(&child, argv, &mask), 0);
+		descriptors_allow();
+		cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+		cr_assert_eq(limit.rlim_cur, limit.rlim_max);
+		cr_assert_eq(child_go(&child), 0);
+		cr_assert_eq(waitpid(child.pid, &status, 0), child.pid);
+		cr_assert_eq(status, 0, "run %d", i);
+	}
 	close(fd);
 }

@@ -128,6 +128,21 @@ append_needs_a_file() { run 2 stat --append true && says 'needs -o'; }
 bad_list() { run 2 stat -C 0-x true && says "'0-x' is not a list of numbers"; }
 help_everywhere() { run 0 stat --help && grep -q usage out && run 0 help stat && grep -q usage out && run 0 list -h && run 0 doctor -h && run 0 help && run 0 --version && run 2 no-such && run 2; }
 
+# 40 processes of 4 events each, with a limit of 64 descriptors
+many_targets_need_many_descriptors()
+{
+	pids=
+	for i in $(seq 40); do
+		sleep 1000 &
+		pids=$pids${pids:+,}$!
+	done
+	(ulimit -S -n 64; exec pmuctl stat -x ';' -e cs,faults,cs,faults -t "$pids" true) >out 2>err
+	status=$?
+	# shellcheck disable=SC2046 # numbers
+	kill $(echo "$pids" | tr , ' ')
+	[ $status -eq 0 ] && lines err 4
+}
+
 # ---- users and capabilities
 
 user_counts_user_space()
