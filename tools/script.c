@@ -210,11 +210,23 @@ static int take_option(struct script *script, int option)
 	return STATUS_OK;
 }
 
+/* What is printed of samples means nothing to traces: better no answer than another one. */
+static int check_trace(const struct script *script)
+{
+	const char *wrong = script->json ? "-j" : script->fields ? "-F" : script->event ? "-e" :
+			    script->records ? "--records" : NULL;
+
+	if (!script->trace || !wrong)
+		return STATUS_OK;
+	return say_usage(&command_script,
+			 "%s is of samples: of a trace, --trace=WHAT chooses what is printed, as text",
+			 wrong);
+}
+
 static int script_run(int argc, char **argv)
 {
 	struct script script = {
 		.input = { .path = "perf.data", .root = "" },
-		.fields = FIELDS_DEFAULT,
 		.chains = true,
 	};
 	int option, status;
@@ -235,6 +247,11 @@ static int script_run(int argc, char **argv)
 	if (optind < argc)
 		return say_usage(&command_script, "'%s' is no option: give the recording with -i",
 				 argv[optind]);
+	status = check_trace(&script);
+	if (status != STATUS_OK)
+		return status;
+	if (!script.fields)
+		script.fields = FIELDS_DEFAULT;
 	if (samples_open(&script.samples, &script.input) < 0)
 		return STATUS_FAILED;
 	status = script.trace ? script_print_trace(&script) : run(&script);

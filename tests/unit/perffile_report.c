@@ -347,6 +347,21 @@ Test(perffile_report, samples_as_json)
 	json_decref(object);
 }
 
+/* What is not done is refused, not left out. */
+Test(perffile_report, options_of_samples_are_refused_for_traces)
+{
+	static const char *const options[] = { "-j", "-F ip", "-e events", "--records" };
+	char line[64];
+
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(line, sizeof(line), "--trace %s", options[i]);
+		cr_expect_eq(run(&command_script, line), 2, "%s", line);
+		has("err", " is of samples: of a trace, --trace=WHAT chooses");
+	}
+	cr_expect_eq(run(&command_script, "--trace --kallsyms kallsyms"), 1);
+	has("err", "has no trace");
+}
+
 Test(perffile_report, files_that_are_none)
 {
 	const struct command *const commands[] = { &command_report, &command_script };
