@@ -158,6 +158,21 @@ those_of_perf_are_decoded()
 		is_same "$(by_us d.data)" "$(by_perf d.data)"
 }
 
+# Of a program only the function that is asked for: its first to its last instruction
+a_filter_chooses_addresses()
+{
+	run 0 record -q -i -e intel_pt//u -o all.data "$TRACED" 1 2 3 &&
+		perf script -i all.data --itrace=i1ie -F ip,sym >script 2>/dev/null || return 1
+	awk '$2 == "fibonacci" { print $1 }' script | sort -u >places
+	first=$(head -n 1 places) last=$(tail -n 1 places)
+	echo "from $first to $last"
+	run 0 record -q -i -e intel_pt//u --filter "filter 0x$first/$((0x$last - 0x$first + 1))" \
+		-o some.data "$TRACED" 1 2 3 || return 1
+	pmuctl script -i some.data --trace=functions >rows 2>err
+	cat rows
+	[ "$(awk 'NR > 1 && $1 > 0' rows | wc -l)" -eq 1 ] && grep -q fibonacci rows
+}
+
 what_cannot_be_traced_is_refused()
 {
 	run 2 record -S true && says 'no event traces' &&
