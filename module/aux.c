@@ -16,13 +16,13 @@
 /* What runs on this CPU, if something does */
 static DEFINE_PER_CPU(struct pmuctl_aux *, aux_running);
 
-/* Attached events that trace tasks, and CPUs; pmuctl_mutex */
-static unsigned int nr_of_tasks, nr_of_cpus;
-
 static const struct pmuctl_aux_driver drivers[] = {
 	{ "intel_pt", PMUCTL_TYPE_INTEL_PT, &pt_unit },
 	{ "intel_bts", PMUCTL_TYPE_INTEL_BTS, &bts_unit, .tells_kernel = true },
 };
+
+/* Attached events that trace tasks, and CPUs, and of each driver; pmuctl_mutex */
+static unsigned int nr_of_tasks, nr_of_cpus, nr_of_driver[ARRAY_SIZE(drivers)];
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
 {
@@ -370,14 +370,28 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	return 0;
 }
 
-void pmuctl_aux_settle(void)
+/* Where others trace by now, ours stand still. */
+void pmuctl_aux_pmu_comes(void)
 {
 	unsigned int i;
 
-	if (nr_of_cpus || nr_of_tasks)
-		return;
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (nr_of_driver[i])
+			drivers[i].unit->keep_others_away();
+}
+
+void pmuctl_aux_pmu_has_gone(void)
+{
+	unsigned int i;
+
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
 		drivers[i].unit->let_others();
+}
+
+void pmuctl_aux_settle(void)
+{
+	if (!nr_of_cpus && !nr_of_tasks)
+		pmuctl_aux_pmu_has_gone();
 }
 
 bool pmuctl_aux_cpu_came(int cpu)
@@ -403,6 +417,7 @@ void pmuctl_aux_attached(const struct pmuctl_event *event)
 		nr_of_tasks++;
 	else
 		nr_of_cpus++;
+	nr_of_driver[event->aux->driver - drivers]++;
 }
 
 void pmuctl_aux_detached(const struct pmuctl_event *event)
@@ -413,6 +428,7 @@ void pmuctl_aux_detached(const struct pmuctl_event *event)
 		nr_of_tasks--;
 	else
 		nr_of_cpus--;
+	nr_of_driver[event->aux->driver - drivers]--;
 	pmuctl_aux_forget_files(event->aux);
 	pmuctl_aux_settle();
 }

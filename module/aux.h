@@ -151,6 +151,13 @@ int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 void pmuctl_aux_settle(void);
 
 /*
+ * The PMU is about to be ours, or is not any more: so are the units of events that trace, which
+ * are open all the while. pmuctl_mutex and cpus_read_lock held.
+ */
+void pmuctl_aux_pmu_comes(void);
+void pmuctl_aux_pmu_has_gone(void);
+
+/*
  * A CPU has come online: others are kept away there too. Returns false if somebody traces
  * there already. Process, may sleep.
  */

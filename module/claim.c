@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "aux.h"
 #include "claim.h"
 
 #define GIVE_BACK_DELAY	(1 * HZ)
@@ -56,7 +57,10 @@ static int take(struct pmuctl_explanation *why)
 
 	if (ours)
 		return 0;
+	pmuctl_aux_pmu_comes();
 	err = hwpmu_get(why);
+	if (err)
+		pmuctl_aux_pmu_has_gone();
 	ours = !err;
 	times_taken += ours;
 	return err;
@@ -65,6 +69,7 @@ static int take(struct pmuctl_explanation *why)
 static void give_back(void)
 {
 	hwpmu_put();
+	pmuctl_aux_pmu_has_gone();
 	ours = false;
 }
 

@@ -50,7 +50,8 @@ enum hwtrace_start {
  * @keep_others_away: before the first trace; fine if they are already. Process, may sleep, one
  *	at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM; what else
  *	kept the kernel's driver from us.
- * @let_others: after the last one; likewise.
+ * @let_others: after the last one, or when none is on and the PMU goes; likewise. Until
+ *	@keep_others_away comes again nothing starts.
  * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
  *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.

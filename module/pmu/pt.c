@@ -50,6 +50,8 @@ static const char *no_pt_reason __ro_after_init;
 u64 hwpmu_status_topa __ro_after_init;
 /* pmuctl_mutex of the core */
 static struct rival kernels_driver = { .name = "intel_pt" };
+/* Others are kept away on all CPUs: else ours must not start. */
+static bool others_kept;
 
 /* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
 #define STATUS_TOPA	BIT_ULL(55)
@@ -106,12 +108,14 @@ static int pt_keep_others_away(void)
 	if (kernels_driver.held)
 		return 0;
 	err = rival_keep_away(&kernels_driver);
+	WRITE_ONCE(others_kept, !err);
 	on_each_cpu(refresh, NULL, 1);
 	return err;
 }
 
 static void pt_let_others(void)
 {
+	WRITE_ONCE(others_kept, false);
 	rival_let_go(&kernels_driver);
 }
 
@@ -270,7 +274,7 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	struct topa_place place;
 	u64 ctl;
 
-	if (cpu->active || pt_is_taken())
+	if (cpu->active || !READ_ONCE(others_kept) || pt_is_taken())
 		return HWTRACE_TAKEN;
 	if (!topa_prepare(&trace->topa, span, &place))
 		return HWTRACE_FULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An ordinary user traces programs of their own, whether or not somebody privileged traces; and
- * is told why if the kernel's driver cannot be kept away. For --cpu intel-pt.
+ * An ordinary user traces programs of their own, whether or not somebody privileged traces; is
+ * told why if the kernel's driver cannot be kept away, and keeps nobody from it by what is left
+ * open. For --cpu intel-pt.
  */
 #include "aux.h"
 #include "perm.h"
@@ -95,6 +96,87 @@ Test(aux_user, a_user_beside_perf)
 	close(fd);
 	cr_assert_gt(trace_self(), 0);
 	become_user(false);
+}
+
+/* ---- What is left open holds nothing ---- */
+
+static int holder_open(void)
+{
+	union raw_attr a = raw_instructions();
+
+	return raw_check_opened(&a, 0, -1, 0);
+}
+
+/* perf's event on a CPU: with it the unit is perf's. */
+static int perf_try(void)
+{
+	struct perf_event_attr theirs = { .type = raw_read_number(RIVAL), .size = sizeof(theirs),
+		.disabled = 1 };
+	int fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static uint64_t traced_so_far(const struct trace *t)
+{
+	return __atomic_load_n(&t->page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+/* This task is traced: that becomes more, if it takes its time. */
+static void wait_for_more(const struct trace *t)
+{
+	uint64_t before = traced_so_far(t);
+
+	while (traced_so_far(t) == before)
+		usleep(1000);
+}
+
+/* An ordinary user's trace, which was open while somebody who may have the PMU had it */
+static void open_left(struct trace *t)
+{
+	union raw_attr a = trace_attr();
+	int holder = holder_open();
+
+	a.attr.enable_on_exec = 0;
+	a.attr.disabled = 0;
+	become_user(true);
+	trace_open(t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
+	become_user(false);
+	wait_for_more(t);
+	close(holder);
+}
+
+Test(aux_user, what_is_left_open_keeps_perf_from_nothing)
+{
+	struct trace t;
+	uint64_t before;
+	int perf, holder;
+
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "privileged"), 0);
+	open_left(&t);
+	while ((perf = perf_try()) == -EBUSY)
+		usleep(10000);
+	cr_assert_geq(perf, 0, "%s", strerror(-perf));
+
+	/* While perf has the unit we can have the PMU, and no trace goes on. */
+	holder = holder_open();
+	before = traced_so_far(&t);
+	for (int i = 0; i < 100; i++)
+		usleep(1000);
+	cr_assert_eq(traced_so_far(&t), before);
+	close(perf);
+	close(holder);
+	cr_assert_eq(raw_give_back(), 0);
+
+	holder = holder_open();
+	wait_for_more(&t);
+	cr_assert_eq(perf_try(), -EBUSY);
+	trace_close(&t);
+	close(holder);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
+	perf = perf_try();
+	cr_assert_geq(perf, 0, "%s", strerror(-perf));
+	close(perf);
 }
 
 /* perf's driver can't be had for another reason, which has nothing to do with somebody else. */
