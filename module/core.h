@@ -7,7 +7,7 @@
  *
  * Lock order, outermost first:
  *
- *	files_mutex		the front's: which descriptors there are
+ *	opener->mutex		the front's: which descriptors a thread has opened
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	(mmap_lock)		mapping and unmapping
  *	aux_mutex		which AUX buffer is mapped how often

@@ -19,26 +19,6 @@
 #include "threads.h"
 #include "tracepoint.h"
 
-/* All of them; the mutex is outside of every lock of the core. */
-static DEFINE_MUTEX(files_mutex);
-static LIST_HEAD(event_files);
-
-void pmuctl_event_fd_switch_own(bool enable)
-{
-	struct event_file *ef;
-
-	mutex_lock(&files_mutex);
-	list_for_each_entry(ef, &event_files, node) {
-		if (ef->opener != task_pid(current))
-			continue;
-		if (enable)
-			pmuctl_event_enable(ef->event, false);
-		else
-			pmuctl_event_disable(ef->event, false);
-	}
-	mutex_unlock(&files_mutex);
-}
-
 #define COUNTS_MAX	PMUCTL_GROUP_MAX
 
 static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
@@ -220,11 +200,9 @@ static int event_release(struct inode *inode, struct file *file)
 {
 	struct event_file *ef = file->private_data;
 
-	mutex_lock(&files_mutex);
-	list_del(&ef->node);
-	mutex_unlock(&files_mutex);
+	pmuctl_opener_del(ef);
 	pmuctl_event_free(ef->event);
-	put_pid(ef->opener);
+	pmuctl_opener_put(ef->opener);
 	put_pid(ef->process);
 	pmuctl_quota_put(ef->quota);
 	kfree(ef);
@@ -448,11 +426,16 @@ static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool 
 	}
 	ef->event = event;
 	pmuctl_last_init(&ef->last);
+	ef->opener = pmuctl_opener_get(true);
+	if (!ef->opener) {
+		err = -ENOMEM;
+		goto err_free_file;
+	}
 
 	fd = get_unused_fd_flags(flags);
 	if (fd < 0) {
 		err = fd;
-		goto err_free_file;
+		goto err_put_opener;
 	}
 	file = anon_inode_getfile("[pmuctl_event]", &event_fops, ef, flags);
 	if (IS_ERR(file)) {
@@ -462,17 +445,16 @@ static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool 
 
 	/* Nothing can fail any more. */
 	ef->quota = quota;
-	ef->opener = get_pid(task_pid(current));
 	if (event->heritage.process)
 		ef->process = get_task_pid(event->context->task, PIDTYPE_TGID);
-	mutex_lock(&files_mutex);
-	list_add_tail(&ef->node, &event_files);
-	mutex_unlock(&files_mutex);
+	pmuctl_opener_add(ef);
 	fd_install(fd, file);
 	return fd;
 
 err_put_fd:
 	put_unused_fd(fd);
+err_put_opener:
+	pmuctl_opener_put(ef->opener);
 err_free_file:
 	kfree(ef);
 err_free_event:

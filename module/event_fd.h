@@ -12,21 +12,31 @@
 /**
  * struct event_file - what an event file descriptor is
  * @event: the event; constant.
- * @opener: the thread that opened it; constant, referenced.
+ * @opener: has those of the thread that opened it; constant, referenced.
  * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
  *	referenced.
  * @quota: what it is counted in; NULL: in none. Constant.
- * @node: in event_files, which files_mutex protects.
+ * @node: in those of @opener, whose mutex protects it.
  * @last: the last refusal of an ioctl or read on it.
  */
 struct event_file {
 	struct pmuctl_event *event;
-	struct pid *opener;
+	struct pmuctl_opener *opener;
 	struct pid *process;
 	struct pmuctl_quota *quota;
 	struct list_head node;
 	struct pmuctl_last last;
 };
+
+/* event_fd_opener.c: what the current thread has opened, with a reference; NULL if that is nothing,
+ * or, of a @new one, without memory. Process, may sleep, as the others.
+ */
+struct pmuctl_opener *pmuctl_opener_get(bool new);
+void pmuctl_opener_put(struct pmuctl_opener *opener);
+
+/* Put a file on the list of its opener, or take it off. */
+void pmuctl_opener_add(struct event_file *ef);
+void pmuctl_opener_del(struct event_file *ef);
 
 /**
  * pmuctl_event_fd_get() - the event of a file descriptor
