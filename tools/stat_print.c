@@ -136,6 +136,14 @@ static const char *row_no_value(const struct stat_row *row)
 					       "<not supported>";
 }
 
+/* Clocks count time; of all else the name says what there are so many of. */
+static const char *row_unit(const struct stat_row *row)
+{
+	return row->attr.type == PERF_TYPE_SOFTWARE &&
+	       (row->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		row->attr.config == PERF_COUNT_SW_TASK_CLOCK) ? "ns" : "";
+}
+
 static void print_text_row(FILE *out, const struct stat_result *result,
 			   const struct stat_row *row)
 {
@@ -151,7 +159,8 @@ static void print_text_row(FILE *out, const struct stat_result *result,
 		fprintf(out, TIME_FORMAT " ", result->elapsed);
 	if (row->cpu != ROW_ALL_TARGETS)
 		fprintf(out, "CPU%-7d ", row->cpu);
-	fprintf(out, "%18s      %-25s", value, row->name);
+	fprintf(out, "%18s %-4s %-25s", value, row->state == ROW_COUNTED ? row_unit(row) : "",
+		row->name);
 	if (row_metric(result, row, &metric, &unit))
 		fprintf(out, " # %7.2f%s %s", metric,
 			is_percentage(unit) ? "%" : " ", unit);
@@ -250,7 +259,7 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
 		fprintf(out, "%" PRIu64, row->value);
 	else
 		fputs(row_no_value(row), out);
-	fprintf(out, "%s%s", separator, separator);
+	fprintf(out, "%s%s%s", separator, row_unit(row), separator);
 	print_column(out, row->name, separator);
 	if (result->runs)
 		fprintf(out, "%s%.2f%%", separator, row->deviation);
@@ -326,7 +335,7 @@ static json_t *row_json(const struct stat_result *result,
 		snprintf(value, sizeof(value), "%s", row_no_value(row));
 	row_metric(result, row, &metric, &unit);
 	failed |= json_object_set_new(object, "counter-value", json_string(value));
-	failed |= json_object_set_new(object, "unit", json_string(""));
+	failed |= json_object_set_new(object, "unit", json_string(row_unit(row)));
 	failed |= json_object_set_new(object, "event", json_string(row->name));
 	if (result->runs)
 		failed |= json_object_set_new(object, "variance",

@@ -359,3 +359,30 @@ Test(tool_print, a_ratio_is_of_the_same_group_if_there_is_one)
 	cr_assert(row_metric(&result, &rows[1], &value, &unit));
 	cr_assert_float_eq(value, 8, 1e-9);
 }
+
+/* Clocks tell nanoseconds, and say so; nothing else does. */
+Test(tool_print, clocks_have_a_unit)
+{
+	char name[] = "a-name";
+
+	for (uint64_t config = 0; config < PERF_COUNT_SW_MAX; config++) {
+		bool is_clock = config == PERF_COUNT_SW_CPU_CLOCK ||
+				config == PERF_COUNT_SW_TASK_CLOCK;
+		struct stat_row row = hw(name, config, 1234567);
+		const struct stat_result result = { .what = "x", .rows = &row, .count = 1 };
+		char *text;
+
+		row.attr.type = PERF_TYPE_SOFTWARE;
+		text = printed(&result, 'c', ",");
+		check_start(text, is_clock ? "1234567,ns,a-name," : "1234567,,a-name,");
+		free(text);
+		text = printed(&result, 't', NULL);
+		cr_expect(strstr(text, is_clock ? "         1,234,567 ns   a-name" :
+						  "         1,234,567      a-name"), "%s", text);
+		free(text);
+		text = printed(&result, 'j', NULL);
+		cr_expect(strstr(text, is_clock ? "\"unit\": \"ns\"" : "\"unit\": \"\""), "%s",
+			  text);
+		free(text);
+	}
+}
