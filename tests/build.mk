@@ -22,7 +22,7 @@ VM_BINARIES	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/vm/*.c))
 VM_SCRIPTS	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/*.sh tests/vm/lib/*.sh))
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_PROGRAMS) $(O)/tests/vm/lib/without-libgit2
 
-TEST_INCLUDES	:= -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests
+TEST_INCLUDES	:= -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests -Itests/unit/kernel
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
