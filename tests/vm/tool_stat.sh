@@ -132,10 +132,11 @@ help_everywhere() { run 0 stat --help && grep -q usage out && run 0 help stat &&
 many_targets_need_many_descriptors()
 {
 	pids=
-	for i in $(seq 40); do
+	for _ in $(seq 40); do
 		sleep 1000 &
 		pids=$pids${pids:+,}$!
 	done
+	# shellcheck disable=SC3045 # busybox has it
 	(ulimit -S -n 64; exec pmuctl stat -x ';' -e cs,faults,cs,faults -t "$pids" true) >out 2>err
 	status=$?
 	# shellcheck disable=SC2046 # numbers
