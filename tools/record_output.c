@@ -220,16 +220,11 @@ int output_open(struct output *output, const char *name, bool kcore, int signals
 		output->temporary = NULL;
 		return say_cannot_write(output, -ENOMEM);
 	}
-	if (!kcore)
-		ret = mkostemp(output->temporary, O_CLOEXEC);
-	else if (mkdtemp(output->temporary))
-		return kcore_open(output);
-	else
-		ret = -1;
-	if (ret < 0)
-		return say_cannot_write(output, -errno);
-	output->fd = ret;
-	return 0;
+	if (kcore)
+		return mkdtemp(output->temporary) ? kcore_open(output) :
+						    say_cannot_write(output, -errno);
+	output->fd = mkostemp(output->temporary, O_CLOEXEC);
+	return output->fd < 0 ? say_cannot_write(output, -errno) : 0;
 }
 
 /* Let nothing be in the way of what was recorded before; only what was recorded may go. */
