@@ -126,6 +126,24 @@ check-kcsan: kcsan-kernel
 ready-check-kcsan: guest-files
 	@tests/run-tier kcsan tests/run-vm --from tests/vm-kcsan.list $(VM_OPTIONS)
 
+# Which lines of the module the guest suites run.
+.PHONY: coverage ready-coverage
+coverage: debug-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=debug ready-$@
+
+ready-coverage: guest-files
+	@tests/run-tier coverage tests/coverage/run
+
+# Do the guest suites notice when the module is wrong?
+MUTANTS		?= 200
+
+.PHONY: mutants ready-mutants
+mutants: setup
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=6.12 ready-$@
+
+ready-mutants: guest-files
+	@tests/run-tier mutants tests/mutants/run --number $(MUTANTS)
+
 # Calls of the ABI in sequences that nobody thought of, in the debug kernel: for TIME
 # seconds, or until CALLS have been made.
 TIME		?= 600
@@ -191,6 +209,8 @@ help:
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
 	'  make fuzz-abi      fuzz the ABI in the debug kernel, TIME=600 seconds or CALLS=N calls' \
+	'  make coverage      which lines of the module the guest suites run, in the debug kernel' \
+	'  make mutants       MUTANTS=200 small faults, one at a time: do the guest suites notice?' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
 	'  make check-models  the guest tests on every PMU that there is; not part of make check' \

@@ -88,6 +88,19 @@ let_anyone_count()
 	echo anyone >$parameters/claim
 }
 
+# What of the module has run, where it counts that (tests/coverage/run). These files tell no size.
+keep_coverage()
+{
+	local file
+
+	[ -d /sys/kernel/debug/gcov ] || return 0
+	mkdir -p /tmp/gcov
+	find /sys/kernel/debug/gcov -name '*.gcda' | while IFS= read -r file; do
+		mkdir -p "/tmp/gcov${file%/*}"
+		cat "$file" >"/tmp/gcov$file"
+	done
+}
+
 for suite in "$@"; do
 	let_anyone_count
 	case $suite in
@@ -95,6 +108,8 @@ for suite in "$@"; do
 	*)	run "$suite" env LD_LIBRARY_PATH=/pmuctl/tests/lib/without-libgit2 \
 			timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" ;;
 	esac
+	[ "$result" -eq 0 ] || [ -z "${STOP_AT_FAILURE:-}" ] || break
 done
 [ ! -e "$leaks" ] || run leaks check_leaks
+keep_coverage
 exit "$result"
