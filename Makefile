@@ -126,10 +126,13 @@ check-kcsan: kcsan-kernel
 ready-check-kcsan: guest-files
 	@tests/run-tier kcsan tests/run-vm --from tests/vm-kcsan.list $(VM_OPTIONS)
 
-# Which lines of the module the guest suites run.
-.PHONY: coverage ready-coverage
-coverage: debug-kernel
-	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=debug ready-$@
+# Which lines of the module the guest suites run, in a kernel that tells and is quick.
+.PHONY: light-kernel coverage ready-coverage
+light-kernel: setup
+	@tests/lab/debug-kernel --kind light
+
+coverage: light-kernel
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=light ready-$@
 
 ready-coverage: guest-files
 	@tests/run-tier coverage tests/coverage/run
@@ -144,8 +147,8 @@ mutants: setup
 ready-mutants: guest-files
 	@tests/run-tier mutants tests/mutants/run --number $(MUTANTS)
 
-# Calls of the ABI in sequences that nobody thought of, in the debug kernel: for TIME
-# seconds, or until CALLS have been made.
+# Calls of the ABI in sequences that nobody thought of: for TIME seconds, or until CALLS have
+# been made. The debug kernel sees more of what is wrong, the light one makes many more calls.
 TIME		?= 600
 CALLS		?= 10000000
 SEED		?= $(shell date +%s)
@@ -153,7 +156,7 @@ FUZZ_KERNEL	?= debug
 FUZZ_CPU	?= intel
 
 .PHONY: fuzz-abi ready-fuzz-abi
-fuzz-abi: debug-kernel
+fuzz-abi: $(if $(filter debug light,$(FUZZ_KERNEL)),$(FUZZ_KERNEL)-kernel,setup)
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS=$(FUZZ_KERNEL) ready-$@
 
 ready-fuzz-abi: $(MODULES) $(FUZZ_ABI)
@@ -208,8 +211,9 @@ help:
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
-	'  make fuzz-abi      fuzz the ABI in the debug kernel, TIME=600 seconds or CALLS=N calls' \
-	'  make coverage      which lines of the module the guest suites run, in the debug kernel' \
+	'  make fuzz-abi      fuzz the ABI: TIME=600 seconds or CALLS=N calls, FUZZ_KERNEL=debug' \
+	'                     or light, which is quicker and sees less' \
+	'  make coverage      which lines of the module the guest suites run' \
 	'  make mutants       MUTANTS=200 small faults, one at a time: do the guest suites notice?' \
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
@@ -217,6 +221,7 @@ help:
 	'  make check-debug   the guest tests in that kernel; not part of make check' \
 	'  make check-all     all of these, and the long tests; what passed before, too' \
 	'  make kcsan-kernel  a kernel that finds data races (slow, once)' \
+	'  make light-kernel  a kernel that counts what is reached, and is quick (slow, once)' \
 	'  make check-kcsan   the guest tests that race, in that kernel; not part of make check' \
 	'' \
 	'Installing on this machine (as root):' \

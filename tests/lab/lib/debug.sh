@@ -10,6 +10,7 @@
 #   debug   tests/lab/debug-kernel.config: KASAN, lockdep and more
 #   kcsan   that and debug-kernel-kcsan.config, which takes back what would be too
 #           slow beside it, or does not go with it
+#   light   that and debug-kernel-light.config, which takes back all that is slow
 # Sourced, never run.
 
 DEBUG_SOURCE=linux-source-6.1
