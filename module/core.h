@@ -8,6 +8,7 @@
  * Lock order, outermost first:
  *
  *	opener->mutex		the front's: which descriptors a thread has opened
+ *	family->mutex		of the events of an inherited group: walks over their children
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	(mmap_lock)		mapping and unmapping
  *	aux_mutex		which AUX buffer is mapped how often
@@ -445,8 +446,7 @@ void pmuctl_event_free_child(struct pmuctl_event *child);
 void pmuctl_event_free_later(struct pmuctl_event *event);
 
 /* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */
-void pmuctl_event_switch_child(struct pmuctl_event *child, bool group,
-			       bool enabled);
+void pmuctl_event_switch_child(struct pmuctl_event *child, bool group, bool enabled);
 
 /* Number of hardware events that are open. Any context. */
 unsigned int pmuctl_event_number(void);

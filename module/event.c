@@ -406,10 +406,11 @@ void pmuctl_event_free(struct pmuctl_event *event)
 
 	if (!event->soft)
 		atomic_dec(&nr_events);
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
+	/* There may be many children: nobody else waits for those. */
 	if (event->heritage.root)
 		pmuctl_inherit_close(event);
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
 	if (event->on_cpu)
 		detach_first_parts(event, -1);
 	else

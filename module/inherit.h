@@ -105,7 +105,8 @@ struct pmuctl_shard {
 
 /**
  * struct pmuctl_family - what the events of an inherited group share
- * @mutex: one walk at a time; inside of pmuctl_mutex.
+ * @mutex: one walk at a time; outside of pmuctl_mutex, which nobody holds while he waits for
+ *	a walk.
  * @roots: the events with descriptors; @mutex.
  * @walk: number of the last walk; @mutex.
  * @shards: one for each CPU.
@@ -148,7 +149,7 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);
 
-/* It is closed: its children end. Process, may sleep; pmuctl_mutex held. */
+/* It is closed: its children end. Process, may sleep; pmuctl_mutex not held. */
 void pmuctl_inherit_close(struct pmuctl_event *event);
 
 /* Free what it has; it was closed, or never opened. */

@@ -66,6 +66,25 @@ static bool has_child(struct pmuctl_context *ctx, const struct pmuctl_event *roo
 	return has;
 }
 
+/* Others may open and close between any two of them, of which there may be many. */
+static void lock_for_one(void)
+{
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+}
+
+static void unlock_for_one(void)
+{
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+}
+
+static int check_killed(const struct spread *s)
+{
+	return fatal_signal_pending(current) ? pmuctl_refuse(s->why, INTERRUPTED, "") : 0;
+}
+
+/* Locked for one */
 static int add_child(struct spread *s, struct pmuctl_context *ctx,
 		     struct pmuctl_event *leader)
 {
@@ -99,13 +118,12 @@ static bool may_have(const struct pmuctl_event *root, struct task_struct *task)
 
 /* ---- The threads of a process ---- */
 
+/* Locked for one */
 static int add_thread(struct spread *s, struct task_struct *task)
 {
 	struct pmuctl_context *ctx;
 	int err;
 
-	if (task == s->root->context->task)
-		return 0;
 	ctx = pmuctl_context_get_task(task, s->why);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
@@ -116,6 +134,7 @@ static int add_thread(struct spread *s, struct task_struct *task)
 	return err;
 }
 
+/* The latest first: it is from those without a child that new ones without come. */
 static int add_threads(struct spread *s)
 {
 	struct pmuctl_threads *threads;
@@ -125,8 +144,16 @@ static int add_threads(struct spread *s)
 	threads = pmuctl_threads_get(s->root->context->task);
 	if (!threads)
 		return pmuctl_refuse(s->why, NO_MEMORY, "");
-	for (i = 0; i < threads->n && !err; i++)
+	for (i = threads->n; i-- && !err; ) {
+		if (threads->task[i] == s->root->context->task)
+			continue;
+		err = check_killed(s);
+		if (err)
+			break;
+		lock_for_one();
 		err = add_thread(s, threads->task[i]);
+		unlock_for_one();
+	}
 	pmuctl_threads_put(threads);
 	return err;
 }
@@ -137,8 +164,15 @@ static void add_sibling(struct pmuctl_event *leader, void *arg)
 {
 	struct spread *s = arg;
 
-	if (!s->err && !READ_ONCE(leader->ended) && may_have(s->root, leader->context->task))
-		s->err = add_child(s, leader->context, leader);
+	if (s->err || READ_ONCE(leader->ended) ||
+	    !may_have(s->root, leader->context->task))
+		return;
+	s->err = check_killed(s);
+	if (s->err)
+		return;
+	lock_for_one();
+	s->err = add_child(s, leader->context, leader);
+	unlock_for_one();
 }
 
 static int add_siblings(struct spread *s)
@@ -156,8 +190,6 @@ static int add_rounds(struct spread *s, int (*add)(struct spread *s))
 	do {
 		s->added = 0;
 		err = add(s);
-		if (!err && fatal_signal_pending(current))
-			err = pmuctl_refuse(s->why, INTERRUPTED, "");
 		cond_resched();
 	} while (s->added && !err);
 	return err;
@@ -170,8 +202,6 @@ int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
 	struct spread s = { .root = event, .why = why };
 	int err = 0;
 
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
 	pmuctl_inherit_lock(event);
 	WRITE_ONCE(event->heritage.process, process);
 	if (leader != event && leader->heritage.process != process)
@@ -181,7 +211,5 @@ int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
 	else if (process)
 		err = add_rounds(&s, add_threads);
 	pmuctl_inherit_unlock(event);
-	cpus_read_unlock();
-	mutex_unlock(&pmuctl_mutex);
 	return err;
 }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nobody waits for what an ordinary user does with thousands of children of an event. He does it
+ * on one CPU, with this process beside him, which goes first whenever it can: it opens and closes
+ * an event again and again. What the kernel does for the user meanwhile is what it waits for:
+ * counted in instructions, it must be a small part of all that the kernel does for him.
+ */
+#include "bound.h"
+#include "family.h"
+
+#include <sched.h>
+
+#define CPU		0
+#define TASKS		3000
+#define PART		8		/* a small one is less than one of so many */
+#define TRIES		10
+#define LOOKS		4096
+#define PAUSE_US	50
+
+/* ---- The user ---- */
+
+static pthread_barrier_t ready;
+static int first, second;
+
+static void *wait_for_ever(void *arg)
+{
+	pthread_barrier_wait(&ready);
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void make_threads(unsigned int n)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_barrier_init(&ready, NULL, n + 1);
+	while (n--) {
+		errno = pthread_create(&thread, &small, wait_for_ever, NULL);
+		die_if(errno, "thread");
+	}
+	pthread_barrier_wait(&ready);
+}
+
+static int open_inherited(int leader, unsigned int flags)
+{
+	struct perf_event_attr attr = inherited(dummy());
+	int fd = event_try_in_group(&attr, 0, -1, leader, flags);
+
+	die_if(fd < 0, "open");
+	return fd;
+}
+
+static pid_t prepare_family(unsigned int n)
+{
+	first = open_inherited(-1, 0);
+	second = open_inherited(first, 0);
+	make_threads(n);
+	return getpid();
+}
+
+static void work_close(void)
+{
+	close(second);
+}
+
+static void work_use(void)
+{
+	uint64_t words[8];
+
+	die_if(read(first, words, sizeof(words)) <= 0, "read");
+	die_if(ioctl(first, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "disable");
+	die_if(ioctl(first, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "enable");
+	die_if(ioctl(first, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "reset");
+}
+
+static void work_join(void)
+{
+	open_inherited(first, 0);
+}
+
+static pid_t prepare_threads(unsigned int n)
+{
+	make_threads(n);
+	return getpid();
+}
+
+static void work_process(void)
+{
+	open_inherited(-1, PMUCTL_OPEN_PROCESS);
+}
+
+/* ---- Who would wait ---- */
+
+/* Whoever can run before all others, does. */
+static void go_first(bool first_of_all)
+{
+	struct sched_param param = { .sched_priority = first_of_all };
+
+	cr_assert_eq(sched_setscheduler(0, first_of_all ? SCHED_FIFO : SCHED_OTHER, &param), 0,
+		     "%m");
+}
+
+static bool has_finished(int link)
+{
+	char c;
+
+	return recv(link, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+/**
+ * struct wait - what was waited for
+ * @longest: instructions that the kernel did for the user while an event was opened and closed.
+ * @all: all that it did for him.
+ * @between: how often an event was opened in the midst of that.
+ */
+struct wait {
+	uint64_t longest, all;
+	unsigned int between;
+};
+
+/* @counter: what the kernel does for the user, who was let go */
+static struct wait open_meanwhile(int counter, int link)
+{
+	static uint64_t begin[LOOKS];
+	struct perf_event_attr attr = dummy();
+	struct wait wait = { .all = 0 };
+	unsigned int n = 0;
+	uint64_t end;
+
+	while (!has_finished(link) && n < LOOKS) {
+		usleep(PAUSE_US);
+		begin[n] = event_value(counter);
+		close(event_open(&attr, 0, -1));
+		end = event_value(counter);
+		if (end - begin[n] > wait.longest)
+			wait.longest = end - begin[n];
+		n++;
+	}
+	hear(link);
+	wait.all = event_value(counter);
+	while (n--)
+		wait.between += begin[n] > wait.all / PART &&
+			begin[n] < wait.all - wait.all / PART;
+	return wait;
+}
+
+static struct wait wait_for(struct attack a)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct wait wait;
+	int link[2], fd;
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user) {
+		pin_here(CPU);
+		attack(&a, link[1]);
+	}
+	close(link[1]);
+	attr.exclude_user = 1;
+	fd = event_open(&attr, hear(link[0]), -1);
+	pin_here(CPU);
+	go_first(true);
+	let_go(link[0]);
+	wait = open_meanwhile(fd, link[0]);
+	go_first(false);
+	close(fd);
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+	return wait;
+}
+
+static void check_wait(const char *name, struct attack a)
+{
+	struct wait wait = { .between = 0 };
+
+	a.n = TASKS;
+	for (int i = 0; i < TRIES && !wait.between; i++) {
+		wait = wait_for(a);
+		printf("%s: %lu instructions, of which an open waits for %lu, %u opens between\n",
+		       name, wait.all, wait.longest, wait.between);
+	}
+	cr_assert_gt(wait.between, 0, "%s: no open came between", name);
+	cr_assert_lt(wait.longest, wait.all / PART,
+		     "%s: an open waits for %lu instructions of %lu", name, wait.longest, wait.all);
+}
+
+Test(attack_wait, nobody_waits_for_a_close)
+{
+	check_wait("close", (struct attack){ prepare_family, work_close, 0 });
+}
+
+Test(attack_wait, nobody_waits_for_what_is_done_to_all_children)
+{
+	check_wait("read and control", (struct attack){ prepare_family, work_use, 0 });
+}
+
+Test(attack_wait, nobody_waits_for_one_that_joins_a_group)
+{
+	check_wait("join", (struct attack){ prepare_family, work_join, 0 });
+}
+
+Test(attack_wait, nobody_waits_for_the_event_of_a_process)
+{
+	check_wait("process", (struct attack){ prepare_threads, work_process, 0 });
+}
