@@ -159,7 +159,7 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	__poll_t ready = 0;
 
 	if (ef->process) {
-		poll_wait(file, &pmuctl_process_wait, wait);
+		poll_wait(file, &ef->process->wait, wait);
 		if (pmuctl_process_has_ended(ef->process))
 			ready |= EPOLLHUP;
 	} else if (ctx) { /* else of all CPUs: they never end */
@@ -203,7 +203,7 @@ static int event_release(struct inode *inode, struct file *file)
 	pmuctl_opener_del(ef);
 	pmuctl_event_free(ef->event);
 	pmuctl_opener_put(ef->opener);
-	put_pid(ef->process);
+	pmuctl_process_put(ef->process);
 	pmuctl_quota_put(ef->quota);
 	kfree(ef);
 	return 0;
@@ -431,11 +431,17 @@ static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool 
 		err = -ENOMEM;
 		goto err_free_file;
 	}
+	if (event->heritage.process)
+		ef->process = pmuctl_process_get(event->context->task);
+	if (IS_ERR(ef->process)) {
+		err = PTR_ERR(ef->process);
+		goto err_put_opener;
+	}
 
 	fd = get_unused_fd_flags(flags);
 	if (fd < 0) {
 		err = fd;
-		goto err_put_opener;
+		goto err_put_process;
 	}
 	file = anon_inode_getfile("[pmuctl_event]", &event_fops, ef, flags);
 	if (IS_ERR(file)) {
@@ -445,14 +451,14 @@ static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool 
 
 	/* Nothing can fail any more. */
 	ef->quota = quota;
-	if (event->heritage.process)
-		ef->process = get_task_pid(event->context->task, PIDTYPE_TGID);
 	pmuctl_opener_add(ef);
 	fd_install(fd, file);
 	return fd;
 
 err_put_fd:
 	put_unused_fd(fd);
+err_put_process:
+	pmuctl_process_put(ef->process);
 err_put_opener:
 	pmuctl_opener_put(ef->opener);
 err_free_file:

@@ -22,7 +22,7 @@
 struct event_file {
 	struct pmuctl_event *event;
 	struct pmuctl_opener *opener;
-	struct pid *process;
+	struct pmuctl_process *process;
 	struct pmuctl_quota *quota;
 	struct list_head node;
 	struct pmuctl_last last;

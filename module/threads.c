@@ -3,10 +3,12 @@
  * The threads of a process: collected under RCU, and kept by references, so that who goes
  * through them may sleep. And who waits for the end of one.
  */
+#include <linux/err.h>
+#include <linux/hashtable.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/overflow.h>
 #include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -83,17 +85,72 @@ struct task_struct *pmuctl_thread_get_alive(struct task_struct *task)
 	return alive;
 }
 
-/* ---- The end of processes ---- */
+/* ---- The end of processes: each wakes those alone who wait for it ---- */
 
-DECLARE_WAIT_QUEUE_HEAD(pmuctl_process_wait);
+static DEFINE_HASHTABLE(processes, 8);
+static DEFINE_MUTEX(processes_mutex); /* a leaf */
 
-bool pmuctl_process_has_ended(struct pid *process)
+static struct pmuctl_process *find_process(const struct pid *pid)
+{
+	struct pmuctl_process *process;
+
+	hash_for_each_possible_rcu(processes, process, node, (unsigned long)pid,
+				   lockdep_is_held(&processes_mutex))
+		if (process->pid == pid)
+			return process;
+	return NULL;
+}
+
+static struct pmuctl_process *make_process(struct pid *pid)
+{
+	struct pmuctl_process *process = kzalloc(sizeof(*process), GFP_KERNEL_ACCOUNT);
+
+	if (!process)
+		return ERR_PTR(-ENOMEM);
+	process->pid = get_pid(pid);
+	init_waitqueue_head(&process->wait);
+	hash_add_rcu(processes, &process->node, (unsigned long)pid);
+	return process;
+}
+
+struct pmuctl_process *pmuctl_process_get(struct task_struct *task)
+{
+	struct pid *pid = get_task_pid(task, PIDTYPE_TGID);
+	struct pmuctl_process *process;
+
+	if (!pid)
+		return NULL;
+	mutex_lock(&processes_mutex);
+	process = find_process(pid);
+	if (!process)
+		process = make_process(pid);
+	if (!IS_ERR(process))
+		process->refs++;
+	mutex_unlock(&processes_mutex);
+	put_pid(pid);
+	return process;
+}
+
+void pmuctl_process_put(struct pmuctl_process *process)
+{
+	if (!process)
+		return;
+	mutex_lock(&processes_mutex);
+	if (!--process->refs) {
+		hash_del_rcu(&process->node);
+		put_pid(process->pid);
+		kfree_rcu(process, rcu);
+	}
+	mutex_unlock(&processes_mutex);
+}
+
+bool pmuctl_process_has_ended(const struct pmuctl_process *process)
 {
 	struct task_struct *task;
 	bool ended;
 
 	rcu_read_lock();
-	task = pid_task(process, PIDTYPE_TGID);
+	task = pid_task(process->pid, PIDTYPE_TGID);
 	ended = !task || !atomic_read(&task->signal->live);
 	rcu_read_unlock();
 	return ended;
@@ -101,7 +158,11 @@ bool pmuctl_process_has_ended(struct pid *process)
 
 void pmuctl_process_task_ends(void)
 {
-	if (!atomic_read(&current->signal->live) &&
-	    wq_has_sleeper(&pmuctl_process_wait))
-		wake_up_all(&pmuctl_process_wait);
+	struct pmuctl_process *process;
+
+	if (atomic_read(&current->signal->live))
+		return;
+	process = find_process(task_tgid(current));
+	if (process && wq_has_sleeper(&process->wait))
+		wake_up_all(&process->wait);
 }

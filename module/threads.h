@@ -5,6 +5,7 @@
 #ifndef PMUCTL_THREADS_H
 #define PMUCTL_THREADS_H
 
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -38,13 +39,38 @@ void pmuctl_threads_put(struct pmuctl_threads *threads);
  */
 struct task_struct *pmuctl_thread_get_alive(struct task_struct *task);
 
-/* Has every thread of this process at least begun to exit? Any context. */
-bool pmuctl_process_has_ended(struct pid *process);
+/**
+ * struct pmuctl_process - a process whose end somebody may wait for
+ * @pid: which; constant, referenced.
+ * @wait: woken when it has ended, while the hooks are there.
+ * @node: in those that are known; its mutex, read under RCU.
+ * @refs: likewise.
+ * @rcu: delays the end until nobody can find it any more.
+ */
+struct pmuctl_process {
+	struct pid *pid;
+	wait_queue_head_t wait;
+	struct hlist_node node;
+	unsigned int refs;
+	struct rcu_head rcu;
+};
 
-/* Woken whenever a process has, while the hooks are there; one for all of them. */
-extern wait_queue_head_t pmuctl_process_wait;
+/**
+ * pmuctl_process_get() - the process of a task
+ * @task: referenced by the caller.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to pmuctl_process_put(); NULL if it is no more; ERR_PTR(-ENOMEM).
+ */
+struct pmuctl_process *pmuctl_process_get(struct task_struct *task);
 
-/* The current task is exiting. */
+/* Nobody waits for it any more who got it so; nothing for NULL. */
+void pmuctl_process_put(struct pmuctl_process *process);
+
+/* Has every thread of it at least begun to exit? Any context. */
+bool pmuctl_process_has_ended(const struct pmuctl_process *process);
+
+/* The current task is exiting. RCU. */
 void pmuctl_process_task_ends(void);
 
 #endif /* PMUCTL_THREADS_H */

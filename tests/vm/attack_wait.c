@@ -4,10 +4,13 @@
  * on one CPU, with this process beside him, which goes first whenever it can: it opens and closes
  * an event again and again. What the kernel does for the user meanwhile is what it waits for:
  * counted in instructions, it must be a small part of all that the kernel does for him.
+ *
+ * And nobody is woken by the end of a process that is not his to wait for.
  */
 #include "bound.h"
 #include "family.h"
 
+#include <poll.h>
 #include <sched.h>
 
 #define CPU		0
@@ -209,4 +212,61 @@ Test(attack_wait, nobody_waits_for_one_that_joins_a_group)
 Test(attack_wait, nobody_waits_for_the_event_of_a_process)
 {
 	check_wait("process", (struct attack){ prepare_threads, work_process, 0 });
+}
+
+/* ---- Who waits for the end of a process ---- */
+
+#define ENDS		20
+
+/* Wait until it is off its CPU, in poll(); returns how often it has been so by itself. */
+static unsigned long waits_of(pid_t pid)
+{
+	static const char key[] = "voluntary_ctxt_switches:";
+	unsigned long n = 0;
+	char path[64], line[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	do {
+		sleep_ms(1);
+		f = fopen(path, "re");
+		cr_assert(f && fgets(line, sizeof(line), f), "%s: %m", path);
+		fclose(f);
+	} while (atoi(line) != SYS_poll);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			n = strtoul(line + strlen(key), NULL, 10);
+	cr_assert(f && n, "%s", path);
+	fclose(f);
+	return n;
+}
+
+Test(attack_wait, nobody_is_woken_by_the_end_of_others)
+{
+	struct pollfd p = { .fd = -1 };
+	unsigned long before;
+	pid_t user, other;
+	int link[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user) {
+		become_ordinary();
+		p.fd = open_inherited(-1, PMUCTL_OPEN_PROCESS);
+		tell(link[1], 0);
+		poll(&p, 1, -1);
+		_exit(1);
+	}
+	hear(link[0]);
+	before = waits_of(user);
+	for (int i = 0; i < ENDS; i++) {
+		other = fork();
+		if (!other)
+			_exit(0);
+		reap(other);
+	}
+	cr_expect_eq(waits_of(user), before, "%lu more", waits_of(user) - before);
+	raw_reap(user);
 }
