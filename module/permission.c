@@ -122,6 +122,11 @@ static bool counts_other_threads(const struct perf_event_attr *attr)
 	       attr->config & hwpmu_caps()->raw_mask & HWPMU_EVTSEL_ANY;
 }
 
+static bool is_exiting(const struct task_struct *task)
+{
+	return READ_ONCE(task->flags) & PF_EXITING;
+}
+
 bool pmuctl_may_see_raw(void)
 {
 	return pmuctl_paranoid() < 0 || perfmon_capable();
@@ -162,7 +167,7 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (task->flags & PF_KTHREAD)
 		return pmuctl_refuse(why, PERM_KTHREAD, "pid", pid);
 	/* Without its memory there is nothing that the ptrace check could look at. */
-	if (READ_ONCE(task->flags) & PF_EXITING)
+	if (is_exiting(task))
 		return pmuctl_refuse(why, TASK_EXITING, "pid", pid);
 	switch (ptrace_read_check(task)) {
 	case 0:
@@ -172,6 +177,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	case -ENFILE:
 		return pmuctl_refuse(why, NO_FILE, "");
 	default:
+		/* Nor was there, if it began to exit before the check came to that. */
+		if (is_exiting(task))
+			return pmuctl_refuse(why, TASK_EXITING, "pid", pid);
 		return pmuctl_refuse(why, PERM_TASK, "pid", pid);
 	}
 }

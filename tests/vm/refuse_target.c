@@ -92,6 +92,64 @@ Test(refuse_target, users_tasks_that_are_exiting)
 		     WEXITSTATUS(status));
 }
 
+#define ROUNDS		200
+#define SPIN		100
+
+/* A task of this user that ends after a while, by itself */
+static pid_t ends_soon(unsigned int round)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (volatile unsigned int i = 0; i < SPIN * round; i++)
+			;
+		_exit(0);
+	}
+	return pid;
+}
+
+/* What is said in the end to somebody who opens it again and again: 0 if it is right */
+static int open_until_it_ends(pid_t pid)
+{
+	union raw_attr a = { .attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a.attr),
+				       .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1 } };
+	struct pmuctl_explanation why;
+	int fd;
+
+	while ((fd = raw_open(&a, pid, -1, 0, &why)) >= 0)
+		close(fd);
+	if (fd == -ESRCH)
+		return 0;
+	fprintf(stderr, "%d: %s\n", fd, why.sentence);
+	return why.code;
+}
+
+/* While somebody may look into a task he is not told that he may not because it ends. */
+Test(refuse_target, users_tasks_that_end_meanwhile)
+{
+	pid_t caller = fork();
+	int status;
+
+	if (!caller) {
+		if (raw_become(RAW_USER) || prctl(PR_SET_DUMPABLE, 1))
+			_exit(100);
+		for (unsigned int i = 0; i < ROUNDS; i++) {
+			pid_t pid;
+			int code;
+
+			signal(SIGCHLD, i % 2 ? SIG_IGN : SIG_DFL);
+			pid = ends_soon(i);
+			code = open_until_it_ends(pid);
+			if (code)
+				_exit(code);
+			waitpid(pid, NULL, 0);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(caller, &status, 0), caller);
+	cr_assert_eq(status, 0, "status %#x", status);
+}
+
 /* ---- CPUs ---- */
 
 Test(refuse_target, cpus_that_do_not_exist)
