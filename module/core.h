@@ -192,6 +192,7 @@ struct pmuctl_tally {
  * @unlimited: there may be any number of them; see pmuctl_admit_number().
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
+ * @missed: what its hooks had missed before it was opened; see hook.h.
  * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
  *	event itself has no context then, and of all below nothing but its parts'.
  *
@@ -243,6 +244,7 @@ struct pmuctl_event {
 	bool claims;
 	bool unlimited;
 	enum pmuctl_class class;
+	u64 missed;
 	struct pmuctl_event **on_cpu;
 
 	struct pmuctl_event *leader;
@@ -415,7 +417,7 @@ bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
  */
 struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event);
 
-/* How many records of it were lost; NMI-safe. */
+/* How many records of it were lost, and how many hits its hooks have missed; NMI-safe. */
 u64 pmuctl_event_lost(const struct pmuctl_event *event);
 
 /* Does it count CPUs, not a task? Any context. */
@@ -588,13 +590,8 @@ void pmuctl_context_task_gone(bool ended);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 
-int pmuctl_hooks_init(void);
-void pmuctl_hooks_exit(void);
+extern struct pmuctl_hook pmuctl_scheduler_hook;
 
-/* Register the hooks with the first get; with the last put they go, a moment later.
- * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- */
-int pmuctl_hooks_get(struct pmuctl_explanation *why);
-void pmuctl_hooks_put(void);
+void pmuctl_hooks_init(void);
 
 #endif /* PMUCTL_CORE_H */

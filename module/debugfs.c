@@ -19,8 +19,8 @@
 #include "claim.h"
 #include "cpu_state.h"
 #include "front.h"
+#include "hook.h"
 #include "output.h"
-#include "sideband.h"
 #include "soft.h"
 #include "tracepoint.h"
 
@@ -181,8 +181,6 @@ DEFINE_SHOW_ATTRIBUTE(contexts);
 static int hooks_show(struct seq_file *m, void *unused)
 {
 	pmuctl_hooks_show(m);
-	pmuctl_side_show(m);
-	pmuctl_hits_show(m);
 	pmuctl_tracepoint_show(m);
 	return 0;
 }

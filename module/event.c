@@ -14,6 +14,7 @@
 #include "aux.h"
 #include "claim.h"
 #include "cpu_state.h"
+#include "hook.h"
 #include "output.h"
 #include "sideband.h"
 #include "soft.h"
@@ -152,6 +153,23 @@ static int attach_all(struct pmuctl_event *event, struct task_struct *task,
 	return attach(event, task, leader, why);
 }
 
+/* What the hooks that it has have missed, ever */
+static u64 hooks_missed(const struct pmuctl_event *event)
+{
+	return pmuctl_soft_missed(event) + pmuctl_side_missed(event->side);
+}
+
+/* What they miss from now on, it is told. */
+static void note_missed(struct pmuctl_event *event)
+{
+	int cpu;
+
+	event->missed = hooks_missed(event);
+	if (event->on_cpu)
+		for_each_possible_cpu(cpu)
+			event->on_cpu[cpu]->missed = event->missed;
+}
+
 static int attach_with_hooks(struct pmuctl_event *event,
 			     struct task_struct *task,
 			     struct pmuctl_event *leader,
@@ -162,7 +180,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 	if (mutex_lock_killable(&pmuctl_mutex))
 		return pmuctl_refuse(why, INTERRUPTED, "");
 	if (needs_hooks(event, task))
-		err = pmuctl_hooks_get(why);
+		err = pmuctl_hook_get(&pmuctl_scheduler_hook, why);
 	if (err)
 		goto out_unlock;
 	err = pmuctl_side_get(event->side, why);
@@ -171,6 +189,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 	err = pmuctl_soft_get(event, why);
 	if (err)
 		goto out_put_side;
+	note_missed(event);
 
 	/* Not outside of the hooks: registering them takes it too. */
 	cpus_read_lock();
@@ -183,7 +202,7 @@ out_put_side:
 		pmuctl_side_put(event->side);
 out_put_hooks:
 	if (err && needs_hooks(event, task))
-		pmuctl_hooks_put();
+		pmuctl_hook_put(&pmuctl_scheduler_hook);
 out_unlock:
 	mutex_unlock(&pmuctl_mutex);
 	return err;
@@ -334,8 +353,9 @@ struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event)
 u64 pmuctl_event_lost(const struct pmuctl_event *event)
 {
 	const struct pmuctl_output *output = READ_ONCE(event->output);
+	u64 lost = output ? atomic64_read(&output->lost) : 0;
 
-	return output ? atomic64_read(&output->lost) : 0;
+	return lost + hooks_missed(event) - event->missed;
 }
 
 static int alloc_parts(struct pmuctl_event *event,
@@ -419,7 +439,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	pmuctl_soft_put(event);
 	pmuctl_side_put(event->side);
 	if (hooked)
-		pmuctl_hooks_put();
+		pmuctl_hook_put(&pmuctl_scheduler_hook);
 	mutex_unlock(&pmuctl_mutex);
 
 	dealloc_event(event);
@@ -451,6 +471,7 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 	child->cpu = from->cpu;
 	child->read_format = from->read_format;
 	child->side = from->side;
+	child->missed = from->missed;
 	child->exclude_idle = from->exclude_idle;
 	child->remove_on_exec = from->remove_on_exec;
 	child->inherit_stat = from->inherit_stat;

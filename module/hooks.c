@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hooks: the kernel's tracepoints through which contexts follow their tasks. They are
- * registered while an event needs them. When the last one is closed they stay for a
- * moment, because registering is expensive and programs open events one after another.
+ * registered while an event needs them, and for a moment afterwards: see hook.h.
  *
  * The probes run with preemption off. sched_switch runs with IRQs off and the rq lock
  * held, before the switch, so current is the task that goes. task_rename comes early in
@@ -11,18 +10,15 @@
  * time; sched_process_exit before the parent can be told.
  */
 #include <linux/binfmts.h>
-#include <linux/seq_file.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
 #include "core.h"
 #include "exec.h"
+#include "hook.h"
 #include "sideband.h"
-
-#define UNHOOK_DELAY	(1 * HZ)
 
 static noinline void switch_and_tell(bool preempted, struct task_struct *prev,
 				     struct task_struct *next)
@@ -102,14 +98,6 @@ static struct hook {
 	{ "sched_process_exit", probe_sched_process_exit },
 };
 
-/* Inside of pmuctl_mutex, which is not held while hooks go */
-static DEFINE_MUTEX(hooks_mutex);
-
-/* All protected by hooks_mutex */
-static unsigned int users;
-static bool registered;
-static unsigned long times;
-
 /* The compiler checks the probes against the kernel's prototypes. */
 static void __maybe_unused check_probes(void)
 {
@@ -136,7 +124,7 @@ static void unregister_first(unsigned int n)
 		tracepoint_probe_unregister(hooks[n].tp, hooks[n].probe, NULL);
 }
 
-static int register_all(struct pmuctl_explanation *why)
+static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	unsigned int i;
 	int err;
@@ -157,60 +145,17 @@ err_unregister:
 	return pmuctl_refuse(why, NO_HOOK, "pid", hooks[i].name);
 }
 
-static void unhook(struct work_struct *work)
+static void drop(struct pmuctl_hook *hook)
 {
-	mutex_lock(&hooks_mutex);
-	if (!users && registered) {
-		unregister_first(ARRAY_SIZE(hooks));
-		registered = false;
-	}
-	mutex_unlock(&hooks_mutex);
+	unregister_first(ARRAY_SIZE(hooks));
 }
 
-static DECLARE_DELAYED_WORK(unhook_work, unhook);
+struct pmuctl_hook pmuctl_scheduler_hook = {
+	.name = "scheduler", .set = register_all, .drop = drop,
+};
 
-int pmuctl_hooks_get(struct pmuctl_explanation *why)
-{
-	int err = 0;
-
-	lockdep_assert_held(&pmuctl_mutex);
-	mutex_lock(&hooks_mutex);
-	if (!registered) {
-		err = register_all(why);
-		registered = !err;
-		times += registered;
-	}
-	users += !err;
-	mutex_unlock(&hooks_mutex);
-	return err;
-}
-
-void pmuctl_hooks_put(void)
-{
-	lockdep_assert_held(&pmuctl_mutex);
-	mutex_lock(&hooks_mutex);
-	if (!--users)
-		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
-	mutex_unlock(&hooks_mutex);
-}
-
-void pmuctl_hooks_show(struct seq_file *m)
-{
-	mutex_lock(&hooks_mutex);
-	seq_printf(m, "scheduler: set %lu times, events %u\n", times, users);
-	mutex_unlock(&hooks_mutex);
-}
-
-int __init pmuctl_hooks_init(void)
+void __init pmuctl_hooks_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	return 0;
-}
-
-void pmuctl_hooks_exit(void)
-{
-	cancel_delayed_work_sync(&unhook_work);
-	unhook(NULL);
-	/* A probe may still be running. */
-	tracepoint_synchronize_unregister();
+	pmuctl_hook_add(&pmuctl_scheduler_hook);
 }

@@ -8,6 +8,7 @@
 #include "aux.h"
 #include "claim.h"
 #include "front.h"
+#include "hook.h"
 #include "output.h"
 #include "sideband.h"
 #include "soft.h"
@@ -36,12 +37,11 @@ static int __init pmuctl_init(void)
 	err = pmuctl_soft_module_init();
 	if (err)
 		goto err_buffer;
-	err = pmuctl_hooks_init();
-	if (err)
-		goto err_soft;
+	pmuctl_hooks_init();
+	pmuctl_sideband_init();
 	err = pmuctl_context_init();
 	if (err)
-		goto err_hooks;
+		goto err_soft;
 	err = pmuctl_hotplug_init();
 	if (err)
 		goto err_context;
@@ -62,8 +62,6 @@ err_claim:
 	pmuctl_hotplug_exit();
 err_context:
 	pmuctl_context_exit();
-err_hooks:
-	pmuctl_hooks_exit();
 err_soft:
 	pmuctl_soft_module_exit();
 err_buffer:
@@ -80,9 +78,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_debugfs_exit();
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
-	pmuctl_sideband_exit();
-	pmuctl_hits_exit();
-	pmuctl_hooks_exit();
+	pmuctl_hooks_drop_all();
 	pmuctl_claim_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_context_exit();

@@ -15,13 +15,12 @@
 #include <linux/kprobes.h>
 #include <linux/mman.h>
 #include <linux/percpu.h>
-#include <linux/seq_file.h>
-#include <linux/workqueue.h>
 
 #include "aux.h"
 #include "compat/vma_file.h"
 #include "core.h"
 #include "exec.h"
+#include "hook.h"
 #include "output.h"
 #include "context_table.h"
 #include "sideband.h"
@@ -30,15 +29,9 @@
 #define KINDS		7
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 
-/* Probes stay for a moment: see hooks.c. */
-#define UNHOOK_DELAY	(1 * HZ)
-
 u8 pmuctl_side_wanted;
 
-/* Inside of pmuctl_mutex, which is not held while the probe goes */
-static DEFINE_MUTEX(side_mutex);
-
-/* Events that want each kind; side_mutex */
+/* Events that want each kind; pmuctl_mutex */
 static unsigned int users[KINDS];
 
 /* ---- Telling events ---- */
@@ -391,54 +384,37 @@ static struct kprobe mmap_kprobe = {
 	.pre_handler = mmap_probe,
 };
 
-/* side_mutex */
-static bool hooked;
-static unsigned long times;
-static unsigned long missed;	/* of registrations before */
-
-static int hook(struct pmuctl_explanation *why)
+static int set_probe(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
-	int err;
-
-	if (hooked)
-		return 0;
 	paths = __alloc_percpu(PATH_MAX, sizeof(u64));
 	if (!paths)
 		return pmuctl_refuse(why, NO_MEMORY, "");
-	/* What a registration that failed has left there would make the next one fail. */
+	/* What a registration before has left there would make the next one fail. */
 	mmap_kprobe.addr = NULL;
 	mmap_kprobe.flags = 0;
-	err = register_kprobe(&mmap_kprobe);
-	if (err) {
+	if (register_kprobe(&mmap_kprobe)) {
 		free_percpu(paths);
 		return pmuctl_refuse(why, NO_MMAP_HOOK, "attr.mmap",
 				     mmap_kprobe.symbol_name);
 	}
-	hooked = true;
-	times++;
 	return 0;
 }
 
-static void unhook(struct work_struct *work)
+static void drop_probe(struct pmuctl_hook *hook)
 {
-	mutex_lock(&side_mutex);
-	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS)) {
-		unregister_kprobe(&mmap_kprobe); /* waits for probes that run */
-		missed += mmap_kprobe.nmissed;
-		free_percpu(paths);
-		hooked = false;
-	}
-	mutex_unlock(&side_mutex);
+	unregister_kprobe(&mmap_kprobe); /* waits for probes that run */
+	free_percpu(paths);
 }
 
-static DECLARE_DELAYED_WORK(unhook_work, unhook);
-
-/* ... unless somebody wants it */
-static void unhook_later(void)
+static unsigned long missed_by_probe(void)
 {
-	if (hooked && !(pmuctl_side_wanted & MMAP_KINDS))
-		mod_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
+	return READ_ONCE(mmap_kprobe.nmissed);
 }
+
+static struct pmuctl_hook mappings = {
+	.name = "mappings",
+	.set = set_probe, .drop = drop_probe, .missed = missed_by_probe,
+};
 
 u8 pmuctl_side_of(const struct perf_event_attr *attr)
 {
@@ -478,40 +454,33 @@ int pmuctl_side_get(u8 side, struct pmuctl_explanation *why)
 	int err = 0;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	mutex_lock(&side_mutex);
 	if (side & MMAP_KINDS)
-		err = hook(why);
+		err = pmuctl_hook_get(&mappings, why);
+	if (err)
+		return err;
 	/* A trap's handler has IRQs off: see aux_filter.c. */
-	if (!err && side & PMUCTL_SIDE_CODE && !kprobe_ftrace(&mmap_kprobe))
-		err = pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
-	if (!err && side)
-		count_users(side, 1);
-	unhook_later();
-	mutex_unlock(&side_mutex);
-	return err;
+	if (side & PMUCTL_SIDE_CODE && !kprobe_ftrace(&mmap_kprobe)) {
+		pmuctl_hook_put(&mappings);
+		return pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
+	}
+	count_users(side, 1);
+	return 0;
 }
 
 void pmuctl_side_put(u8 side)
 {
 	lockdep_assert_held(&pmuctl_mutex);
-	if (!side)
-		return;
-	mutex_lock(&side_mutex);
 	count_users(side, -1);
-	unhook_later();
-	mutex_unlock(&side_mutex);
+	if (side & MMAP_KINDS)
+		pmuctl_hook_put(&mappings);
 }
 
-void pmuctl_side_show(struct seq_file *m)
+unsigned long pmuctl_side_missed(u8 side)
 {
-	mutex_lock(&side_mutex);
-	seq_printf(m, "mappings: set %lu times%s, missed %lu\n", times,
-		   hooked ? "" : ", not set", missed + (hooked ? mmap_kprobe.nmissed : 0));
-	mutex_unlock(&side_mutex);
+	return side & MMAP_KINDS ? pmuctl_hook_missed(&mappings) : 0;
 }
 
-void pmuctl_sideband_exit(void)
+void __init pmuctl_sideband_init(void)
 {
-	cancel_delayed_work_sync(&unhook_work);
-	unhook(NULL);
+	pmuctl_hook_add(&mappings);
 }

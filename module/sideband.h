@@ -45,10 +45,8 @@ int pmuctl_side_get(u8 side, struct pmuctl_explanation *why);
 /* It is closed. Context: as pmuctl_side_get() */
 void pmuctl_side_put(u8 side);
 
-/* Tell maintainers of the hooks, those of hooks.c too. Process. */
-struct seq_file;
-void pmuctl_side_show(struct seq_file *m);
-void pmuctl_hooks_show(struct seq_file *m);
+/* As pmuctl_hook_missed(), of the hooks behind what an event wants, but the scheduler's. */
+unsigned long pmuctl_side_missed(u8 side);
 
 /*
  * What the hooks tell; the events of the current task and of this CPU are told of it.
@@ -77,6 +75,6 @@ static inline bool pmuctl_side_is_wanted(u8 side)
 	return unlikely(READ_ONCE(pmuctl_side_wanted) & side);
 }
 
-void pmuctl_sideband_exit(void);
+void pmuctl_sideband_init(void);
 
 #endif /* PMUCTL_SIDEBAND_H */

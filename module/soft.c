@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
+#include "hook.h"
 #include "soft.h"
 #include "tracepoint.h"
 
@@ -263,13 +264,18 @@ bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event)
 
 int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why)
 {
-	return event->sw.hits ? pmuctl_hits_get(event->sw.hits, why) : 0;
+	return event->sw.hits ? pmuctl_hook_get(event->sw.hits->hook, why) : 0;
 }
 
 void pmuctl_soft_put(struct pmuctl_event *event)
 {
 	if (event->sw.hits)
-		pmuctl_hits_put(event->sw.hits);
+		pmuctl_hook_put(event->sw.hits->hook);
+}
+
+unsigned long pmuctl_soft_missed(const struct pmuctl_event *event)
+{
+	return event->sw.hits ? pmuctl_hook_missed(event->sw.hits->hook) : 0;
 }
 
 /* ---- Running ---- */

@@ -21,8 +21,8 @@
 
 #include "core.h"
 
+struct pmuctl_hook;
 struct pt_regs;
-struct seq_file;
 
 /**
  * struct pmuctl_soft - how a software event counts
@@ -47,22 +47,12 @@ extern const struct pmuctl_soft pmuctl_soft_migration_ops;
 
 /**
  * struct pmuctl_hits - a source of hits
- * @name: for people.
- * @hook: begins to tell of them; NULL: somebody does always. Process, hits_mutex held.
- * @unhook: the reverse, when @hooked is false already; NULL: who has the source sees to that.
+ * @hook: who tells of them.
  * @running: events of each CPU that run there; changed by that CPU, read in any context.
- * @users: events that are open; hits_mutex.
- * @hooked: somebody tells; for a while also without users. hits_mutex.
- * @times: how often that began. hits_mutex.
  */
 struct pmuctl_hits {
-	const char *name;
-	int (*hook)(struct pmuctl_hits *hits, struct pmuctl_explanation *why);
-	void (*unhook)(struct pmuctl_hits *hits);
+	struct pmuctl_hook *hook;
 	struct hlist_head __percpu *running;
-	unsigned int users;
-	bool hooked;
-	unsigned long times;
 };
 
 /**
@@ -116,6 +106,9 @@ void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *fro
  */
 int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why);
 void pmuctl_soft_put(struct pmuctl_event *event);
+
+/* As pmuctl_hook_missed(), of who tells of what it counts. A user's; any context. */
+unsigned long pmuctl_soft_missed(const struct pmuctl_event *event);
 
 /* Does it need the hooks of hooks.c although it is of a CPU? Any context. */
 bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event);
@@ -230,15 +223,6 @@ void pmuctl_soft_exit_level(unsigned int level);
 /* A task has come to this CPU @n times since it was here, or it is @n tasks. IRQs off. */
 void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n);
 
-int pmuctl_hits_get(struct pmuctl_hits *hits, struct pmuctl_explanation *why);
-void pmuctl_hits_put(struct pmuctl_hits *hits);
-
-/* Tell maintainers of the sources of PERF_TYPE_SOFTWARE. Process. */
-void pmuctl_hits_show(struct seq_file *m);
-
-/* Faults that were not told of, as more tasks than could be followed were in one. hits_mutex */
-unsigned long pmuctl_hits_missed(void);
-
 /* The sources of PERF_TYPE_SOFTWARE: soft_sources.c */
 extern struct pmuctl_hits pmuctl_hits_faults;
 extern struct pmuctl_hits pmuctl_hits_minor;
@@ -249,8 +233,8 @@ extern struct pmuctl_hits pmuctl_hits_migrations;
 /* How many tasks came to this CPU since it was last asked; IRQs off. */
 unsigned int pmuctl_soft_arrivals(void);
 
-/* There are no events any more. A probe may still run until pmuctl_hooks_exit(). */
-void pmuctl_hits_exit(void);
+/* Put their hooks into the registry. */
+void pmuctl_soft_sources_init(void);
 
 int pmuctl_soft_module_init(void);
 void pmuctl_soft_module_exit(void);

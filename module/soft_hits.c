@@ -11,8 +11,6 @@
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
-#include <linux/workqueue.h>
 
 #include "aux.h"
 #include "callchain.h"
@@ -212,90 +210,10 @@ const struct pmuctl_soft pmuctl_soft_migration_ops = {
 
 /* ---- Sources ---- */
 
-/*
- * Any user may open and close events in a loop. To hook something in and out patches the kernel's
- * text on all CPUs, and waits for them: so hooks stay for a while after their last event.
- */
-#define UNHOOK_DELAY	(3 * HZ)
-
-/* Inside of pmuctl_mutex, which is not held while hooks go */
-static DEFINE_MUTEX(hits_mutex);
-
 static struct pmuctl_hits *const all_hits[] = {
 	&pmuctl_hits_faults, &pmuctl_hits_minor, &pmuctl_hits_major,
 	&pmuctl_hits_switches, &pmuctl_hits_migrations,
 };
-
-static void unhook_unused(struct work_struct *work)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(all_hits); i++) {
-		struct pmuctl_hits *hits = all_hits[i];
-
-		mutex_lock(&hits_mutex);
-		if (hits->hooked && !hits->users) {
-			hits->hooked = false;
-			hits->unhook(hits);
-		}
-		mutex_unlock(&hits_mutex);
-	}
-}
-
-static DECLARE_DELAYED_WORK(unhook_work, unhook_unused);
-
-static int hook(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
-{
-	int err = 0;
-
-	if (hits->hooked)
-		return 0;
-	if (hits->hook)
-		err = hits->hook(hits, why);
-	hits->hooked = !err;
-	hits->times += !err;
-	return err;
-}
-
-int pmuctl_hits_get(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
-{
-	int err;
-
-	lockdep_assert_held(&pmuctl_mutex);
-	mutex_lock(&hits_mutex);
-	err = hook(hits, why);
-	hits->users += !err;
-	mutex_unlock(&hits_mutex);
-	return err;
-}
-
-/* The first of them decides when it is looked after: a loop cannot put that off. */
-void pmuctl_hits_put(struct pmuctl_hits *hits)
-{
-	mutex_lock(&hits_mutex);
-	if (!--hits->users && hits->unhook)
-		queue_delayed_work(system_wq, &unhook_work, UNHOOK_DELAY);
-	mutex_unlock(&hits_mutex);
-}
-
-void pmuctl_hits_show(struct seq_file *m)
-{
-	unsigned int i;
-
-	mutex_lock(&hits_mutex);
-	for (i = 0; i < ARRAY_SIZE(all_hits); i++)
-		seq_printf(m, "%s: set %lu times, events %u%s\n", all_hits[i]->name,
-			   all_hits[i]->times, all_hits[i]->users,
-			   all_hits[i]->hooked ? "" : ", not set");
-	seq_printf(m, "minor and major faults missed: %lu\n", pmuctl_hits_missed());
-	mutex_unlock(&hits_mutex);
-}
-
-void pmuctl_hits_exit(void)
-{
-	cancel_delayed_work_sync(&unhook_work);
-	unhook_unused(NULL);
-}
 
 int __init pmuctl_soft_module_init(void)
 {
@@ -311,6 +229,7 @@ int __init pmuctl_soft_module_init(void)
 			return -ENOMEM;
 		}
 	}
+	pmuctl_soft_sources_init();
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Who tells of hits: the hooks behind page faults, context switches and migrations, each
- * registered while an event wants it, and for a while after that (soft_hits.c).
+ * registered while an event wants it, and for a while after that (hook.h).
  *
  * Whether a page fault was a minor or a major one, or was in vain, is known when it has been
  * handled, so that needs a probe on the function that does so. If all are wanted, the
@@ -19,6 +19,7 @@
 #include <trace/events/sched.h>
 
 #include "callchain.h"
+#include "hook.h"
 #include "soft.h"
 
 /* Before hooks.c's probe of sched_switch: the task that goes is still loaded. */
@@ -29,8 +30,8 @@
 
 /* ---- Tracepoints ---- */
 
-/* A probe, and the tracepoint that it is for; found when it is first needed */
-struct hook {
+/* A probe, and the tracepoint at which it is; found when it is first needed */
+struct place {
 	const char *name;
 	void *probe;
 	struct tracepoint *tp;
@@ -38,30 +39,30 @@ struct hook {
 
 static void match(struct tracepoint *tp, void *arg)
 {
-	struct hook *hook = arg;
+	struct place *place = arg;
 
-	if (!strcmp(tp->name, hook->name))
-		hook->tp = tp;
+	if (!strcmp(tp->name, place->name))
+		place->tp = tp;
 }
 
-static int hook_one(struct hook *hook, struct pmuctl_explanation *why)
+static int set_one(struct place *place, struct pmuctl_explanation *why)
 {
 	int err = -ENOENT;
 
-	if (!hook->tp)
-		for_each_kernel_tracepoint(match, hook);
-	if (hook->tp)
-		err = tracepoint_probe_register_prio(hook->tp, hook->probe,
+	if (!place->tp)
+		for_each_kernel_tracepoint(match, place);
+	if (place->tp)
+		err = tracepoint_probe_register_prio(place->tp, place->probe,
 						     NULL, PRIORITY);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	return err ? pmuctl_refuse(why, NO_SOFT_HOOK, "attr.config",
-				   hook->name) : 0;
+				   place->name) : 0;
 }
 
-static void unhook_one(struct hook *hook)
+static void drop_one(struct place *place)
 {
-	tracepoint_probe_unregister(hook->tp, hook->probe, NULL);
+	tracepoint_probe_unregister(place->tp, place->probe, NULL);
 }
 
 /* ---- All page faults ---- */
@@ -91,30 +92,32 @@ static void probe_fault_kernel(void *data, unsigned long address,
 		pmuctl_soft_hit(&pmuctl_hits_faults, regs, &hit);
 }
 
-static struct hook fault_user = { "page_fault_user", probe_fault_user };
-static struct hook fault_kernel = { "page_fault_kernel", probe_fault_kernel };
+static struct place fault_user = { "page_fault_user", probe_fault_user };
+static struct place fault_kernel = { "page_fault_kernel", probe_fault_kernel };
 
-static int hook_faults(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
+static int set_faults(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
-	int err = hook_one(&fault_user, why);
+	int err = set_one(&fault_user, why);
 
 	if (err)
 		return err;
-	err = hook_one(&fault_kernel, why);
+	err = set_one(&fault_kernel, why);
 	if (err)
-		unhook_one(&fault_user);
+		drop_one(&fault_user);
 	return err;
 }
 
-static void unhook_faults(struct pmuctl_hits *hits)
+static void drop_faults(struct pmuctl_hook *hook)
 {
-	unhook_one(&fault_kernel);
-	unhook_one(&fault_user);
+	drop_one(&fault_kernel);
+	drop_one(&fault_user);
 }
 
-struct pmuctl_hits pmuctl_hits_faults = {
-	.name = "page-faults", .hook = hook_faults, .unhook = unhook_faults,
+static struct pmuctl_hook faults = {
+	.name = "page-faults", .set = set_faults, .drop = drop_faults,
 };
+
+struct pmuctl_hits pmuctl_hits_faults = { .hook = &faults };
 
 /* ---- Minor and major ones ---- */
 
@@ -161,18 +164,8 @@ static struct kretprobe fault_probe = {
 	.maxactive = FAULTS_MAX,
 };
 
-/* Those of registrations before, and of this one: of the probe's function and of its return */
-static unsigned long missed;
-
-static unsigned long missed_now(void)
+static int set_handled(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
-	return READ_ONCE(fault_probe.nmissed) + READ_ONCE(fault_probe.kp.nmissed);
-}
-
-static int hook_handled(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
-{
-	if (pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked)
-		return 0;
 	/* What a registration before has left there would make the next one fail. */
 	fault_probe.kp.addr = NULL;
 	fault_probe.kp.flags = 0;
@@ -182,28 +175,24 @@ static int hook_handled(struct pmuctl_hits *hits, struct pmuctl_explanation *why
 	return 0;
 }
 
-static void unhook_handled(struct pmuctl_hits *hits)
+static void drop_handled(struct pmuctl_hook *hook)
 {
-	if (pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked)
-		return;
 	unregister_kretprobe(&fault_probe);
-	missed += missed_now();
 }
 
-unsigned long pmuctl_hits_missed(void)
+/* Of the function, and of its return */
+static unsigned long missed_handled(void)
 {
-	bool hooked = pmuctl_hits_minor.hooked || pmuctl_hits_major.hooked;
-
-	return missed + (hooked ? missed_now() : 0);
+	return READ_ONCE(fault_probe.nmissed) + READ_ONCE(fault_probe.kp.nmissed);
 }
 
-struct pmuctl_hits pmuctl_hits_minor = {
-	.name = "minor-faults", .hook = hook_handled, .unhook = unhook_handled,
+static struct pmuctl_hook handled = {
+	.name = "minor-faults and major-faults",
+	.set = set_handled, .drop = drop_handled, .missed = missed_handled,
 };
 
-struct pmuctl_hits pmuctl_hits_major = {
-	.name = "major-faults", .hook = hook_handled, .unhook = unhook_handled,
-};
+struct pmuctl_hits pmuctl_hits_minor = { .hook = &handled };
+struct pmuctl_hits pmuctl_hits_major = { .hook = &handled };
 
 /* ---- Context switches ---- */
 
@@ -217,22 +206,23 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 	pmuctl_soft_hit(&pmuctl_hits_switches, &regs, &hit);
 }
 
-static struct hook switches = { "sched_switch", probe_switch };
+static struct place switch_place = { "sched_switch", probe_switch };
 
-static int hook_switches(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
+static int set_switches(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
-	return hook_one(&switches, why);
+	return set_one(&switch_place, why);
 }
 
-static void unhook_switches(struct pmuctl_hits *hits)
+static void drop_switches(struct pmuctl_hook *hook)
 {
-	unhook_one(&switches);
+	drop_one(&switch_place);
 }
 
-struct pmuctl_hits pmuctl_hits_switches = {
-	.name = "context-switches",
-	.hook = hook_switches, .unhook = unhook_switches,
+static struct pmuctl_hook switches = {
+	.name = "context-switches", .set = set_switches, .drop = drop_switches,
 };
+
+struct pmuctl_hits pmuctl_hits_switches = { .hook = &switches };
 
 /* ---- Migrations ---- */
 
@@ -253,27 +243,35 @@ static void probe_migrate(void *data, struct task_struct *task, int cpu)
 		atomic_inc(per_cpu_ptr(&arrivals, cpu));
 }
 
-static struct hook migrate = { "sched_migrate_task", probe_migrate };
+static struct place migrate = { "sched_migrate_task", probe_migrate };
 
-static int hook_migrations(struct pmuctl_hits *hits,
-			   struct pmuctl_explanation *why)
+static int set_migrations(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		atomic_set(per_cpu_ptr(&arrivals, cpu), 0);
-	return hook_one(&migrate, why);
+	return set_one(&migrate, why);
 }
 
-static void unhook_migrations(struct pmuctl_hits *hits)
+static void drop_migrations(struct pmuctl_hook *hook)
 {
-	unhook_one(&migrate);
+	drop_one(&migrate);
 }
 
-struct pmuctl_hits pmuctl_hits_migrations = {
-	.name = "cpu-migrations",
-	.hook = hook_migrations, .unhook = unhook_migrations,
+static struct pmuctl_hook migrations = {
+	.name = "cpu-migrations", .set = set_migrations, .drop = drop_migrations,
 };
+
+struct pmuctl_hits pmuctl_hits_migrations = { .hook = &migrations };
+
+void __init pmuctl_soft_sources_init(void)
+{
+	pmuctl_hook_add(&faults);
+	pmuctl_hook_add(&handled);
+	pmuctl_hook_add(&switches);
+	pmuctl_hook_add(&migrations);
+}
 
 /* The compiler checks the probes against the kernel's prototypes. */
 static void __maybe_unused check_probes(void)

@@ -16,42 +16,38 @@
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
-#include <linux/workqueue.h>
 
 #include "aux.h"
+#include "hook.h"
 #include "output.h"
 #include "tracepoint.h"
 
 /* Before hooks.c's probe of sched_switch: the task that goes is still loaded. */
 #define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
 
-/*
- * What is left over is taken off and freed after a while, all at once: any user may open and close
- * events in a loop, and each change patches the kernel's text.
- */
-#define FREE_DELAY	(3 * HZ)
-
 /**
  * struct pmuctl_tracepoint - a tracepoint that has events
  * @hits: the source of hits that it is.
+ * @hook: our probe on it, in the registry.
  * @prototype: of its arguments.
  * @node: in tracepoints.
  * @refs: one for each event with a descriptor; 0: it goes after a while.
- * @tp: NULL if its module has gone.
+ * @tp: which one.
  * @module: whose it is, NULL: the kernel's. Only to be compared.
- * @hooked: our probe is on it.
+ * @gone: its module has gone, before @hook was dropped for the last time.
  * @name: without system.
  *
- * All but @hits under tracepoints_mutex.
+ * @node, @refs and @gone under tracepoints_mutex; the rest is constant.
  */
 struct pmuctl_tracepoint {
 	struct pmuctl_hits hits;
+	struct pmuctl_hook hook;
 	const struct pmuctl_prototype *prototype;
 	struct list_head node;
 	unsigned int refs;
 	struct tracepoint *tp;
 	struct module *module;
-	bool hooked;
+	bool gone;
 	char name[PMUCTL_TRACEPOINT_NAME_MAX];
 };
 
@@ -59,7 +55,7 @@ struct pmuctl_tracepoint {
 static DEFINE_MUTEX(tracepoints_mutex);
 static LIST_HEAD(tracepoints);
 
-/* How often a probe was put on one; tracepoints_mutex */
+/* How often a probe was put on one; the registry's mutex */
 static unsigned long times;
 
 /* ---- The probe ---- */
@@ -200,31 +196,28 @@ static void *probe_of(const struct pmuctl_tracepoint *t)
 
 /* ---- On and off ---- */
 
-static int hook(struct pmuctl_hits *hits, struct pmuctl_explanation *why)
+static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	struct pmuctl_tracepoint *t =
-		container_of(hits, struct pmuctl_tracepoint, hits);
+		container_of(hook, struct pmuctl_tracepoint, hook);
 	int err = -ENOENT;
 
-	mutex_lock(&tracepoints_mutex);
-	if (t->tp)
+	if (!READ_ONCE(t->gone))
 		err = tracepoint_probe_register_prio(t->tp, probe_of(t), t,
 						     PRIORITY);
-	t->hooked = !err;
 	times += !err;
-	mutex_unlock(&tracepoints_mutex);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	return err ? pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
 				   t->name) : 0;
 }
 
-/* tracepoints_mutex held */
-static void unhook_locked(struct pmuctl_tracepoint *t)
+static void drop(struct pmuctl_hook *hook)
 {
-	if (t->hooked)
-		tracepoint_probe_unregister(t->tp, probe_of(t), t);
-	t->hooked = false;
+	struct pmuctl_tracepoint *t =
+		container_of(hook, struct pmuctl_tracepoint, hook);
+
+	tracepoint_probe_unregister(t->tp, probe_of(t), t);
 }
 
 /* ---- Finding ---- */
@@ -294,9 +287,9 @@ static int module_goes(struct notifier_block *nb, unsigned long state, void *dat
 	list_for_each_entry(t, &tracepoints, node) {
 		if (t->module != module->mod)
 			continue;
-		unhook_locked(t);
-		t->tp = NULL;
-		t->module = NULL;
+		/* First of all: afterwards it is not set again. */
+		WRITE_ONCE(t->gone, true);
+		pmuctl_hook_drop_now(&t->hook);
 	}
 	mutex_unlock(&tracepoints_mutex);
 	return NOTIFY_OK;
@@ -329,17 +322,15 @@ static void watch_end(void) { }
 
 /* ---- Tracepoints ---- */
 
-static void free_unused(struct work_struct *work)
+void pmuctl_tracepoint_free_unused(void)
 {
 	struct pmuctl_tracepoint *t, *next;
 	LIST_HEAD(done);
 
 	mutex_lock(&tracepoints_mutex);
 	list_for_each_entry_safe(t, next, &tracepoints, node)
-		if (!t->refs) {
-			unhook_locked(t);
+		if (!t->refs && pmuctl_hook_del(&t->hook))
 			list_move_tail(&t->node, &done);
-		}
 	mutex_unlock(&tracepoints_mutex);
 	if (list_empty(&done))
 		return;
@@ -351,15 +342,13 @@ static void free_unused(struct work_struct *work)
 	}
 }
 
-static DECLARE_DELAYED_WORK(free_work, free_unused);
-
 /* tracepoints_mutex held */
 static struct pmuctl_tracepoint *find_used(const struct search *search)
 {
 	struct pmuctl_tracepoint *t;
 
 	list_for_each_entry(t, &tracepoints, node)
-		if (t->tp == search->tp)
+		if (t->tp == search->tp && !t->gone)
 			return t;
 	return NULL;
 }
@@ -376,13 +365,16 @@ static struct pmuctl_tracepoint *make(const struct search *search)
 		return NULL;
 	}
 	strscpy(t->name, search->name, sizeof(t->name));
-	t->hits.name = t->name;
-	t->hits.hook = hook;
+	t->hook.name = t->name;
+	t->hook.set = set;
+	t->hook.drop = drop;
+	t->hits.hook = &t->hook;
 	t->prototype = search->module ? pmuctl_prototype_of("") :
 					pmuctl_prototype_of(t->name);
 	t->tp = search->tp;
 	t->module = search->module;
 	list_add_tail(&t->node, &tracepoints);
+	pmuctl_hook_add(&t->hook);
 	return t;
 }
 
@@ -416,7 +408,7 @@ static void put(struct pmuctl_tracepoint *t)
 {
 	mutex_lock(&tracepoints_mutex);
 	if (!--t->refs)
-		queue_delayed_work(system_wq, &free_work, FREE_DELAY);
+		pmuctl_hooks_look_later();
 	mutex_unlock(&tracepoints_mutex);
 }
 
@@ -506,14 +498,11 @@ int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool r
 
 void pmuctl_tracepoint_show(struct seq_file *m)
 {
-	mutex_lock(&tracepoints_mutex);
-	seq_printf(m, "tracepoints: set %lu times\n", times);
-	mutex_unlock(&tracepoints_mutex);
+	seq_printf(m, "tracepoints: set %lu times\n", READ_ONCE(times));
 }
 
 void pmuctl_tracepoint_exit(void)
 {
 	watch_end();
-	cancel_delayed_work_sync(&free_work);
-	free_unused(NULL);
+	pmuctl_tracepoint_free_unused();
 }

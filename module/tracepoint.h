@@ -73,6 +73,10 @@ int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool r
 /* Tell maintainers. Process. */
 void pmuctl_tracepoint_show(struct seq_file *m);
 
+/* The registry has dropped what is not needed: free that. Process, may sleep. */
+void pmuctl_tracepoint_free_unused(void);
+
+/* There are no events any more, and no hooks. */
 void pmuctl_tracepoint_exit(void);
 
 #endif /* PMUCTL_TRACEPOINT_H */

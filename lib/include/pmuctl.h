@@ -136,7 +136,7 @@ int pmuctl_device_task_disable(struct pmuctl_device *dev);
  * @time_enabled: nanoseconds that the event was enabled.
  * @time_running: nanoseconds of them in which it had a counter.
  * @id: the event's number, unique on this machine.
- * @lost: samples that were lost.
+ * @lost: samples that were lost, and what was missed: PERF_FORMAT_LOST.
  * @reserved: zero.
  *
  * Only @value is always there. The others are zero unless attr.read_format

@@ -15,20 +15,30 @@
 
 TestSuite(hooks, .timeout = 300);
 
-/* A number in the line that begins so */
-static unsigned long number_of(const char *format)
+/* What is told of a hook */
+static void read_line(const char *name, char *line, size_t size)
 {
-	char line[256];
-	unsigned long n;
+	size_t length = strlen(name);
 	bool found = false;
 	FILE *f = fopen(HOOKS, "re");
 
 	cr_assert_not_null(f, "%s: %m", HOOKS);
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, format, &n) == 1;
+	while (!found && fgets(line, size, f))
+		found = !strncmp(line, name, length) && line[length] == ':';
 	fclose(f);
-	cr_assert(found, "%s", format);
-	return n;
+	cr_assert(found, "%s", name);
+}
+
+/* The number after a word of it */
+static unsigned long number_of(const char *name, const char *word)
+{
+	char line[256];
+	const char *at;
+
+	read_line(name, line, sizeof(line));
+	at = strstr(line, word);
+	cr_assert_not_null(at, "%s: %s", line, word);
+	return strtoul(at + strlen(word), NULL, 10);
 }
 
 static double now(void)
@@ -39,6 +49,8 @@ static double now(void)
 	return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
+#define FAULTS	"minor-faults and major-faults"
+
 /* What any user can have; tracepoints are opened by root, as few may. */
 static const struct {
 	const char *name, *tracepoint, *line;
@@ -46,17 +58,17 @@ static const struct {
 	uint64_t config;
 	bool mmap;
 } loops[] = {
-	{ "minor-faults:u", NULL, "minor-faults: set %lu times", PERF_TYPE_SOFTWARE,
+	{ "minor-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
-	{ "major-faults:u", NULL, "major-faults: set %lu times", PERF_TYPE_SOFTWARE,
+	{ "major-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
-	{ "page-faults:u", NULL, "page-faults: set %lu times", PERF_TYPE_SOFTWARE,
+	{ "page-faults:u", NULL, "page-faults", PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_PAGE_FAULTS, false },
-	{ "dummy:u", NULL, "scheduler: set %lu times", PERF_TYPE_SOFTWARE,
+	{ "dummy:u", NULL, "scheduler", PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_DUMMY, false },
-	{ "dummy:u with mappings", NULL, "mappings: set %lu times", PERF_TYPE_SOFTWARE,
+	{ "dummy:u with mappings", NULL, "mappings", PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_DUMMY, true },
-	{ "a tracepoint", "sched:sched_wakeup", "tracepoints: set %lu times",
+	{ "a tracepoint", "sched:sched_wakeup", "tracepoints",
 	  PERF_TYPE_TRACEPOINT, 0, false },
 };
 
@@ -79,7 +91,7 @@ static void open_and_close(size_t i)
 Test(hooks, a_loop_does_not_set_them_each_time)
 {
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(loops); i++) {
-		unsigned long before = number_of(loops[i].line), set;
+		unsigned long before = number_of(loops[i].line, "set "), set;
 		double begin = now(), seconds;
 
 		if (!loops[i].tracepoint)
@@ -87,7 +99,7 @@ Test(hooks, a_loop_does_not_set_them_each_time)
 		for (int n = 0; n < TIMES; n++)
 			open_and_close(i);
 		cr_assert_eq(setresuid(-1, 0, -1), 0);
-		set = number_of(loops[i].line) - before;
+		set = number_of(loops[i].line, "set ") - before;
 		seconds = now() - begin;
 		cr_assert_leq(set, 1 + seconds / LINGER, "%s: set %lu times in %f s",
 			      loops[i].name, set, seconds);
@@ -102,13 +114,8 @@ Test(hooks, they_go)
 
 	open_and_close(0);
 	while (set) {
-		FILE *f = fopen(HOOKS, "re");
-
-		cr_assert_not_null(f);
-		while (fgets(line, sizeof(line), f))
-			if (!strncmp(line, "minor-faults:", 13))
-				set = !strstr(line, "not set");
-		fclose(f);
+		read_line(FAULTS, line, sizeof(line));
+		set = !strstr(line, "not set");
 		usleep(100000);
 	}
 }
@@ -188,25 +195,65 @@ static void park_all(void)
 	}
 }
 
-Test(hooks, faults_that_are_missed_are_told)
+static void miss_some(void)
 {
-	static const char *const line = "minor and major faults missed: %lu";
-	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	unsigned long before = number_of(line), missed;
-	pid_t pid;
-	int fd;
+	pid_t pid = fork_child();
 
-	attr.exclude_kernel = 1;
-	fd = event_open(&attr, 0, -1);
-	pid = fork_child();
 	if (!pid) {
 		park_all();
 		_exit(0);
 	}
 	perm_join(pid);
-	missed = number_of(line) - before;
+}
+
+/* What a read of the event says was lost of it */
+static uint64_t lost_of(int fd)
+{
+	uint64_t value[2];
+
+	cr_assert_eq(read(fd, value, sizeof(value)), (ssize_t)sizeof(value), "%m");
+	return value[1];
+}
+
+static int open_faults(uint64_t config, bool inherit, pid_t pid)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, config);
+
+	attr.read_format = PERF_FORMAT_LOST;
+	attr.exclude_kernel = 1;
+	attr.inherit = inherit;
+	return event_open(&attr, pid, -1);
+}
+
+/* To maintainers, and to every reader of what they were missed by */
+Test(hooks, faults_that_are_missed_are_told)
+{
+	unsigned long before = number_of(FAULTS, "missed "), missed;
+	const int fds[] = {
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, true, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, -1),
+	};
+	int all = open_faults(PERF_COUNT_SW_PAGE_FAULTS, false, 0), late;
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		cr_assert_eq(lost_of(fds[i]), 0);
+	miss_some();
+	missed = number_of(FAULTS, "missed ") - before;
 	cr_assert_geq(missed, PARKED - 512, "%lu", missed);
-	close(fd);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		cr_expect_eq(lost_of(fds[i]), missed, "%zu: %lu, not %lu", i,
+			     (unsigned long)lost_of(fds[i]), missed);
+
+	/* Not to those who did not miss them */
+	cr_expect_eq(lost_of(all), 0);
+	late = open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, 0);
+	cr_expect_eq(lost_of(late), 0);
+	close(late);
+	close(all);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		close(fds[i]);
 	/* Also when the probe has gone meanwhile */
-	cr_assert_geq(number_of(line) - before, missed);
+	cr_assert_geq(number_of(FAULTS, "missed ") - before, missed);
 }
