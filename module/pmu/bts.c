@@ -262,11 +262,12 @@ static enum hwtrace_start bts_start(struct hwtrace *base, const struct auxbuf_sp
 	if (!bts_window_open(&trace->window, trace->size, span))
 		return HWTRACE_FULL;
 	clear_skipped(trace);
-	cpu->area.base = begin;
-	cpu->area.next = begin + trace->window.first;
-	cpu->area.end = begin + trace->window.end;
-	cpu->area.threshold = trace->window.circular ? NO_THRESHOLD :
-			      begin + trace->window.threshold;
+	/* An NMI that is late looks at them meanwhile. */
+	WRITE_ONCE(cpu->area.base, begin);
+	WRITE_ONCE(cpu->area.next, begin + trace->window.first);
+	WRITE_ONCE(cpu->area.end, begin + trace->window.end);
+	WRITE_ONCE(cpu->area.threshold, trace->window.circular ? NO_THRESHOLD :
+					begin + trace->window.threshold);
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
 	barrier();
