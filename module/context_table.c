@@ -75,14 +75,15 @@ bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg)
 	unsigned int i;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	rcu_read_lock();
 	for (i = 0; go_on && i < ARRAY_SIZE(pmuctl_context_heads); i++) {
+		rcu_read_lock();
 		hlist_for_each_entry_rcu(ctx, &pmuctl_context_heads[i], hash) {
 			go_on = func(ctx, arg);
 			if (!go_on)
 				break;
 		}
+		rcu_read_unlock();
+		cond_resched();
 	}
-	rcu_read_unlock();
 	return go_on;
 }

@@ -10,7 +10,10 @@
 
 #include "core.h"
 
-#define PMUCTL_HASH_BITS	10
+/* Few are in each chain even if a user has as many tasks as he may, all of them with events: every
+ * switch, anybody's, goes through one.
+ */
+#define PMUCTL_HASH_BITS	14
 
 extern struct hlist_head pmuctl_context_heads[1 << PMUCTL_HASH_BITS];
 

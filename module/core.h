@@ -564,7 +564,7 @@ void pmuctl_context_change(struct pmuctl_context *ctx,
  * @func: returns false to end the walk.
  * @arg: its second argument.
  *
- * Context: pmuctl_mutex held; @func may not sleep.
+ * Context: Process, may sleep; pmuctl_mutex held; @func may not sleep.
  * Return: false if @func did.
  */
 bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg);

@@ -22,7 +22,7 @@
 #define CLOCK_WEIGHT	4
 
 #define TASKS		1000
-#define GROUP		16
+#define GROUP		20
 
 static void many_samples(void)
 {
