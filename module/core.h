@@ -81,7 +81,7 @@ enum pmuctl_class {
  * @waiting: not all of its flexible groups found counters when it was last loaded.
  * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
  *	unloaded @turn_used: how long that turn has been.
- * @nr_user_pages: events whose counter.user is set.
+ * @nr_user_pages: events of its lists whose counter.user is set.
  * @nr_inherit: events that children of its task get.
  * @nr_events: all its events, by their weight (soft.h).
  * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,

@@ -130,8 +130,11 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 
 	if (event->tally->counter.user)
 		return;
-	ctx->nr_user_pages++;
-	ctx->kin = 0;
+	/* That of one that has ended never changes: no switch is to look for it. */
+	if (!event->ended) {
+		ctx->nr_user_pages++;
+		ctx->kin = 0;
+	}
 	hwpmu_user_attach(&event->tally->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }

@@ -171,6 +171,83 @@ Test(attack_bound, a_thread_looks_for_none_of_the_events_of_its_process)
 	check_linear("thread", (struct attack){ prepare_thread, work_thread, 0 });
 }
 
+/* ---- The page of an event that has ended ---- */
+
+#define MAP_PROGRAM	"/pmuctl/tests/prog/map-page"
+
+static void order(int link, char what)
+{
+	char done;
+
+	cr_assert_eq(write(link, &what, 1), 1);
+	cr_assert_eq(read(link, &done, 1), 1, "the program has ended");
+	cr_assert_eq(done, what);
+}
+
+static uint64_t cost_of_sleep(int counter, int link)
+{
+	uint64_t least = UINT64_MAX, before, cost;
+
+	for (int i = 0; i < 5; i++) {
+		before = event_value(counter);
+		order(link, 's');
+		cost = event_value(counter) - before;
+		if (cost < least)
+			least = cost;
+	}
+	return least;
+}
+
+/* A program that has an event which ended when it was executed; its page has nothing to tell. */
+static pid_t start_mapper(int link)
+{
+	struct perf_event_attr attr = instructions_u();
+	char text[16], *args[] = { MAP_PROGRAM, text, NULL };
+	pid_t pid = fork_child();
+	int fd;
+
+	if (pid)
+		return pid;
+	become_ordinary();
+	attr.remove_on_exec = 1;
+	fd = event_try(&attr, 0, -1);
+	die_if(fd < 0, "open");
+	snprintf(text, sizeof(text), "%d", fd);
+	die_if(fcntl(fd, F_SETFD, 0) || dup2(link, STDIN_FILENO) < 0 ||
+	       dup2(link, STDOUT_FILENO) < 0, "dup");
+	execv(MAP_PROGRAM, args);
+	die("exec");
+	return 0;
+}
+
+/*
+ * While a page is kept up to date, each switch goes through all events of the task for that: it
+ * would cost three quarters more.
+ */
+Test(attack_bound, the_page_of_an_ended_event_costs_nothing)
+{
+	struct perf_event_attr kernel = instructions_k(), none = dummy();
+	struct rlimit files = { 2 * MANY, 2 * MANY };
+	uint64_t before, after;
+	int link[2], fd;
+	pid_t program;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	program = start_mapper(link[1]);
+	order(link[0], 'x');
+	none.disabled = 1;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	for (int i = 0; i < MANY / 2; i++)
+		event_open(&none, program, -1);
+	fd = event_open(&kernel, program, -1);
+	before = cost_of_sleep(fd, link[0]);
+	order(link[0], 'm');
+	after = cost_of_sleep(fd, link[0]);
+	printf("sleeping: %lu instructions, with the page of an ended event %lu\n", before, after);
+	cr_expect_lt(after, before + before / 3);
+	raw_reap(program);
+}
+
 /* ---- What others have ---- */
 
 static int own_device;
