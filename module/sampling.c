@@ -9,6 +9,8 @@
 #include <linux/jiffies.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
@@ -34,6 +36,19 @@ static unsigned int max_sample_rate = 100000;
 module_param(max_sample_rate, uint, 0644);
 MODULE_PARM_DESC(max_sample_rate,
 		 "Samples a second and event above which it is throttled, and highest frequency (default 100000, at most 10000000)");
+
+static unsigned int cpu_time_max_percent = 25;
+module_param(cpu_time_max_percent, uint, 0644);
+MODULE_PARM_DESC(cpu_time_max_percent,
+		 "Share of a CPU's time that samples of its counters may take; more are throttled (default 25; 0: no limit)");
+
+/* What the samples of a CPU's counters took in one jiffy */
+struct sampling_time {
+	unsigned long window;
+	u64 ns;
+};
+
+static DEFINE_PER_CPU(struct sampling_time, sampling_time);
 
 unsigned int pmuctl_max_sample_rate(void)
 {
@@ -170,6 +185,25 @@ static bool is_too_often(struct pmuctl_sampling *s)
 	return ++s->in_window > s->allowed;
 }
 
+/*
+ * The same for all events of the CPU together, by the time that this sample and those before
+ * it took: with a period of a few instructions of the kernel, or where an NMI is dear, nothing
+ * else would get on. A tick that comes late for it finds another jiffy.
+ */
+static bool takes_too_long(u64 began)
+{
+	struct sampling_time *time = this_cpu_ptr(&sampling_time);
+	unsigned int percent = READ_ONCE(cpu_time_max_percent);
+	unsigned long now = READ_ONCE(jiffies);
+
+	if (time->window != now) {
+		time->window = now;
+		time->ns = 0;
+	}
+	time->ns += sched_clock() - began;
+	return percent && time->ns > NSEC_PER_SEC / HZ / 100 * (u64)percent;
+}
+
 /* The last one that REFRESH allowed? */
 static bool is_last(struct pmuctl_output *output)
 {
@@ -192,7 +226,8 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	struct pmuctl_event *event =
 		container_of(counter, struct pmuctl_event, own.counter);
 	struct pmuctl_sampling *s = event->sampling;
-	u64 period = counter->period;
+	u64 period = counter->period, began = event->soft ? 0 : sched_clock();
+	bool much;
 
 	if (s->freq) {
 		adjust_period(event);
@@ -208,7 +243,10 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 		pmuctl_sample_put(event, regs, period);
 	if (unlikely(event->aux_action))
 		pmuctl_aux_overflow(event, PMUCTL_AUX_RESUME);
-	if (unlikely(is_too_often(s)) && !s->throttled) {
+	much = is_too_often(s);
+	if (!event->soft)
+		much |= takes_too_long(began);
+	if (unlikely(much) && !s->throttled) {
 		s->throttled = true;
 		this_cpu_inc(pmuctl_output_stats.throttles);
 		put_throttle(event, PERF_RECORD_THROTTLE);

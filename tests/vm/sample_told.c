@@ -204,3 +204,56 @@ Test(sample_told, times_of_samples_do_not_go_back)
 	cr_assert_geq(samples, 1000);
 	sampling_fini();
 }
+
+/* ---- The time that samples take ---- */
+
+#define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
+
+/*
+ * Samples of every 200 instructions take many times as long as these. Without a limit each is
+ * told; with one of a hundredth of the time the event stands still most of it, says when, and
+ * goes on: the loop comes to its end, and the last that is told is that it counts.
+ */
+Test(sample_told, samples_take_their_share_of_the_time_only)
+{
+	struct perf_event_attr attr = sampling_attr(200);
+	uint64_t samples[2] = { 0 }, value[2];
+	struct perf_event_header *header;
+	struct ring r;
+	int fd;
+
+	sampling_init();
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+	for (int limited = 0; limited < 2; limited++) {
+		cr_assert_eq(raw_write_number(PERCENT, limited), 0);
+		throttles = unthrottles = 0;
+		fd = sampling_open(&attr);
+		ring_map(&r, fd, 256);
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		for (int round = 0; round < 100; round++) {
+			user_loop(10000);
+			while ((header = ring_next(&r))) {
+				samples[limited] += header->type == PERF_RECORD_SAMPLE;
+				throttles += header->type == PERF_RECORD_THROTTLE;
+				unthrottles += header->type == PERF_RECORD_UNTHROTTLE;
+			}
+		}
+		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		value[limited] = sampling_value(fd);
+		ring_unmap(&r);
+		close(fd);
+		if (limited) {
+			cr_assert_geq(throttles, 1);
+			cr_assert_geq(unthrottles + 1, throttles);
+		} else {
+			cr_assert_eq(throttles, 0);
+		}
+	}
+	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_assert_leq(samples[1], samples[0] / 2, "%lu samples, and %lu with a limit", samples[0],
+		      samples[1]);
+	cr_assert_leq(value[1], value[0] / 2, "%lu instructions, and %lu with a limit", value[0],
+		      value[1]);
+	cr_assert_geq(samples[1], 1);
+	sampling_fini();
+}
