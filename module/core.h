@@ -590,8 +590,6 @@ void pmuctl_context_task_gone(bool ended);
 
 /* ---- hooks.c: the scheduler's tracepoints ---- */
 
-extern struct pmuctl_hook pmuctl_scheduler_hook;
-
 void pmuctl_hooks_init(void);
 
 #endif /* PMUCTL_CORE_H */

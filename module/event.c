@@ -153,18 +153,12 @@ static int attach_all(struct pmuctl_event *event, struct task_struct *task,
 	return attach(event, task, leader, why);
 }
 
-/* What the hooks that it has have missed, ever */
-static u64 hooks_missed(const struct pmuctl_event *event)
-{
-	return pmuctl_soft_missed(event) + pmuctl_side_missed(event->side);
-}
-
 /* What they miss from now on, it is told. */
 static void note_missed(struct pmuctl_event *event)
 {
 	int cpu;
 
-	event->missed = hooks_missed(event);
+	event->missed = pmuctl_hooks_missed(event);
 	if (event->on_cpu)
 		for_each_possible_cpu(cpu)
 			event->on_cpu[cpu]->missed = event->missed;
@@ -175,20 +169,13 @@ static int attach_with_hooks(struct pmuctl_event *event,
 			     struct pmuctl_event *leader,
 			     struct pmuctl_explanation *why)
 {
-	int err = 0;
+	int err;
 
 	if (mutex_lock_killable(&pmuctl_mutex))
 		return pmuctl_refuse(why, INTERRUPTED, "");
-	if (needs_hooks(event, task))
-		err = pmuctl_hook_get(&pmuctl_scheduler_hook, why);
+	err = pmuctl_hooks_get(event, needs_hooks(event, task), why);
 	if (err)
 		goto out_unlock;
-	err = pmuctl_side_get(event->side, why);
-	if (err)
-		goto out_put_hooks;
-	err = pmuctl_soft_get(event, why);
-	if (err)
-		goto out_put_side;
 	note_missed(event);
 
 	/* Not outside of the hooks: registering them takes it too. */
@@ -196,13 +183,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
 	if (err)
-		pmuctl_soft_put(event);
-out_put_side:
-	if (err)
-		pmuctl_side_put(event->side);
-out_put_hooks:
-	if (err && needs_hooks(event, task))
-		pmuctl_hook_put(&pmuctl_scheduler_hook);
+		pmuctl_hooks_put(event, needs_hooks(event, task));
 out_unlock:
 	mutex_unlock(&pmuctl_mutex);
 	return err;
@@ -355,7 +336,7 @@ u64 pmuctl_event_lost(const struct pmuctl_event *event)
 	const struct pmuctl_output *output = READ_ONCE(event->output);
 	u64 lost = output ? atomic64_read(&output->lost) : 0;
 
-	return lost + hooks_missed(event) - event->missed;
+	return lost + pmuctl_hooks_missed(event) - event->missed;
 }
 
 static int alloc_parts(struct pmuctl_event *event,
@@ -436,10 +417,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	else
 		detach(event);
 	cpus_read_unlock();
-	pmuctl_soft_put(event);
-	pmuctl_side_put(event->side);
-	if (hooked)
-		pmuctl_hook_put(&pmuctl_scheduler_hook);
+	pmuctl_hooks_put(event, hooked);
 	mutex_unlock(&pmuctl_mutex);
 
 	dealloc_event(event);

@@ -19,6 +19,7 @@
 #include "exec.h"
 #include "hook.h"
 #include "sideband.h"
+#include "soft.h"
 
 static noinline void switch_and_tell(bool preempted, struct task_struct *prev,
 				     struct task_struct *next)
@@ -153,6 +154,54 @@ static void drop(struct pmuctl_hook *hook)
 struct pmuctl_hook pmuctl_scheduler_hook = {
 	.name = "scheduler", .set = register_all, .drop = drop,
 };
+
+/* ---- For events ---- */
+
+int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
+		     struct pmuctl_explanation *why)
+{
+	int err = 0;
+
+	if (scheduler)
+		err = pmuctl_hook_get(&pmuctl_scheduler_hook, why);
+	if (err)
+		return err;
+	err = pmuctl_side_get(event->side, why);
+	if (err)
+		goto err_scheduler;
+	err = pmuctl_soft_get(event, why);
+	if (err)
+		goto err_side;
+	if (event->aux)
+		err = pmuctl_hook_get(&pmuctl_crash_hook, why);
+	if (err)
+		goto err_soft;
+	return 0;
+
+err_soft:
+	pmuctl_soft_put(event);
+err_side:
+	pmuctl_side_put(event->side);
+err_scheduler:
+	if (scheduler)
+		pmuctl_hook_put(&pmuctl_scheduler_hook);
+	return err;
+}
+
+void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
+{
+	if (event->aux)
+		pmuctl_hook_put(&pmuctl_crash_hook);
+	pmuctl_soft_put(event);
+	pmuctl_side_put(event->side);
+	if (scheduler)
+		pmuctl_hook_put(&pmuctl_scheduler_hook);
+}
+
+u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
+{
+	return pmuctl_soft_missed(event) + pmuctl_side_missed(event->side);
+}
 
 void __init pmuctl_hooks_init(void)
 {

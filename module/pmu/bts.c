@@ -323,6 +323,12 @@ int bts_nmi(void)
 	return 1;
 }
 
+void bts_crash(void)
+{
+	if (this_cpu_read(bts_cpu.ours))
+		write_ctl(0);
+}
+
 static u64 bts_config(void)
 {
 	return 0;

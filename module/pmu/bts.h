@@ -40,4 +40,7 @@ void bts_cpu_offline(void);
 /* Is it the reason of this NMI? Then tell the core. Returns how many reasons it was. NMI. */
 int bts_nmi(void);
 
+/* The kernel has crashed: as hwpmu_crash(). */
+void bts_crash(void);
+
 #endif /* PMUCTL_PMU_BTS_H */

@@ -193,6 +193,15 @@ void hwpmu_cpu_offline(void);
 void hwpmu_close(void);
 
 /**
+ * hwpmu_crash() - the kernel has crashed: nothing counts or traces on this CPU any more
+ *
+ * Registers only: whoever is interrupted never goes on, and nothing that he has may be trusted.
+ *
+ * Context: Any, NMI too; IRQs off.
+ */
+void hwpmu_crash(void);
+
+/**
  * hwpmu_counter_init() - encode an event
  * @counter: is filled; not running, count 0.
  * @attr: validated by pmuctl_attr_check().

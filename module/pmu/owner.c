@@ -17,6 +17,7 @@
 #include "explain.h"
 #include "pmu/bts.h"
 #include "pmu/private.h"
+#include "pmu/pt.h"
 
 /* Each CPU's registers as they were before we came; large, so not static per-CPU data */
 static struct hwpmu_saved __percpu *hwpmu_saved;
@@ -129,6 +130,18 @@ void hwpmu_cpu_offline(void)
 void hwpmu_close(void)
 {
 	WRITE_ONCE(hwpmu_closed, true);
+}
+
+void hwpmu_crash(void)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	/* An NMI that is on its way starts nothing anew. */
+	WRITE_ONCE(cpu->stuck, true);
+	pt_crash();
+	bts_crash();
+	if (cpu->owned)
+		hwpmu_regs_clear(hwpmu_caps_here());
 }
 
 static void take_on_cpu(void *unused)

@@ -351,6 +351,18 @@ static u64 pt_config(void)
 	return the_caps.allowed;
 }
 
+/* Whether or not it is told of: who stops it may just have been interrupted. */
+void pt_crash(void)
+{
+	u64 ctl;
+
+	if (!READ_ONCE(others_kept))
+		return;
+	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	if (ctl & PT_CTL_TRACE)
+		wrmsrl(MSR_IA32_RTIT_CTL, ctl & ~PT_CTL_TRACE);
+}
+
 static int pt_encode(struct hwtrace *trace, const struct perf_event_attr *attr,
 		     struct pmuctl_explanation *why)
 {

@@ -36,4 +36,7 @@ const struct pt_caps *pt_caps(void);
 /* IA32_PERF_GLOBAL_STATUS says so: tell the core. NMI. */
 void pt_nmi(void);
 
+/* The kernel has crashed: as hwpmu_crash(). */
+void pt_crash(void);
+
 #endif /* PMUCTL_PMU_PT_H */

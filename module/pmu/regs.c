@@ -182,6 +182,19 @@ void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved)
 	clear_status(caps);
 }
 
+void hwpmu_regs_clear(const struct hwpmu_caps *caps)
+{
+	u64 left;
+
+	if (caps->global)
+		hwpmu_regs_enable_only(0);
+	for (left = caps->counters; left; left &= left - 1)
+		if (__ffs64(left) < HWPMU_FIXED_BASE)
+			hwpmu_regs_write_evtsel(__ffs64(left), 0);
+	if (caps->nr_fixed)
+		hwpmu_regs_write_fixed_ctrl(0);
+}
+
 /* The event selects last: without global control they start the counters. */
 void hwpmu_regs_give_back(const struct hwpmu_caps *caps,
 			  const struct hwpmu_saved *saved)

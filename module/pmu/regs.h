@@ -80,6 +80,9 @@ void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved);
 void hwpmu_regs_give_back(const struct hwpmu_caps *caps,
 			  const struct hwpmu_saved *saved);
 
+/* Stop all counters, also for somebody who sets all bits of the global control register. */
+void hwpmu_regs_clear(const struct hwpmu_caps *caps);
+
 /* Set the raw value of a counter that is not enabled. */
 void hwpmu_regs_write_counter(const struct hwpmu_caps *caps, unsigned int index,
 			      u64 value);

@@ -5,13 +5,17 @@
  *	next-kernel trace TYPE KERNEL INITRD ARGUMENTS
  *		count, and trace with the driver of that name on all CPUs, and when the
  *		registers say so, start KERNEL. Does not return but with 1.
+ *	next-kernel crash TYPE KERNEL INITRD ARGUMENTS
+ *		the same, but this kernel crashes on CPU 0, and KERNEL is what it has for that
  *	next-kernel check
  *		1 if something counts or traces in this kernel, which has not been asked to
  */
 #include "../raw.h"
 
+#include <sched.h>
 #include <stdarg.h>
 
+#include <linux/kexec.h>
 #include <linux/reboot.h>
 
 /* SDM Vol. 4 */
@@ -142,26 +146,45 @@ static bool all_on(bool pt)
 	return true;
 }
 
-static void start(const char *kernel, const char *initrd, const char *arguments)
+/* Not on the other one: its INIT, when the next kernel wants it, would be that of the machine. */
+static void crash(void)
 {
+	int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	if (!sched_setaffinity(0, sizeof(first), &first) && write(fd, "c", 1) == 1)
+		errno = 0;
+	fail("crash");
+}
+
+static void start(bool by_crash, const char *kernel, const char *initrd, const char *arguments)
+{
+	unsigned long flags = by_crash ? KEXEC_FILE_ON_CRASH : 0;
 	int kernel_fd = open(kernel, O_RDONLY | O_CLOEXEC);
 	int initrd_fd = open(initrd, O_RDONLY | O_CLOEXEC);
 
 	if (kernel_fd < 0 || initrd_fd < 0)
 		fail("%s, %s", kernel, initrd);
-	if (syscall(SYS_kexec_file_load, kernel_fd, initrd_fd, strlen(arguments) + 1, arguments, 0))
+	if (syscall(SYS_kexec_file_load, kernel_fd, initrd_fd, strlen(arguments) + 1, arguments,
+		    flags))
 		fail("kexec_file_load");
+	if (by_crash)
+		crash();
 	syscall(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_KEXEC, NULL);
 	fail("kexec");
 }
 
 int main(int argc, char **argv)
 {
+	bool by_crash = argc == 6 && !strcmp(argv[1], "crash");
+
 	if (system("insmod \"$(find /lib/ /usr/lib/ -name 'msr.ko' | head -n 1)\""))
 		fail("the msr module");
 	if (argc == 2 && !strcmp(argv[1], "check"))
 		return check();
-	if (argc != 6 || strcmp(argv[1], "trace"))
+	if (argc != 6 || (!by_crash && strcmp(argv[1], "trace")))
 		return 2;
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		open_on(raw_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS), cpu);
@@ -171,5 +194,5 @@ int main(int argc, char **argv)
 		check();
 		return 3;
 	}
-	start(argv[3], argv[4], argv[5]);
+	start(by_crash, argv[3], argv[4], argv[5]);
 }
