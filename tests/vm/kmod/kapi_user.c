@@ -181,9 +181,9 @@ static long do_create(struct opened *user, void __user *arg)
  */
 struct racer {
 	u64 magic;
-	bool inside;
-	bool releasing;
-	bool met;
+	u32 inside;
+	u32 releasing;
+	u32 met;
 };
 
 /* Without a limit two CPUs could wait for each other. */
