@@ -92,8 +92,8 @@ Test(refuse_target, users_tasks_that_are_exiting)
 		     WEXITSTATUS(status));
 }
 
-#define ROUNDS		200
-#define SPIN		100
+#define ROUNDS		60
+#define SPIN		300
 
 /* A task of this user that ends after a while, by itself */
 static pid_t ends_soon(unsigned int round)
