@@ -103,9 +103,9 @@ static void begin(struct pmuctl_aux *aux)
 	if (auxbuf_begin(aux->buf, &span) &&
 	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
 		return;
-	/* Who sees that it is stalled finds the record. */
 	if (!aux->cut)
 		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED);
+	/* Who sees that it is stalled finds the record. */
 	smp_store_release(&aux->stalled, true);
 	irq_work_queue(&aux->work);
 }
