@@ -10,21 +10,41 @@
 
 #include <time.h>
 
-TestSuite(aux_switch, .timeout = 300);
+TestSuite(aux_switch, .timeout = 1200);
 
 #define CPUS		2
 #define TASKS		4
 #define ROUNDS		40	/* of the program; some 10,000 instructions each */
 #define BUFFER_PAGES	512
+#define RECORD_PAGES	256	/* more than a slow kernel fills between two looks */
 
 /* ---- Whom to switch to ---- */
+
+/* What this task has run, ns */
+static long cpu_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return 1000000000l * t.tv_sec + t.tv_nsec;
+}
+
+/* Wait for four times as long as it has run: a slow kernel must leave something to the others. */
+static void give_way(long *since)
+{
+	long now = cpu_time(), ran = now - *since;
+	long pause = ran < 50000 ? 200000 : ran < 100000000 ? 4 * ran : 400000000;
+
+	*since = now;
+	nanosleep(&(struct timespec){ .tv_nsec = pause }, NULL);
+}
 
 /* A task that runs for a moment, again and again, before all others, and is not traced itself */
 static pid_t start_disturber(int cpu)
 {
-	const struct timespec pause = { .tv_nsec = 200000 };
 	const struct sched_param first = { .sched_priority = 1 };
 	pid_t pid = fork();
+	long since = 0;
 
 	cr_assert_geq(pid, 0);
 	if (pid)
@@ -36,7 +56,7 @@ static pid_t start_disturber(int cpu)
 	trace_pin(0, cpu);
 	for (;;) {
 		user_loop(500);
-		nanosleep(&pause, NULL);
+		give_way(&since);
 	}
 }
 
@@ -63,6 +83,7 @@ static void start(struct task *task)
 	union raw_attr attr = trace_attr();
 
 	attr.attr.context_switch = 1;
+	trace_ring_pages = RECORD_PAGES;
 	task->child = traced_start(program());
 	task->ended = false;
 	trace_open(&task->trace, &attr, task->child.pid, -1, BUFFER_PAGES,
@@ -106,6 +127,7 @@ static unsigned int finish(struct task *task)
 static unsigned int run_tasks(struct task *tasks, unsigned int n, bool wander)
 {
 	unsigned int left = n, switches = 0, turn = 0;
+	long since = cpu_time();
 
 	for (unsigned int i = 0; i < n; i++)
 		start(&tasks[i]);
@@ -118,6 +140,7 @@ static unsigned int run_tasks(struct task *tasks, unsigned int n, bool wander)
 
 			if (task->ended)
 				continue;
+			trace_records(&task->trace);
 			if (waitpid(task->child.pid, &status, WNOHANG)) {
 				cr_assert_eq(status, 0, "%#x", status);
 				task->ended = true;
@@ -126,7 +149,7 @@ static unsigned int run_tasks(struct task *tasks, unsigned int n, bool wander)
 				trace_pin(task->child.pid, (turn + i) % CPUS);
 			}
 		}
-		nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+		give_way(&since);
 	}
 	for (unsigned int i = 0; i < n; i++)
 		switches += finish(&tasks[i]);
@@ -169,18 +192,12 @@ Test(aux_switch, several_traced_tasks_that_wander)
 static pid_t known[2 * TASKS + 1];
 static unsigned int nr_known;
 
-/* Kernel threads have no code in user space. */
-static bool is_foreign(pid_t pid)
+static bool has_code(pid_t pid)
 {
 	char path[40], byte;
 	ssize_t n;
 	int fd;
 
-	for (unsigned int i = 0; i < nr_known; i++)
-		if (known[i] == pid)
-			return false;
-	if (!pid)
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -188,6 +205,23 @@ static bool is_foreign(pid_t pid)
 	n = read(fd, &byte, 1);
 	close(fd);
 	return n > 0;
+}
+
+/* Kernel threads have no code in user space; which they are does not change. */
+static bool is_foreign(pid_t pid)
+{
+	static pid_t threads[64];
+	pid_t *place = &threads[pid % 64];
+
+	for (unsigned int i = 0; i < nr_known; i++)
+		if (known[i] == pid)
+			return false;
+	if (!pid || *place == pid)
+		return false;
+	if (has_code(pid))
+		return true;
+	*place = pid;
+	return false;
 }
 
 struct cpu {
@@ -215,7 +249,7 @@ static void open_cpu(struct cpu *c, int cpu)
 
 	attr.attr.enable_on_exec = 0;
 	attr.attr.context_switch = 1;
-	trace_ring_pages = 256;
+	trace_ring_pages = RECORD_PAGES;
 	trace_open(&c->trace, &attr, -1, cpu, 2 * BUFFER_PAGES, PROT_READ | PROT_WRITE);
 	c->instructions = open_sibling(PERF_COUNT_HW_INSTRUCTIONS, cpu, c->trace.fd);
 	c->branches = open_sibling(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, cpu, c->trace.fd);
@@ -243,7 +277,8 @@ static unsigned int run_cpus(void)
 	struct traced children[TASKS];
 	struct cpu cpus[CPUS];
 	unsigned int switches = 0;
-	int status;
+	int ended = 0, status;
+	long since;
 
 	for (int i = 0; i < TASKS; i++) {
 		children[i] = traced_start(program());
@@ -256,14 +291,19 @@ static unsigned int run_cpus(void)
 		cr_assert_eq(ioctl(cpus[cpu].trace.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	for (int i = 0; i < TASKS; i++)
 		traced_go(&children[i]);
-	for (int turn = 0; !waitpid(children[0].pid, &status, WNOHANG); turn++) {
-		trace_pin(children[0].pid, turn % CPUS);
+	since = cpu_time();
+	/* The first one wanders. The records are read until all have ended. */
+	for (int turn = 0; ended < TASKS; turn++) {
+		if (waitpid(children[ended].pid, &status, WNOHANG)) {
+			cr_assert_eq(status, 0, "%#x", status);
+			ended++;
+		} else if (!ended) {
+			trace_pin(children[0].pid, turn % CPUS);
+		}
 		for (int cpu = 0; cpu < CPUS; cpu++)
 			trace_records(&cpus[cpu].trace);
-		nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+		give_way(&since);
 	}
-	for (int i = 1; i < TASKS; i++)
-		traced_wait(&children[i]);
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		cr_assert_eq(ioctl(cpus[cpu].trace.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	for (int cpu = 0; cpu < CPUS; cpu++)
