@@ -80,7 +80,14 @@ after=$(awk '/overflows/ { gsub(",", ""); n += $2 } END { print n }' $text)
 check 'overflows are counted' [ $((after - before)) -gt 1000 ]
 check 'none was stuck' says_not 'stuck [1-9]'
 
-for file in cpus contexts; do
+text=/tmp/debugfs.text
+pmuctl stat -e dummy -o /dev/null -- cat $DIR/hooks >$text
+check 'hooks: of the scheduler' says '^scheduler: set [1-9][0-9]* times, events [1-9][0-9]*$'
+check 'hooks: of mappings' says '^mappings: set [0-9]+ times, events 0'
+check 'hooks: what is missed' says '^minor-faults and major-faults: set .*, missed [0-9]+$'
+check 'hooks: of tracepoints' says '^tracepoints: set [0-9]+ times$'
+
+for file in cpus contexts hooks; do
 	text=$DIR/$file
 	check "$file: not for everybody" \
 		[ "$(stat -c %a $DIR/$file)" = 400 ]

@@ -208,3 +208,50 @@ Test(refuse_counters, those_that_are_open_count_on)
 	for (int i = 0; i < n; i++)
 		cr_assert_geq(raw_read(fds[i]), 100000);
 }
+
+/* ---- Counters that are kept for events of CPUs ---- */
+
+#define RESERVE	"/sys/module/pmuctl/parameters/reserve_percpu"
+
+static void allow_all(void)
+{
+	raw_write_file(RESERVE, "0");
+	allow_overcommit();
+}
+
+Test(refuse_counters, reserve_percpu_is_a_number_of_general_counters, .fini = allow_all)
+{
+	int general = raw_info().nr_counters;
+
+	cr_assert_eq(raw_write_file(RESERVE, "many"), -EINVAL);
+	cr_assert_eq(raw_write_file(RESERVE, "-1"), -EINVAL);
+	cr_assert_eq(raw_write_number(RESERVE, general + 100), -ERANGE);
+	cr_assert_eq(raw_write_number(RESERVE, general), 0);
+	cr_assert_eq(raw_read_number(RESERVE), general);
+}
+
+/* A task's event is refused, a CPU's is not; and what is left a task's may use. */
+Test(refuse_counters, reserved_counters_are_not_for_tasks, .fini = allow_all)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_RAW, BRANCHES);
+
+	cr_assert_eq(raw_write_number(RESERVE, n), 0);
+	if (!is_hybrid())
+		raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_COUNTERS_RESERVED,
+				  "attr.config",
+				  "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
+				  n);
+	close(raw_check_opened(&a, -1, first, 0));
+	cr_assert_eq(raw_write_number(RESERVE, n - 1), 0);
+	push(BRANCHES, 0, -1);
+	cr_assert_eq(raw_open(&a, 0, -1, 0, NULL), -EBUSY);
+	cr_assert_eq(ioctl(fds[0], PERF_EVENT_IOC_ENABLE, 0), 0);
+	user_loop(1000);
+	cr_assert_eq(ioctl(fds[0], PERF_EVENT_IOC_DISABLE, 0), 0);
+	cr_assert_geq(raw_read(fds[0]), 1000);
+	/* The CPU's may use that one too, but not at the same time. */
+	push_many(n - 1, BRANCHES, -1, first);
+	cr_assert_eq(raw_open(&a, -1, first, 0, NULL), -EBUSY);
+	while (nr_fds)
+		pop();
+}

@@ -76,6 +76,48 @@ Test(refuse_trace, filters)
 		     "only events of tracepoints have filters, and those that trace: open one of these");
 }
 
+/* Where the text stops making sense, and what is expected there */
+Test(refuse_trace, filters_that_cannot_be_understood)
+{
+	static const struct {
+		const char *text;
+		unsigned int at;
+		const char *what;
+	} bad[] = {
+		{ "== 1", 1, "a name is expected, as arg0" },
+		{ "id 1", 4, "a comparison is expected: == != < <= > >= &" },
+		{ "id && id == 1", 4, "a comparison is expected: == != < <= > >= &" },
+		{ "id == q", 7, "a number is expected" },
+		{ "id == 0x", 7, "a number is expected" },
+		{ "id == 18446744073709551616", 7, "the number has more than 64 bits" },
+		{ "id == 0x10000000000000000", 7, "the number has more than 64 bits" },
+		{ "id == -9223372036854775809", 8, "the number has more than 64 bits" },
+		{ "id == 12q", 9, "this is no digit" },
+		{ "(id 1)", 5, "a comparison is expected: == != < <= > >= &" },
+		{ "(id == 1", 9, "a closing parenthesis is expected" },
+		{ "id == 1)", 8, "the end, && or || is expected" },
+		{ "(((((((((id == 1)))))))))", 9,
+		  "there are too many parentheses around this" },
+		{ "id==1||id==1||id==1||id==1||id==1||id==1||id==1||id==1||"
+		  "id==1||id==1||id==1||id==1||id==1||id==1||id==1||id==1||id==1", 113,
+		  "there are too many comparisons before this" },
+	};
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	char sentence[200];
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
+		snprintf(sentence, sizeof(sentence),
+			 "the filter cannot be understood at character %u: %s", bad[i].at,
+			 bad[i].what);
+		check_filter(fd, bad[i].text, EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+			     sentence);
+	}
+	/* As many of both as there may be */
+	cr_assert_eq(trace_filter(fd, "((((((((id == 1))))))))"), 0);
+	cr_assert_eq(trace_filter(fd, bad[RAW_ARRAY_SIZE(bad) - 1].text + 7), 0);
+}
+
 #define RAW_SENTENCE								\
 	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
 

@@ -186,3 +186,29 @@ Test(soft_group, a_group_has_an_end)
 		       "group_fd",
 		       "its group already has 64 events, and no group has more: open it in another group");
 }
+
+/* More than a read has room for on the stack */
+Test(soft_group, a_read_of_a_large_group_gives_all)
+{
+	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_DUMMY);
+	struct {
+		uint64_t nr;
+		struct {
+			uint64_t value, id;
+		} each[20];
+	} got;
+	int fds[20];
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	for (unsigned int i = 0; i < 20; i++) {
+		fds[i] = sampling_open_for(&attr, 0, -1, i ? fds[0] : -1);
+		if (i + 1 < 7)
+			continue;
+		cr_assert_eq(read(fds[0], &got, sizeof(got)), (ssize_t)(8 + 16 * (i + 1)));
+		cr_assert_eq(got.nr, i + 1);
+		for (unsigned int k = 0; k <= i; k++)
+			cr_assert_eq(got.each[k].id, sampling_id(fds[k]));
+	}
+	cr_assert_eq(read(fds[0], &got, 8 + 16 * 20 - 1), -1);
+	cr_assert_eq(errno, ENOSPC);
+}

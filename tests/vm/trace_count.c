@@ -48,6 +48,111 @@ Test(trace_count, one_of_the_system_calls)
 	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS + 1);
 }
 
+/* ENABLE is not seen when it begins, and DISABLE is call 16, 0x10; getppid is 110, 0x6e. */
+Test(trace_count, each_comparison_of_a_filter)
+{
+	static const struct {
+		const char *text;
+		uint64_t calls;
+	} filters[] = {
+		{ "id >= 110 && id <= 110", CALLS },
+		{ "id > 109 && id < 111", CALLS },
+		{ "id > 110 || id < 16", 0 },
+		{ "id < 110 && id > 15", 1 },
+		{ "arg1 & 0x40", CALLS },
+		{ "arg1 & 0x10", 1 },
+		{ "arg1 >= 0X6E", CALLS },
+		{ "arg1 < 0x6e", 1 },
+		{ "arg1 > -1", CALLS + 1 },
+		{ "arg1 <= -1", 0 },
+		{ "id == -1", 0 },
+		{ "arg1 < 18446744073709551615", CALLS + 1 },
+		{ "(id == 110 || id == 16) && id != 16", CALLS },
+		{ "id == 110 || id == 16 && id != 16", CALLS },
+		{ "(id == 110) && (id == 16)", 0 },
+	};
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
+		uint64_t calls;
+
+		cr_assert_eq(trace_filter(fd, filters[i].text), 0, "%s", filters[i].text);
+		calls = trace_count_getppid(fd, CALLS);
+		cr_expect_eq(calls, filters[i].calls, "%s: %lu", filters[i].text, calls);
+	}
+	close(fd);
+	/* The end of a call knows which it is, by the registers. */
+	fd = trace_open("raw_syscalls:sys_exit", &attr);
+	cr_assert_eq(trace_filter(fd, "id == 110"), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
+	cr_assert_eq(trace_filter(fd, "id != 110"), 0);
+	cr_expect_eq(trace_count_getppid(fd, CALLS), 1);
+}
+
+/* An int, which may be negative */
+Test(trace_count, signals_by_their_number)
+{
+	static const struct {
+		const char *text;
+		uint64_t times;
+	} filters[] = {
+		{ "sig == 10", CALLS }, { "sig > -1", CALLS }, { "sig < 0", 0 }, { "sig == 12", 0 },
+	};
+	struct perf_event_attr attr = trace_attr();
+	int fd = trace_open("signal:signal_generate", &attr);
+
+	signal(SIGUSR1, SIG_IGN);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
+		uint64_t before = sampling_value(fd);
+
+		cr_assert_eq(trace_filter(fd, filters[i].text), 0);
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		for (unsigned int n = 0; n < CALLS; n++)
+			kill(getpid(), SIGUSR1);
+		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		cr_expect_eq(sampling_value(fd) - before, filters[i].times, "%s: %lu",
+			     filters[i].text, sampling_value(fd) - before);
+	}
+}
+
+/* A bool and an unsigned int: each switch is of one kind or of the other. */
+Test(trace_count, switches_by_their_kind)
+{
+	static const char *const kinds[] = {
+		"preempt == 0", "preempt != 0", "prev_state == 0", "prev_state > 0",
+	};
+	struct perf_event_attr attr = trace_attr();
+	uint64_t of_kind[RAW_ARRAY_SIZE(kinds)];
+	int all, fds[RAW_ARRAY_SIZE(kinds)];
+	struct worker w;
+
+	attr.disabled = 0;
+	worker_start(&w, false);
+	all = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++) {
+		struct perf_event_attr off = trace_attr();
+
+		fds[i] = trace_try_in_group("sched:sched_switch", &off, w.tid, -1, all);
+		cr_assert_geq(fds[i], 0, "%s", event_why.sentence);
+		cr_assert_eq(trace_filter(fds[i], kinds[i]), 0);
+	}
+	event_ioctl(all, PERF_EVENT_IOC_DISABLE);
+	event_ioctl(all, PERF_EVENT_IOC_RESET);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++)
+		event_ioctl(fds[i], PERF_EVENT_IOC_ENABLE);
+	event_ioctl(all, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 100; i++)
+		worker_run(&w, 1000);
+	worker_end(&w);
+	/* The task has ended: this is all that it did. */
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++)
+		of_kind[i] = sampling_value(fds[i]);
+	cr_expect_geq(of_kind[3], 90);
+	cr_expect_eq(of_kind[0] + of_kind[1], sampling_value(all));
+	cr_expect_eq(of_kind[2] + of_kind[3], sampling_value(all));
+}
+
 Test(trace_count, switches_are_those_of_the_tasks_status)
 {
 	struct perf_event_attr attr = trace_attr();
