@@ -298,6 +298,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux->watermark = attr->aux_watermark;
 	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
 	INIT_LIST_HEAD(&aux->filed);
+	mutex_init(&aux->filter_mutex);
 	init_irq_work(&aux->work, stall_work);
 	event->aux = aux;
 	event->soft = &aux_ops;

@@ -62,6 +62,8 @@ struct pmuctl_aux_file {
  * @files: for each range of the filter, the part of a file that it is; none if there is no
  *	path. With @filed, in aux_filter.c.
  * @filed: in the list of those that have such.
+ * @filter_mutex: one filter is set after the other; outside of pmuctl_mutex and of the mmap_lock
+ *	of the task that is traced, for which only who sets a filter of this event may wait.
  *
  * @buffer: that the ring of records is in; mapped once more for this. With @charge and
  * @mappings under the mutex of buffers.
@@ -86,6 +88,7 @@ struct pmuctl_aux {
 
 	struct pmuctl_aux_file files[PT_RANGES_MAX];
 	struct list_head filed;
+	struct mutex filter_mutex;
 
 	u32 watermark;
 	struct pmuctl_buffer *buffer;

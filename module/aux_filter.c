@@ -13,7 +13,6 @@
 #include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/namei.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -25,9 +24,6 @@
 /* Events that follow files, by pmuctl_aux.filed, and the files of each */
 static LIST_HEAD(filed);
 static DEFINE_RAW_SPINLOCK(files_lock);
-
-/* Setting of filters, one after the other; inside of nothing, outside of pmuctl_mutex */
-static DEFINE_MUTEX(filter_mutex);
 
 /* ---- Changing ---- */
 
@@ -257,7 +253,7 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 		return err;
 	for (i = 0; i < change.filter.nr; i++)
 		any |= names[i].length;
-	mutex_lock(&filter_mutex);
+	mutex_lock(&event->aux->filter_mutex);
 	if (any)
 		err = follow_mappings(event, why);
 	if (!err) {
@@ -265,7 +261,7 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 		if (any)
 			find_mappings(event->aux);
 	}
-	mutex_unlock(&filter_mutex);
+	mutex_unlock(&event->aux->filter_mutex);
 	put_files(files);
 	return err;
 }
