@@ -88,7 +88,7 @@ struct pmuctl_aux {
 
 	struct pmuctl_aux_file files[PT_RANGES_MAX];
 	struct list_head filed;
-	struct mutex filter_mutex;
+	struct mutex filter_mutex; /* while its filter is set */
 
 	u32 watermark;
 	struct pmuctl_buffer *buffer;
