@@ -65,6 +65,16 @@ static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
 	       (!leader || (!leader->ended && leader->leader == leader));
 }
 
+/* The context gets an event, or loses it: @n is 1 or -1. Its lock is held. */
+static inline void pmuctl_count_heir(struct pmuctl_context *ctx,
+				     const struct pmuctl_event *event, int n)
+{
+	if (!event->heritage.root)
+		return;
+	ctx->nr_inherit += n;
+	ctx->nr_inherit_sampling += event->sampling ? n : 0;
+}
+
 /* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
 bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
 

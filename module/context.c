@@ -143,7 +143,7 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
-	ctx->nr_inherit += !!event->heritage.root;
+	pmuctl_count_heir(ctx, event, 1);
 	WRITE_ONCE(ctx->nr_events, ctx->nr_events + pmuctl_event_weight(event));
 	ctx->kin = 0;
 }
@@ -225,7 +225,9 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 	if (!ctx->task || !refcount_dec_and_test(&ctx->refs))
 		return;
 
-	retire(ctx);
+	/* Who has retired it before has done all of it before a grace period is over. */
+	if (!READ_ONCE(ctx->gone))
+		retire(ctx);
 	cpu = READ_ONCE(ctx->loaded_cpu);
 	if (cpu >= 0)
 		pmuctl_cpu_call(cpu, unload_here, ctx);
@@ -300,7 +302,7 @@ bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 	event->tally->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->tally->counter.user;
-	event->context->nr_inherit -= !!event->heritage.root;
+	pmuctl_count_heir(event->context, event, -1);
 	WRITE_ONCE(event->context->nr_events,
 		   event->context->nr_events - pmuctl_event_weight(event));
 	event->context->kin = 0;
@@ -438,7 +440,9 @@ void pmuctl_context_task_gone(bool ended)
 		pmuctl_side_exit(ctx);
 	if (ctx) {
 		pmuctl_inherit_end(ctx);
-		wake_up_all(&ctx->gone_wait);
+		/* wq_has_sleeper() pairs with event_poll:A. */
+		if (wq_has_sleeper(&ctx->gone_wait))
+			wake_up_all(&ctx->gone_wait);
 	}
 	if (ended)
 		pmuctl_process_task_ends();

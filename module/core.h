@@ -82,7 +82,8 @@ enum pmuctl_class {
  * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
  *	unloaded @turn_used: how long that turn has been.
  * @nr_user_pages: events of its lists whose counter.user is set.
- * @nr_inherit: events that children of its task get.
+ * @nr_inherit: events that children of its task get, of which
+ * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
  * @nr_events: all its events, by their weight (soft.h).
  * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,
  *	and negative ones are for switches that are always split: see inherit_switch.c.
@@ -114,6 +115,7 @@ struct pmuctl_context {
 	u64 turn_used;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
+	unsigned int nr_inherit_sampling;
 	unsigned int nr_events;
 	s64 kin;
 	bool in_exec;
@@ -444,7 +446,9 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 /* Any context; nobody knows it any more. */
 void pmuctl_event_free_child(struct pmuctl_event *child);
 
-/* The same once nobody can look at it any more who found it before. */
+/* The same once nobody can look at it any more who found it before, and of all that are chained
+ * to it by heritage.next_ended.
+ */
 void pmuctl_event_free_later(struct pmuctl_event *event);
 
 /* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */

@@ -264,7 +264,13 @@ static void dealloc_one(struct pmuctl_event *event)
 
 static void free_event_rcu(struct rcu_head *rcu)
 {
-	dealloc_one(container_of(rcu, struct pmuctl_event, rcu));
+	struct pmuctl_event *event = container_of(rcu, struct pmuctl_event, rcu);
+	struct pmuctl_heritage *next;
+
+	for (; event; event = next ? pmuctl_heir(next) : NULL) {
+		next = event->heritage.next_ended;
+		dealloc_one(event);
+	}
 }
 
 void pmuctl_event_free_later(struct pmuctl_event *event)

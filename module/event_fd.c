@@ -164,6 +164,8 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 			ready |= EPOLLHUP;
 	} else if (ctx) { /* else of all CPUs: they never end */
 		poll_wait(file, &ctx->gone_wait, wait);
+		/* event_poll:A, as who wakes looks if anybody waits: wq_has_sleeper(). */
+		smp_mb();
 		if (READ_ONCE(ctx->gone) || READ_ONCE(ef->event->ended))
 			ready |= EPOLLHUP;
 	}

@@ -66,7 +66,8 @@ struct pmuctl_past {
  *
  * Of a child:
  * @kin: in its shard; that one's lock.
- * @next_ended: if it has ended while its shard was walked: which had before; likewise.
+ * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
+ *	that is to be freed: which other one is with it.
  * @seen: number of the walk that has dealt with it; under the mutex.
  */
 struct pmuctl_heritage {

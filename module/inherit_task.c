@@ -10,6 +10,7 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 
+#include "admission.h"
 #include "context_table.h"
 #include "inherit.h"
 #include "output.h"
@@ -84,26 +85,14 @@ struct brood {
 	bool search;
 };
 
-static void count_heirs(struct pmuctl_context *parent, u64 clone_flags, unsigned int n[2])
-{
-	struct pmuctl_event *leader, *event;
-	enum pmuctl_class class;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&parent->lock, flags);
-	for_each_group(leader, class, parent)
-		for_each_group_member(event, leader)
-			if (is_inherited(event, clone_flags))
-				n[!!event->sampling]++;
-	raw_spin_unlock_irqrestore(&parent->lock, flags);
-}
-
+/* For all that it may have, which are told apart when they are copied */
 static void get_memory(struct brood *brood, struct pmuctl_context *parent)
 {
-	unsigned int n[2] = { 0 }, got = 0, kind;
+	unsigned int sampling = READ_ONCE(parent->nr_inherit_sampling);
+	unsigned int n[2] = { READ_ONCE(parent->nr_inherit) - sampling, sampling };
+	unsigned int got = 0, kind;
 	struct pmuctl_event *child;
 
-	count_heirs(parent, brood->clone_flags, n);
 	for (kind = 0; kind < 2; kind++) {
 		for (; n[kind]; n[kind]--) {
 			child = pmuctl_event_blank(kind, got++ < URGENT ? GFP_ATOMIC : GFP_NOWAIT);
@@ -279,7 +268,7 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 
 static void forget_child(struct pmuctl_context *ctx, const struct pmuctl_event *child)
 {
-	ctx->nr_inherit--;
+	pmuctl_count_heir(ctx, child, -1);
 	WRITE_ONCE(ctx->nr_events, ctx->nr_events - pmuctl_event_weight(child));
 }
 
