@@ -5,7 +5,7 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl [many|trace|switches]
+ * usage: bench none|perf|pmuctl [many|trace|switches|forks]
  *
  * With "many" nothing is measured: many processes begin and end with one inherited event.
  * With "trace" only pauses of a trace are, which needs ours and Processor Trace.
@@ -118,11 +118,13 @@ int main(int argc, char **argv)
 			bench_trace();
 		else if (!strcmp(what, "switches"))
 			bench_switches();
+		else if (!strcmp(what, "forks"))
+			bench_forks();
 		else
 			measure_all();
 		print_rows();
 		return 0;
 	}
-	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace|switches]\n");
+	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace|switches|forks]\n");
 	return 2;
 }
