@@ -174,7 +174,8 @@ static int open_file(const struct pt_file_name *name, struct pmuctl_aux_file *fi
 	}
 	if (err) {
 		file->path.dentry = NULL;
-		err = pmuctl_refuse(why, PT_FILE, "filter");
+		err = err == -ENOMEM ? pmuctl_refuse(why, NO_MEMORY, "") :
+			pmuctl_refuse(why, PT_FILE, "filter");
 	}
 	kfree(text);
 	return err;

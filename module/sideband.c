@@ -386,18 +386,21 @@ static struct kprobe mmap_kprobe = {
 
 static int set_probe(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
+	int err;
+
 	paths = __alloc_percpu(PATH_MAX, sizeof(u64));
 	if (!paths)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	/* What a registration before has left there would make the next one fail. */
 	mmap_kprobe.addr = NULL;
 	mmap_kprobe.flags = 0;
-	if (register_kprobe(&mmap_kprobe)) {
-		free_percpu(paths);
-		return pmuctl_refuse(why, NO_MMAP_HOOK, "attr.mmap",
-				     mmap_kprobe.symbol_name);
-	}
-	return 0;
+	err = register_kprobe(&mmap_kprobe);
+	if (!err)
+		return 0;
+	free_percpu(paths);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return pmuctl_refuse(why, NO_MMAP_HOOK, "attr.mmap", mmap_kprobe.symbol_name);
 }
 
 static void drop_probe(struct pmuctl_hook *hook)

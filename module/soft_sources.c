@@ -166,13 +166,16 @@ static struct kretprobe fault_probe = {
 
 static int set_handled(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
+	int err;
+
 	/* What a registration before has left there would make the next one fail. */
 	fault_probe.kp.addr = NULL;
 	fault_probe.kp.flags = 0;
-	if (register_kretprobe(&fault_probe))
-		return pmuctl_refuse(why, NO_SOFT_HOOK, "attr.config",
-				     fault_probe.kp.symbol_name);
-	return 0;
+	err = register_kretprobe(&fault_probe);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return err ? pmuctl_refuse(why, NO_SOFT_HOOK, "attr.config",
+				   fault_probe.kp.symbol_name) : 0;
 }
 
 static void drop_handled(struct pmuctl_hook *hook)

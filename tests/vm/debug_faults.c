@@ -9,6 +9,8 @@
 #include "faults.h"
 #include "raw_check.h"
 
+#include <pthread.h>
+
 #define UNHOOKED_US	1500000	/* as long after the last event no hook is left */
 #define NO_MEMORY	"the kernel has no memory left for the event: close other events or free memory"
 #define BAD_POINTER	"the memory at this address cannot be read or written: pass a pointer into your own address space"
@@ -30,14 +32,21 @@ struct opening {
 	union raw_attr attr;
 	int pid;
 	int cpu;
+	const char *tracepoint;
+	unsigned int most; /* how many of its places are tried; 0: all */
 	struct pmuctl_explanation why;
 };
 
 static int call_open(void *arg)
 {
 	struct opening *o = arg;
+	struct pmuctl_open request =
+		raw_request(&o->attr, o->pid, o->cpu, PERF_FLAG_FD_CLOEXEC, &o->why);
+	int fd;
 
-	return raw_open(&o->attr, o->pid, o->cpu, PERF_FLAG_FD_CLOEXEC, &o->why);
+	request.tracepoint = (uintptr_t)o->tracepoint;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	return fd < 0 ? -errno : fd;
 }
 
 /* What a refusal must have said, by what had failed. */
@@ -86,6 +95,8 @@ static struct refusals fail_each(struct opening *o, useconds_t pause_us)
 	close(fd);
 	nr_fds = raw_count_fds();
 	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
+		if (o->most && nth > o->most)
+			break;
 		usleep(pause_us);
 		memset(&o->why, 0, sizeof(o->why));
 		fd = with_fault(nth, call_open, o, &fault);
@@ -94,7 +105,7 @@ static struct refusals fail_each(struct opening *o, useconds_t pause_us)
 			r.memory += fault == MEMORY;
 			r.copies += fault == COPY;
 		} else {
-			if (o->pid == 0)
+			if (o->pid == 0 && o->attr.attr.type == PERF_TYPE_HARDWARE)
 				check_counts(fd, nth);
 			close(fd);
 		}
@@ -172,6 +183,72 @@ Test(debug_faults, of_opening_an_event_of_a_users_other_task)
 	fail_opens(&o, 0, 6);
 	raw_reap(o.pid);
 }
+
+/* What it samples to, and room for what a sample tells */
+Test(debug_faults, of_opening_an_event_that_samples)
+{
+	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
+
+	o.attr.attr.sample_period = 1000003;
+	o.attr.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+	fail_opens(&o, 0, 4);
+}
+
+/* The hooks of one kind each, which are dropped in between */
+Test(debug_faults, of_opening_an_event_that_tells_of_mappings)
+{
+	struct opening o = { .pid = 0, .cpu = -1 };
+
+	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	o.attr.attr.mmap = 1;
+	fail_opens(&o, UNHOOKED_US, 8);
+}
+
+Test(debug_faults, of_opening_an_event_of_page_faults)
+{
+	struct opening o = { .pid = 0, .cpu = -1 };
+
+	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	fail_opens(&o, UNHOOKED_US, 8);
+}
+
+/* Each of the tasks that can be followed at a time has memory of its own: not all are tried. */
+Test(debug_faults, of_opening_an_event_of_minor_faults)
+{
+	struct opening o = { .pid = 0, .cpu = -1, .most = 16 };
+
+	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	fail_opens(&o, UNHOOKED_US, 8);
+}
+
+Test(debug_faults, of_opening_an_event_of_a_tracepoint)
+{
+	struct opening o = { .pid = 0, .cpu = -1, .tracepoint = "sched:sched_process_fork" };
+
+	o.attr = raw_attr(PERF_TYPE_TRACEPOINT, 0);
+	o.attr.attr.exclude_kernel = 0;
+	fail_opens(&o, UNHOOKED_US, 8);
+}
+
+static void *wait_for_ever(void *unused)
+{
+	pause();
+	return unused;
+}
+
+/* The list of the threads, and each one's context and event */
+Test(debug_faults, of_opening_an_event_that_threads_inherit)
+{
+	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
+	o.attr.attr.inherit = 1;
+	fail_opens(&o, 0, 5);
+}
+
+/* ---- Of what has been opened ---- */
 
 static int call_info(void *arg)
 {
@@ -258,4 +335,160 @@ Test(debug_faults, of_using_an_event)
 	cr_assert_leq(fail_calls(call_read, &fd, 0), 1);
 	cr_assert_leq(fail_calls(call_id, &fd, 0), 1);
 	close(fd);
+}
+
+/* ---- What an event gets later, when it is used so for the first time ---- */
+
+/**
+ * struct use - a call on an event that is new each time
+ * @attr: what it is, and @tracepoint: likewise.
+ * @call: gets its descriptor.
+ */
+struct use {
+	union raw_attr attr;
+	const char *tracepoint;
+	int (*call)(void *fd);
+};
+
+/* Fail all in turn of the call; how often it was refused for memory. */
+static unsigned int fail_each_use(const struct use *use)
+{
+	struct opening o = { .attr = use->attr, .pid = 0, .cpu = -1,
+			     .tracepoint = use->tracepoint };
+	int nr_fds = raw_count_fds(), fd, ret;
+	unsigned int nth, refused = 0;
+	enum fault fault = MEMORY;
+
+	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
+		struct pmuctl_explanation why;
+
+		fd = call_open(&o);
+		cr_assert_geq(fd, 0, "%s", o.why.sentence);
+		nr_fds = raw_count_fds() - 1;
+		ret = with_fault(nth, use->call, &fd, &fault);
+		if (ret) {
+			cr_assert_eq(ret, fault == COPY ? -EFAULT : -ENOMEM,
+				     "fault %u (%d): %d", nth, fault, ret);
+			/* The kernel itself may have had no memory, which nobody explains. */
+			cr_assert_eq(raw_explain(fd, &why), 0);
+			if (fault == MEMORY && why.error)
+				raw_check_why(&why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "",
+					      NO_MEMORY);
+			refused += fault == MEMORY && why.error;
+			/* It is as good as before: the same again is done. */
+			cr_assert_eq(use->call(&fd), 0, "after fault %u", nth);
+		}
+		close(fd);
+		check_nothing_left(nr_fds, nth);
+	}
+	cr_assert_lt(nth, FAULTS_MAX);
+	return refused;
+}
+
+/* At least @least times; see fail_opens(). */
+static void fail_uses(const struct use *use, unsigned int least)
+{
+	unsigned int refused = 0;
+
+	for (int tries = 0; tries < 3 && refused < least; tries++)
+		refused = fail_each_use(use);
+	cr_assert_geq(refused, least, "only %u were refused for memory", refused);
+	printf("%u refused for memory\n", refused);
+}
+
+#define RING	(9 * 4096ul)
+
+static int map_and_unmap(int fd, size_t size)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	if (munmap(map, size))
+		return munmap(map, size) ? -EIO : -ENOMEM;
+	return 0;
+}
+
+static int call_map_ring(void *fd)
+{
+	return map_and_unmap(*(int *)fd, RING);
+}
+
+static int call_map_page(void *fd)
+{
+	return map_and_unmap(*(int *)fd, 4096);
+}
+
+/* The output, the ring, its pages, and where they are mapped */
+Test(debug_faults, of_mapping_a_ring)
+{
+	struct use use = { .attr = raw_instructions(), .call = call_map_ring };
+
+	fail_uses(&use, 8);
+}
+
+Test(debug_faults, of_mapping_the_page_of_an_event)
+{
+	struct use use = { .attr = raw_instructions(), .call = call_map_page };
+
+	fail_uses(&use, 1);
+}
+
+static int call_no_output(void *fd)
+{
+	return ioctl(*(int *)fd, PERF_EVENT_IOC_SET_OUTPUT, -1) ? -errno : 0;
+}
+
+Test(debug_faults, of_setting_the_output)
+{
+	struct use use = { .attr = raw_instructions(), .call = call_no_output };
+
+	fail_uses(&use, 1);
+}
+
+static int call_filter(void *fd)
+{
+	return ioctl(*(int *)fd, PERF_EVENT_IOC_SET_FILTER, "parent_pid > 1") ? -errno : 0;
+}
+
+Test(debug_faults, of_setting_a_filter)
+{
+	struct use use = { .tracepoint = "sched:sched_process_fork", .call = call_filter };
+
+	use.attr = raw_attr(PERF_TYPE_TRACEPOINT, 0);
+	use.attr.attr.exclude_kernel = 0;
+	fail_uses(&use, 1);
+}
+
+/* ---- A group of which a read needs more memory than the stack has ---- */
+
+#define MEMBERS	12
+
+static int call_read_group(void *arg)
+{
+	uint64_t words[1 + MEMBERS];
+	ssize_t n = read(*(int *)arg, words, sizeof(words));
+
+	if (n < 0)
+		return -errno;
+	return n == sizeof(words) && words[0] == MEMBERS ? 0 : -EIO;
+}
+
+Test(debug_faults, of_reading_a_large_group)
+{
+	union raw_attr attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int fds[MEMBERS];
+
+	attr.attr.read_format = PERF_FORMAT_GROUP;
+	for (int i = 0; i < MEMBERS; i++) {
+		struct pmuctl_open request = raw_request(&attr, 0, -1, 0, NULL);
+
+		request.group_fd = i ? fds[0] : -1;
+		fds[i] = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+		cr_assert_geq(fds[i], 0, "%m");
+	}
+	cr_assert_eq(call_read_group(&fds[0]), 0);
+	cr_assert_geq(fail_calls(call_read_group, &fds[0], -ENOMEM), 1);
+	for (int i = MEMBERS; i--;)
+		close(fds[i]);
 }
