@@ -149,6 +149,14 @@ Test(refuse_aux, address_filters)
 
 	check_filter(fd, "trace 0x401000/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
 		     "the filter cannot be understood at character 1: 'filter' or 'stop' is expected");
+	check_filter(fd, "filter x/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 8: an address is expected");
+	check_filter(fd, "filter 1/x", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 10: a size is expected");
+	check_filter(fd, "filter 1/1@", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 12: the name of a file is expected");
+	check_filter(fd, "filter 1/1 2/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		     "the filter cannot be understood at character 12: a comma or the end is expected");
 	check_filter(fd, "start 0x401000", EOPNOTSUPP, PMUCTL_WHY_PT_START,
 		     "a trace cannot start at an address on this CPU: use 'filter' with a range, or a tracepoint that resumes the trace");
 	check_filter(fd, "stop 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,

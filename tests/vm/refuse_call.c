@@ -44,7 +44,7 @@ static void restore_file_max(void)
 }
 
 /* Those with CAP_SYS_ADMIN know no such limit. */
-Test(refuse_call, no_file_is_free, .fini = restore_file_max)
+static void check_no_file(bool of_another_task)
 {
 	union raw_attr a = raw_instructions();
 	struct pmuctl_explanation why;
@@ -58,7 +58,10 @@ Test(refuse_call, no_file_is_free, .fini = restore_file_max)
 	close(raw_check_opened(&a, 0, -1, 0));
 	pid = fork();
 	if (!pid) {
-		if (raw_become(RAW_USER) || raw_open(&a, 0, -1, 0, &why) != -ENFILE)
+		if (raw_become(RAW_USER) || prctl(PR_SET_DUMPABLE, 1))
+			_exit(1);
+		pid = of_another_task ? raw_sleeper() : 0;
+		if (raw_open(&a, pid, -1, 0, &why) != -ENFILE)
 			_exit(1);
 		_exit(write(report[1], &why, sizeof(why)) != sizeof(why));
 	}
@@ -69,6 +72,17 @@ Test(refuse_call, no_file_is_free, .fini = restore_file_max)
 	raw_check_why(&why, ENFILE, PMUCTL_WHY_NO_FILE, "",
 		      "the system's limit of open files is reached: raise it (sysctl fs.file-max) or close some");
 	cr_assert_eq(raw_info().hw_events, 0);
+}
+
+Test(refuse_call, no_file_is_free, .fini = restore_file_max)
+{
+	check_no_file(false);
+}
+
+/* The check whether a user may look at a task needs one before the event does. */
+Test(refuse_call, no_file_is_free_to_look_at_another_task, .fini = restore_file_max)
+{
+	check_no_file(true);
 }
 
 /* ---- A fatal signal ---- */
