@@ -59,10 +59,13 @@ Test(bts_trace, each_branch_of_known_code_in_order)
 	trace_own_rounds(1000, 128);
 }
 
+/* For 14,000 branches of the kernel's in each round: with all its checks it takes thousands. */
+#define KERNEL_PAGES	8192
+
 /* A hundred times the block and a system call, and the records of that */
 static void trace_blocks_and_calls(struct trace *t, union raw_attr *a)
 {
-	bts_open(t, a, 0, -1, 1024, PROT_READ | PROT_WRITE);
+	bts_open(t, a, 0, -1, KERNEL_PAGES, PROT_READ | PROT_WRITE);
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	for (unsigned int i = 0; i < 100; i++) {
 		bts_block();
