@@ -10,9 +10,10 @@
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+
+#include <asm/tsc.h>
 
 #include "aux.h"
 #include "cpu_state.h"
@@ -45,7 +46,7 @@ MODULE_PARM_DESC(cpu_time_max_percent,
 /* What the samples of a CPU's counters took in one jiffy */
 struct sampling_time {
 	unsigned long window;
-	u64 ns;
+	u64 cycles;
 };
 
 static DEFINE_PER_CPU(struct sampling_time, sampling_time);
@@ -198,10 +199,11 @@ static bool takes_too_long(u64 began)
 
 	if (time->window != now) {
 		time->window = now;
-		time->ns = 0;
+		time->cycles = 0;
 	}
-	time->ns += sched_clock() - began;
-	return percent && time->ns > NSEC_PER_SEC / HZ / 100 * (u64)percent;
+	time->cycles += rdtsc() - began;
+	/* kHz times 1000 / HZ is a jiffy, and a hundredth of that a percent. */
+	return percent && time->cycles > 10ULL * tsc_khz / HZ * percent;
 }
 
 /* The last one that REFRESH allowed? */
@@ -226,7 +228,7 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	struct pmuctl_event *event =
 		container_of(counter, struct pmuctl_event, own.counter);
 	struct pmuctl_sampling *s = event->sampling;
-	u64 period = counter->period, began = event->soft ? 0 : sched_clock();
+	u64 period = counter->period, began = event->soft ? 0 : rdtsc();
 	bool much;
 
 	if (s->freq) {
