@@ -132,9 +132,21 @@ list_patterns()
 		run 2 list a b
 }
 
+# who_uses_the_module: what keeps it from being unloaded
+who_uses_the_module()
+{
+	echo "references $(cat /sys/module/pmuctl/refcnt), modules $(ls /sys/module/pmuctl/holders)"
+	for file in /proc/[0-9]*/fd/*; do
+		case $(readlink "$file") in *pmuctl*) echo "$file" ;; esac
+	done
+	grep -l pmuctl /proc/[0-9]*/maps 2>/dev/null
+	ps
+	return 1
+}
+
 without_the_module()
 {
-	rmmod pmuctl || return 1
+	rmmod pmuctl || who_uses_the_module || return 1
 	run 1 doctor
 	result=$?
 	pmuctl stat true 2>err
@@ -144,4 +156,4 @@ without_the_module()
 		grep -q "modprobe pmuctl" err && run 0 doctor
 }
 
-run_checks restore_watchdog
+run_checks restore_watchdog who_uses_the_module
