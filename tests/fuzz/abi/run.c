@@ -90,16 +90,25 @@ static unsigned int loops_of(const struct call *call)
 	return call->loop < most ? call->loop : most;
 }
 
+/*
+ * The kernel cannot give up a probe when it finds no memory for that, warns, and leaves it: what
+ * unloads the module is not told to fail. tests/vm/debug_load fails each step of a load.
+ */
+static bool may_fail(const struct call *call)
+{
+	return call->fail && !(call->op == OP_ADMIN && call->arg[ADMIN_WHAT] == ADMIN_RELOAD);
+}
+
 static int64_t make_call(struct worker *worker, const struct call *call)
 {
 	unsigned int i, n = loops_of(call);
 	int64_t ret = 0;
 
 	for (i = 0; i < n; i++) {
-		if (call->fail)
+		if (may_fail(call))
 			arm_fault(call->fail + i);
 		ret = worker_call(worker, call);
-		if (call->fail)
+		if (may_fail(call))
 			arm_fault(0);
 		__atomic_fetch_add(&worker->runner->calls, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&worker->runner->beat, 1, __ATOMIC_RELAXED);
