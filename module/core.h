@@ -159,6 +159,7 @@ struct pmuctl_soft_state {
  * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
  * @time_enabled: ns during which the event was eligible.
  * @time_running: ns during which it was on the PMU.
+ * @told: when a sample last told of the two, as @stamp.
  * @base: value of the counter at the last reset.
  *
  * All protected as the event whose it is now.
@@ -170,6 +171,7 @@ struct pmuctl_tally {
 	u64 stamp;
 	u64 time_enabled;
 	u64 time_running;
+	u64 told;
 	u64 base;
 };
 

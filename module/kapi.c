@@ -43,7 +43,7 @@ bool pmuctl_counter_overflow(struct pmuctl_counter *counter,
 			     struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_event *event = counter->event;
-	const struct pmuctl_times times = pmuctl_times_now(&event->own);
+	const struct pmuctl_times times = pmuctl_times_tell(&event->own);
 	struct pmuctl_sample sample = {
 		.value = pmuctl_count_own(event) - event->own.base,
 		.period = period,

@@ -201,7 +201,7 @@ static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 static u64 *put_read(u64 *out, struct pmuctl_event *event)
 {
 	const u64 format = event->output->read_format;
-	const struct pmuctl_times times = pmuctl_times_now(event->tally);
+	const struct pmuctl_times times = pmuctl_times_tell(event->tally);
 	struct pmuctl_event *each;
 	u64 *nr = out;
 

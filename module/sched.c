@@ -107,6 +107,13 @@ static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_tally *leader)
 		pc->exclusive = false;
 }
 
+static void stop_batch(struct pmuctl_cpu *pc, unsigned int n)
+{
+	hwpmu_stop(pc->batch, n);
+	if (READ_ONCE(pmuctl_times_asked))
+		pmuctl_times_add_told(pc->batch, n);
+}
+
 static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
 			    struct pmuctl_event *event)
 {
@@ -142,7 +149,7 @@ void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 		n = add_running(pc, 0, event);
 	else
 		n = add_one(pc, 0, event);
-	hwpmu_stop(pc->batch, n);
+	stop_batch(pc, n);
 }
 
 /* Those of a group, whose others are on the PMU */
@@ -235,7 +242,7 @@ static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 		if (!update_group(leader, idle, now))
 			n = add_running(pc, n, leader);
 	if (n)
-		hwpmu_stop(pc->batch, n);
+		stop_batch(pc, n);
 }
 
 static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
@@ -246,7 +253,7 @@ static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (!pmuctl_group_is_soft(leader))
 			n = add_running(pc, n, leader);
-	hwpmu_stop(pc->batch, n);
+	stop_batch(pc, n);
 }
 
 static void stop_all_flexible(struct pmuctl_cpu *pc)
@@ -434,7 +441,7 @@ static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 		pmuctl_sched_account(leader);
 		n = add_running(pc, n, leader);
 	}
-	hwpmu_stop(pc->batch, n);
+	stop_batch(pc, n);
 }
 
 void pmuctl_sched_stopped(void)
@@ -471,10 +478,10 @@ static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	for_each_group_member(event, leader)
 		if (!event->tally->eligible)
 			n = add_one(pc, n, event);
-	hwpmu_stop(pc->batch, n);
+	stop_batch(pc, n);
 	if (start_members(pc, leader))
 		return true;
-	hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+	stop_batch(pc, add_running(pc, 0, leader));
 	return false;
 }
 
@@ -486,7 +493,7 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	pc->full = 0;
 	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
 	    !(leader->tally->eligible && mend_group(pc, leader)))
-		hwpmu_stop(pc->batch, add_running(pc, 0, leader));
+		stop_batch(pc, add_running(pc, 0, leader));
 	if (leader->tally->eligible && !leader->tally->counter.running &&
 	    !start_members(pc, leader)) {
 		clear_eligible(leader); /* its time begins when it is chosen */
@@ -533,7 +540,7 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	for_each_group(leader, class, ctx)
 		n = unload_group(pc, n, leader, now);
 	if (n)
-		hwpmu_stop(pc->batch, n);
+		stop_batch(pc, n);
 	if (ctx->nr_user_pages)
 		pmuctl_userpage_write_all(ctx);
 }

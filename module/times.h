@@ -48,6 +48,15 @@ static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_tally *ta
 	return times;
 }
 
+/* The same, to be told: what the times become is not less. */
+static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_tally *tally)
+{
+	const struct pmuctl_times times = pmuctl_times_now(tally);
+
+	WRITE_ONCE(tally->told, times.stamp);
+	return times;
+}
+
 /* Bring times up to date. Context: Owner CPU, IRQs off. */
 static inline void pmuctl_times_add(struct pmuctl_tally *tally, u64 now)
 {
@@ -57,7 +66,16 @@ static inline void pmuctl_times_add(struct pmuctl_tally *tally, u64 now)
 	tally->stamp = now;
 }
 
-/* The same, of which an NMI that comes meanwhile sees nothing */
+/*
+ * The same, of which an NMI that comes meanwhile sees nothing, and not less than a sample has
+ * told since @now.
+ */
 void pmuctl_times_add_at_once(struct pmuctl_tally *tally, u64 now);
+
+/*
+ * Counters have been stopped after their times were brought up to date: add what samples told
+ * that came in between. Context: Owner CPU, IRQs off.
+ */
+void pmuctl_times_add_told(struct hwpmu_counter *const *counters, unsigned int n);
 
 #endif /* PMUCTL_TIMES_H */

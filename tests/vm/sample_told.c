@@ -205,6 +205,70 @@ Test(sample_told, times_of_samples_do_not_go_back)
 	sampling_fini();
 }
 
+/* On the CPU of the one who asks: answer, and sleep */
+static void answer(int go, int done)
+{
+	char byte;
+
+	while (read(go, &byte, 1) == 1 && write(done, &byte, 1) == 1)
+		;
+	_exit(0);
+}
+
+/*
+ * A sample that comes when a switch away has read the clock, and before it has stopped the
+ * counter, tells of a later instant: what a read gives then is no less.
+ */
+Test(sample_told, what_samples_told_of_times_is_read_then)
+{
+	struct perf_event_attr attr = sampling_attr(kernel_period(1999));
+	uint64_t value[3], enabled = 0, running = 0, samples = 0;
+	struct perf_event_header *header;
+	int go[2], done[2], fd;
+	struct sample s;
+	struct ring r;
+	pid_t pid;
+	char byte = 0;
+
+	sampling_init();
+	run_on(0);
+	cr_assert_eq(pipe(go), 0);
+	cr_assert_eq(pipe(done), 0);
+	pid = fork_child();
+	if (!pid) {
+		close(go[1]);
+		answer(go[0], done[1]);
+	}
+	attr.exclude_kernel = 0;
+	attr.sample_type = PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = sampling_open_for(&attr, pid, -1, -1);
+	ring_map(&r, fd, 64);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (unsigned int round = 0; round < 5000; round++) {
+		cr_assert_eq(write(go[1], &byte, 1), 1);
+		cr_assert_eq(read(done[0], &byte, 1), 1);
+		/* Here is who asks, so the other one has been switched away; not for long, maybe. */
+		while ((header = ring_next(&r))) {
+			if (header->type != PERF_RECORD_SAMPLE)
+				continue;
+			take_sample(&attr, header, &s);
+			samples++;
+			enabled = s.read.enabled;
+			running = s.read.running;
+		}
+		cr_assert_eq(read(fd, value, sizeof(value)), (ssize_t)sizeof(value));
+		cr_assert_geq(value[1], enabled, "%lu ns enabled, told %lu, sample %lu", value[1],
+			      enabled, samples);
+		cr_assert_geq(value[2], running, "%lu ns running, told %lu, sample %lu", value[2],
+			      running, samples);
+	}
+	cr_assert_geq(samples, 100);
+	close(go[1]);
+	waitpid(pid, NULL, 0);
+	sampling_fini();
+}
+
 /* ---- The time that samples take ---- */
 
 #define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
