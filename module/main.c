@@ -5,14 +5,19 @@
  */
 #include <linux/module.h>
 
-#include "aux.h"
-#include "claim.h"
-#include "front.h"
-#include "hook.h"
-#include "output.h"
-#include "sideband.h"
-#include "soft.h"
-#include "tracepoint.h"
+#include "aux/aux.h"
+#include "core/claim.h"
+#include "core/hook.h"
+#include "core/hotplug.h"
+#include "core/sched.h"
+#include "core/task_hooks.h"
+#include "front/front.h"
+#include "sample/buffer.h"
+#include "sample/sample.h"
+#include "sample/sampling.h"
+#include "sample/sideband.h"
+#include "soft/soft.h"
+#include "soft/tracepoint.h"
 
 static int __init pmuctl_init(void)
 {

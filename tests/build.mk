@@ -13,7 +13,7 @@
 #
 # A test names in a comment in its first 20 lines what else it is made of:
 #
-#   /* sources: module/explain.c lib/src/name.c */
+#   /* sources: module/explain/explain.c lib/src/name.c */
 #   /* libs: -lpfm */
 
 UNIT_TESTS	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
@@ -123,7 +123,7 @@ place_sources		:= module/pmu/place.c
 place_length		:= 42
 ring_sources		:= module/ringbuf/ring.c
 ring_length		:= 400
-filter_sources		:= module/filter.c module/explain.c
+filter_sources		:= module/soft/filter.c module/explain/explain.c
 filter_length		:= 255
 perffile_sources	:= $(wildcard tools/perffile*.c)
 perffile_length		:= 4096

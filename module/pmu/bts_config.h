@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "compat/pure.h"
-#include "explain.h"
+#include "explain/explain.h"
 
 /* IA32_DEBUGCTL, "IA32_DEBUGCTL MSR" */
 #define BTS_CTL_TRACE		BIT_ULL(6)	/* TR */

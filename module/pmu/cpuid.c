@@ -8,8 +8,8 @@
  * "Obtaining Processor Information Via the CPUID Instruction". Pure logic: compiles in
  * user space too.
  */
+#include "explain/sentences.h"
 #include "pmu/cpuid.h"
-#include "sentences.h"
 
 /* What AMD's CPUID does not tell: APM Vol. 2, "Performance Counter MSRs" */
 #define AMD_NR_LEGACY	4

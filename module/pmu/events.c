@@ -3,9 +3,9 @@
  * Encoding of HARDWARE, HW_CACHE and RAW events, by the tables of the CPU's vendor in
  * events_intel.c and events_amd.c. Pure logic: compiles in user space too.
  */
-#include "pmu/events.h"
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/event_tables.h"
+#include "pmu/events.h"
 
 /* IA32_FIXED_CTR_CTRL, SDM Vol. 3B, "Architectural Performance Monitoring Version 2" */
 #define FIXED_CTRL_OS		0x1

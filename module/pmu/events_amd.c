@@ -14,7 +14,7 @@
  * own from family 15h on, and are shared between cores before: they are not offered.
  * Pure logic: compiles in user space too.
  */
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/event_tables.h"
 
 enum generation {

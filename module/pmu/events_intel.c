@@ -5,7 +5,7 @@
  * events (Intel's event lists of the models named), and which counters an event can be on, by
  * intel_rules.c. Pure logic: compiles in user space too.
  */
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/event_tables.h"
 #include "pmu/events.h"
 

@@ -31,7 +31,7 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/place.h"
 #include "pmu/private.h"
 

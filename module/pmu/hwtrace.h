@@ -11,7 +11,7 @@
 #ifndef PMUCTL_PMU_HWTRACE_H
 #define PMUCTL_PMU_HWTRACE_H
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "ringbuf/auxbuf.h"
 
 /**

@@ -20,7 +20,7 @@
 #include <asm/cpufeature.h>
 #include <asm/processor.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/private.h"
 
 /* Not in the headers of all kernels */

@@ -25,8 +25,8 @@
 #include <asm/nmi.h>
 #include <asm/tsc.h>
 
-#include "pmu/private.h"
 #include "pmu/bts.h"
+#include "pmu/private.h"
 #include "pmu/pt.h"
 
 #define NMI_NAME	"pmuctl"

@@ -14,7 +14,7 @@
 #include <asm/nmi.h>
 #include <asm/perf_event.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/bts.h"
 #include "pmu/private.h"
 #include "pmu/pt.h"

@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "compat/pure.h"
-#include "explain.h"
+#include "explain/explain.h"
 
 /* IA32_RTIT_CTL, "IA32_RTIT_CTL MSR". The bits of attr.config are at the same places. */
 #define PT_CTL_TRACE		BIT_ULL(0)

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "explain.h"
-#include "filter.h"
+#include "explain/explain.h"
+#include "soft/filter.h"
 
 #define NR_ARGS	5
 

@@ -3,12 +3,12 @@
  * Validation of struct perf_event_attr: every bit of every field on its own, and many
  * at once against a model that is written down a second time here.
  */
-/* sources: module/attr.c module/explain.c */
+/* sources: module/core/attr.c module/explain/explain.c */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
 
-#include "attr.h"
+#include "core/attr.h"
 
 #define FLAGS_OFFSET	40
 #define ROUNDS		200000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/bts_config.c module/explain.c */
+/* sources: module/pmu/bts_config.c module/explain/explain.c */
 /*
  * Branch Trace Store: why there is none, and what may be asked of which CPU.
  */

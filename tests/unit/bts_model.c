@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/bts_window.c module/pmu/bts_config.c module/explain.c */
+/* sources: module/pmu/bts_window.c module/pmu/bts_config.c module/explain/explain.c */
 /*
  * Starting, stopping and pausing a Branch Trace Store, unmapping its buffer, taking its CPU
  * offline and unloading the module, in every order, interrupted by NMIs in every place there

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Explanations: the helper through which every refusal goes, and the sentences themselves,
- * which are read from module/sentences.h as text: each belongs to a code of the ABI and has
+ * which are read from module/explain/sentences.h as text: each belongs to a code of the ABI and has
  * its errno, each fits its field with the longest arguments, each is tested in a guest.
  */
-/* sources: module/explain.c */
+/* sources: module/explain/explain.c */
 #include <ctype.h>
 #include <errno.h>
 #include <glob.h>
@@ -12,9 +12,9 @@
 
 #include <criterion/criterion.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 
-#define SENTENCES	"module/sentences.h"
+#define SENTENCES	"module/explain/sentences.h"
 #define ABI		"include/uapi/linux/pmuctl.h"
 #define MAX_SENTENCES	200
 

@@ -3,13 +3,13 @@
  * Filters of tracepoints: what each says of arguments, where mistakes are found, and random
  * texts, which must be understood or refused, and nothing else.
  */
-/* sources: module/filter.c module/explain.c */
+/* sources: module/soft/filter.c module/explain/explain.c */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
 
-#include "explain.h"
-#include "filter.h"
+#include "explain/explain.h"
+#include "soft/filter.h"
 
 static const struct filter_field fields[] = {
 	{ "id", 1, FILTER_S64 },

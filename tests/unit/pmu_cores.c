@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
 /*
  * Events of Intel's performance and efficiency cores: which table a model has, what
  * only one of the two has, and the counters that events are restricted to.
  */
 #include <criterion/criterion.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/events.h"
 
 #define FIXED(n)	BIT_ULL(HWPMU_FIXED_BASE + (n))

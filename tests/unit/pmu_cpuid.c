@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "pmu/cpuid.h"
-#include "sentences.h"
+#include "explain/sentences.h"
 
 #define GENERAL(n)	GENMASK_ULL((n) - 1, 0)
 #define FIXED(n)	(GENMASK_ULL((n) - 1, 0) << HWPMU_FIXED_BASE)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
 /*
  * AMD's events: what each generation has, the high bits of raw events, and the counters
  * that can count an event. The numbers: PPR and BKDG of the families named.
  */
 #include <criterion/criterion.h>
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/events.h"
 
 #define ON	(HWPMU_EVTSEL_EN | HWPMU_EVTSEL_INT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
 /*
  * Every event of the vendor's published tables, on every model that these are of, goes on those
  * counters that can count it, with hyperthreading and without; what needs another register is
@@ -9,7 +9,7 @@
 
 #include "intel_events.h"
 
-#include "explain.h"
+#include "explain/explain.h"
 #include "pmu/events.h"
 
 #define DATA	"tests/unit/data/intel-events.txt"	/* run this in the project's directory */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/pt_config.c module/explain.c */
+/* sources: module/pmu/pt_config.c module/explain/explain.c */
 /*
  * Processor Trace: what CPUID says of it, and what may be asked of which CPU.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/pt_filter.c module/explain.c */
+/* sources: module/pmu/pt_filter.c module/explain/explain.c */
 /*
  * Address filters of Processor Trace: what their text means, and what is wrong with it.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/topa.c module/pmu/pt_filter.c module/pmu/pt_config.c module/explain.c */
+/* sources: module/pmu/topa.c module/pmu/pt_filter.c module/pmu/pt_config.c module/explain/explain.c */
 /*
  * Starting, stopping and pausing a trace, interrupted by NMIs in every place there is: one or
  * two of them, before any access to a register or to what the NMI shares. The file of the

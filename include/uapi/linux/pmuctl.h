@@ -74,7 +74,7 @@ struct pmuctl_explanation {
 /**
  * enum pmuctl_why - codes of explanations
  *
- * The errno that goes with each, and its sentence, are in module/sentences.h.
+ * The errno that goes with each, and its sentence, are in module/explain/sentences.h.
  */
 enum pmuctl_why {
 	PMUCTL_WHY_NOTHING		= 0,

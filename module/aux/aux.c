@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that trace; aux.h explains them. Everything here that runs with the event is on
+ * the CPU on which its context is loaded, with IRQs off, or in the NMI of that CPU, which
+ * comes only while the trace is on.
+ */
+#include <linux/cpu.h>
+#include <linux/nospec.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "aux/aux.h"
+#include "core/cpu_state.h"
+#include "core/sched.h"
+#include "sample/output.h"
+
+/* What runs on this CPU, if something does */
+static DEFINE_PER_CPU(struct pmuctl_aux *, aux_running);
+
+static const struct pmuctl_aux_driver drivers[] = {
+	{ "intel_pt", PMUCTL_TYPE_INTEL_PT, &pt_unit },
+	{ "intel_bts", PMUCTL_TYPE_INTEL_BTS, &bts_unit, .tells_kernel = true },
+};
+
+/* Attached events that trace tasks, and CPUs, and of each driver; pmuctl_mutex */
+static unsigned int nr_of_tasks, nr_of_cpus, nr_of_driver[ARRAY_SIZE(drivers)];
+
+const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
+{
+	if (n >= ARRAY_SIZE(drivers))
+		return NULL;
+	return &drivers[array_index_nospec(n, ARRAY_SIZE(drivers))];
+}
+
+const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (drivers[i].type == type)
+			return &drivers[i];
+	return NULL;
+}
+
+bool pmuctl_aux_is_there(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (!drivers[i].unit->reason())
+			return true;
+	return false;
+}
+
+/* ---- Records ---- */
+
+/* The task that is traced; at a switch it is not the current one yet. */
+static struct task_struct *whose(const struct pmuctl_aux *aux)
+{
+	return aux->event->context->task ? : current;
+}
+
+static void put_start(struct pmuctl_aux *aux)
+{
+	struct pmuctl_output *output = aux->event->output;
+	struct task_struct *task = whose(aux);
+	struct {
+		struct perf_event_header header;
+		u32 pid, tid;
+	} record = {
+		.header.type = PERF_RECORD_ITRACE_START,
+		.pid = pmuctl_output_pid(output, task),
+		.tid = pmuctl_output_tid(output, task),
+	};
+
+	aux->told_start = true;
+	pmuctl_record_put(aux->event, &record.header, sizeof(record), task);
+}
+
+static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
+{
+	struct {
+		struct perf_event_header header;
+		u64 offset, size, flags;
+	} record = {
+		.header.type = PERF_RECORD_AUX,
+		.offset = offset,
+		.size = size,
+		.flags = flags,
+	};
+
+	aux->cut = flags & PERF_AUX_FLAG_TRUNCATED;
+	pmuctl_record_put(aux->event, &record.header, sizeof(record), whose(aux));
+}
+
+/* ---- On and off ---- */
+
+static void begin(struct pmuctl_aux *aux)
+{
+	struct auxbuf_span span;
+
+	/* Once it is on, the NMI may find that it is stalled. */
+	WRITE_ONCE(aux->stalled, false);
+	if (auxbuf_begin(aux->buf, &span) &&
+	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
+		return;
+	if (!aux->cut)
+		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED);
+	/* Who sees that it is stalled finds the record. */
+	smp_store_release(&aux->stalled, true);
+	irq_work_queue(&aux->work);
+}
+
+/* Publish what was traced. Of a snapshot all of the buffer is told, as perf does. */
+static void end(struct pmuctl_aux *aux)
+{
+	struct auxbuf *buf = aux->buf;
+	struct hwtrace_result result;
+	u64 from, flags = 0;
+
+	if (!aux->driver->unit->stop(&aux->trace, &result))
+		return;
+	from = buf->head + result.skipped;
+	if (result.stopped || result.error)
+		flags |= PERF_AUX_FLAG_TRUNCATED;
+	aux->bytes += result.bytes;
+	if (auxbuf_end(buf, result.skipped + result.bytes))
+		pmuctl_output_wake(aux->event->output);
+	if (!result.bytes && !flags)
+		return;
+	if (buf->flags & AUXBUF_OVERWRITE)
+		put_aux(aux, buf->head & (buf->size - 1), buf->size,
+			flags | PERF_AUX_FLAG_OVERWRITE);
+	else
+		put_aux(aux, from, result.bytes, flags);
+}
+
+void pmuctl_aux_interrupt(struct hwtrace *trace)
+{
+	struct pmuctl_aux *aux = container_of(trace, struct pmuctl_aux, trace);
+
+	end(aux);
+	begin(aux);
+}
+
+static void aux_start(struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	this_cpu_write(aux_running, aux);
+	if (!aux->buf)
+		return;
+	if (!aux->told_start)
+		put_start(aux);
+	begin(aux);
+}
+
+static void aux_stop(struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	if (aux->buf)
+		end(aux);
+	aux->stalled = false;
+	event->own.counter.count = aux->bytes;
+	if (this_cpu_read(aux_running) == aux)
+		this_cpu_write(aux_running, NULL);
+}
+
+/* What is not published yet is not counted. */
+static u64 aux_read(const struct pmuctl_event *event)
+{
+	return READ_ONCE(event->aux->bytes);
+}
+
+/*
+ * If the leader was paused while this interrupts its start or stop, that knows (pmu/). So
+ * none is dropped, and there is nothing that could recurse.
+ */
+void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+	bool pause = action == PMUCTL_AUX_PAUSE;
+
+	if (!(event->aux_action & action) || !aux)
+		return;
+	if (!aux->driver->unit->pause(&aux->trace, pause))
+		local64_inc(&aux->idle);
+	else
+		local64_inc(pause ? &aux->pauses : &aux->resumes);
+}
+
+void pmuctl_aux_missed(const struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+
+	if (aux)
+		local64_inc(&aux->missed);
+}
+
+void pmuctl_aux_status(const struct pmuctl_event *event,
+		       struct pmuctl_aux_status *status)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	*status = (struct pmuctl_aux_status){
+		.size = sizeof(*status),
+		.state = (READ_ONCE(aux->trace.paused) ? PMUCTL_AUX_IS_PAUSED : 0) |
+			 (READ_ONCE(aux->stalled) ? PMUCTL_AUX_IS_STALLED : 0),
+		.pauses = local64_read(&aux->pauses),
+		.resumes = local64_read(&aux->resumes),
+		.idle = local64_read(&aux->idle),
+		.missed = local64_read(&aux->missed),
+	};
+}
+
+static const struct pmuctl_soft aux_ops = {
+	.start = aux_start,
+	.stop = aux_stop,
+	.read = aux_read,
+};
+
+void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
+{
+	struct pmuctl_aux *aux = event->aux;
+	bool running = event->own.counter.running;
+
+	if (running && aux->buf)
+		end(aux);
+	aux->buf = buf;
+	aux->stalled = false;
+	if (running && buf)
+		aux_start(event);
+}
+
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter)
+{
+	struct pmuctl_aux *aux = event->aux;
+	bool running = event->own.counter.running && aux->buf;
+
+	if (running)
+		end(aux);
+	aux->pt.filter = *filter;
+	if (running)
+		begin(aux);
+}
+
+/* ---- When the buffer is full ---- */
+
+bool pmuctl_aux_tick(struct pmuctl_cpu *pc)
+{
+	struct pmuctl_aux *aux = this_cpu_read(aux_running);
+
+	if (!aux || !aux->stalled)
+		return false;
+	if (aux->buf)
+		begin(aux);
+	return aux->stalled;
+}
+
+/* Wake the reader, who has to make room, and look again at times. */
+static void stall_work(struct irq_work *work)
+{
+	struct pmuctl_aux *aux = container_of(work, struct pmuctl_aux, work);
+
+	if (this_cpu_read(aux_running) != aux || !aux->stalled)
+		return;
+	pmuctl_output_wake(aux->event->output);
+	pmuctl_sched_start_ticking(pmuctl_cpu_of(smp_processor_id()));
+}
+
+/* ---- Making ---- */
+
+int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
+		    struct pmuctl_explanation *why)
+{
+	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
+	struct pmuctl_aux *aux;
+	int err;
+
+	if (!driver)
+		return pmuctl_refuse(why, TYPE_UNKNOWN, "attr.type", attr->type);
+	if (driver->unit->reason())
+		return pmuctl_refuse(why, AUX_NONE, "attr.type", driver->name,
+				     driver->unit->reason());
+	if (attr->inherit)
+		return pmuctl_refuse(why, AUX_INHERIT, "attr.inherit");
+	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
+	if (!aux)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	memset(&event->own.counter, 0, sizeof(event->own.counter));
+	aux->driver = driver;
+	err = driver->unit->encode(&aux->trace, attr, why);
+	if (err) {
+		kfree(aux);
+		return err;
+	}
+	aux->event = event;
+	aux->watermark = attr->aux_watermark;
+	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
+	INIT_LIST_HEAD(&aux->filed);
+	mutex_init(&aux->filter_mutex);
+	init_irq_work(&aux->work, stall_work);
+	event->aux = aux;
+	event->soft = &aux_ops;
+	event->own.counter.index = -1;
+	return 0;
+}
+
+void pmuctl_aux_free(struct pmuctl_aux *aux)
+{
+	if (!aux)
+		return;
+	irq_work_sync(&aux->work);
+	kfree(aux);
+}
+
+/* ---- Beside others ---- */
+
+static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *event)
+{
+	struct pmuctl_event *leader, *each;
+	enum pmuctl_class class;
+	unsigned long flags;
+	bool found = false;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	for_each_group(leader, class, ctx)
+		for_each_group_member(each, leader)
+			found |= each->aux && (each->cpu < 0 || event->cpu < 0 ||
+					       each->cpu == event->cpu);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	return found;
+}
+
+struct taken {
+	const struct hwtrace_unit *unit;
+	bool by_others;
+};
+
+static void look_for_others(void *info)
+{
+	struct taken *taken = info;
+
+	if (taken->unit->is_taken())
+		WRITE_ONCE(taken->by_others, true);
+}
+
+int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		     struct pmuctl_explanation *why)
+{
+	struct taken taken = { .unit = event->aux->driver->unit };
+	int err;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (ctx->task ? nr_of_cpus : nr_of_tasks)
+		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
+				     ctx->task ? "a CPU" : "a task");
+	if (has_another(ctx, event))
+		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
+				     ctx->task ? "this task" : "this CPU");
+	err = taken.unit->keep_others_away();
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (err && err != -EBUSY)
+		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", event->aux->driver->name,
+				     -err);
+	if (!err)
+		on_each_cpu(look_for_others, &taken, 1);
+	if (err || taken.by_others)
+		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type",
+				     event->aux->driver->name);
+	return 0;
+}
+
+/* Where others trace by now, ours stand still. */
+void pmuctl_aux_pmu_comes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (nr_of_driver[i])
+			drivers[i].unit->keep_others_away();
+}
+
+void pmuctl_aux_pmu_has_gone(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		drivers[i].unit->let_others();
+}
+
+void pmuctl_aux_settle(void)
+{
+	if (!nr_of_cpus && !nr_of_tasks)
+		pmuctl_aux_pmu_has_gone();
+}
+
+bool pmuctl_aux_cpu_came(int cpu)
+{
+	bool kept = true;
+	unsigned int i;
+
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+		if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu) && drivers[i].unit->cpu_came)
+			kept &= drivers[i].unit->cpu_came(cpu);
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+	return kept;
+}
+
+void pmuctl_aux_attached(const struct pmuctl_event *event)
+{
+	if (!event->aux)
+		return;
+	if (event->context->task)
+		nr_of_tasks++;
+	else
+		nr_of_cpus++;
+	nr_of_driver[event->aux->driver - drivers]++;
+}
+
+void pmuctl_aux_detached(const struct pmuctl_event *event)
+{
+	if (!event->aux)
+		return;
+	if (event->context->task)
+		nr_of_tasks--;
+	else
+		nr_of_cpus--;
+	nr_of_driver[event->aux->driver - drivers]--;
+	pmuctl_aux_forget_files(event->aux);
+	pmuctl_aux_settle();
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * AUX area tracing: events that a tracing unit of the processor writes about, into a buffer
+ * of their own beside the ring of records.
+ *
+ * Such an event is in a context and a group like any other, and is started and stopped as a
+ * software event is (soft.h): it needs no counter. Its value is how many bytes were traced.
+ * What was traced between a start and a stop, or a watermark, is one AUX record.
+ *
+ *	start:	which part of the buffer is free? the unit writes there
+ *	NMI:	a watermark is reached, or there is no more room: publish, tell, go on
+ *	stop:	publish, tell
+ *
+ * If there is no room the trace stands still until the reader has made some: each tick
+ * looks.
+ */
+#ifndef PMUCTL_AUX_H
+#define PMUCTL_AUX_H
+
+#include <linux/path.h>
+
+#include <asm/local64.h>
+
+#include "pmu/bts.h"
+#include "pmu/pt.h"
+#include "sample/buffer.h"
+#include "soft/soft.h"
+
+struct pmuctl_cpu;
+
+/**
+ * struct pmuctl_aux_file - a part of a file, that is traced wherever it is mapped
+ * @path: of the file.
+ * @part: offsets.
+ */
+struct pmuctl_aux_file {
+	struct path path;
+	struct pt_range part;
+};
+
+/**
+ * struct pmuctl_aux - what an event has that traces
+ * @event: whose; constant, as
+ * @driver: its kind.
+ * @trace: what the tracing unit needs to know; it is the first of
+ * @pt: and
+ * @bts: whichever its driver is for.
+ * @buf: where it writes; NULL while nothing is mapped. Changed on the CPU on which the
+ *	event's context is loaded, with its lock.
+ * @bytes: traced, ever.
+ * @told_start: an ITRACE_START record was written.
+ * @stalled: it is running, but there is no room.
+ * @cut: it was told that something is missing since the last record with bytes.
+ * @work: does what an NMI cannot.
+ * @pauses: see struct pmuctl_aux_status; with
+ * @resumes:
+ * @idle: and
+ * @missed:
+ *
+ * Owner CPU; the NMI may change them while the trace is on.
+ *
+ * @files: for each range of the filter, the part of a file that it is; none if there is no
+ *	path. With @filed, in aux/filter.c.
+ * @filed: in the list of those that have such.
+ * @filter_mutex: one filter is set after the other; outside of pmuctl_mutex and of the mmap_lock
+ *	of the task that is traced, for which only who sets a filter of this event may wait.
+ *
+ * @buffer: that the ring of records is in; mapped once more for this. With @charge and
+ * @mappings under the mutex of buffers.
+ * @charge: whose locked memory it is.
+ * @mappings: of the AUX buffer.
+ */
+struct pmuctl_aux {
+	struct pmuctl_event *event;
+	const struct pmuctl_aux_driver *driver;
+	union {
+		struct hwtrace trace;
+		struct pt_trace pt;
+		struct bts_trace bts;
+	};
+	struct auxbuf *buf;
+	u64 bytes;
+	bool told_start;
+	bool stalled;
+	bool cut;
+	struct irq_work work;
+	local64_t pauses, resumes, idle, missed;
+
+	struct pmuctl_aux_file files[PT_RANGES_MAX];
+	struct list_head filed;
+	struct mutex filter_mutex; /* while its filter is set */
+
+	u32 watermark;
+	struct pmuctl_buffer *buffer;
+	struct pmuctl_charge charge;
+	unsigned int mappings;
+};
+
+/**
+ * struct pmuctl_aux_driver - a kind of AUX events
+ * @name: as perf calls it.
+ * @type: attr.type of its events.
+ * @unit: that does it; the reason why this CPU has none.
+ * @tells_kernel: a trace of user mode alone tells of the kernel's addresses.
+ */
+struct pmuctl_aux_driver {
+	const char *name;
+	u32 type;
+	const struct hwtrace_unit *unit;
+	bool tells_kernel;
+};
+
+/* attr.type of each; programs ask for them by name. */
+#define PMUCTL_TYPE_INTEL_PT	PMUCTL_TYPE_DRIVERS
+#define PMUCTL_TYPE_INTEL_BTS	(PMUCTL_TYPE_DRIVERS + 1)
+
+/* The driver of a type, or number @n of all; NULL if there is none. Any context. */
+const struct pmuctl_aux_driver *pmuctl_aux_driver_of(u32 type);
+const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n);
+
+/* Can this machine trace? Any context. */
+bool pmuctl_aux_is_there(void);
+
+/**
+ * pmuctl_aux_init() - let a new event trace
+ * @event: is set up to count nothing yet.
+ * @attr: validated; of the type of a driver.
+ * @why: filled on refusal.
+ *
+ * Context: Process.
+ * Return: 0; -ENOENT if this CPU cannot; -EINVAL if it cannot so; -ENOMEM.
+ */
+int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
+		    struct pmuctl_explanation *why);
+
+/* And free it, not running any more. NULL is fine. Process, may sleep. */
+void pmuctl_aux_free(struct pmuctl_aux *aux);
+
+/**
+ * pmuctl_aux_admit() - may it trace beside the others?
+ * @ctx: whose event it is to be.
+ * @event: not attached yet.
+ * @why: filled on refusal.
+ *
+ * If it is not attached then, pmuctl_aux_settle() is next.
+ *
+ * Context: Process; pmuctl_mutex and cpus_read_lock held.
+ * Return: 0; -EBUSY if somebody else traces; -ENOMEM.
+ */
+int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		     struct pmuctl_explanation *why);
+
+/* Nobody is kept away for what is not attached. pmuctl_mutex held. */
+void pmuctl_aux_settle(void);
+
+/*
+ * The PMU is about to be ours, or is not any more: so are the units of events that trace, which
+ * are open all the while. pmuctl_mutex and cpus_read_lock held.
+ */
+void pmuctl_aux_pmu_comes(void);
+void pmuctl_aux_pmu_has_gone(void);
+
+/*
+ * A CPU has come online: others are kept away there too. Returns false if somebody traces
+ * there already. Process, may sleep.
+ */
+bool pmuctl_aux_cpu_came(int cpu);
+
+/* It is attached, or is no more. pmuctl_mutex held. */
+void pmuctl_aux_attached(const struct pmuctl_event *event);
+void pmuctl_aux_detached(const struct pmuctl_event *event);
+
+/* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
+bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
+
+/* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
+void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
+
+/* What its trace is to be restricted to, by Processor Trace. Its context is locked, on its CPU. */
+void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
+
+/* attr.aux_action of a validated attr */
+static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
+{
+	u32 action;
+
+	memcpy(&action, (const char *)attr + PMUCTL_ATTR_AUX_ACTION, sizeof(action));
+	return action;
+}
+
+/**
+ * pmuctl_aux_overflow() - an event has overflowed whose aux_action is set
+ * @event: it is running on this CPU.
+ * @action: which of its actions is meant, PMUCTL_AUX_PAUSE or PMUCTL_AUX_RESUME.
+ *
+ * Context: Owner CPU; NMI too.
+ */
+void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action);
+
+/* A hit of it was dropped, and its aux_action is set. Context: as above. */
+void pmuctl_aux_missed(const struct pmuctl_event *event);
+
+/* What user space can know of an event that traces. Process. */
+void pmuctl_aux_status(const struct pmuctl_event *event,
+		       struct pmuctl_aux_status *status);
+
+/* hwpmu_ops.trace */
+void pmuctl_aux_interrupt(struct hwtrace *trace);
+
+/* ---- aux/map.c ---- */
+
+/**
+ * pmuctl_aux_map() - map the AUX buffer of an event, made if it has none
+ * @event: that traces, kept open by the mapping.
+ * @offset: of the mapping; @nr_pages: its pages.
+ * @flags: AUXBUF_*.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; mmap_lock held.
+ * Return: the AUX buffer; or ERR_PTR: -EINVAL, -EPERM, -ENOMEM.
+ */
+struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
+			      unsigned long nr_pages, unsigned int flags,
+			      struct pmuctl_explanation *why);
+
+/* One mapping more, or less. mmap_lock held. */
+void pmuctl_aux_map_again(struct pmuctl_event *event);
+void pmuctl_aux_unmap(struct pmuctl_event *event);
+
+/* ---- aux/filter.c */
+
+/**
+ * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * @event: traces.
+ * @text: see pt_filter.h; empty for none.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pt_filter_parse(); -ENOENT: no such file; -EOPNOTSUPP: a file, of a CPU's
+ * trace; -ENOMEM.
+ */
+int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+			  struct pmuctl_explanation *why);
+
+/* The current process has mapped code: filters by file may mean this. mmap_lock is held. */
+void pmuctl_aux_mapped(const struct vm_area_struct *vma);
+
+/* The current task executes another program: nothing is mapped. Its context is locked. */
+void pmuctl_aux_exec(struct pmuctl_event *event);
+
+/* The event is closed: it follows no file any more. pmuctl_mutex held, may sleep. */
+void pmuctl_aux_forget_files(struct pmuctl_aux *aux);
+
+#endif /* PMUCTL_AUX_H */

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Address filters of events that trace. A range of addresses is given to the trace as it is.
+ * A part of a file is looked for in the task: when the filter is set, and whenever the task,
+ * or another thread of its process, maps that file; until then, and from an exec on, it is
+ * nowhere.
+ *
+ * A filter is read and changed on the CPU on which the event's context is loaded. Who changes it
+ * holds files_lock, but for an exec, which changes that of its own task. That lock is never taken
+ * with IRQs off: who holds it waits for other CPUs. So the probe of mappings must be one that
+ * is called, with IRQs on, and not one that traps.
+ */
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/namei.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "aux/aux.h"
+#include "compat/vma_file.h"
+#include "sample/sideband.h"
+
+/* Events that follow files, by pmuctl_aux.filed, and the files of each */
+static LIST_HEAD(filed);
+static DEFINE_RAW_SPINLOCK(files_lock);
+
+/* ---- Changing ---- */
+
+struct filter_change {
+	struct pmuctl_event *event;
+	struct pt_filter filter;
+};
+
+static void change_filter(struct pmuctl_context *ctx, void *arg)
+{
+	const struct filter_change *change = arg;
+
+	pmuctl_aux_put_filter(change->event, &change->filter);
+}
+
+static void put_nowhere(const struct pmuctl_aux *aux, struct pt_filter *filter)
+{
+	unsigned int i;
+
+	for (i = 0; i < filter->nr; i++)
+		if (aux->files[i].path.dentry) {
+			filter->ranges[i].from = PT_RANGE_NOWHERE;
+			filter->ranges[i].to = PT_RANGE_NOWHERE;
+		}
+}
+
+void pmuctl_aux_exec(struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->aux;
+	struct pt_filter filter = aux->pt.filter;
+
+	if (list_empty(&aux->filed))
+		return;
+	put_nowhere(aux, &filter);
+	pmuctl_aux_put_filter(event, &filter);
+}
+
+/* ---- Mappings ---- */
+
+/* Where the ranges of the filter are in this mapping, if any is there */
+static bool find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
+			struct pt_filter *filter)
+{
+	const struct inode *inode = compat_vma_inode(vma);
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < filter->nr; i++) {
+		const struct pmuctl_aux_file *file = &aux->files[i];
+
+		if (file->path.dentry && d_inode(file->path.dentry) == inode)
+			found |= pt_range_map(&file->part, (u64)vma->vm_pgoff << PAGE_SHIFT,
+					      vma->vm_start, vma->vm_end - vma->vm_start,
+					      &filter->ranges[i]);
+	}
+	return found;
+}
+
+struct mapping {
+	struct pmuctl_aux *aux;
+	const struct vm_area_struct *vma;
+};
+
+/*
+ * Where the context is loaded: neither the filter nor the task's memory changes meanwhile, as an
+ * exec may do on its own.
+ */
+static void take_mapping_here(struct pmuctl_context *ctx, void *arg)
+{
+	const struct mapping *mapping = arg;
+	struct pmuctl_aux *aux = mapping->aux;
+	struct pt_filter filter = aux->pt.filter;
+
+	if (READ_ONCE(ctx->task->mm) == mapping->vma->vm_mm &&
+	    find_ranges(aux, mapping->vma, &filter))
+		pmuctl_aux_put_filter(aux->event, &filter);
+}
+
+static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vma)
+{
+	struct mapping mapping = { aux, vma };
+
+	lockdep_assert_held(&files_lock);
+	if (vma->vm_file)
+		pmuctl_context_call(aux->event->context, take_mapping_here, &mapping);
+}
+
+/* In the kprobe's handler, which has IRQs on, as the function begins with a ftrace entry. */
+void pmuctl_aux_mapped(const struct vm_area_struct *vma)
+{
+	struct pmuctl_aux *aux;
+
+	raw_spin_lock(&files_lock);
+	list_for_each_entry(aux, &filed, filed) {
+		struct task_struct *task = aux->event->context->task;
+
+		if (task == current ||
+		    (READ_ONCE(task->mm) == vma->vm_mm && !irqs_disabled()))
+			take_mapping(aux, vma);
+	}
+	raw_spin_unlock(&files_lock);
+}
+
+/* What the task has mapped already */
+static void find_mappings(struct pmuctl_aux *aux)
+{
+	struct task_struct *task = aux->event->context->task;
+	struct mm_struct *mm = get_task_mm(task);
+	struct vm_area_struct *vma;
+
+	if (!mm)
+		return;
+	mmap_read_lock(mm);
+	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		raw_spin_lock(&files_lock);
+		take_mapping(aux, vma);
+		raw_spin_unlock(&files_lock);
+	}
+	mmap_read_unlock(mm);
+	mmput(mm);
+}
+
+/* ---- Files ---- */
+
+static void put_files(struct pmuctl_aux_file *files)
+{
+	unsigned int i;
+
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		if (files[i].path.dentry)
+			path_put(&files[i].path);
+}
+
+static int open_file(const struct pt_file_name *name, struct pmuctl_aux_file *file,
+		     struct pmuctl_explanation *why)
+{
+	char *text = kmemdup_nul(name->at, name->length, GFP_KERNEL);
+	int err;
+
+	if (!text)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	err = kern_path(text, LOOKUP_FOLLOW, &file->path);
+	if (!err && !S_ISREG(d_inode(file->path.dentry)->i_mode)) {
+		path_put(&file->path);
+		err = -ENOENT;
+	}
+	if (err) {
+		file->path.dentry = NULL;
+		err = err == -ENOMEM ? pmuctl_refuse(why, NO_MEMORY, "") :
+			pmuctl_refuse(why, PT_FILE, "filter");
+	}
+	kfree(text);
+	return err;
+}
+
+static int open_files(const struct pmuctl_event *event, const struct pt_filter *filter,
+		      const struct pt_file_name *names, struct pmuctl_aux_file *files,
+		      struct pmuctl_explanation *why)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < filter->nr && !err; i++) {
+		if (!names[i].length)
+			continue;
+		if (!event->context->task)
+			err = pmuctl_refuse(why, PT_RANGE_FILE, "filter");
+		else
+			err = open_file(&names[i], &files[i], why);
+		files[i].part = filter->ranges[i];
+	}
+	if (err)
+		put_files(files);
+	return err;
+}
+
+/* From now on, and as long as the event is open, mappings are told of. */
+static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
+{
+	int err = 0;
+
+	mutex_lock(&pmuctl_mutex);
+	if (!(event->side & PMUCTL_SIDE_CODE))
+		err = pmuctl_side_get(PMUCTL_SIDE_CODE, why);
+	if (!err)
+		event->side |= PMUCTL_SIDE_CODE;
+	mutex_unlock(&pmuctl_mutex);
+	return err;
+}
+
+/* Exchange the files for others, and give the trace their filter, with no file mapped yet. */
+static void exchange(struct pmuctl_event *event, struct filter_change *change,
+		     struct pmuctl_aux_file *files, bool any)
+{
+	struct pmuctl_aux *aux = event->aux;
+	unsigned int i;
+
+	raw_spin_lock(&files_lock);
+	list_del_init(&aux->filed);
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		swap(aux->files[i], files[i]);
+	if (any)
+		list_add(&aux->filed, &filed);
+	put_nowhere(aux, &change->filter);
+	pmuctl_context_call(event->context, change_filter, change);
+	raw_spin_unlock(&files_lock);
+}
+
+int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+			  struct pmuctl_explanation *why)
+{
+	struct pmuctl_aux_file files[PT_RANGES_MAX] = {};
+	struct pt_file_name names[PT_RANGES_MAX] = {};
+	struct filter_change change = { .event = event };
+	bool any = false;
+	unsigned int i;
+	int err;
+
+	if (event->aux->driver->unit != &pt_unit)
+		return pmuctl_refuse(why, AUX_NO_FILTER, "filter", event->aux->driver->name);
+	err = pt_filter_parse(text, pt_caps(), event->aux->pt.ctl, &change.filter, names,
+			      why);
+	if (!err)
+		err = open_files(event, &change.filter, names, files, why);
+	if (err)
+		return err;
+	for (i = 0; i < change.filter.nr; i++)
+		any |= names[i].length;
+	mutex_lock(&event->aux->filter_mutex);
+	if (any)
+		err = follow_mappings(event, why);
+	if (!err) {
+		exchange(event, &change, files, any);
+		if (any)
+			find_mappings(event->aux);
+	}
+	mutex_unlock(&event->aux->filter_mutex);
+	put_files(files);
+	return err;
+}
+
+void pmuctl_aux_forget_files(struct pmuctl_aux *aux)
+{
+	raw_spin_lock(&files_lock);
+	list_del_init(&aux->filed);
+	raw_spin_unlock(&files_lock);
+	put_files(aux->files);
+	memset(aux->files, 0, sizeof(aux->files));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What decides whether an event may join a group, and whether there are counters for it, and
+ * room: admission.c.
+ */
+#ifndef PMUCTL_ADMISSION_H
+#define PMUCTL_ADMISSION_H
+
+#include "core/event.h"
+
+/**
+ * pmuctl_admit() - may one more event be opened?
+ * @ctx: whose it is to be.
+ * @event: not attached yet; its leader is known.
+ * @why: filled on refusal.
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -EINVAL if its group can never be on the PMU; -ENOENT if its CPU is of a type that
+ * cannot count it; -EBUSY if counters would not
+ * be enough for all and the parameter overcommit forbids that.
+ */
+int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_admit_to_group() - may an event join a group?
+ * @ctx: where it would be.
+ * @event: not attached yet.
+ * @leader: the group's, kept open by the caller.
+ * @why: filled on refusal.
+ *
+ * Its leader may still end before the event is listed: who does that asks pmuctl_may_join().
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -EINVAL if it does not fit the group; -ESRCH as pmuctl_refuse_ended().
+ */
+int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
+			  struct pmuctl_event *leader, struct pmuctl_explanation *why);
+
+/* -ESRCH: @leader has ended, or there is none and the task is exiting. Any context. */
+int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *leader,
+			struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_admit_number() - may its context have one more?
+ * @ctx: whose it is to be.
+ * @event: not attached yet.
+ * @why: filled on refusal.
+ *
+ * Context: Process; pmuctl_mutex held.
+ * Return: 0; -ENOSPC if it has as many as the parameter max_events_per_context allows, and the
+ * opener is not exempt.
+ */
+int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
+			struct pmuctl_explanation *why);
+
+/* May anything join this leader (NULL: no group), in this context? @ctx->lock is held: an exec
+ * and the end of the task end both at any time, so it is asked when something is listed.
+ */
+static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
+				   const struct pmuctl_event *leader)
+{
+	lockdep_assert_held(&ctx->lock);
+	return !ctx->gone &&
+	       (!leader || (!leader->ended && leader->leader == leader));
+}
+
+/* The context gets an event, or loses it: @n is 1 or -1. Its lock is held. */
+static inline void pmuctl_count_heir(struct pmuctl_context *ctx,
+				     const struct pmuctl_event *event, int n)
+{
+	if (!event->heritage.root)
+		return;
+	ctx->nr_inherit += n;
+	ctx->nr_inherit_sampling += event->sampling ? n : 0;
+}
+
+/* If CPUs differ: does this one have all events of a group? Its CPU, IRQs off. */
+bool pmuctl_group_can_be_here(struct pmuctl_event *leader);
+
+extern unsigned int pmuctl_reserve_percpu; /* the parameter */
+u64 pmuctl_usable_beside_reserved(const struct pmuctl_context *ctx, int cpu);
+
+/* The counters of a CPU that the events of a context may use now. Any context. */
+static inline u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int cpu)
+{
+	return likely(!READ_ONCE(pmuctl_reserve_percpu)) ? ~0ULL :
+		pmuctl_usable_beside_reserved(ctx, cpu);
+}
+
+#endif /* PMUCTL_ADMISSION_H */

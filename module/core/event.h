@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events: what is counted, for whom, and what has been counted. An event belongs to one context
+ * (context.h), but one of all CPUs, which has a part in each of theirs.
+ */
+#ifndef PMUCTL_EVENT_H
+#define PMUCTL_EVENT_H
+
+#include <linux/list.h>
+
+#include "core/attr.h"
+#include "core/context.h"
+#include "core/rdpmc.h"
+#include "inherit/inherit.h"
+#include "pmu/hwpmu.h"
+
+struct pmuctl_aux;
+struct pmuctl_hits;
+struct pmuctl_output;
+struct pmuctl_sampling;
+struct pmuctl_soft;
+struct pmuctl_trace;
+
+/**
+ * struct pmuctl_soft_state - what an event has that is a software event; see soft.h
+ * @hits: what it counts, if somebody tells of each. Constant.
+ * @trace: of one of a tracepoint: which, and what of it. Constant.
+ * @value_of: what it counts, if the kernel does for each task. Constant.
+ * @exclude_user: it does not count what happens in user mode. Constant.
+ * @exclude_kernel: nor in the kernel. Constant.
+ * @task: whose @value_of was @counter.prev when @counter.count was right; NULL for an
+ *	instant, in which @kept is the value. As @counter.
+ * @kept: see @task; or hits that are not told yet.
+ * @node: among the events that run on a CPU and are told of the same. As @counter.
+ */
+struct pmuctl_soft_state {
+	struct pmuctl_hits *hits;
+	struct pmuctl_trace *trace;
+	u64 (*value_of)(const struct task_struct *task);
+	bool exclude_user;
+	bool exclude_kernel;
+	struct task_struct *task;
+	u64 kept;
+	struct hlist_node node;
+};
+
+/**
+ * struct pmuctl_tally - what an event has counted, and what it counts with
+ * @on_pmu: of a leader: its group has counters there.
+ * @eligible: the context is loaded on a CPU where the event may count, it is enabled, and so
+ *	is its leader.
+ * @counter: the hardware counter; of a software event the count and the period.
+ * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
+ * @time_enabled: ns during which the event was eligible.
+ * @time_running: ns during which it was on the PMU.
+ * @told: when a sample last told of the two, as @stamp.
+ * @base: value of the counter at the last reset.
+ *
+ * All protected as the event whose it is now.
+ */
+struct pmuctl_tally {
+	bool on_pmu;
+	bool eligible;
+	struct hwpmu_counter counter;
+	u64 stamp;
+	u64 time_enabled;
+	u64 time_running;
+	u64 told;
+	u64 base;
+};
+
+/**
+ * struct pmuctl_event - an open event
+ *
+ * Constant after creation:
+ * @context: whose event it is.
+ * @id: what PERF_EVENT_IOC_ID says; never used again.
+ * @stream_id: the same, but each part of an event of all CPUs has its own.
+ * @sampling: how often it is sampled; NULL if it is not.
+ * @cpu: it counts only on this CPU; -1 on any.
+ * @read_format: PERF_FORMAT_*.
+ * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
+ * @soft: how it counts, if it is a software event; NULL: by a hardware counter.
+ * @aux_action: PMUCTL_AUX_*: what its overflows do to the trace of its leader.
+ * @aux: what it has that traces, see aux.h; NULL if it does not. It has @soft too.
+ * @exclude_idle: it does not count while the CPU runs its idle task.
+ * @remove_on_exec: it ends at the next exec of its task.
+ * @inherit_stat: of its children a record tells what each has counted.
+ * @claims: while it is open the PMU is ours; see claim.c.
+ * @unlimited: there may be any number of them; see pmuctl_admit_number().
+ * @class: of its group, if it leads one.
+ * @exclusive: its group, if it leads one, is alone on the PMU.
+ * @missed: what its hooks had missed before it was opened; see hook.h.
+ * @on_cpu: of an event of all CPUs: its parts, one on each possible CPU, by number. The
+ *	event itself has no context then, and of all below nothing but its parts'.
+ *
+ * Others:
+ * @user: its pages for user space; NULL until one is mapped. See core/rdpmc.c.
+ * @output: what its records look like; NULL if it writes none. Of one that does not sample
+ *	it is made when it gets a buffer; then it does not change any more.
+ *
+ * @heritage: all zero if it is not inherited. See inherit.h.
+ * @rcu: delays the end until nobody can look at it any more.
+ *
+ * Protected by @context->lock; an exec of the task changes them without any other:
+ * @leader: of its group; itself if it is alone.
+ * @node: of a leader in @context->groups[@class], of a sibling in @leader->siblings.
+ * @siblings: of a leader; their order never changes.
+ *
+ * Protected by @context->lock:
+ * @enabled: it is to count whenever its context is loaded.
+ * @enable_on_exec: enable it at the next exec of its task.
+ * @error: its group is pinned and found no counters; until it is enabled again.
+ *
+ * As @enabled, and changed only by the CPU on which the context is loaded:
+ * @tally: what it has counted; &own, or one that it got at a switch between kin for its
+ *	own (inherit/clone_switch.c). Of one that samples or is a software event always &own.
+ * @sw: what else a software event has.
+ * @ended: it was taken out of its context, for ever, and is in no list of it; its count stays.
+ * @next_of_kin: that of its context which comes after it; right while the context has a kin.
+ *
+ * @own: the tally that it was made with.
+ * @half_freed: one of two has been given up: itself, and @own. Atomic.
+ */
+struct pmuctl_event {
+	struct pmuctl_user *user;
+	struct pmuctl_output *output;
+	struct pmuctl_sampling *sampling;
+	struct pmuctl_context *context;
+	const struct pmuctl_soft *soft;
+	struct pmuctl_aux *aux;
+	u64 id;
+	u64 stream_id;
+	int cpu;
+	u64 read_format;
+	u8 side;
+	u8 aux_action;
+	bool exclude_idle;
+	bool remove_on_exec;
+	bool inherit_stat;
+	bool exclusive;
+	bool claims;
+	bool unlimited;
+	enum pmuctl_class class;
+	u64 missed;
+	struct pmuctl_event **on_cpu;
+
+	struct pmuctl_event *leader;
+	struct list_head node;
+	struct list_head siblings;
+
+	bool enabled;
+	bool enable_on_exec;
+	bool error;
+
+	bool ended;
+	struct pmuctl_tally *tally;
+	struct pmuctl_event *next_of_kin;
+	struct pmuctl_tally own;
+	atomic_t half_freed;
+
+	struct pmuctl_soft_state sw;
+	struct pmuctl_heritage heritage;
+	struct rcu_head rcu;
+};
+
+/* How pmuctl_event_create() makes one */
+#define PMUCTL_EVENT_ENABLED	1
+#define PMUCTL_EVENT_CLAIMS	2
+#define PMUCTL_EVENT_UNLIMITED	4
+
+/* Most events of a group */
+#define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
+
+/* Walk the members of a group: its leader first. */
+#define for_each_group_member(event, leading)				\
+	for ((event) = (leading); (event); (event) = pmuctl_group_next(event))
+
+/* The member after @event, NULL after the last */
+static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
+{
+	struct pmuctl_event *leader = event->leader;
+	struct list_head *next;
+
+	next = event == leader ? leader->siblings.next : event->node.next;
+	return next == &leader->siblings ? NULL :
+		list_entry(next, struct pmuctl_event, node);
+}
+
+/* Walk the event alone, or all of its group; ctx->lock is held. */
+#define for_each_meant(each, event, group)				\
+	for ((each) = (group) ? (event)->leader : (event); (each);	\
+	     (each) = (group) ? pmuctl_group_next(each) : NULL)
+
+/**
+ * struct pmuctl_counts - the result of reading an event
+ * @id: of the event.
+ * @value: events counted since the last reset.
+ * @time_enabled: and @time_running: ns, see struct pmuctl_event.
+ * @lost: records that found no room.
+ */
+struct pmuctl_counts {
+	u64 id;
+	u64 lost;
+	u64 value;
+	u64 time_enabled;
+	u64 time_running;
+};
+
+/**
+ * pmuctl_event_create() - make an event and attach it
+ * @task: whom to count; NULL for everybody on @cpu.
+ * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
+ * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
+ * @attr: validated by pmuctl_attr_check().
+ * @trace: if @attr is of a tracepoint: which; the event's, or freed.
+ * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
+ *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
+ *	PMUCTL_EVENT_UNLIMITED: its opener may have any number in one context.
+ * @why: filled on refusal.
+ *
+ * The first hardware event makes the module own the PMU, the first one of a task registers the
+ * hooks that follow tasks.
+ *
+ * Context: Process, may sleep.
+ * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
+ * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
+ * -EACCES if it may not be taken for this opener; -ENOSPC if its context has too many;
+ * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
+ * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
+ */
+struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+					 const struct perf_event_attr *attr,
+					 struct pmuctl_trace *trace, unsigned int flags,
+					 struct pmuctl_event *leader,
+					 struct pmuctl_explanation *why);
+void pmuctl_event_free(struct pmuctl_event *event);
+
+/**
+ * pmuctl_event_enable() - let it count
+ * pmuctl_event_disable() - stop it; when this returns it counts no more
+ * pmuctl_event_reset() - let its value start from 0; times stay
+ * @event: in any state. If its task has ended nothing happens.
+ * @group: do it to all events of its group.
+ *
+ * Context: Process, IRQs on.
+ */
+void pmuctl_event_enable(struct pmuctl_event *event, bool group);
+void pmuctl_event_disable(struct pmuctl_event *event, bool group);
+void pmuctl_event_reset(struct pmuctl_event *event, bool group);
+
+/**
+ * pmuctl_event_read() - read value and times of one instant
+ * @event: in any state.
+ * @format: PERF_FORMAT_GROUP to read all events of its group, the leader first;
+ *	PERF_FORMAT_TOTAL_TIME_* if times are wanted: without they may be old.
+ * @counts: is filled.
+ * @max: how many of them there are; more are not read.
+ *
+ * Context: Process, IRQs on.
+ * Return: how many were read, or would have been if there were room; 0 if the group is
+ * in error.
+ */
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
+			       struct pmuctl_counts *counts, unsigned int max);
+
+/* Most that one event takes of what read() gives, beside the times */
+#define PMUCTL_WORDS_EACH	3
+
+/**
+ * pmuctl_event_read_here() - read an event as read() gives it, if it is at hand
+ * @event: as above.
+ * @out: is filled according to its read_format: perf_event_open(2), "Reading results".
+ * @max: words of room, for one event at least.
+ *
+ * At hand is the common case: a single event or a group that is on the PMU of this CPU. With
+ * IRQs off nobody else changes anything of it then, so no lock is needed and nothing is
+ * written.
+ *
+ * Context: Process, IRQs on.
+ * Return: how many words; 0 if it is not so, or there is too little room.
+ */
+unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
+				    unsigned int max);
+
+/**
+ * pmuctl_event_read_cpu() - read what an event of CPUs counted on one of them
+ * @event: of all CPUs, or of @cpu.
+ * @cpu: which CPU.
+ * @counts: is filled.
+ *
+ * Context: Process, IRQs on.
+ * Return: true; false if it counts nothing there: it is another CPU's or a task's, or in
+ * error there.
+ */
+bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
+			   struct pmuctl_counts *counts);
+
+/**
+ * pmuctl_event_get_output() - its output, made if it has none
+ * @event: kept open by the caller.
+ *
+ * Context: Process, may sleep; mmap_lock may be held.
+ * Return: the same each time; NULL: no memory.
+ */
+struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event);
+
+/* How many records of it were lost, and how many hits its hooks have missed; NMI-safe. */
+u64 pmuctl_event_lost(const struct pmuctl_event *event);
+
+/* Does it count CPUs, not a task? Any context. */
+static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
+{
+	return event->on_cpu || !event->context->task;
+}
+
+/**
+ * pmuctl_event_blank() - memory for a child, to be made one by pmuctl_event_copy()
+ * @sampling: of an event that samples.
+ * @gfp: how to get it. It is charged to the caller's cgroup.
+ *
+ * Context: any that @gfp is for.
+ * Return: to be given to pmuctl_event_free_child(); NULL without memory.
+ */
+struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp);
+
+/* For inheritance: make @child, blank and for one that samples if @from does, a copy of that for a
+ * child of its task, disabled. Its context's lock is held, or it is a root that stays as it is.
+ */
+void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from);
+
+/* Any context; nobody knows it any more. */
+void pmuctl_event_free_child(struct pmuctl_event *child);
+
+/* The same once nobody can look at it any more who found it before, and of all that are chained
+ * to it by heritage.next_ended.
+ */
+void pmuctl_event_free_later(struct pmuctl_event *event);
+
+/* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */
+void pmuctl_event_switch_child(struct pmuctl_event *child, bool group, bool enabled);
+
+/* Number of hardware events that are open. Any context. */
+unsigned int pmuctl_event_number(void);
+
+int pmuctl_event_init(void);
+void pmuctl_event_exit(void);
+
+#endif /* PMUCTL_EVENT_H */

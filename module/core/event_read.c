@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading events, and letting their values start from 0.
+ */
+#include <linux/sched/clock.h>
+
+#include "core/sched.h"
+#include "soft/soft.h"
+
+/**
+ * struct event_call - what reset and read are called with
+ * @event: which event.
+ * @group: all of its group are meant.
+ * @counts: where to put what is read.
+ * @max: how many of them there are.
+ * @n: how many were read.
+ * @sum: add to what is there.
+ * @format: PERF_FORMAT_*: whether times must be right.
+ */
+struct event_call {
+	struct pmuctl_event *event;
+	bool group;
+	struct pmuctl_counts *counts;
+	unsigned int max;
+	unsigned int n;
+	bool sum;
+	u64 format;
+};
+
+static void reset_events(struct pmuctl_context *ctx, void *arg)
+{
+	struct event_call *call = arg;
+	struct pmuctl_event *each;
+
+	for_each_meant(each, call->event, call->group) {
+		each->tally->base = pmuctl_count(each);
+		if (each->tally->counter.user)
+			pmuctl_userpage_reset(each);
+	}
+}
+
+void pmuctl_event_reset(struct pmuctl_event *event, bool group)
+{
+	struct event_call call = { .event = event, .group = group };
+	int cpu;
+
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, reset_events, &call);
+		pmuctl_inherit_reset(event, group);
+		pmuctl_inherit_unlock(event);
+		return;
+	}
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, reset_events, &call);
+		return;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, reset_events, &call);
+	}
+}
+
+#define FORMAT_TIMES \
+	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+static void read_one(const struct pmuctl_event *event,
+		     struct pmuctl_counts *counts, bool sum)
+{
+	if (!sum)
+		memset(counts, 0, sizeof(*counts));
+	counts->id = event->id;
+	counts->lost = pmuctl_event_lost(event);
+	counts->value += pmuctl_count(event) - event->tally->base;
+	counts->time_enabled += event->tally->time_enabled;
+	counts->time_running += event->tally->time_running;
+}
+
+/* @n stays 0 if the group is in error. */
+static void read_events(struct pmuctl_context *ctx, void *arg)
+{
+	struct event_call *call = arg;
+	bool freeze = call->group && call->event->leader->tally->counter.running;
+	struct pmuctl_event *each;
+
+	call->n = 0;
+	if (call->event->leader->error)
+		return;
+	if (call->format & FORMAT_TIMES)
+		pmuctl_sched_account(call->event->leader);
+	if (freeze)
+		hwpmu_freeze();
+	for_each_meant(each, call->event, call->group) {
+		if (call->n < call->max)
+			read_one(each, &call->counts[call->n], call->sum);
+		call->n++;
+	}
+	if (freeze)
+		hwpmu_thaw();
+}
+
+/* What read() gives of one event beside the times; perf_event_open(2) */
+static __always_inline unsigned int put_value(const struct pmuctl_event *event,
+					      u64 format, u64 *out)
+{
+	unsigned int n = 0;
+
+	out[n++] = pmuctl_count_own(event) - event->own.base;
+	if (format & PERF_FORMAT_ID)
+		out[n++] = event->id;
+	if (format & PERF_FORMAT_LOST)
+		out[n++] = pmuctl_event_lost(event);
+	return n;
+}
+
+static __always_inline unsigned int put_times(const struct pmuctl_event *event,
+					      u64 format, u64 *out)
+{
+	unsigned int n = 0;
+	u64 time;
+
+	if (!(format & FORMAT_TIMES))
+		return 0;
+	time = sched_clock() - event->own.stamp;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		out[n++] = event->own.time_enabled + time;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		out[n++] = event->own.time_running + time;
+	return n;
+}
+
+/* Returns 0 if there is too little room. */
+static unsigned int read_group_here(struct pmuctl_event *leader, u64 format,
+				    u64 *out, unsigned int max)
+{
+	struct pmuctl_event *event;
+	unsigned int nr = 0, n = 1;
+
+	hwpmu_freeze();
+	n += put_times(leader, format, out + n);
+	for_each_group_member(event, leader) {
+		if (n + PMUCTL_WORDS_EACH > max) {
+			n = 0;
+			break;
+		}
+		n += put_value(event, format, out + n);
+		nr++;
+	}
+	hwpmu_thaw();
+	out[0] = nr;
+	return n;
+}
+
+static unsigned int read_one_here(const struct pmuctl_event *event, u64 format,
+				  u64 *out)
+{
+	u64 value[PMUCTL_WORDS_EACH];
+	unsigned int n, i, m;
+
+	if (!(format & ~FORMAT_TIMES)) {
+		put_value(event, 0, out);
+		return 1 + put_times(event, format, out + 1);
+	}
+	/* The times come between the value and what else there is of it. */
+	m = put_value(event, format, value);
+	out[0] = value[0];
+	n = 1 + put_times(event, format, out + 1);
+	for (i = 1; i < m; i++)
+		out[n++] = value[i];
+	return n;
+}
+
+unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
+				    unsigned int max)
+{
+	u64 format = event->read_format;
+	struct pmuctl_event *first;
+	unsigned long flags;
+	unsigned int n = 0;
+
+	if (event->on_cpu || event->heritage.root)
+		return 0;
+	local_irq_save(flags);
+	/* Not before: until here its leader may be closed by another CPU, and be freed. */
+	first = format & PERF_FORMAT_GROUP ? event->leader : event;
+	if (READ_ONCE(event->context->loaded_cpu) == smp_processor_id() &&
+	    first->own.counter.running)
+		n = format & PERF_FORMAT_GROUP ?
+			read_group_here(first, format, out, max) :
+			read_one_here(first, format, out);
+	local_irq_restore(flags);
+	return n;
+}
+
+unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
+			       struct pmuctl_counts *counts, unsigned int max)
+{
+	struct event_call call = {
+		.event = event, .group = format & PERF_FORMAT_GROUP,
+		.counts = counts, .max = max, .format = format,
+	};
+	int cpu;
+
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, read_events, &call);
+		if (call.n <= max)
+			pmuctl_inherit_add(event, call.group, counts, call.n);
+		pmuctl_inherit_unlock(event);
+		return call.n;
+	}
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, read_events, &call);
+		return call.n;
+	}
+	for_each_possible_cpu(cpu) {
+		call.event = event->on_cpu[cpu];
+		pmuctl_context_call(call.event->context, read_events, &call);
+		if (!call.n)
+			return 0;
+		call.sum = true;
+	}
+	return call.n;
+}
+
+bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
+			   struct pmuctl_counts *counts)
+{
+	if (event->on_cpu)
+		event = event->on_cpu[cpu];
+	else if (event->context->task || event->cpu != cpu)
+		return false;
+	return pmuctl_event_read(event, FORMAT_TIMES, counts, 1);
+}

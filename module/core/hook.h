@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The registry of what is set in the kernel for the whole machine, in the name of any user: probes
+ * at tracepoints and of functions. Each is set for its first user. After its last one it stays for
+ * a second, as setting and dropping it patches the kernel's text on all CPUs, and waits for them:
+ * any user may open and close events in a loop, which so sets it at most once in that time. A
+ * worker drops it, without a mutex that anybody else needs.
+ */
+#ifndef PMUCTL_HOOK_H
+#define PMUCTL_HOOK_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct pmuctl_event;
+struct pmuctl_explanation;
+struct seq_file;
+
+enum pmuctl_hook_state {
+	PMUCTL_HOOK_UNSET,
+	PMUCTL_HOOK_SET,
+	PMUCTL_HOOK_DROPPING,	/* by the worker: who wants it waits, then sets it again */
+};
+
+/**
+ * struct pmuctl_hook - something that is set for the whole machine
+ * @name: for people.
+ * @set: sets it. Process, the registry's mutex held. Returns 0, or what is to be refused with.
+ * @drop: the reverse; it may wait for other CPUs. Process.
+ * @missed: how often it did not tell of what it is there for since it was set; any context. May
+ *	be NULL.
+ * @node: in the registry.
+ * @state: whether it is set.
+ * @users: events that need it.
+ * @times: how often it was set.
+ * @missed_before: the sum of @missed when it was dropped. Constant while there is a user.
+ * @idle_since: when its last user went; jiffies.
+ *
+ * The first group is constant, the second the registry's.
+ */
+struct pmuctl_hook {
+	const char *name;
+	int (*set)(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
+	void (*drop)(struct pmuctl_hook *hook);
+	unsigned long (*missed)(void);
+
+	struct list_head node;
+	enum pmuctl_hook_state state;
+	unsigned int users;
+	unsigned long times;
+	unsigned long missed_before;
+	unsigned long idle_since;
+};
+
+/**
+ * pmuctl_hook_add() - put a hook into the registry; it is not set yet
+ * pmuctl_hook_del() - take one out that nobody can get any more
+ * @hook: which.
+ *
+ * Context: Process, may sleep.
+ * Return: pmuctl_hook_del(): false if it is still set, or was a moment ago: to be tried again when
+ * the registry has dropped something.
+ */
+void pmuctl_hook_add(struct pmuctl_hook *hook);
+bool pmuctl_hook_del(struct pmuctl_hook *hook);
+
+/**
+ * pmuctl_hook_get() - somebody needs it
+ * @hook: of the registry.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; cpus_read_lock not held.
+ * Return: 0; what its @set returns.
+ */
+int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
+
+/* Not any more. Context: as pmuctl_hook_get() */
+void pmuctl_hook_put(struct pmuctl_hook *hook);
+
+/* What it is set on goes: drop it now, users or not. Context: as pmuctl_hook_get() */
+void pmuctl_hook_drop_now(struct pmuctl_hook *hook);
+
+/* What it has missed, ever; only differences tell something. A user's; any context. */
+unsigned long pmuctl_hook_missed(const struct pmuctl_hook *hook);
+
+/* Have the worker look after what is not needed any more, after a while. Any context. */
+void pmuctl_hooks_look_later(void);
+
+/* The scheduler's: core/task_hooks.c */
+extern struct pmuctl_hook pmuctl_scheduler_hook;
+/* Quiets what traces when the kernel crashes, for each event that does: hotplug.c */
+extern struct pmuctl_hook pmuctl_crash_hook;
+
+/**
+ * pmuctl_hooks_get() - an event is about to need all hooks that it needs
+ * pmuctl_hooks_put() - and does not any more
+ * @event: which.
+ * @scheduler: the scheduler's is one of them.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
+ * Return: 0; -EOPNOTSUPP if this kernel has no such hook; -ENOMEM.
+ */
+int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
+		     struct pmuctl_explanation *why);
+void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler);
+
+/* As pmuctl_hook_missed(), of all that an event has. Its user's; any context. */
+u64 pmuctl_hooks_missed(const struct pmuctl_event *event);
+
+/* Tell maintainers. Process. */
+void pmuctl_hooks_show(struct seq_file *m);
+
+/* There are no users any more: drop all of them. None of the probes runs afterwards. */
+void pmuctl_hooks_drop_all(void);
+
+#endif /* PMUCTL_HOOK_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPUs that come and go, a system that sleeps and wakes, and one that stops or crashes: nothing
+ * counts or traces where the PMU is about to go, and what should does when it is back.
+ *
+ * There is one way to quiet: pmuctl_context_cpu_goes(), on the CPU that is meant. An event runs
+ * only while its context is loaded, so what is unloaded is off, traces too.
+ */
+#include <linux/cpu.h>
+#include <linux/kprobes.h>
+#include <linux/reboot.h>
+#include <linux/smp.h>
+#include <linux/syscore_ops.h>
+#include <linux/workqueue.h>
+
+#include "aux/aux.h"
+#include "core/event.h"
+#include "core/hook.h"
+#include "core/hotplug.h"
+
+static int hotplug_state;
+
+/* The system stops: whatever comes or wakes stays quiet. */
+static bool stopping;
+
+/* Where somebody traces already, it is tried again. */
+#define AUX_RETRY	(HZ / 10)
+
+/* Those of which aux.c has not been told; it waits for CPUs that are on their way. */
+static struct cpumask came;
+
+static void tell_aux(struct work_struct *work)
+{
+	bool again = false;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!cpumask_test_and_clear_cpu(cpu, &came) || pmuctl_aux_cpu_came(cpu))
+			continue;
+		cpumask_set_cpu(cpu, &came);
+		again = true;
+	}
+	if (again)
+		schedule_delayed_work(to_delayed_work(work), AUX_RETRY);
+}
+
+static DECLARE_DELAYED_WORK(aux_work, tell_aux);
+
+static int cpu_comes(unsigned int cpu)
+{
+	if (READ_ONCE(stopping))
+		return 0;
+	pmuctl_context_cpu_comes();
+	cpumask_set_cpu(cpu, &came);
+	mod_delayed_work(system_wq, &aux_work, 0);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	pmuctl_context_cpu_goes();
+	return 0;
+}
+
+/*
+ * The last CPU goes to sleep and wakes up: the others went offline before. What was in
+ * its PMU is lost, and it may not be ours when we come back. IRQs off.
+ */
+static int system_sleeps(void)
+{
+	pmuctl_context_cpu_goes();
+	return 0;
+}
+
+static void system_wakes(void)
+{
+	pmuctl_context_cpu_comes();
+	pmuctl_context_load_current();
+}
+
+static struct syscore_ops sleep_ops = {
+	.suspend = system_sleeps,
+	.resume = system_wakes,
+};
+
+static void quiet_here(void *unused)
+{
+	pmuctl_context_cpu_goes();
+}
+
+/*
+ * The system halts, restarts or starts another kernel (kexec). The next one knows nothing of
+ * traces that write to memory, so none may go on. Programs do, and open events, which count
+ * nothing: so it is of no use to wait for them, nor for a lock of ours that they may hold.
+ */
+static int system_stops(struct notifier_block *block, unsigned long action, void *unused)
+{
+	WRITE_ONCE(stopping, true);
+	hwpmu_close();
+	on_each_cpu(quiet_here, NULL, 1);
+	return NOTIFY_DONE;
+}
+
+/* The last one: what others have of us they may still read and close. */
+static struct notifier_block stop_block = {
+	.notifier_call = system_stops,
+	.priority = INT_MIN,
+};
+
+/*
+ * The system has crashed, and starts the kernel that it keeps for that, on whichever CPU, while
+ * the others wait in an NMI for ever. No notifier is called before. But on each CPU this function
+ * is, which stops a trace of the kernel's own driver, and there we stop ours: what was kept in
+ * memory may be wrong by now, so that only registers are written.
+ */
+static int crashes(struct kprobe *probe, struct pt_regs *regs)
+{
+	hwpmu_crash();
+	return 0;
+}
+
+static struct kprobe crash_probe = {
+	.symbol_name = "cpu_emergency_stop_pt",
+	.pre_handler = crashes,
+};
+
+/* Where it cannot be set one traces all the same. */
+static bool crash_probe_is_set;
+
+static int set_crash_probe(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	/* What a registration before has left there would make the next one fail. */
+	crash_probe.addr = NULL;
+	crash_probe.flags = 0;
+	crash_probe_is_set = !register_kprobe(&crash_probe);
+	return 0;
+}
+
+static void drop_crash_probe(struct pmuctl_hook *hook)
+{
+	if (crash_probe_is_set)
+		unregister_kprobe(&crash_probe);
+}
+
+struct pmuctl_hook pmuctl_crash_hook = {
+	.name = "crash", .set = set_crash_probe, .drop = drop_crash_probe,
+};
+
+int __init pmuctl_hotplug_init(void)
+{
+	pmuctl_hook_add(&pmuctl_crash_hook);
+	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
+					  cpu_comes, cpu_goes);
+	if (hotplug_state < 0)
+		return hotplug_state;
+	register_syscore_ops(&sleep_ops);
+	register_reboot_notifier(&stop_block);
+	return 0;
+}
+
+void pmuctl_hotplug_exit(void)
+{
+	unregister_reboot_notifier(&stop_block);
+	unregister_syscore_ops(&sleep_ops);
+	cpuhp_remove_state(hotplug_state);
+	cancel_delayed_work_sync(&aux_work);
+}

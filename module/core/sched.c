@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which groups are on the PMU of a CPU, and when.
+ *
+ * Pinned groups come first, the CPU's before the task's; they take counters away from
+ * flexible ones, and if that does not help they are in error. Flexible groups are put
+ * on in the order of their lists as long as counters last, a group as a whole or not at
+ * all. While one of them has to wait a timer rotates: those that ran go to the end of
+ * their list, so that those that waited are the first to choose, and the CPU's groups
+ * and the task's take turns at choosing first. A task whose turns are over before the
+ * timer comes rotates when it is switched out.
+ *
+ * A group that is on the PMU and can stay there is not touched.
+ */
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+
+#include "core/admission.h"
+#include "core/cpu_state.h"
+#include "core/sched.h"
+#include "core/times.h"
+#include "sample/sampling.h"
+#include "soft/soft.h"
+
+#define ROTATION_US_MIN	100
+#define ROTATION_US_MAX	1000000
+/* What is left of a turn may be less than a timer is worth. */
+#define TURN_NS_MIN	(20 * NSEC_PER_USEC)
+
+static unsigned int rotation_us = 4000;
+module_param(rotation_us, uint, 0644);
+MODULE_PARM_DESC(rotation_us,
+		 "Microseconds after which groups that wait for counters get their turn (100 to 1000000, default 4000)");
+
+void pmuctl_sched_account(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+	u64 now = sched_clock();
+
+	for_each_group_member(event, leader)
+		pmuctl_times_account(event->tally, now);
+}
+
+/* ---- One group ---- */
+
+static bool may_count(const struct pmuctl_event *event, bool idle)
+{
+	return event->enabled && !(idle && event->exclude_idle) &&
+		(event->cpu < 0 || event->cpu == smp_processor_id());
+}
+
+/* May it count, as far as it is concerned itself? */
+static bool is_eligible(struct pmuctl_event *event, bool idle)
+{
+	if (event->sampling)
+		pmuctl_sampling_expire(event);
+	return may_count(event, idle);
+}
+
+/*
+ * Bring times up to date, and who may count. Returns true if what is on the PMU is what
+ * should be, if the group is on at all.
+ */
+static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
+{
+	struct pmuctl_tally *tally = leader->tally;
+	bool on = tally->counter.running;
+	struct pmuctl_event *event;
+	bool may, right;
+
+	may = is_eligible(leader, idle) && !leader->error;
+	pmuctl_times_account(tally, now);
+	tally->eligible = may;
+	right = may || !on;
+	for (event = pmuctl_group_next(leader); event;
+	     event = pmuctl_group_next(event)) {
+		tally = event->tally;
+		pmuctl_times_account(tally, now);
+		tally->eligible = is_eligible(event, idle) && may;
+		if (tally->counter.running != (on && tally->eligible))
+			right = false;
+	}
+	return right;
+}
+
+static void clear_eligible(struct pmuctl_event *event)
+{
+	for (; event; event = pmuctl_group_next(event))
+		event->tally->eligible = false;
+}
+
+static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_tally *leader)
+{
+	if (!leader->on_pmu)
+		return;
+	leader->on_pmu = false;
+	if (!--pc->nr_groups)
+		pc->exclusive = false;
+}
+
+static void stop_batch(struct pmuctl_cpu *pc, unsigned int n)
+{
+	hwpmu_stop(pc->batch, n);
+	if (READ_ONCE(pmuctl_times_asked))
+		pmuctl_times_add_told(pc->batch, n);
+}
+
+static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
+			    struct pmuctl_event *event)
+{
+	if (!event->tally->counter.running)
+		return n;
+	if (event->soft)
+		pmuctl_soft_stop(event);
+	else
+		pc->batch[n++] = &event->tally->counter;
+	return n;
+}
+
+/* Add a group's counters to the batch that is to be stopped; software events stop now. */
+static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
+				struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	if (!leader->tally->counter.running)
+		return n;
+	for_each_group_member(event, leader)
+		n = add_one(pc, n, event);
+	leave_pmu(pc, leader->tally);
+	return n;
+}
+
+void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+{
+	unsigned int n = 1;
+
+	pmuctl_sched_account(event->leader);
+	if (event->leader == event)
+		n = add_running(pc, 0, event);
+	else
+		n = add_one(pc, 0, event);
+	stop_batch(pc, n);
+}
+
+/* Those of a group, whose others are on the PMU */
+static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		if (!event->soft || !event->own.eligible || event->own.counter.running)
+			continue;
+		if (event->sampling)
+			pmuctl_sampling_start(pc, event);
+		pmuctl_soft_start(event);
+	}
+}
+
+/* From its first counter on a group is one of those that are on the PMU. */
+static bool may_use_pmu(const struct pmuctl_cpu *pc,
+			const struct pmuctl_event *leader)
+{
+	return leader->tally->on_pmu ||
+	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
+}
+
+/*
+ * Put on the PMU those of a group that may count and are not there: all, or none of them.
+ * A group of nothing but software events always can.
+ */
+static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	u64 usable = pmuctl_usable_counters(leader->context, pc->context.cpu);
+	struct pmuctl_event *event;
+	bool soft = false, traces = false;
+	unsigned int n = 0;
+
+	/* It is neither waiting nor in error: its time runs, and it does not. */
+	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
+		return true;
+	for_each_group_member(event, leader) {
+		struct pmuctl_tally *tally = event->tally;
+
+		if (!tally->eligible || tally->counter.running)
+			continue;
+		if (event->soft) {
+			soft = true;
+			traces |= !!event->aux;
+			continue;
+		}
+		if (n == ARRAY_SIZE(pc->batch))
+			return false;
+		tally->counter.usable = hwpmu_allowed_here(&tally->counter) & usable;
+		if (pc->full && !(tally->counter.usable & ~pc->full))
+			return false;
+		if (event->sampling)
+			pmuctl_sampling_start(pc, event);
+		pc->batch[n++] = &tally->counter;
+	}
+	if (n && !may_use_pmu(pc, leader))
+		return false;
+	if (n ? hwpmu_start(pc->batch, n) : !traces || hwpmu_may_start()) {
+		if (n && !leader->tally->on_pmu) {
+			leader->tally->on_pmu = true;
+			pc->nr_groups++;
+			pc->exclusive = leader->exclusive;
+		}
+		if (soft)
+			start_soft(pc, leader);
+		return true;
+	}
+	/* As above; but what is pinned was to count all the time. */
+	if (!hwpmu_may_start())
+		return leader->class != PMUCTL_PINNED;
+	/* All counters that it could get by moving others are taken. */
+	if (n == 1)
+		pc->full |= pc->batch[0]->usable;
+	return false;
+}
+
+/* ---- All groups of a CPU ---- */
+
+/* Take off what may not be on, and bring all times up to date. */
+static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+		       bool idle, u64 now)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	for_each_group(leader, class, ctx)
+		if (!update_group(leader, idle, now))
+			n = add_running(pc, n, leader);
+	if (n)
+		stop_batch(pc, n);
+}
+
+static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	unsigned int n = 0;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
+		if (!pmuctl_group_is_soft(leader))
+			n = add_running(pc, n, leader);
+	stop_batch(pc, n);
+}
+
+static void stop_all_flexible(struct pmuctl_cpu *pc)
+{
+	stop_flexible(pc, &pc->context);
+	if (pc->task_context)
+		stop_flexible(pc, pc->task_context);
+}
+
+static void set_error(struct pmuctl_event *leader)
+{
+	leader->error = true;
+	leader->context->kin = 0;
+	clear_eligible(leader);
+}
+
+/*
+ * @stopped: the flexible ones are off already, for another pinned one: there may be many that find
+ * nothing, and that go through these each.
+ */
+static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx, bool *stopped)
+{
+	struct pmuctl_event *leader;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
+		if (!leader->tally->eligible || leader->tally->counter.running ||
+		    start_members(pc, leader))
+			continue;
+		if (!*stopped) {
+			*stopped = true;
+			stop_all_flexible(pc);
+			pc->full = 0;
+			if (start_members(pc, leader))
+				continue;
+		}
+		set_error(leader);
+	}
+}
+
+static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+			   u64 now)
+{
+	struct pmuctl_event *leader;
+	bool waiting = false;
+
+	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
+		if (leader->tally->eligible && !leader->tally->counter.running &&
+		    !start_members(pc, leader))
+			waiting = true;
+	if (waiting && !ctx->waiting)
+		ctx->turn_start = now;
+	ctx->waiting = waiting;
+	pc->waiting |= waiting;
+}
+
+static ktime_t rotation_time(void)
+{
+	u64 us = clamp_t(u64, READ_ONCE(rotation_us), ROTATION_US_MIN,
+			 ROTATION_US_MAX);
+
+	return ns_to_ktime(us * NSEC_PER_USEC);
+}
+
+/* A task's turn goes on where it was when the task was switched out. */
+static void start_rotating(struct pmuctl_cpu *pc, u64 now)
+{
+	const struct pmuctl_context *ctx = pc->task_context;
+	u64 turn = ktime_to_ns(rotation_time());
+	u64 used = 0;
+
+	if (ctx && ctx->waiting && now > ctx->turn_start)
+		used = now - ctx->turn_start;
+	turn -= min(used, turn - TURN_NS_MIN);
+	hrtimer_start(&pc->timer, ns_to_ktime(turn), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Those that are on go to the end, in their order; those that waited come first. */
+static void move_running_to_end(struct pmuctl_context *ctx)
+{
+	struct list_head *list = &ctx->groups[PMUCTL_FLEXIBLE];
+	struct pmuctl_event *leader, *next;
+	LIST_HEAD(ran);
+
+	list_for_each_entry_safe(leader, next, list, node)
+		if (leader->tally->counter.running)
+			list_move_tail(&leader->node, &ran);
+	list_splice_tail(&ran, list);
+	ctx->kin = 0;
+}
+
+static void end_turn_of(struct pmuctl_context *ctx, u64 now)
+{
+	move_running_to_end(ctx);
+	ctx->turn_start = now;
+}
+
+static void end_turn(struct pmuctl_cpu *pc, u64 now)
+{
+	end_turn_of(&pc->context, now);
+	if (pc->task_context)
+		end_turn_of(pc->task_context, now);
+	stop_all_flexible(pc);
+	pc->task_first = !pc->task_first;
+	pc->rotations++;
+}
+
+static bool has_groups(const struct pmuctl_context *ctx)
+{
+	return !list_empty(&ctx->groups[PMUCTL_PINNED]) ||
+		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
+}
+
+/* Tell user space what is on which counter now; events of CPUs have no such pages. */
+static void write_pages(struct pmuctl_cpu *pc)
+{
+	if (pc->task_context && pc->task_context->nr_user_pages)
+		pmuctl_userpage_write_all(pc->task_context);
+}
+
+/* Why it is time to choose */
+enum occasion {
+	CHANGE,		/* some state has changed */
+	LOAD,		/* the task's context has just been loaded */
+	TURN,		/* those that run have had their turn */
+};
+
+/* All of it happens at one instant. */
+static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
+		   enum occasion why, u64 now)
+{
+	struct pmuctl_context *of_task = pc->task_context;
+	bool of_cpu = has_groups(&pc->context);
+	bool idle = is_idle_task(task);
+	bool stopped = false;
+
+	lockdep_assert_held(&pc->context.lock);
+	pc->waiting = false;
+	if (pc->context.loaded_cpu < 0)
+		return; /* the CPU goes offline, its PMU is not ours any more */
+
+	if (of_cpu)
+		stop_wrong(pc, &pc->context, idle, now);
+	if (of_task)
+		stop_wrong(pc, of_task, idle, now);
+	if (why == TURN)
+		end_turn(pc, now);
+	else if (why == LOAD && pc->task_first && of_task->waiting)
+		stop_flexible(pc, &pc->context);
+	pc->full = 0;
+
+	if (of_cpu)
+		start_pinned(pc, &pc->context, &stopped);
+	if (of_task) {
+		start_pinned(pc, of_task, &stopped);
+		if (pc->task_first)
+			start_flexible(pc, of_task, now);
+	}
+	if (of_cpu)
+		start_flexible(pc, &pc->context, now);
+	if (of_task && !pc->task_first)
+		start_flexible(pc, of_task, now);
+	hwpmu_commit();
+
+	write_pages(pc);
+	if (pc->ticking && !hrtimer_active(&pc->tick))
+		pmuctl_sched_start_ticking(pc);
+	if (pc->waiting && (why == LOAD || !hrtimer_active(&pc->timer)))
+		start_rotating(pc, now);
+}
+
+void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
+{
+	choose(pc, task, CHANGE, sched_clock());
+}
+
+static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	for_each_group(leader, class, ctx) {
+		if (!pmuctl_group_needs_pmu(leader))
+			continue;
+		pmuctl_sched_account(leader);
+		n = add_running(pc, n, leader);
+	}
+	stop_batch(pc, n);
+}
+
+void pmuctl_sched_stopped(void)
+{
+	struct pmuctl_cpu *pc = pmuctl_cpu_of(smp_processor_id());
+
+	pmuctl_cpu_lock(pc);
+	stop_all(pc, &pc->context);
+	if (pc->task_context)
+		stop_all(pc, pc->task_context);
+	choose(pc, current, CHANGE, sched_clock());
+	pmuctl_cpu_unlock(pc);
+}
+
+void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
+{
+	struct pmuctl_context *ctx = pc->task_context;
+	u64 now = sched_clock();
+
+	if (ctx)
+		ctx->turn_start = now - ctx->turn_used;
+	choose(pc, task, ctx ? LOAD : CHANGE, now);
+}
+
+/*
+ * Of a group that is on take off, and put on, those members that are not as they should be;
+ * the others go on. Returns false if one finds no counter: then the group is off.
+ */
+static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+	unsigned int n = 0;
+
+	for_each_group_member(event, leader)
+		if (!event->tally->eligible)
+			n = add_one(pc, n, event);
+	stop_batch(pc, n);
+	if (start_members(pc, leader))
+		return true;
+	stop_batch(pc, add_running(pc, 0, leader));
+	return false;
+}
+
+bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+{
+	if (pc->waiting || pc->context.loaded_cpu < 0)
+		return false;
+
+	pc->full = 0;
+	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
+	    !(leader->tally->eligible && mend_group(pc, leader)))
+		stop_batch(pc, add_running(pc, 0, leader));
+	if (leader->tally->eligible && !leader->tally->counter.running &&
+	    !start_members(pc, leader)) {
+		clear_eligible(leader); /* its time begins when it is chosen */
+		return false;
+	}
+	hwpmu_commit();
+	write_pages(pc);
+	if (pc->ticking && !hrtimer_active(&pc->tick))
+		pmuctl_sched_start_ticking(pc);
+	return true;
+}
+
+/* As add_running(), and nothing of it may count; one pass, as switches need it. */
+static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
+				 struct pmuctl_event *leader, u64 now)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		struct pmuctl_tally *tally = event->tally;
+
+		pmuctl_times_account(tally, now);
+		tally->eligible = false;
+		n = add_one(pc, n, event);
+	}
+	leave_pmu(pc, leader->tally);
+	return n;
+}
+
+void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	u64 now = sched_clock();
+	enum pmuctl_class class;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->waiting && now - ctx->turn_start >= ktime_to_ns(rotation_time())) {
+		end_turn_of(ctx, now);
+		pc->task_first = !pc->task_first;
+		pc->rotations++;
+	}
+	ctx->turn_used = now - ctx->turn_start;
+	for_each_group(leader, class, ctx)
+		n = unload_group(pc, n, leader, now);
+	if (n)
+		stop_batch(pc, n);
+	if (ctx->nr_user_pages)
+		pmuctl_userpage_write_all(ctx);
+}
+
+/* ---- Rotation ---- */
+
+static enum hrtimer_restart rotate(struct hrtimer *timer)
+{
+	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, timer);
+
+	/* The timers of a CPU that went offline come to another one. */
+	if (pc->context.cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+
+	pmuctl_cpu_lock(pc);
+	if (pc->waiting)
+		choose(pc, current, TURN, sched_clock());
+	pmuctl_cpu_unlock(pc);
+
+	if (!pc->waiting)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, rotation_time());
+	return HRTIMER_RESTART;
+}
+
+/* ---- The tick ---- */
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, tick);
+	bool again;
+
+	if (pc->context.cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+
+	pmuctl_cpu_lock(pc);
+	again = pmuctl_tick(pc);
+	pc->ticking = again;
+	pmuctl_cpu_unlock(pc);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(PMUCTL_TICK_NS));
+	return HRTIMER_RESTART;
+}
+
+void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc)
+{
+	pc->ticking = true;
+	if (!hrtimer_active(&pc->tick))
+		hrtimer_start(&pc->tick, ns_to_ktime(PMUCTL_TICK_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+void pmuctl_sched_init(struct pmuctl_cpu *pc)
+{
+	raw_spin_lock_init(&pc->no_task_lock);
+	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	pc->timer.function = rotate;
+	hrtimer_init(&pc->tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	pc->tick.function = tick;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of event file descriptors share: event_fd.c makes and ends them and
+ * reads, event_fd_ioctl.c has their ioctls, event_fd_mmap.c maps them.
+ */
+#ifndef PMUCTL_EVENT_FD_H
+#define PMUCTL_EVENT_FD_H
+
+#include "front/front.h"
+#include "sample/output.h"
+
+/**
+ * struct event_file - what an event file descriptor is
+ * @event: the event; constant.
+ * @opener: has those of the thread that opened it; constant, referenced.
+ * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
+ *	referenced.
+ * @quota: what it is counted in; NULL: in none. Constant.
+ * @node: in those of @opener, whose mutex protects it.
+ * @last: the last refusal of an ioctl or read on it.
+ */
+struct event_file {
+	struct pmuctl_event *event;
+	struct pmuctl_opener *opener;
+	struct pmuctl_process *process;
+	struct pmuctl_quota *quota;
+	struct list_head node;
+	struct pmuctl_last last;
+};
+
+/* event_fd_opener.c: what the current thread has opened, with a reference; NULL if that is nothing,
+ * or, of a @new one, without memory. Process, may sleep, as the others.
+ */
+struct pmuctl_opener *pmuctl_opener_get(bool new);
+void pmuctl_opener_put(struct pmuctl_opener *opener);
+
+/* Put a file on the list of its opener, or take it off. */
+void pmuctl_opener_add(struct event_file *ef);
+void pmuctl_opener_del(struct event_file *ef);
+
+/**
+ * pmuctl_event_fd_get() - the event of a file descriptor
+ * @fd: of the caller.
+ * @file: is filled; to be given to fput(), as long the event stays open.
+ *
+ * Context: Process.
+ * Return: the event; NULL if it is no event file descriptor.
+ */
+struct pmuctl_event *pmuctl_event_fd_get(int fd, struct file **file);
+
+/* Let an event write to the buffer of another; NULL: of none. As pmuctl_output_redirect() */
+int pmuctl_event_set_output(struct pmuctl_event *event, struct pmuctl_event *to,
+			    struct pmuctl_explanation *why);
+
+long pmuctl_event_fd_ioctl(struct file *file, unsigned int number,
+			   unsigned long arg);
+#ifdef CONFIG_COMPAT
+long pmuctl_event_fd_compat_ioctl(struct file *file, unsigned int number,
+				  unsigned long arg);
+#else
+#define pmuctl_event_fd_compat_ioctl	NULL
+#endif
+
+#endif /* PMUCTL_EVENT_FD_H */

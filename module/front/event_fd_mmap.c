@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Mapping an event file descriptor: one page, with which a thread reads its own counter
+ * without a system call; or that and 2^n more, the buffer for its records. The mapping
+ * keeps the event open. Process context only.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+
+#include "aux/aux.h"
+#include "compat/vma.h"
+#include "front/event_fd.h"
+#include "sample/buffer.h"
+#include "sample/output.h"
+
+/* mremap() moves a mapping by a second one. A fork copies none, nor does it split. */
+static void own_open(struct vm_area_struct *vma)
+{
+	/* Cannot fail: there is one already. */
+	pmuctl_user_mm_get(vma->vm_mm);
+}
+
+static void own_close(struct vm_area_struct *vma)
+{
+	pmuctl_user_mm_put(vma->vm_mm);
+}
+
+static const struct vm_operations_struct own_ops = {
+	.open = own_open,
+	.close = own_close,
+};
+
+static int map_page(struct pmuctl_event *event, struct vm_area_struct *vma,
+		    bool own)
+{
+	struct page *page = pmuctl_userpage_get(event, own);
+
+	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
+}
+
+/* ---- Buffers ---- */
+
+static struct pmuctl_output *output_of(struct vm_area_struct *vma)
+{
+	const struct event_file *ef = vma->vm_file->private_data;
+
+	return ef->event->output;
+}
+
+static void buffer_open(struct vm_area_struct *vma)
+{
+	pmuctl_buffer_map_again(output_of(vma), vma->vm_private_data);
+}
+
+static void buffer_close(struct vm_area_struct *vma)
+{
+	pmuctl_buffer_unmap(output_of(vma), vma->vm_private_data);
+}
+
+static const struct vm_operations_struct buffer_ops = {
+	.open = buffer_open,
+	.close = buffer_close,
+};
+
+static int insert_pages(struct vm_area_struct *vma,
+			const struct pmuctl_buffer *buffer)
+{
+	unsigned long i;
+	int err = 0;
+
+	for (i = 0; !err && i <= buffer->nr_pages; i++)
+		err = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE,
+				     ring_page(buffer->ring, i));
+	return err;
+}
+
+static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
+		      struct pmuctl_explanation *why)
+{
+	struct pmuctl_output *output = pmuctl_event_get_output(event);
+	unsigned long nr_pages = vma_pages(vma) - 1;
+	struct pmuctl_buffer *buffer;
+	unsigned int flags = 0;
+
+	if (!output)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (!is_power_of_2(nr_pages))
+		return pmuctl_refuse(why, MMAP_SIZE, "",
+				     vma->vm_end - vma->vm_start);
+	if (!(vma->vm_flags & VM_WRITE))
+		flags |= RING_OVERWRITE;
+	if (output->backward)
+		flags |= RING_BACKWARD;
+	buffer = pmuctl_buffer_map(output, nr_pages, flags, why);
+	if (IS_ERR(buffer))
+		return PTR_ERR(buffer);
+	if (insert_pages(vma, buffer)) {
+		pmuctl_buffer_unmap(output, buffer);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	vma->vm_private_data = buffer;
+	vma->vm_ops = &buffer_ops;
+	return 0;
+}
+
+/* ---- AUX buffers ---- */
+
+static struct pmuctl_event *event_of(struct vm_area_struct *vma)
+{
+	const struct event_file *ef = vma->vm_file->private_data;
+
+	return ef->event;
+}
+
+static void aux_open(struct vm_area_struct *vma)
+{
+	pmuctl_aux_map_again(event_of(vma));
+}
+
+static void aux_close(struct vm_area_struct *vma)
+{
+	pmuctl_aux_unmap(event_of(vma));
+}
+
+static const struct vm_operations_struct aux_vm_ops = {
+	.open = aux_open,
+	.close = aux_close,
+};
+
+static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
+		   struct pmuctl_explanation *why)
+{
+	unsigned int flags = vma->vm_flags & VM_WRITE ? 0 : AUXBUF_OVERWRITE;
+	struct auxbuf *buf;
+	unsigned long i;
+	int err = 0;
+
+	buf = pmuctl_aux_map(event, (u64)vma->vm_pgoff << PAGE_SHIFT,
+			     vma_pages(vma), flags, why);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	for (i = 0; !err && i < vma_pages(vma); i++)
+		err = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE,
+				     auxbuf_page(buf, i));
+	if (err) {
+		pmuctl_aux_unmap(event);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	vma->vm_ops = &aux_vm_ops;
+	return 0;
+}
+
+int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
+			 struct pmuctl_explanation *why)
+{
+	bool own = pmuctl_userpage_is_own(event);
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return pmuctl_refuse(why, MMAP_PRIVATE, "");
+	if (vma->vm_pgoff && event->aux) {
+		compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+		return map_aux(event, vma, why);
+	}
+	if (vma->vm_pgoff)
+		return pmuctl_refuse(why, MMAP_OFFSET, "",
+				     (u64)vma->vm_pgoff << PAGE_SHIFT);
+	compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	if (vma_pages(vma) > 1)
+		return map_buffer(event, vma, why);
+	/* madvise() cannot undo the first of these then. */
+	compat_vm_flags_set(vma, VM_IO);
+	if (own && !pmuctl_user_mm_get(vma->vm_mm))
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (map_page(event, vma, own)) {
+		if (own)
+			pmuctl_user_mm_put(vma->vm_mm);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	if (own)
+		vma->vm_ops = &own_ops;
+	return 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The front: what user space talks to. Only here are user pointers and struct file.
+ */
+#ifndef PMUCTL_FRONT_H
+#define PMUCTL_FRONT_H
+
+#include <linux/spinlock.h>
+
+#include "core/event.h"
+
+struct device;
+struct file;
+struct pmuctl_quota;
+struct vm_area_struct;
+
+/**
+ * struct pmuctl_last - the explanation of the last refusal on a file descriptor
+ * @lock: protects @explanation.
+ * @explanation: all zero if nothing was refused yet.
+ */
+struct pmuctl_last {
+	spinlock_t lock; /* @explanation */
+	struct pmuctl_explanation explanation;
+};
+
+static inline void pmuctl_last_init(struct pmuctl_last *last)
+{
+	spin_lock_init(&last->lock);
+}
+
+/* Keep the explanation of an error, its number positive, for PMUCTL_IOC_EXPLAIN. Process. */
+void pmuctl_last_set(struct pmuctl_last *last, int error,
+		     struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_last_fetch() - PMUCTL_IOC_EXPLAIN
+ * @last: what to tell.
+ * @arg: user's struct pmuctl_explanation with its size filled in.
+ * @why: filled if the size is wrong.
+ *
+ * Return: 0, -EINVAL, -E2BIG, -EFAULT.
+ */
+int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
+		      struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_copy_versioned() - copy a structure that starts with its size from user space
+ * @dst: gets it, zero-extended.
+ * @known: sizeof(*dst).
+ * @least: size of its first version.
+ * @src: the user's.
+ * @size: is set to the size that the user gave.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, -EINVAL, -E2BIG, -EFAULT.
+ */
+int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
+			  const void __user *src, u32 *size,
+			  struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_copy_question() - copy a structure that is to be filled, and that has no flags yet
+ * @dst: gets it; begins with its size and its flags.
+ * @known: sizeof(*dst), and the size of its first version.
+ * @src: the user's.
+ * @size: is set to the size that the user gave.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pmuctl_copy_versioned(); -EINVAL: a flag is set.
+ */
+int pmuctl_copy_question(void *dst, size_t known, const void __user *src, u32 *size,
+			 struct pmuctl_explanation *why);
+
+/* The reverse; @known bytes at @src, as many of them as the user's @size. */
+int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
+		     struct pmuctl_explanation *why);
+
+/* front/aux_sysfs.c: PMUCTL_IOC_DRIVER, and what is in sysfs */
+long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
+			 struct pmuctl_explanation *why);
+int pmuctl_dev_aux_init(struct device *device);
+void pmuctl_dev_aux_exit(void);
+
+/* dev.c: /dev/pmuctl */
+int pmuctl_dev_init(void);
+void pmuctl_dev_exit(void);
+
+/**
+ * pmuctl_event_fd_open() - everything about an open but the copying of its structures
+ * @name: of the tracepoint, if @attr is of one; else NULL.
+ * @attr: validated.
+ * @open: target, group and flags as the user gave them; the flags are supported ones.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: a file descriptor, or -errno.
+ */
+int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
+			 const struct pmuctl_open *open,
+			 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_event_fd_mmap() - map the page of an event, or its buffer
+ * @event: kept open by the mapping.
+ * @vma: the mapping.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep; mmap_lock held.
+ * Return: 0, -EINVAL, -EPERM, -ENOMEM.
+ */
+int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
+			 struct pmuctl_explanation *why);
+
+/* Enable or disable all events that the calling thread opened. Process, may sleep. */
+void pmuctl_event_fd_switch_own(bool enable);
+
+/* debugfs.c; the module works without it, so nothing can fail */
+void pmuctl_debugfs_init(void);
+void pmuctl_debugfs_exit(void);
+
+/* permission.c */
+int pmuctl_permission_init(void);
+void pmuctl_permission_exit(void);
+
+/* The level of the checks, -1 to 3. Any context. */
+int pmuctl_paranoid(void);
+
+/* May the caller see the arguments of tracepoints? Process. */
+bool pmuctl_may_see_raw(void);
+
+/**
+ * pmuctl_may_open() - may the caller open this event?
+ * @attr: validated.
+ * @task: whom it counts, NULL for all of a CPU.
+ * @pid: its id as the caller gave it, for the sentence.
+ * @why: filled on refusal.
+ *
+ * For somebody else's task the answer holds only as long as the task does not exec: ask
+ * again after the event was attached, since from then on an exec that gains privilege
+ * ends it.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EACCES; -EPERM if the kernel is locked down, and its registers are wanted;
+ * -ESRCH if somebody else's task is exiting; -ENOMEM, -ENFILE.
+ */
+int pmuctl_may_open(const struct perf_event_attr *attr,
+		    struct task_struct *task, int pid,
+		    struct pmuctl_explanation *why);
+
+/* event_fd_limit.c: has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
+bool pmuctl_is_unlimited(void);
+
+/**
+ * pmuctl_quota_get() - the caller opens one more event
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to pmuctl_quota_put() when it is closed; NULL: it is not counted; or
+ * ERR_PTR: -EMFILE if the user has as many as he may; -ENOMEM.
+ */
+struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
+void pmuctl_quota_put(struct pmuctl_quota *quota);
+
+#endif /* PMUCTL_FRONT_H */

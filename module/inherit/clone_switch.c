@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A switch between two tasks that have the same events from the same roots, as parent and
+ * child have or two children: what is on the PMU stays there, and only goes on counting for the
+ * other task. No register of the PMU is written. On the CPU of the switch, IRQs off.
+ *
+ * Two contexts are kin if event by event they have the same roots in the same order, enabled
+ * alike. That is found by looking at both, once: then both get the same number, their
+ * kin, which whoever changes something of a context takes away from it. All must count that
+ * may, and nothing may look at the counters meanwhile: no period, no user
+ * pages, no software events.
+ *
+ * As long as nobody looks, all that matters is the sum: then the two exchange their tallies,
+ * event by event. The counters on the PMU are in the tallies, so nothing changes for these, nor
+ * for an NMI that comes meanwhile. A tally is part of the memory of the event that it was made
+ * with, which stays until both have been given up (event.c).
+ *
+ * While a family is locked, and always if a record is to tell what each task has counted, the
+ * switch is split: a hardware counter is read once, for both, and where the one's count ends the
+ * other's begins; each keeps its tally. That is a different instant for each counter, some
+ * instructions apart, but in the kernel: a group that counts there, whose values must always be
+ * of one instant, is switched in the usual way then.
+ *
+ * Only the next task's context is locked: whoever holds that lock may change it, as it is not
+ * loaded; then the switch is done in the usual way. The other one is loaded here, so
+ * nobody changes anything of its events but this CPU, with IRQs off; until we say that it is not
+ * loaded any more, which is the last that we do to it.
+ *
+ * Whoever locks a family says so first (pmuctl_inherit_locked) and looks at contexts later:
+ * on the CPU where one is loaded, or with its lock. Has he looked at one of the two before, we see
+ * that he has locked the family: by his interrupt here; or because we have got that lock after
+ * him, now or when we loaded it. Else he finds both as they are after the exchange.
+ */
+#include <linux/atomic.h>
+#include <linux/sched/clock.h>
+
+#include "inherit/clone_switch.h"
+
+/* What are_groups_alike() finds out about a switch: */
+#define KIN_SPLIT	1	/* it is always to be split, */
+#define KIN_WHOLE	2	/* or must not be. That is a bit of the kin's number too. */
+#define KIN_STEP	4
+
+static atomic64_t last_kin;
+
+/* ---- Are they kin? ---- */
+
+static bool is_simple(const struct pmuctl_event *event)
+{
+	return event->heritage.root && !event->soft && !event->sampling &&
+		event->cpu < 0 && !event->error && !event->tally->counter.user &&
+		event->tally->counter.running == event->tally->eligible;
+}
+
+static bool is_alike(const struct pmuctl_event *a, const struct pmuctl_event *b)
+{
+	return a->heritage.root == b->heritage.root && a->enabled == b->enabled &&
+		!b->error && !b->tally->counter.user;
+}
+
+/* @a is of the context that is loaded. */
+static bool are_groups_alike(struct pmuctl_event *a, struct pmuctl_event *b,
+			     unsigned int *how)
+{
+	bool single = list_empty(&a->siblings);
+
+	while (a && b) {
+		if (!is_simple(a) || !is_alike(a, b))
+			return false;
+		if (a->inherit_stat)
+			*how |= KIN_SPLIT;
+		if (!single && hwpmu_counts_kernel(&a->tally->counter))
+			*how |= KIN_WHOLE;
+		a = pmuctl_group_next(a);
+		b = pmuctl_group_next(b);
+	}
+	return a == b;
+}
+
+static bool are_lists_alike(struct list_head *from, struct list_head *to,
+			    unsigned int *how)
+{
+	struct list_head *a, *b = to->next;
+
+	for (a = from->next; a != from; a = a->next, b = b->next)
+		if (b == to ||
+		    !are_groups_alike(list_entry(a, struct pmuctl_event, node),
+				      list_entry(b, struct pmuctl_event, node),
+				      how))
+			return false;
+	return b == to;
+}
+
+/* All events of a context, one after the other */
+static void chain(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *event, **last = &ctx->first_of_kin;
+	enum pmuctl_class class;
+
+	for_each_group(leader, class, ctx) {
+		for_each_group_member(event, leader) {
+			*last = event;
+			last = &event->next_of_kin;
+		}
+	}
+	*last = NULL;
+}
+
+static bool find_kin(struct pmuctl_context *from, struct pmuctl_context *to)
+{
+	enum pmuctl_class class;
+	unsigned int how = 0;
+
+	if (from->gone || to->gone)
+		return false;
+	for (class = 0; class < PMUCTL_CLASSES; class++)
+		if (!are_lists_alike(&from->groups[class], &to->groups[class],
+				     &how))
+			return false;
+	if ((how & KIN_SPLIT) && (how & KIN_WHOLE))
+		return false;
+	if (!from->kin) {
+		chain(from);
+		from->kin = atomic64_add_return(KIN_STEP, &last_kin);
+		if (how & KIN_SPLIT)
+			from->kin = -from->kin;
+		else
+			from->kin |= how;
+	}
+	chain(to);
+	to->kin = from->kin;
+	return true;
+}
+
+/* ---- The switch ---- */
+
+/* Where the one's count ends the other's begins. */
+static void split(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+		  struct pmuctl_context *to)
+{
+	struct pmuctl_event *each, *other;
+	u64 now = sched_clock();
+	unsigned int n = 0;
+
+	for_each_kin(each, other, from, to) {
+		struct pmuctl_tally *a = each->tally, *b = other->tally;
+
+		b->on_pmu = a->on_pmu;
+		a->on_pmu = false;
+		b->eligible = a->eligible;
+		if (!a->eligible)
+			continue;
+		a->eligible = false;
+		a->time_enabled += now - a->stamp;
+		b->stamp = now;
+		if (!a->counter.running)
+			continue; /* there are CPUs of several types */
+		a->time_running += now - a->stamp;
+		pc->batch[n] = &a->counter;
+		pc->heirs[n++] = &b->counter;
+	}
+	hwpmu_hand_over(pc->batch, pc->heirs, n);
+}
+
+static bool switch_locked(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+			  struct pmuctl_context *to)
+{
+	bool whole;
+
+	if (!(from->kin && from->kin == to->kin) && !find_kin(from, to))
+		return false;
+	whole = from->kin > 0 && !atomic_read(&pmuctl_inherit_locked);
+	if (!whole && from->kin > 0 && (from->kin & KIN_WHOLE))
+		return false;
+	if (whole)
+		pmuctl_kin_exchange(from, to);
+	else
+		split(pc, from, to);
+	pmuctl_kin_load(pc, from, to);
+	return true;
+}
+
+bool pmuctl_kin_switch_rarely(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+			      struct pmuctl_context *to)
+{
+	bool done;
+
+	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch ||
+	    !raw_spin_trylock(&to->lock))
+		return false;
+	done = switch_locked(pc, from, to);
+	raw_spin_unlock(&to->lock);
+	return done;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the children of an event have counted: those that have ended, and those that live,
+ * each of these at one instant. Process context.
+ */
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+
+#include "core/event.h"
+#include "core/sched.h"
+#include "inherit/inherit.h"
+#include "soft/soft.h"
+
+/**
+ * struct sum - what a walk adds to
+ * @family: whose walk it is.
+ * @counts: of pmuctl_inherit_add(), as
+ * @n: is.
+ * @group: all of a group are wanted.
+ * @child: of which an instant is read.
+ */
+struct sum {
+	struct pmuctl_family *family;
+	struct pmuctl_counts *counts;
+	unsigned int n;
+	bool group;
+	struct pmuctl_event *child;
+};
+
+static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < sum->n; i++)
+		if (sum->counts[i].id == id)
+			return &sum->counts[i];
+	return NULL;
+}
+
+static void add_child(const struct sum *sum, struct pmuctl_event *child)
+{
+	struct pmuctl_counts *counts = counts_of(sum, child->id);
+	const struct pmuctl_tally *tally = child->tally;
+
+	child->heritage.seen = sum->family->walk;
+	if (!counts)
+		return;
+	counts->value += pmuctl_count(child) - tally->base;
+	counts->time_enabled += tally->time_enabled;
+	counts->time_running += tally->time_running;
+}
+
+/* At one instant; the context is locked, and loaded here or nowhere. */
+static void add_live(struct pmuctl_context *ctx, void *arg)
+{
+	const struct sum *sum = arg;
+	struct pmuctl_event *event;
+	bool freeze;
+
+	if (sum->child->ended)
+		return; /* it stays listed */
+	pmuctl_sched_account(sum->child->leader);
+	if (!sum->group) {
+		add_child(sum, sum->child);
+		return;
+	}
+	freeze = sum->child->leader->tally->counter.running;
+	if (freeze)
+		hwpmu_freeze();
+	for_each_group_member(event, sum->child->leader)
+		add_child(sum, event);
+	if (freeze)
+		hwpmu_thaw();
+}
+
+static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
+{
+	struct pmuctl_heritage *h;
+	struct pmuctl_past *past;
+
+	raw_spin_lock_irq(&shard->lock);
+	shard->walked = true;
+	list_for_each_entry(h, &sum->family->roots, sibling) {
+		struct pmuctl_counts *counts = counts_of(sum, pmuctl_heir(h)->id);
+
+		if (!counts)
+			continue;
+		past = per_cpu_ptr(h->past, cpu);
+		counts->value += past->value;
+		counts->time_enabled += past->time_enabled;
+		counts->time_running += past->time_running;
+	}
+	raw_spin_unlock_irq(&shard->lock);
+
+	for_each_child(h, shard) {
+		cond_resched();
+		sum->child = pmuctl_heir(h);
+		if (h->seen == sum->family->walk ||
+		    !counts_of(sum, sum->child->id))
+			continue;
+		pmuctl_context_call(sum->child->context, add_live, sum);
+		/* It had ended, or has meanwhile, but after we came here. */
+		if (h->seen != sum->family->walk)
+			add_child(sum, sum->child);
+	}
+	pmuctl_shard_leave(shard);
+}
+
+void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
+			struct pmuctl_counts *counts, unsigned int n)
+{
+	struct pmuctl_family *family = event->heritage.family;
+	struct sum sum = {
+		.family = family, .counts = counts, .n = n, .group = group,
+	};
+	int cpu;
+
+	lockdep_assert_held(&family->mutex);
+	family->walk++;
+	for_each_possible_cpu(cpu)
+		add_shard(&sum, per_cpu_ptr(family->shards, cpu), cpu);
+}
+
+/**
+ * struct reset - a child that is to be reset
+ * @child: which.
+ * @ended: it could not be: it has ended before.
+ */
+struct reset {
+	struct pmuctl_event *child;
+	bool ended;
+};
+
+static void reset_live(struct pmuctl_context *ctx, void *arg)
+{
+	struct reset *reset = arg;
+	struct pmuctl_event *child = reset->child;
+
+	reset->ended = child->ended;
+	if (!reset->ended)
+		child->tally->base = pmuctl_count(child);
+}
+
+static void reset_child(struct pmuctl_event *child)
+{
+	struct pmuctl_heritage *h = &child->heritage;
+	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
+	struct reset reset = { .child = child };
+
+	pmuctl_context_call(child->context, reset_live, &reset);
+	if (!reset.ended)
+		return;
+	/* What it counted is in the past. */
+	raw_spin_lock_irq(&shard->lock);
+	per_cpu_ptr(h->root->heritage.past, h->shard)->value -=
+		child->tally->counter.count - child->tally->base;
+	raw_spin_unlock_irq(&shard->lock);
+}
+
+static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_heritage *h;
+
+		raw_spin_lock_irq(&shard->lock);
+		shard->walked = true;
+		per_cpu_ptr(event->heritage.past, cpu)->value = 0;
+		raw_spin_unlock_irq(&shard->lock);
+		for_each_child(h, shard) {
+			if (h->root == event)
+				reset_child(pmuctl_heir(h));
+			cond_resched();
+		}
+		pmuctl_shard_leave(shard);
+	}
+}
+
+void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
+{
+	struct pmuctl_family *family = event->heritage.family;
+	struct pmuctl_heritage *h;
+
+	lockdep_assert_held(&family->mutex);
+	list_for_each_entry(h, &family->roots, sibling)
+		if (pmuctl_is_meant(h, event, group))
+			reset_root(family, pmuctl_heir(h));
+}

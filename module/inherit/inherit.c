@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Families of events that are inherited, and walks over their children; inherit.h says how
+ * it works. Children begin and end in inherit/task.c, and are counted in inherit/count.c.
+ */
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "core/event.h"
+#include "inherit/inherit.h"
+#include "sample/sampling.h"
+
+struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h)
+{
+	return container_of(h, struct pmuctl_event, heritage);
+}
+
+bool pmuctl_is_child(const struct pmuctl_event *event)
+{
+	return event->heritage.root && event->heritage.root != event;
+}
+
+bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+		     bool group)
+{
+	const struct pmuctl_event *each = pmuctl_heir(root);
+
+	return each == event || (group && each->leader == event->leader);
+}
+
+/* ---- Families ---- */
+
+static struct pmuctl_family *make_family(void)
+{
+	struct pmuctl_family *family;
+	int cpu;
+
+	family = kzalloc(sizeof(*family), GFP_KERNEL_ACCOUNT);
+	if (!family)
+		return NULL;
+	family->shards = alloc_percpu_gfp(struct pmuctl_shard, GFP_KERNEL_ACCOUNT);
+	if (!family->shards) {
+		kfree(family);
+		return NULL;
+	}
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
+
+		raw_spin_lock_init(&shard->lock);
+		INIT_LIST_HEAD(&shard->children);
+	}
+	mutex_init(&family->mutex);
+	INIT_LIST_HEAD(&family->roots);
+	refcount_set(&family->refs, 1);
+	return family;
+}
+
+static void put_family(struct pmuctl_family *family)
+{
+	if (!refcount_dec_and_test(&family->refs))
+		return;
+	free_percpu(family->shards);
+	kfree(family);
+}
+
+int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
+			 const struct perf_event_attr *attr,
+			 struct pmuctl_explanation *why)
+{
+	struct pmuctl_heritage *h = &event->heritage;
+
+	if (leader && !leader->heritage.family != !attr->inherit)
+		return pmuctl_refuse(why, SIBLING_INHERIT, "attr.inherit");
+	if (!attr->inherit)
+		return 0;
+	h->past = alloc_percpu_gfp(struct pmuctl_past, GFP_KERNEL_ACCOUNT);
+	if (!h->past)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (leader) {
+		h->family = leader->heritage.family;
+		refcount_inc(&h->family->refs);
+	} else {
+		h->family = make_family();
+	}
+	if (!h->family) {
+		free_percpu(h->past);
+		h->past = NULL;
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	h->root = event;
+	h->thread_only = attr->inherit_thread;
+	mutex_lock(&h->family->mutex);
+	list_add_tail(&h->sibling, &h->family->roots);
+	mutex_unlock(&h->family->mutex);
+	return 0;
+}
+
+void pmuctl_inherit_free(struct pmuctl_event *event)
+{
+	struct pmuctl_heritage *h = &event->heritage;
+
+	if (!h->family)
+		return;
+	mutex_lock(&h->family->mutex);
+	list_del(&h->sibling);
+	mutex_unlock(&h->family->mutex);
+	put_family(h->family);
+	free_percpu(h->past);
+}
+
+atomic_t pmuctl_inherit_locked;
+
+void pmuctl_inherit_lock(struct pmuctl_event *event)
+{
+	atomic_inc(&pmuctl_inherit_locked);
+	mutex_lock(&event->heritage.family->mutex);
+}
+
+void pmuctl_inherit_unlock(struct pmuctl_event *event)
+{
+	atomic_dec(&pmuctl_inherit_locked);
+	mutex_unlock(&event->heritage.family->mutex);
+}
+
+/* ---- Walks ---- */
+
+/* So many are gone through at a time: with interrupts off, or freed by RCU. */
+#define BATCH	64
+
+/*
+ * They are not listed any more. Who found one before may still look at it, so the memory goes
+ * later; that of some at once, which costs less than if RCU were told of each.
+ */
+void pmuctl_inherit_release(struct list_head *list)
+{
+	struct pmuctl_heritage *h, *next, *chain = NULL;
+	unsigned int n = 0;
+
+	list_for_each_entry_safe(h, next, list, kin) {
+		pmuctl_context_put(pmuctl_heir(h)->context);
+		h->next_ended = chain;
+		chain = h;
+		if (&next->kin == list || ++n % BATCH == 0) {
+			pmuctl_event_free_later(pmuctl_heir(h));
+			chain = NULL;
+		}
+	}
+}
+
+/*
+ * Whoever was making a child here has listed it when we have the lock; whoever does so later
+ * sees what was changed before. So the lock is taken for an empty list too.
+ */
+static void walk_begin(struct pmuctl_shard *shard)
+{
+	raw_spin_lock_irq(&shard->lock);
+	shard->walked = true;
+	raw_spin_unlock_irq(&shard->lock);
+}
+
+/* Take some of those that have ended from the list; returns true if these were all. */
+static bool leave_some(struct pmuctl_shard *shard, struct list_head *done)
+{
+	unsigned int n = BATCH;
+	bool all;
+
+	raw_spin_lock_irq(&shard->lock);
+	while (n-- && shard->ended) {
+		list_move_tail(&shard->ended->kin, done);
+		shard->ended = shard->ended->next_ended;
+	}
+	all = !shard->ended;
+	if (all)
+		shard->walked = false;
+	raw_spin_unlock_irq(&shard->lock);
+	return all;
+}
+
+void pmuctl_shard_leave(struct pmuctl_shard *shard)
+{
+	LIST_HEAD(done);
+	bool all;
+
+	do {
+		all = leave_some(shard, &done);
+		pmuctl_inherit_release(&done);
+		INIT_LIST_HEAD(&done);
+		cond_resched();
+	} while (!all);
+}
+
+void pmuctl_inherit_walk(struct pmuctl_event *event,
+			 void (*func)(struct pmuctl_event *child, void *arg),
+			 void *arg)
+{
+	struct pmuctl_family *family = event->heritage.family;
+	struct pmuctl_heritage *h;
+	int cpu;
+
+	lockdep_assert_held(&family->mutex);
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
+
+		walk_begin(shard);
+		for_each_child(h, shard) {
+			if (h->root == event)
+				func(pmuctl_heir(h), arg);
+			cond_resched();
+		}
+		pmuctl_shard_leave(shard);
+	}
+}
+
+static bool end_here(struct pmuctl_cpu *pc, void *arg)
+{
+	struct pmuctl_event *child = arg;
+	LIST_HEAD(none); /* it is walked */
+	bool changed;
+
+	if (child->ended)
+		return false;
+	changed = pmuctl_context_take_out(pc, child);
+	pmuctl_inherit_end_child(child, &none);
+	return changed;
+}
+
+static void del_child(struct pmuctl_event *child, void *unused)
+{
+	pmuctl_context_change(child->context, end_here, child);
+}
+
+void pmuctl_inherit_close(struct pmuctl_event *event)
+{
+	struct pmuctl_family *family = event->heritage.family;
+
+	mutex_lock(&family->mutex);
+	event->heritage.closing = true;
+	pmuctl_inherit_walk(event, del_child, NULL);
+	mutex_unlock(&family->mutex);
+}
+
+/* ---- Changes for all ---- */
+
+void pmuctl_inherit_follows(struct pmuctl_event *event)
+{
+	const struct pmuctl_event *root = event->heritage.root;
+
+	if (root)
+		event->heritage.changes = READ_ONCE(root->heritage.changes);
+}
+
+struct change {
+	bool group;
+	u64 value;
+};
+
+static void follow_switch(struct pmuctl_event *child, void *arg)
+{
+	const struct change *change = arg;
+
+	pmuctl_event_switch_child(child, change->group, change->value);
+}
+
+void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
+				bool enabled)
+{
+	struct change change = { .group = group, .value = enabled };
+	struct pmuctl_heritage *h;
+
+	list_for_each_entry(h, &event->heritage.family->roots, sibling) {
+		if (!pmuctl_is_meant(h, event, group))
+			continue;
+		h->switched = true;
+		h->enabled = enabled;
+		WRITE_ONCE(h->changes, h->changes + 1);
+	}
+	pmuctl_inherit_walk(event, follow_switch, &change);
+}
+
+struct child_period {
+	struct pmuctl_event *child;
+	u64 period;
+};
+
+static void set_period_here(struct pmuctl_context *ctx, void *arg)
+{
+	const struct child_period *p = arg;
+
+	if (p->child->ended)
+		return;
+	pmuctl_sampling_set_period(p->child, p->period);
+	pmuctl_inherit_follows(p->child);
+}
+
+static void follow_period(struct pmuctl_event *child, void *arg)
+{
+	struct child_period p = { .child = child, .period = *(u64 *)arg };
+
+	pmuctl_context_call(child->context, set_period_here, &p);
+}
+
+void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period)
+{
+	struct pmuctl_heritage *h = &event->heritage;
+
+	h->period = period;
+	WRITE_ONCE(h->changes, h->changes + 1);
+	pmuctl_inherit_walk(event, follow_period, &period);
+}

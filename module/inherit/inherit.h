@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inheritance: the events of a task that its children get, and theirs.
+ *
+ * An event with attr.inherit is the root of what descends from it: for every task that its
+ * task makes, and for theirs, there is a child event in that task's context. The
+ * roots of one group share a family, in which the children of all of them are listed.
+ *
+ * The list is cut into shards, one for each CPU: a child is in that of the CPU that made it,
+ * so tasks that begin and end on different CPUs do not meet. When a child's task ends, its
+ * counts are added to what its root keeps for that shard, and it leaves the list. Who
+ * wants something of all children walks the list, one walk of a family at a time: until it
+ * has left the shard those that end stay listed, so it misses none and sees none twice.
+ *
+ * An event of a process has children from the start, for the threads that were there:
+ * inherit/attach.c.
+ *
+ *	fork:	context locks of parent and child > shard
+ *	end:	context lock > shard
+ *	walk:	family mutex, in it for each child its context lock, or for a shard its lock
+ */
+#ifndef PMUCTL_INHERIT_H
+#define PMUCTL_INHERIT_H
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct perf_event_attr;
+struct pmuctl_context;
+struct pmuctl_counts;
+struct pmuctl_event;
+struct pmuctl_explanation;
+struct task_struct;
+
+/**
+ * struct pmuctl_past - what the children of a root have counted that have ended
+ * @value: and the others: as struct pmuctl_counts. The shard's lock.
+ */
+struct pmuctl_past {
+	u64 value;
+	u64 time_enabled;
+	u64 time_running;
+};
+
+/**
+ * struct pmuctl_heritage - what an event has that is inherited
+ *
+ * Constant:
+ * @family: of its group.
+ * @root: from which it descends; itself if it has a descriptor.
+ * @shard: of a child: where it is listed, a CPU.
+ *
+ * Of a root:
+ * @past: for each shard.
+ * @sibling: in @family->roots; its mutex.
+ * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
+ * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
+ *	the last time; if their period was changed, it became @period. Likewise; of a child:
+ *	the last change that it has followed.
+ * @thread_only: only threads of the same process inherit it; constant.
+ * @process: it is of all threads that its process had; constant once it has a descriptor.
+ *
+ * Of a child:
+ * @kin: in its shard; that one's lock.
+ * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
+ *	that is to be freed: which other one is with it.
+ * @seen: number of the walk that has dealt with it; under the mutex.
+ */
+struct pmuctl_heritage {
+	struct pmuctl_family *family;
+	struct pmuctl_event *root;
+	int shard;
+
+	struct pmuctl_past __percpu *past;
+	struct list_head sibling;
+	bool closing;
+	bool switched;
+	bool enabled;
+	u64 period;
+	u64 changes;
+	bool thread_only;
+	bool process;
+
+	struct list_head kin;
+	struct pmuctl_heritage *next_ended;
+	u64 seen;
+};
+
+/**
+ * struct pmuctl_shard - children that were made on one CPU
+ * @lock: raw, IRQs off; inside of the locks of contexts.
+ * @children: by heritage->kin, the events of a group together, its leader first.
+ * @walked: somebody is walking @children: who ends stays there.
+ * @ended: who has done so meanwhile, the last first; by next_ended.
+ */
+struct pmuctl_shard {
+	raw_spinlock_t lock;
+	struct list_head children;
+	bool walked;
+	struct pmuctl_heritage *ended;
+};
+
+/**
+ * struct pmuctl_family - what the events of an inherited group share
+ * @mutex: one walk at a time; outside of pmuctl_mutex, which nobody holds while he waits for
+ *	a walk.
+ * @roots: the events with descriptors; @mutex.
+ * @walk: number of the last walk; @mutex.
+ * @shards: one for each CPU.
+ * @refs: one for each root.
+ */
+struct pmuctl_family {
+	struct mutex mutex; /* @roots, @walk, walks */
+	struct list_head roots;
+	u64 walk;
+	struct pmuctl_shard __percpu *shards;
+	refcount_t refs;
+};
+
+/**
+ * pmuctl_inherit_alloc() - make an event one that is inherited, if it is to be
+ * @event: a new one of a task.
+ * @leader: whose group it joins, or NULL.
+ * @attr: validated.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if the group's leader differs in that; -ENOMEM.
+ */
+int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
+			 const struct perf_event_attr *attr,
+			 struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_inherit_spread() - give a root the children that it must have from the start
+ * @event: a root, attached; nobody else knows it yet.
+ * @process: for each other thread of its task's process there is to be one. One that
+ *	joins a group gets one wherever its leader has one, as its leader is one of
+ *	a process, or is not.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if its leader differs in @process; -ENOMEM; -EINTR; -EBUSY as
+ * pmuctl_admit().
+ */
+int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+			  struct pmuctl_explanation *why);
+
+/* It is closed: its children end. Process, may sleep; pmuctl_mutex not held. */
+void pmuctl_inherit_close(struct pmuctl_event *event);
+
+/* Free what it has; it was closed, or never opened. */
+void pmuctl_inherit_free(struct pmuctl_event *event);
+
+/*
+ * No walk is under way between these two, and each event has what its own task has counted:
+ * see inherit/clone_switch.c. Process, may sleep.
+ */
+extern atomic_t pmuctl_inherit_locked;
+void pmuctl_inherit_lock(struct pmuctl_event *event);
+void pmuctl_inherit_unlock(struct pmuctl_event *event);
+
+/**
+ * pmuctl_inherit_walk() - do something to all children of a root
+ * @event: the root; locked by pmuctl_inherit_lock().
+ * @func: may find that the child has ended.
+ * @arg: its second argument.
+ *
+ * Context: Process, may sleep.
+ */
+void pmuctl_inherit_walk(struct pmuctl_event *event,
+			 void (*func)(struct pmuctl_event *child, void *arg),
+			 void *arg);
+
+/* All children, or all of the group, are to be enabled or not, or to have another period,
+ * those that are being made now too; as above.
+ */
+void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
+				bool enabled);
+void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period);
+
+/**
+ * pmuctl_inherit_add() - add what the children of roots have counted
+ * @event: a root; locked by pmuctl_inherit_lock().
+ * @group: of all events of its group.
+ * @counts: what they counted themselves.
+ * @n: of how many there is something.
+ *
+ * The values of each child are of one instant.
+ *
+ * Context: Process, may sleep.
+ */
+void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
+			struct pmuctl_counts *counts, unsigned int n);
+
+/* Forget what has been counted by children until now. As above. */
+void pmuctl_inherit_reset(struct pmuctl_event *event, bool group);
+
+/* It has followed the last change for all. Its context's lock is held. */
+void pmuctl_inherit_follows(struct pmuctl_event *event);
+
+/* What the hooks tell. The current task makes another, which has not run; RCU. */
+void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
+
+/* Does it descend from another? Any context. */
+bool pmuctl_is_child(const struct pmuctl_event *event);
+
+/* A child ends: its counts are kept. Its context is locked, and it is in none of the lists of
+ * that any more. @done: gets it, for pmuctl_inherit_release(), unless it is walked.
+ */
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done);
+
+/* Tell what a child of the current task has counted, if that is wanted. Its context is locked,
+ * and it is not on the PMU.
+ */
+void pmuctl_inherit_tell(struct pmuctl_event *child);
+
+/* The context of a task that has ended, or may not be looked into any more; not loaded. */
+void pmuctl_inherit_end(struct pmuctl_context *ctx);
+
+/* How many children there is no memory for, ever. Any context. */
+unsigned long pmuctl_inherit_missing(void);
+
+/* Free children that are on this list by their kin, and nowhere else. Any context. */
+void pmuctl_inherit_release(struct list_head *list);
+
+/* ---- For the files of inheritance alone ---- */
+
+/* Nobody leaves while it is walked, and who comes does so at its end. */
+#define for_each_child(h, shard)						\
+	list_for_each_entry_rcu(h, &(shard)->children, kin, (shard)->walked)
+
+/* Is this root @event, or of its group? The family is locked. */
+bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+		     bool group);
+
+/* The event that has this heritage */
+struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h);
+
+/* The child of this root that a context has, or NULL. Its lock is held. */
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root);
+
+/* List a new child of the root of @from, of which it is a copy, in the shard of @cpu; those
+ * of a group are in the same. It follows the last change for all, which @from may not have
+ * seen yet. Its context's lock is held. Returns false if the root gets no more children.
+ */
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu);
+
+/* The end of the walk of a shard: those that have ended leave it. Process, may sleep. */
+void pmuctl_shard_leave(struct pmuctl_shard *shard);
+
+#endif /* PMUCTL_INHERIT_H */

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The children of events that are inherited: made with a task, and ended with it. Both
+ * happens in hooks, where nothing may sleep, so what they need is allocated atomically, before
+ * interrupts are off; without memory a child is not counted, and that is told.
+ */
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+
+#include "core/admission.h"
+#include "core/context_table.h"
+#include "inherit/inherit.h"
+#include "sample/sampling.h"
+#include "soft/soft.h"
+
+static atomic_long_t missing;
+
+unsigned long pmuctl_inherit_missing(void)
+{
+	return atomic_long_read(&missing);
+}
+
+/* ---- The beginning of a child ---- */
+
+bool pmuctl_inherit_list(struct pmuctl_event *child,
+			 const struct pmuctl_event *from, int cpu)
+{
+	struct pmuctl_heritage *h = &child->heritage;
+	struct pmuctl_heritage *root = &from->heritage.root->heritage;
+	struct pmuctl_shard *shard;
+	bool goes_on;
+
+	h->family = root->family;
+	h->root = from->heritage.root;
+	h->shard = cpu;
+	shard = per_cpu_ptr(h->family->shards, h->shard);
+
+	raw_spin_lock(&shard->lock);
+	child->enabled = from->enabled;
+	h->changes = READ_ONCE(root->changes);
+	if (h->changes != from->heritage.changes) {
+		if (root->switched)
+			child->enabled = root->enabled;
+		if (root->period)
+			pmuctl_sampling_set_period(child, root->period);
+	}
+	/* Whoever closes the root walks this list later, or had said so before: one answer. */
+	goes_on = !root->closing;
+	if (goes_on)
+		list_add_tail_rcu(&h->kin, &shard->children);
+	raw_spin_unlock(&shard->lock);
+	return goes_on;
+}
+
+static void count_missing(void)
+{
+	atomic_long_inc(&missing);
+}
+
+static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
+{
+	const struct pmuctl_event *root = event->heritage.root;
+
+	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
+}
+
+/* So many take of what is kept for those who cannot wait; the others of what is free. */
+#define URGENT	64
+
+/**
+ * struct brood - the children of a fork
+ * @clone_flags: of the fork.
+ * @memory: for those that do not sample, and those that do, by next_of_kin. It is there before
+ *	the contexts are locked, as there may be many.
+ * @lacking: there was too little of it.
+ * @search: the new task may have some already.
+ */
+struct brood {
+	u64 clone_flags;
+	struct pmuctl_event *memory[2];
+	bool lacking;
+	bool search;
+};
+
+/* For all that it may have, which are told apart when they are copied */
+static void get_memory(struct brood *brood, struct pmuctl_context *parent)
+{
+	unsigned int sampling = READ_ONCE(parent->nr_inherit_sampling);
+	unsigned int n[2] = { READ_ONCE(parent->nr_inherit) - sampling, sampling };
+	unsigned int got = 0, kind;
+	struct pmuctl_event *child;
+
+	for (kind = 0; kind < 2; kind++) {
+		for (; n[kind]; n[kind]--) {
+			child = pmuctl_event_blank(kind, got++ < URGENT ? GFP_ATOMIC : GFP_NOWAIT);
+			if (!child) {
+				brood->lacking = true;
+				continue;
+			}
+			child->next_of_kin = brood->memory[kind];
+			brood->memory[kind] = child;
+		}
+	}
+}
+
+static struct pmuctl_event *pop(struct pmuctl_event **list)
+{
+	struct pmuctl_event *child = *list;
+
+	if (child) {
+		*list = child->next_of_kin;
+		child->next_of_kin = NULL;
+	}
+	return child;
+}
+
+/* For one child. There are few that have come since they were counted. */
+static struct pmuctl_event *take_memory(struct brood *brood, bool sampling)
+{
+	struct pmuctl_event *child = pop(&brood->memory[sampling]);
+
+	if (!child && !brood->lacking)
+		child = pmuctl_event_blank(sampling, GFP_ATOMIC);
+	return child;
+}
+
+static void put_memory(struct brood *brood)
+{
+	struct pmuctl_event *child;
+	unsigned int kind;
+
+	for (kind = 0; kind < 2; kind++)
+		while ((child = pop(&brood->memory[kind])))
+			pmuctl_event_free_child(child);
+}
+
+/* NULL: the root gets no more; or ERR_PTR(-ENOMEM) */
+static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_context *ctx,
+				       const struct pmuctl_event *from,
+				       const struct pmuctl_event *leader)
+{
+	struct pmuctl_event *child = take_memory(brood, from->sampling);
+	int cpu = leader ? leader->heritage.shard : smp_processor_id();
+
+	if (!child) {
+		count_missing();
+		return ERR_PTR(-ENOMEM);
+	}
+	pmuctl_event_copy(child, from);
+	child->context = ctx; /* a walk that finds it there waits for the lock of that */
+	if (!pmuctl_inherit_list(child, from, cpu)) {
+		pmuctl_event_free_child(child);
+		return NULL;
+	}
+	return child;
+}
+
+struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root)
+{
+	struct pmuctl_event *leader, *event;
+	enum pmuctl_class class;
+
+	if (!ctx->nr_inherit)
+		return NULL;
+	for_each_group(leader, class, ctx)
+		for_each_group_member(event, leader)
+			if (event->heritage.root == root)
+				return event;
+	return NULL;
+}
+
+/*
+ * Who counts a process may have been here before: the new thread was on the list of that already.
+ * Else nobody has, and nothing is searched for each of many.
+ */
+static struct pmuctl_event *find_earlier(const struct brood *brood,
+					 const struct pmuctl_context *ctx,
+					 const struct pmuctl_event *root)
+{
+	if (!brood->search || !READ_ONCE(root->heritage.process))
+		return NULL;
+	return pmuctl_inherit_find(ctx, root);
+}
+
+static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
+		       struct pmuctl_event *leader)
+{
+	struct pmuctl_event *from, *child, *first = NULL;
+
+	for_each_group_member(from, leader) {
+		if (!is_inherited(from, brood->clone_flags))
+			continue;
+		child = find_earlier(brood, ctx, from->heritage.root);
+		if (!child) {
+			child = make_child(brood, ctx, from, first);
+			if (IS_ERR(child) && from == leader)
+				return; /* its siblings must not count without it */
+			if (IS_ERR_OR_NULL(child))
+				continue;
+			pmuctl_context_adopt(ctx, child, first);
+		}
+		if (!first)
+			first = child;
+	}
+}
+
+/* Both contexts are its own: the parent's is loaded here, the child has not run. */
+static void copy_groups(struct brood *brood, struct pmuctl_context *parent,
+			struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&parent->lock, flags);
+	raw_spin_lock_nested(&ctx->lock, SINGLE_DEPTH_NESTING);
+	brood->search = ctx->nr_inherit;
+	for_each_group(leader, class, parent)
+		copy_group(brood, ctx, leader);
+	raw_spin_unlock(&ctx->lock);
+	raw_spin_unlock_irqrestore(&parent->lock, flags);
+}
+
+void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
+{
+	struct pmuctl_context *parent = pmuctl_context_find(current), *ctx;
+	struct brood brood = { .clone_flags = clone_flags };
+
+	if (!parent || !READ_ONCE(parent->nr_inherit))
+		return;
+	ctx = pmuctl_context_get_child(child);
+	if (!ctx) {
+		count_missing();
+		return;
+	}
+	get_memory(&brood, parent);
+	copy_groups(&brood, parent, ctx);
+	put_memory(&brood);
+	pmuctl_context_put(ctx);
+}
+
+/* ---- The end of a child ---- */
+
+void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done)
+{
+	struct pmuctl_heritage *h = &child->heritage;
+	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
+	struct pmuctl_past *past = per_cpu_ptr(h->root->heritage.past, h->shard);
+	const struct pmuctl_tally *tally = child->tally;
+
+	raw_spin_lock(&shard->lock);
+	past->value += tally->counter.count - tally->base;
+	past->time_enabled += tally->time_enabled;
+	past->time_running += tally->time_running;
+	child->ended = true;
+	if (shard->walked) {
+		h->next_ended = shard->ended;
+		shard->ended = h;
+	} else {
+		list_move_tail(&h->kin, done);
+	}
+	raw_spin_unlock(&shard->lock);
+}
+
+static void forget_child(struct pmuctl_context *ctx, const struct pmuctl_event *child)
+{
+	pmuctl_count_heir(ctx, child, -1);
+	WRITE_ONCE(ctx->nr_events, ctx->nr_events - pmuctl_event_weight(child));
+}
+
+static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
+		      struct list_head *done)
+{
+	struct pmuctl_event *event, *next;
+
+	for_each_group_member(event, leader)
+		pmuctl_inherit_tell(event);
+	ctx->kin = 0;
+	list_del(&leader->node);
+	list_for_each_entry_safe(event, next, &leader->siblings, node) {
+		list_del(&event->node);
+		forget_child(ctx, event);
+		pmuctl_inherit_end_child(event, done);
+	}
+	forget_child(ctx, leader);
+	pmuctl_inherit_end_child(leader, done);
+}
+
+void pmuctl_inherit_end(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader, *next;
+	enum pmuctl_class class;
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	if (!READ_ONCE(ctx->nr_inherit))
+		return;
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	for (class = 0; class < PMUCTL_CLASSES; class++)
+		list_for_each_entry_safe(leader, next, &ctx->groups[class], node)
+			if (pmuctl_is_child(leader))
+				end_group(ctx, leader, &done);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	pmuctl_inherit_release(&done);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers: rings that user space has mapped. Which outputs write to which buffer, whose
+ * locked memory it is, and waking who waits for what is in it.
+ *
+ * A buffer is taken away from its outputs with its last mapping, by munmap() or by the end
+ * of the process however that comes; its memory goes when no writer can know it any more.
+ */
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "core/event.h"
+#include "sample/buffer.h"
+#include "sample/output.h"
+
+/* Of a buffer, and more than perf gives one; what lists them is 8 MiB then. */
+#define PAGES_MAX	BIT(19)
+
+/* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
+static DEFINE_MUTEX(buffer_mutex);
+static struct workqueue_struct *free_queue;
+
+static unsigned int mlock_kb = 516;
+module_param(mlock_kb, uint, 0644);
+MODULE_PARM_DESC(mlock_kb,
+		 "KiB of buffers per online CPU that a user may have beyond RLIMIT_MEMLOCK (default 516)");
+
+/* ---- Locked memory; all in pages ---- */
+
+static unsigned long allowance(void)
+{
+	return ((unsigned long)READ_ONCE(mlock_kb) << 10 >> PAGE_SHIFT) *
+		num_online_cpus();
+}
+
+/* Two who ask at once may not both get what is left; inside of all mutexes of buffers. */
+static DEFINE_MUTEX(charge_mutex);
+
+/* What the user's allowance does not cover is the process's. */
+static int charge_locked(struct pmuctl_charge *charge, unsigned long pages,
+			 struct pmuctl_explanation *why)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long free = allowance(), used, pinned;
+
+	used = atomic_long_read(&current_user()->locked_vm);
+	free = used < free ? free - used : 0;
+	charge->locked = min(pages, free);
+	charge->pinned = pages - charge->locked;
+	pinned = atomic64_read(&current->mm->pinned_vm) + charge->pinned;
+	if (charge->pinned && pinned > limit && !capable(CAP_IPC_LOCK))
+		return pmuctl_refuse(why, MEMLOCK, "", pages << PAGE_SHIFT >> 10,
+				     free << PAGE_SHIFT >> 10,
+				     limit << PAGE_SHIFT >> 10);
+	if (pages > PAGES_MAX + 1)
+		return pmuctl_refuse(why, MMAP_TOO_LARGE, "", pages << PAGE_SHIFT >> 20,
+				     PAGES_MAX << PAGE_SHIFT >> 20);
+
+	/* They hold the user. Not all kernels export what drops that alone. */
+	charge->cred = get_current_cred();
+	charge->mm = current->mm;
+	mmgrab(charge->mm);
+	atomic_long_add(charge->locked, &charge->cred->user->locked_vm);
+	atomic64_add(charge->pinned, &charge->mm->pinned_vm);
+	return 0;
+}
+
+int pmuctl_charge(struct pmuctl_charge *charge, unsigned long pages,
+		  struct pmuctl_explanation *why)
+{
+	int err;
+
+	mutex_lock(&charge_mutex);
+	err = charge_locked(charge, pages, why);
+	mutex_unlock(&charge_mutex);
+	return err;
+}
+
+void pmuctl_uncharge(struct pmuctl_charge *charge)
+{
+	atomic_long_sub(charge->locked, &charge->cred->user->locked_vm);
+	atomic64_sub(charge->pinned, &charge->mm->pinned_vm);
+	mmdrop(charge->mm);
+	put_cred(charge->cred);
+}
+
+/* ---- Their making and end ---- */
+
+static void free_buffer(struct pmuctl_buffer *buffer)
+{
+	ring_free(buffer->ring);
+	kfree(buffer);
+}
+
+static void free_work(struct work_struct *work)
+{
+	free_buffer(container_of(to_rcu_work(work), struct pmuctl_buffer, free));
+}
+
+static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
+					 unsigned long nr_pages,
+					 unsigned int flags,
+					 struct pmuctl_explanation *why)
+{
+	struct pmuctl_buffer *buffer;
+	int err;
+
+	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL_ACCOUNT);
+	if (!buffer)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+	err = pmuctl_charge(&buffer->charge, nr_pages + 1, why);
+	if (err)
+		goto err_free;
+	buffer->ring = ring_alloc(nr_pages, flags, output->watermark);
+	if (!buffer->ring) {
+		err = pmuctl_refuse(why, NO_MEMORY, "");
+		goto err_uncharge;
+	}
+	buffer->nr_pages = nr_pages;
+	buffer->flags = flags;
+	spin_lock_init(&buffer->lock);
+	INIT_LIST_HEAD(&buffer->outputs);
+	INIT_RCU_WORK(&buffer->free, free_work);
+	return buffer;
+
+err_uncharge:
+	pmuctl_uncharge(&buffer->charge);
+err_free:
+	kfree(buffer);
+	return ERR_PTR(err);
+}
+
+static struct pmuctl_buffer *buffer_of(struct pmuctl_output *output)
+{
+	return rcu_dereference_protected(output->buffer,
+					 lockdep_is_held(&buffer_mutex));
+}
+
+static void set_buffer(struct pmuctl_output *output,
+		       struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_buffer *old = buffer_of(output);
+
+	if (old) {
+		spin_lock_irq(&old->lock);
+		list_del(&output->node);
+		spin_unlock_irq(&old->lock);
+	}
+	if (buffer) {
+		spin_lock_irq(&buffer->lock);
+		list_add(&output->node, &buffer->outputs);
+		spin_unlock_irq(&buffer->lock);
+	}
+	rcu_assign_pointer(output->buffer, buffer);
+}
+
+struct pmuctl_buffer *pmuctl_buffer_map(struct pmuctl_output *output,
+					unsigned long nr_pages,
+					unsigned int flags,
+					struct pmuctl_explanation *why)
+{
+	struct pmuctl_buffer *buffer;
+
+	mutex_lock(&buffer_mutex);
+	buffer = buffer_of(output);
+	if (!buffer) {
+		buffer = make_buffer(output, nr_pages, flags, why);
+		if (!IS_ERR(buffer))
+			set_buffer(output, buffer);
+	} else if (buffer->nr_pages != nr_pages) {
+		buffer = ERR_PTR(pmuctl_refuse(why, MMAP_OTHER_SIZE, "",
+					       nr_pages, buffer->nr_pages));
+	}
+	if (!IS_ERR(buffer)) {
+		buffer->mappings++;
+		output->mappings++;
+	}
+	mutex_unlock(&buffer_mutex);
+	return buffer;
+}
+
+void pmuctl_buffer_map_again(struct pmuctl_output *output,
+			     struct pmuctl_buffer *buffer)
+{
+	mutex_lock(&buffer_mutex);
+	buffer->mappings++;
+	output->mappings++;
+	mutex_unlock(&buffer_mutex);
+}
+
+struct pmuctl_buffer *pmuctl_buffer_map_own(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer;
+
+	mutex_lock(&buffer_mutex);
+	buffer = output->mappings ? buffer_of(output) : NULL;
+	if (buffer) {
+		buffer->mappings++;
+		output->mappings++;
+	}
+	mutex_unlock(&buffer_mutex);
+	return buffer;
+}
+
+void pmuctl_buffer_unmap(struct pmuctl_output *output,
+			 struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_output *each, *next;
+
+	mutex_lock(&buffer_mutex);
+	output->mappings--;
+	if (!--buffer->mappings) {
+		list_for_each_entry_safe(each, next, &buffer->outputs, node)
+			set_buffer(each, NULL);
+		pmuctl_uncharge(&buffer->charge);
+		queue_rcu_work(free_queue, &buffer->free);
+	}
+	mutex_unlock(&buffer_mutex);
+}
+
+/* ---- What else users do with them ---- */
+
+static int check_redirect(struct pmuctl_output *output, struct pmuctl_output *to,
+			  struct pmuctl_explanation *why)
+{
+	if (output->mappings)
+		return pmuctl_refuse(why, OUTPUT_MAPPED, "");
+	if (!to)
+		return 0;
+	if (!buffer_of(to))
+		return pmuctl_refuse(why, OUTPUT_NO_BUFFER, "");
+	if (to->clockid != output->clockid)
+		return pmuctl_refuse(why, OUTPUT_OTHER, "", "clockid");
+	if (to->backward != output->backward)
+		return pmuctl_refuse(why, OUTPUT_OTHER, "", "write_backward");
+	return 0;
+}
+
+int pmuctl_output_redirect(struct pmuctl_output *output,
+			   struct pmuctl_output *to,
+			   struct pmuctl_explanation *why)
+{
+	int err;
+
+	mutex_lock(&buffer_mutex);
+	err = check_redirect(output, to, why);
+	if (!err)
+		set_buffer(output, to ? buffer_of(to) : NULL);
+	mutex_unlock(&buffer_mutex);
+	return err;
+}
+
+int pmuctl_output_pause(struct pmuctl_output *output, bool pause,
+			struct pmuctl_explanation *why)
+{
+	struct pmuctl_buffer *buffer;
+	int err = 0;
+
+	mutex_lock(&buffer_mutex);
+	buffer = buffer_of(output);
+	if (buffer)
+		ring_pause(buffer->ring, pause);
+	else
+		err = pmuctl_refuse(why, NO_BUFFER, "");
+	mutex_unlock(&buffer_mutex);
+	return err;
+}
+
+bool pmuctl_output_poll(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer;
+	bool any;
+
+	rcu_read_lock();
+	buffer = rcu_dereference(output->buffer);
+	any = buffer && atomic_xchg(&buffer->poll, 0);
+	rcu_read_unlock();
+	return any;
+}
+
+static void signal_owner(struct pmuctl_output *output)
+{
+	bool hang_up = xchg(&output->hang_up, false);
+
+	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
+}
+
+void pmuctl_buffer_wake(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer;
+	struct pmuctl_output *each;
+	unsigned long flags;
+
+	rcu_read_lock();
+	buffer = rcu_dereference(output->buffer);
+	if (buffer) {
+		atomic_set(&buffer->poll, 1);
+		spin_lock_irqsave(&buffer->lock, flags);
+		list_for_each_entry(each, &buffer->outputs, node)
+			wake_up_all(&each->wait);
+		spin_unlock_irqrestore(&buffer->lock, flags);
+	} else {
+		wake_up_all(&output->wait);
+	}
+	rcu_read_unlock();
+	signal_owner(output);
+}
+
+int __init pmuctl_buffer_init(void)
+{
+	free_queue = alloc_workqueue("pmuctl", WQ_UNBOUND, 0);
+	return free_queue ? 0 : -ENOMEM;
+}
+
+void pmuctl_buffer_exit(void)
+{
+	rcu_barrier(); /* until all that is to be freed is in the queue */
+	destroy_workqueue(free_queue);
+}

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sampling: what happens when a counter's period is over, and how long the next one is. An
+ * event of a frequency has the period that would have given that frequency lately; too
+ * many samples in a tick stop it until the next one; a limit (PERF_EVENT_IOC_REFRESH) ends
+ * it. A timer runs only while one of these needs it.
+ */
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include <asm/tsc.h>
+
+#include "aux/aux.h"
+#include "core/cpu_state.h"
+#include "core/sched.h"
+#include "core/times.h"
+#include "sample/output.h"
+#include "sample/sample.h"
+#include "sample/sampling.h"
+#include "soft/soft.h"
+
+/* Far from where computing with it overflows, and what no counter reaches in an hour */
+#define PERIOD_MAX	BIT_ULL(47)
+/* Less than this says nothing about a rate. */
+#define MEASURE_NS_MIN	1000
+#define MEASURE_NS_MAX	(1000ULL * NSEC_PER_SEC)
+/* Of a rate: periods after which the weight of one has fallen to about a third */
+#define MEMORY		8
+
+/* No CPU gets further than this, and computing with it does not overflow. */
+#define RATE_MAX	10000000U
+
+static unsigned int max_sample_rate = 100000;
+module_param(max_sample_rate, uint, 0644);
+MODULE_PARM_DESC(max_sample_rate,
+		 "Samples a second and event above which it is throttled, and highest frequency (default 100000, at most 10000000)");
+
+static unsigned int cpu_time_max_percent = 25;
+module_param(cpu_time_max_percent, uint, 0644);
+MODULE_PARM_DESC(cpu_time_max_percent,
+		 "Share of a CPU's time that samples of its counters may take; more are throttled (default 25; 0: no limit)");
+
+/* What the samples of a CPU's counters took in one jiffy */
+struct sampling_time {
+	unsigned long window;
+	u64 cycles;
+};
+
+static DEFINE_PER_CPU(struct sampling_time, sampling_time);
+
+unsigned int pmuctl_max_sample_rate(void)
+{
+	return clamp(READ_ONCE(max_sample_rate), 1U, RATE_MAX);
+}
+
+static unsigned int samples_per_tick(void)
+{
+	return DIV_ROUND_UP(pmuctl_max_sample_rate(), HZ);
+}
+
+/* ---- Counters of either kind ---- */
+
+static void set_period(struct pmuctl_event *event, u64 period)
+{
+	if (event->soft)
+		pmuctl_soft_set_period(event, period);
+	else
+		hwpmu_set_period(&event->own.counter, period);
+}
+
+static void unhold(struct pmuctl_event *event)
+{
+	if (event->soft)
+		pmuctl_soft_unhold(event);
+	else
+		hwpmu_unhold(&event->own.counter);
+}
+
+static s64 left_of(const struct pmuctl_event *event)
+{
+	return event->soft ? event->own.counter.left : hwpmu_left(&event->own.counter);
+}
+
+/* ---- Frequency ---- */
+
+/* How long the event has run, in ns; owner CPU, also in an NMI */
+static u64 ran_until_now(const struct pmuctl_event *event)
+{
+	return pmuctl_times_now(&event->own).running;
+}
+
+/* The period with which @events in @ns would have been right */
+static u64 right_period(u64 freq, u64 events, u64 ns)
+{
+	u64 samples;
+
+	ns = clamp_t(u64, ns, MEASURE_NS_MIN, MEASURE_NS_MAX);
+	samples = freq * ns; /* times 10^-9 */
+	if (events >> 33 >= samples)
+		return PERIOD_MAX; /* nothing is as fast; the quotient must fit */
+	return clamp_t(u64, mul_u64_u64_div_u64(events, NSEC_PER_SEC, samples),
+		       1, PERIOD_MAX);
+}
+
+/* From one overflow, or from one tick, to the next while something is counted */
+static u64 longest_interval(const struct pmuctl_sampling *s)
+{
+	return max_t(u64, PMUCTL_TICK_NS, NSEC_PER_SEC / s->freq);
+}
+
+/*
+ * What has been counted in which time is known of all periods, the older the less they
+ * weigh. Of single ones the mean of the rates would be too high.
+ */
+static void adjust_period(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+	struct hwpmu_counter *c = &event->own.counter;
+	u64 now = ran_until_now(event), ns = now - s->ran;
+
+	s->ran = now;
+	if (ns > 2 * longest_interval(s))
+		return; /* there was a pause */
+	s->events += c->period - s->events / MEMORY;
+	s->ns += ns - s->ns / MEMORY;
+	c->period = right_period(s->freq, s->events, s->ns);
+}
+
+/*
+ * At a tick: there may have been no overflow since the last one. If nothing was counted at
+ * all, that time does not matter; if little was, the period is too long.
+ */
+static void shorten_period(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+	struct hwpmu_counter *c = &event->own.counter;
+	u64 now = ran_until_now(event), ns = now - s->ran;
+	s64 left = left_of(event), events = c->period - left;
+	u64 period;
+
+	if (left == s->left)
+		s->ran += min(ns, PMUCTL_TICK_NS);
+	s->left = left;
+	ns = now - s->ran;
+	if (ns < 2 * longest_interval(s))
+		return;
+	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
+	if (period < c->period / 2) {
+		set_period(event, period);
+		s->ran = now;
+	}
+}
+
+/* ---- Overflow; NMI ---- */
+
+static void put_throttle(struct pmuctl_event *event, u32 type)
+{
+	struct {
+		struct perf_event_header header;
+		u64 time;
+		u64 id;
+		u64 stream_id;
+	} record = {
+		.header.type = type,
+		.time = event->output->clock(),
+		.id = event->output->id,
+		.stream_id = event->stream_id,
+	};
+
+	pmuctl_record_put(event, &record.header, sizeof(record), current);
+}
+
+/* Returns true if it has to pause now. */
+static bool is_too_often(struct pmuctl_sampling *s)
+{
+	unsigned long now = READ_ONCE(jiffies);
+
+	if (s->window != now) {
+		s->window = now;
+		s->in_window = 0;
+		s->allowed = samples_per_tick();
+	}
+	return ++s->in_window > s->allowed;
+}
+
+/*
+ * The same for all events of the CPU together, by the time that this sample and those before
+ * it took: with a period of a few instructions of the kernel, or where an NMI is dear, nothing
+ * else would get on. A tick that comes late for it finds another jiffy.
+ */
+static bool takes_too_long(u64 began)
+{
+	struct sampling_time *time = this_cpu_ptr(&sampling_time);
+	unsigned int percent = READ_ONCE(cpu_time_max_percent);
+	unsigned long now = READ_ONCE(jiffies);
+
+	if (time->window != now) {
+		time->window = now;
+		time->cycles = 0;
+	}
+	time->cycles += rdtsc() - began;
+	/* kHz times 1000 / HZ is a jiffy, and a hundredth of that a percent. */
+	return percent && time->cycles > 10ULL * tsc_khz / HZ * percent;
+}
+
+/* The last one that REFRESH allowed? */
+static bool is_last(struct pmuctl_output *output)
+{
+	return atomic_read(&output->limit) &&
+		atomic_dec_and_test(&output->limit);
+}
+
+/* It is another module's: no sample is written, but that module is told. */
+static noinline void call_handler(struct pmuctl_sampling *s,
+				  struct pt_regs *regs, u64 period)
+{
+	if (s->handler->call(s->handler, regs, period))
+		return;
+	s->expired = true;
+	irq_work_queue(&s->work);
+}
+
+bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
+{
+	struct pmuctl_event *event =
+		container_of(counter, struct pmuctl_event, own.counter);
+	struct pmuctl_sampling *s = event->sampling;
+	u64 period = counter->period, began = event->soft ? 0 : rdtsc();
+	bool much;
+
+	if (s->freq) {
+		adjust_period(event);
+		if (unlikely(!pmuctl_sched_is_ticking()))
+			irq_work_queue(&s->work);
+	}
+	/* The sample is not in the trace of one that pauses, nor of one that resumes. */
+	if (unlikely(event->aux_action))
+		pmuctl_aux_overflow(event, PMUCTL_AUX_PAUSE);
+	if (unlikely(s->handler))
+		call_handler(s, regs, period);
+	else
+		pmuctl_sample_put(event, regs, period);
+	if (unlikely(event->aux_action))
+		pmuctl_aux_overflow(event, PMUCTL_AUX_RESUME);
+	much = is_too_often(s);
+	if (!event->soft)
+		much |= takes_too_long(began);
+	if (unlikely(much) && !s->throttled) {
+		s->throttled = true;
+		this_cpu_inc(pmuctl_output_stats.throttles);
+		put_throttle(event, PERF_RECORD_THROTTLE);
+		irq_work_queue(&s->work);
+	}
+	if (unlikely(is_last(event->output))) {
+		s->expired = true;
+		WRITE_ONCE(event->output->hang_up, true);
+		pmuctl_output_wake(event->output);
+		irq_work_queue(&s->work);
+	} else if (READ_ONCE(event->output->fasync)) {
+		pmuctl_output_wake(event->output); /* a signal for each */
+	}
+	return !s->throttled && !s->expired;
+}
+
+/* After an overflow that had a consequence; hard IRQ on the CPU of the overflow */
+static void sampling_work(struct irq_work *work)
+{
+	struct pmuctl_sampling *s =
+		container_of(work, struct pmuctl_sampling, work);
+
+	if (READ_ONCE(s->expired))
+		pmuctl_context_resched_here(s->event->context);
+	if (READ_ONCE(s->throttled) || READ_ONCE(s->freq))
+		pmuctl_sched_start_ticking(pmuctl_cpu_of(smp_processor_id()));
+}
+
+/* ---- The tick; IRQs off, contexts locked ---- */
+
+static void unthrottle(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	s->throttled = false;
+	s->ran = ran_until_now(event);
+	put_throttle(event, PERF_RECORD_UNTHROTTLE);
+	if (!s->expired)
+		unhold(event);
+}
+
+void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (s->throttled && s->window != READ_ONCE(jiffies))
+		unthrottle(event);
+	else if (event->own.counter.held && !s->throttled && !s->expired)
+		unhold(event);
+	if (s->freq || s->throttled)
+		pc->ticking = true;
+}
+
+void pmuctl_sampling_expire(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (unlikely(s->expired)) {
+		s->expired = false;
+		event->enabled = false;
+	}
+}
+
+bool pmuctl_sampling_refresh(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (likely(!s->expired))
+		return false;
+	s->expired = false;
+	if (!s->throttled)
+		unhold(event);
+	return true;
+}
+
+static void tick_group(struct pmuctl_event *leader, bool *again)
+{
+	bool idle = is_idle_task(current);
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader) {
+		struct pmuctl_sampling *s = event->sampling;
+
+		if (!s || !event->own.counter.running)
+			continue;
+		/* In the jiffy in which it was throttled it has had its samples. */
+		if (s->throttled && s->window != READ_ONCE(jiffies))
+			unthrottle(event);
+		else if (s->freq && !s->throttled)
+			shorten_period(event);
+		/*
+		 * While the CPU is idle the next overflow starts it again; of one that is
+		 * throttled there is none.
+		 */
+		*again |= s->throttled || (s->freq && !idle);
+	}
+}
+
+static bool tick_context(struct pmuctl_context *ctx)
+{
+	struct pmuctl_event *leader;
+	enum pmuctl_class class;
+	bool again = false;
+
+	for_each_group(leader, class, ctx)
+		if (leader->tally->counter.running)
+			tick_group(leader, &again);
+	return again;
+}
+
+bool pmuctl_tick(struct pmuctl_cpu *pc)
+{
+	bool again = tick_context(&pc->context);
+
+	if (pc->task_context)
+		again |= tick_context(pc->task_context);
+	hwpmu_commit();
+	return again | pmuctl_aux_tick(pc);
+}
+
+/* ---- For the front ---- */
+
+int pmuctl_sampling_alloc(struct pmuctl_event *event,
+			  const struct perf_event_attr *attr,
+			  struct pmuctl_explanation *why)
+{
+	struct pmuctl_sampling *s;
+
+	if (!attr->sample_period)
+		return 0;
+	if (attr->freq && attr->sample_freq > pmuctl_max_sample_rate())
+		return pmuctl_refuse(why, FREQ_TOO_HIGH, "attr.sample_freq",
+				     attr->sample_freq, pmuctl_max_sample_rate());
+	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	if (!s || pmuctl_sample_get()) {
+		kfree(s);
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	}
+	WRITE_ONCE(pmuctl_times_asked, true);
+	s->event = event;
+	init_irq_work(&s->work, sampling_work);
+	event->sampling = s;
+	if (event->soft && pmuctl_soft_is_clock(event)) {
+		pmuctl_soft_clock_init(event);
+		set_period(event, attr->freq ? NSEC_PER_SEC / attr->sample_freq :
+					       attr->sample_period);
+		return 0;
+	}
+	s->freq = attr->freq ? attr->sample_freq : 0;
+	set_period(event, s->freq ? 1 : attr->sample_period);
+	return 0;
+}
+
+bool pmuctl_sampling_blank(struct pmuctl_event *child, gfp_t gfp)
+{
+	child->sampling = kzalloc(sizeof(*child->sampling), gfp);
+	return child->sampling;
+}
+
+void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
+{
+	struct pmuctl_sampling *s = child->sampling;
+
+	s->event = child;
+	s->freq = from->sampling->freq;
+	init_irq_work(&s->work, sampling_work);
+	if (child->soft && pmuctl_soft_is_clock(child))
+		pmuctl_soft_clock_init(child);
+}
+
+void pmuctl_sampling_sync(struct pmuctl_event *event)
+{
+	if (event->sampling)
+		irq_work_sync(&event->sampling->work);
+}
+
+void pmuctl_sampling_free(struct pmuctl_event *event)
+{
+	kfree(event->sampling);
+	event->sampling = NULL;
+}
+
+void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
+{
+	if (event->sampling->freq)
+		event->sampling->freq = value;
+	else
+		set_period(event, value);
+}
+
+struct period_change {
+	struct pmuctl_event *event;
+	u64 value;
+};
+
+static void change_period(struct pmuctl_context *ctx, void *arg)
+{
+	const struct period_change *change = arg;
+
+	pmuctl_sampling_set_period(change->event, change->value);
+}
+
+int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
+			    struct pmuctl_explanation *why)
+{
+	struct period_change change = { .event = event, .value = value };
+	int cpu;
+
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->sampling->freq && value > pmuctl_max_sample_rate())
+		return pmuctl_refuse(why, FREQ_TOO_HIGH, "", value,
+				     pmuctl_max_sample_rate());
+	if (!value || value >> 63)
+		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
+
+	if (event->heritage.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, change_period, &change);
+		pmuctl_inherit_set_period(event, value);
+		pmuctl_inherit_unlock(event);
+		return 0;
+	}
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, change_period, &change);
+		return 0;
+	}
+	for_each_possible_cpu(cpu) {
+		change.event = event->on_cpu[cpu];
+		pmuctl_context_call(change.event->context, change_period,
+				    &change);
+	}
+	return 0;
+}
+
+int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
+			 struct pmuctl_explanation *why)
+{
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->on_cpu || event->heritage.root)
+		return pmuctl_refuse(why, REFRESH_MANY, "");
+	atomic_add(overflows, &event->output->limit);
+	pmuctl_event_enable(event, false);
+	return 0;
+}

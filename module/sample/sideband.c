@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Side-band records. Whatever happens is told to the events of the task to which it
+ * happens, and to those of the CPU on which it does, if they want to know and are enabled.
+ *
+ * The scheduler's hooks tell of everything but mappings. For these there is no tracepoint
+ * on all kernels, so there is a probe on the function that tells the kernel's own events,
+ * while an event wants it. It runs with preemption off and mmap_lock held.
+ *
+ * Records are written under the lock of the context, so whoever closes, enables or disables
+ * an event, or ends its context, does so before or after, and the task's EXIT is the last.
+ */
+#include <linux/err.h>
+#include <linux/kdev_t.h>
+#include <linux/kprobes.h>
+#include <linux/mman.h>
+#include <linux/percpu.h>
+
+#include "aux/aux.h"
+#include "compat/vma_file.h"
+#include "core/context_table.h"
+#include "core/event.h"
+#include "core/exec.h"
+#include "core/hook.h"
+#include "sample/output.h"
+#include "sample/sideband.h"
+
+/* Kinds that have hooks of their own or are asked for on hot paths */
+#define KINDS		7
+#define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
+
+u8 pmuctl_side_wanted;
+
+/* Events that want each kind; pmuctl_mutex */
+static unsigned int users[KINDS];
+
+/* ---- Telling events ---- */
+
+/**
+ * struct tale - what is told
+ * @kinds: PMUCTL_SIDE_*: events that want one of them are told.
+ * @whose: the trailer of the record has the ids of this task.
+ * @put: writes the record.
+ */
+struct tale {
+	u8 kinds;
+	struct task_struct *whose;
+	void (*put)(struct pmuctl_event *event, const struct tale *tale);
+};
+
+static bool wants(const struct pmuctl_event *event, u8 kinds, int cpu)
+{
+	return event->side & kinds && event->enabled && !event->leader->error &&
+	       (event->cpu < 0 || event->cpu == cpu) &&
+	       /* The new name comes before the new rights. */
+	       (kinds & PMUCTL_SIDE_COMM || pmuctl_may_tell(event));
+}
+
+static void tell_context(struct pmuctl_context *ctx, const struct tale *tale)
+{
+	struct pmuctl_event *leader, *event;
+	int cpu = smp_processor_id();
+	enum pmuctl_class class;
+
+	raw_spin_lock(&ctx->lock);
+	for_each_group(leader, class, ctx)
+		for_each_group_member(event, leader)
+			if (wants(event, tale->kinds, cpu))
+				tale->put(event, tale);
+	raw_spin_unlock(&ctx->lock);
+}
+
+/* Tell the events of @ctx, whose task is on this CPU, if there are any, and of this CPU. */
+static void tell_both(struct pmuctl_context *ctx, const struct tale *tale)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	tell_context(pmuctl_context_of_cpu(smp_processor_id()), tale);
+	if (ctx)
+		tell_context(ctx, tale);
+	local_irq_restore(flags);
+}
+
+static void tell(struct task_struct *task, const struct tale *tale)
+{
+	rcu_read_lock();
+	tell_both(pmuctl_context_find(task), tale);
+	rcu_read_unlock();
+}
+
+/* A record that ends with a name: this, and zeros up to a multiple of 8 */
+static void put_named(struct pmuctl_event *event, const struct tale *tale,
+		      struct perf_event_header *header, u32 fixed,
+		      const char *name, u32 length)
+{
+	static const char zeros[8];
+	u32 padded = ALIGN(length + 1, 8);
+	struct pmuctl_record rec;
+
+	if (!pmuctl_record_begin(&rec, event, header, fixed, padded))
+		return;
+	pmuctl_record_write(&rec, name, length);
+	pmuctl_record_write(&rec, zeros, padded - length);
+	pmuctl_record_end(&rec, event, tale->whose);
+}
+
+/* ---- Names ---- */
+
+struct comm_tale {
+	struct tale tale;
+	struct task_struct *task;
+	const char *name;
+	bool exec;
+};
+
+static void put_comm(struct pmuctl_event *event, const struct tale *tale)
+{
+	const struct comm_tale *t = container_of(tale, struct comm_tale, tale);
+	struct {
+		struct perf_event_header header;
+		u32 pid, tid;
+	} record = {
+		.header.type = PERF_RECORD_COMM,
+		.header.misc = t->exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+		.pid = pmuctl_output_pid(event->output, t->task),
+		.tid = pmuctl_output_tid(event->output, t->task),
+	};
+
+	put_named(event, tale, &record.header, sizeof(record), t->name,
+		  strnlen(t->name, TASK_COMM_LEN - 1));
+}
+
+void pmuctl_side_comm(struct task_struct *task, const char *name, bool exec)
+{
+	struct comm_tale t = {
+		.tale = { PMUCTL_SIDE_COMM, current, put_comm },
+		.task = task, .name = name, .exec = exec,
+	};
+
+	tell(current, &t.tale);
+}
+
+/* ---- Beginnings and ends ---- */
+
+struct task_tale {
+	struct tale tale;
+	struct task_struct *task;
+	bool fork;
+};
+
+static void put_task(struct pmuctl_event *event, const struct tale *tale)
+{
+	const struct task_tale *t = container_of(tale, struct task_tale, tale);
+	const struct pmuctl_output *output = event->output;
+	struct task_struct *parent =
+		t->fork ? current : rcu_dereference(t->task->real_parent);
+	struct {
+		struct perf_event_header header;
+		u32 pid, ppid;
+		u32 tid, ptid;
+		u64 time;
+	} record = {
+		.header.type = t->fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
+		.pid = pmuctl_output_pid(output, t->task),
+		.tid = pmuctl_output_tid(output, t->task),
+		.ppid = pmuctl_output_pid(output, parent),
+		.time = output->clock(),
+	};
+
+	/* Who ends leaves its parent process; which of its threads it was of is not kept. */
+	record.ptid = t->fork ? pmuctl_output_tid(output, parent) : record.ppid;
+	pmuctl_record_put(event, &record.header, sizeof(record), tale->whose);
+}
+
+void pmuctl_side_fork(struct task_struct *task)
+{
+	struct task_tale t = {
+		.tale = { PMUCTL_SIDE_TASK, current, put_task },
+		.task = task, .fork = true,
+	};
+
+	tell(current, &t.tale);
+}
+
+void pmuctl_side_exit(struct pmuctl_context *ctx)
+{
+	struct task_tale t = {
+		.tale = { PMUCTL_SIDE_TASK, current, put_task },
+		.task = current,
+	};
+
+	tell_both(ctx, &t.tale);
+}
+
+/* ---- Switches ---- */
+
+struct switch_tale {
+	struct tale tale;
+	struct task_struct *other;
+	u16 misc;
+};
+
+static void put_switch(struct pmuctl_event *event, const struct tale *tale)
+{
+	const struct switch_tale *t =
+		container_of(tale, struct switch_tale, tale);
+	bool of_cpu = !event->context->task;
+	struct {
+		struct perf_event_header header;
+		u32 pid, tid; /* of the other task; an event of a task has none */
+	} record = {
+		.header.type = of_cpu ? PERF_RECORD_SWITCH_CPU_WIDE :
+					PERF_RECORD_SWITCH,
+		.header.misc = t->misc,
+	};
+
+	if (of_cpu) {
+		record.pid = pmuctl_output_pid(event->output, t->other);
+		record.tid = pmuctl_output_tid(event->output, t->other);
+	}
+	pmuctl_record_put(event, &record.header,
+			  of_cpu ? sizeof(record) : sizeof(record.header),
+			  tale->whose);
+}
+
+static void tell_switch(struct task_struct *task, struct task_struct *other,
+			u16 misc)
+{
+	struct switch_tale t = {
+		.tale = { PMUCTL_SIDE_SWITCH, task, put_switch },
+		.other = other, .misc = misc,
+	};
+
+	tell(task, &t.tale);
+}
+
+void pmuctl_side_switch_out(struct task_struct *prev, struct task_struct *next,
+			    bool preempted)
+{
+	u16 misc = PERF_RECORD_MISC_SWITCH_OUT;
+
+	if (preempted)
+		misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	tell_switch(prev, next, misc);
+}
+
+void pmuctl_side_switch_in(struct task_struct *next, struct task_struct *prev)
+{
+	tell_switch(next, prev, 0);
+}
+
+/* ---- Mappings ---- */
+
+struct mmap_tale {
+	struct tale tale;
+	const struct vm_area_struct *vma;
+	const struct inode *inode;
+	const char *name;
+	u32 length;
+	u32 prot, flags;
+};
+
+/* MMAP; the rest is MMAP2's. */
+struct mmap_record {
+	struct perf_event_header header;
+	u32 pid, tid;
+	u64 start;
+	u64 length;
+	u64 offset;
+};
+
+struct mmap2_record {
+	struct mmap_record mmap;
+	u32 major, minor;
+	u64 inode;
+	u64 generation;
+	u32 prot, flags;
+};
+
+static void put_mmap(struct pmuctl_event *event, const struct tale *tale)
+{
+	const struct mmap_tale *t = container_of(tale, struct mmap_tale, tale);
+	const struct vm_area_struct *vma = t->vma;
+	bool longer = event->side & PMUCTL_SIDE_MMAP2;
+	struct mmap2_record record = {
+		.mmap = {
+			.header.type = longer ? PERF_RECORD_MMAP2 :
+						PERF_RECORD_MMAP,
+			.header.misc = PERF_RECORD_MISC_USER,
+			.pid = pmuctl_output_pid(event->output, current),
+			.tid = pmuctl_output_tid(event->output, current),
+			.start = vma->vm_start,
+			.length = vma->vm_end - vma->vm_start,
+			.offset = (u64)vma->vm_pgoff << PAGE_SHIFT,
+		},
+		.prot = t->prot,
+		.flags = t->flags,
+	};
+
+	if (!(vma->vm_flags & VM_EXEC))
+		record.mmap.header.misc |= PERF_RECORD_MISC_MMAP_DATA;
+	if (t->inode) {
+		record.major = MAJOR(t->inode->i_sb->s_dev);
+		record.minor = MINOR(t->inode->i_sb->s_dev);
+		record.inode = t->inode->i_ino;
+		record.generation = t->inode->i_generation;
+	}
+	put_named(event, tale, &record.mmap.header,
+		  longer ? sizeof(record) : sizeof(record.mmap), t->name,
+		  t->length);
+}
+
+/* Where d_path() writes: one for each CPU; PATH_MAX bytes each */
+static char __percpu *paths;
+
+static const char *name_of(const struct vm_area_struct *vma)
+{
+	const struct mm_struct *mm = vma->vm_mm;
+	const char *name = NULL;
+
+	if (vma->vm_file) {
+		name = d_path(compat_vma_path(vma), this_cpu_ptr(paths),
+			      PATH_MAX);
+		return IS_ERR(name) ? "//toolong" : name;
+	}
+	if (vma->vm_ops && vma->vm_ops->name)
+		name = vma->vm_ops->name((struct vm_area_struct *)vma);
+	if (name)
+		return name;
+	if (vma->vm_start <= mm->brk && vma->vm_end >= mm->start_brk)
+		return "[heap]";
+	if (vma->vm_start <= mm->start_stack && vma->vm_end >= mm->start_stack)
+		return "[stack]";
+	return "//anon";
+}
+
+static u32 prot_of(const struct vm_area_struct *vma)
+{
+	return (vma->vm_flags & VM_READ ? PROT_READ : 0) |
+	       (vma->vm_flags & VM_WRITE ? PROT_WRITE : 0) |
+	       (vma->vm_flags & VM_EXEC ? PROT_EXEC : 0);
+}
+
+static u32 flags_of(struct vm_area_struct *vma)
+{
+	return (vma->vm_flags & VM_MAYSHARE ? MAP_SHARED : MAP_PRIVATE) |
+	       (vma->vm_flags & VM_LOCKED ? MAP_LOCKED : 0) |
+	       (vma->vm_flags & VM_HUGETLB ? MAP_HUGETLB : 0);
+}
+
+static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
+	struct mmap_tale t = {
+		.tale = { PMUCTL_SIDE_MMAP_DATA, current, put_mmap },
+		.vma = vma,
+	};
+
+	/* Before an exec is sure to happen, its stack grows in memory that is not ours. */
+	if (vma->vm_mm != current->mm)
+		return 0;
+	if (vma->vm_flags & VM_EXEC) {
+		t.tale.kinds = PMUCTL_SIDE_MMAP;
+		if (pmuctl_side_is_wanted(PMUCTL_SIDE_CODE))
+			pmuctl_aux_mapped(vma);
+	}
+	if (!pmuctl_side_is_wanted(t.tale.kinds))
+		return 0;
+	t.name = name_of(vma);
+	t.length = strlen(t.name);
+	t.prot = prot_of(vma);
+	t.flags = flags_of(vma);
+	if (vma->vm_file)
+		t.inode = compat_vma_inode(vma);
+	tell(current, &t.tale);
+	return 0;
+}
+
+/* ---- Who wants what ---- */
+
+static struct kprobe mmap_kprobe = {
+	.symbol_name = "perf_event_mmap",
+	.pre_handler = mmap_probe,
+};
+
+static int set_probe(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	int err;
+
+	paths = __alloc_percpu(PATH_MAX, sizeof(u64));
+	if (!paths)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	/* What a registration before has left there would make the next one fail. */
+	mmap_kprobe.addr = NULL;
+	mmap_kprobe.flags = 0;
+	err = register_kprobe(&mmap_kprobe);
+	if (!err)
+		return 0;
+	free_percpu(paths);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return pmuctl_refuse(why, NO_MMAP_HOOK, "attr.mmap", mmap_kprobe.symbol_name);
+}
+
+static void drop_probe(struct pmuctl_hook *hook)
+{
+	unregister_kprobe(&mmap_kprobe); /* waits for probes that run */
+	free_percpu(paths);
+}
+
+static unsigned long missed_by_probe(void)
+{
+	return READ_ONCE(mmap_kprobe.nmissed);
+}
+
+static struct pmuctl_hook mappings = {
+	.name = "mappings",
+	.set = set_probe, .drop = drop_probe, .missed = missed_by_probe,
+};
+
+u8 pmuctl_side_of(const struct perf_event_attr *attr)
+{
+	u8 side = 0;
+
+	if (attr->comm)
+		side |= PMUCTL_SIDE_COMM;
+	if (attr->mmap || attr->mmap2)
+		side |= PMUCTL_SIDE_MMAP;
+	if (attr->mmap_data)
+		side |= PMUCTL_SIDE_MMAP_DATA;
+	if (side || attr->task)
+		side |= PMUCTL_SIDE_TASK;
+	if (attr->context_switch)
+		side |= PMUCTL_SIDE_SWITCH;
+	if (attr->mmap2)
+		side |= PMUCTL_SIDE_MMAP2;
+	return side;
+}
+
+static void count_users(u8 side, int n)
+{
+	unsigned int kind;
+	u8 wanted = 0;
+
+	for (kind = 0; kind < KINDS; kind++) {
+		if (side & BIT(kind))
+			users[kind] += n;
+		if (users[kind])
+			wanted |= BIT(kind);
+	}
+	WRITE_ONCE(pmuctl_side_wanted, wanted);
+}
+
+int pmuctl_side_get(u8 side, struct pmuctl_explanation *why)
+{
+	int err = 0;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (side & MMAP_KINDS)
+		err = pmuctl_hook_get(&mappings, why);
+	if (err)
+		return err;
+	/* A trap's handler has IRQs off: see aux/filter.c. */
+	if (side & PMUCTL_SIDE_CODE && !kprobe_ftrace(&mmap_kprobe)) {
+		pmuctl_hook_put(&mappings);
+		return pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
+	}
+	count_users(side, 1);
+	return 0;
+}
+
+void pmuctl_side_put(u8 side)
+{
+	lockdep_assert_held(&pmuctl_mutex);
+	count_users(side, -1);
+	if (side & MMAP_KINDS)
+		pmuctl_hook_put(&mappings);
+}
+
+unsigned long pmuctl_side_missed(u8 side)
+{
+	return side & MMAP_KINDS ? pmuctl_hook_missed(&mappings) : 0;
+}
+
+void __init pmuctl_sideband_init(void)
+{
+	pmuctl_hook_add(&mappings);
+}

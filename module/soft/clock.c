@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The clocks, cpu-clock and task-clock: their value is the time for which the event has been
+ * running, so those of a task count its time on CPUs, those of a CPU all time. Samples
+ * come from a timer, which runs while the event does.
+ */
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+
+#include <asm/irq_regs.h>
+
+#include "core/times.h"
+#include "sample/sampling.h"
+#include "soft/soft.h"
+
+static u64 read_clock(const struct pmuctl_event *event)
+{
+	return pmuctl_times_now(&event->own).running;
+}
+
+static void start_timer(struct pmuctl_event *event)
+{
+	struct hwpmu_counter *c = &event->own.counter;
+
+	if (c->held)
+		return;
+	if (c->left <= 0) /* it was over when the event was stopped */
+		c->left = PMUCTL_CLOCK_PERIOD_MIN;
+	hrtimer_start(&event->sampling->timer, ns_to_ktime(c->left),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void start_clock(struct pmuctl_event *event)
+{
+	if (event->sampling)
+		start_timer(event);
+}
+
+/* The times of its group have just been brought up to date. */
+static void stop_clock(struct pmuctl_event *event)
+{
+	struct hrtimer *timer;
+
+	event->own.counter.count = event->own.time_running;
+	if (!event->sampling)
+		return;
+	timer = &event->sampling->timer;
+	if (!hrtimer_active(timer))
+		return;
+	event->own.counter.left = ktime_to_ns(hrtimer_get_remaining(timer));
+	/* It cannot be running: it is this CPU's, and IRQs are off. */
+	hrtimer_try_to_cancel(timer);
+}
+
+const struct pmuctl_soft pmuctl_soft_clock_ops = {
+	.start = start_clock,
+	.stop = stop_clock,
+	.read = read_clock,
+	.unhold = start_clock,
+};
+
+static bool wants_sample(const struct pmuctl_event *event, struct pt_regs *regs)
+{
+	return regs && !pmuctl_soft_excludes(event, regs) &&
+	       !(event->exclude_idle && is_idle_task(current));
+}
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct pmuctl_sampling *s =
+		container_of(timer, struct pmuctl_sampling, timer);
+	struct hwpmu_counter *c = &s->event->own.counter;
+	struct pt_regs *regs = get_irq_regs();
+	unsigned int level;
+
+	if (!c->running)
+		return HRTIMER_NORESTART;
+	if (wants_sample(s->event, regs) && pmuctl_soft_enter(&level)) {
+		if (!pmuctl_overflow(c, regs))
+			c->held = true;
+		pmuctl_soft_exit_level(level);
+	}
+	c->left = c->period;
+	if (c->held)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(c->period));
+	return HRTIMER_RESTART;
+}
+
+void pmuctl_soft_clock_init(struct pmuctl_event *event)
+{
+	struct hrtimer *timer = &event->sampling->timer;
+
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer->function = tick;
+}

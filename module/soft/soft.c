@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Software events: which there are, and how those count that need nobody to tell them:
+ * nothing, and what the kernel counts for each task. Clocks are soft/clock.c's, hits
+ * soft/hits.c's. Runs with IRQs off on the CPU of the event.
+ */
+#include <linux/nospec.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+#include "core/hook.h"
+#include "soft/soft.h"
+#include "soft/tracepoint.h"
+
+/* ---- Nothing ---- */
+
+static void nothing(struct pmuctl_event *event)
+{
+}
+
+static u64 read_nothing(const struct pmuctl_event *event)
+{
+	return event->own.counter.count;
+}
+
+static const struct pmuctl_soft nothing_ops = {
+	.start = nothing,
+	.stop = nothing,
+	.read = read_nothing,
+};
+
+/* ---- What the kernel counts for each task ---- */
+
+/* Those of the CPU itself that run: they count one task after the other. */
+static DEFINE_PER_CPU(struct hlist_head, of_cpu);
+
+static u64 faults_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->min_flt) + READ_ONCE(task->maj_flt);
+}
+
+static u64 minor_faults_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->min_flt);
+}
+
+static u64 major_faults_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->maj_flt);
+}
+
+static u64 switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+static void follow(struct pmuctl_event *event, struct task_struct *task)
+{
+	event->own.counter.prev = event->sw.value_of(task);
+	barrier(); /* read_task() in an NMI: what it uses is right when it sees @task */
+	WRITE_ONCE(event->sw.task, task);
+}
+
+static void start_task(struct pmuctl_event *event)
+{
+	struct task_struct *task = event->context->task;
+
+	if (!task)
+		hlist_add_head_rcu(&event->sw.node, this_cpu_ptr(&of_cpu));
+	follow(event, task ? : current);
+}
+
+static u64 read_task(const struct pmuctl_event *event)
+{
+	const struct task_struct *task = READ_ONCE(event->sw.task);
+
+	if (!task)
+		return event->sw.kept;
+	return event->own.counter.count + event->sw.value_of(task) -
+	       event->own.counter.prev;
+}
+
+static void stop_task(struct pmuctl_event *event)
+{
+	event->own.counter.count = read_task(event);
+	if (!event->context->task)
+		hlist_del_rcu(&event->sw.node);
+}
+
+static const struct pmuctl_soft task_ops = {
+	.start = start_task,
+	.stop = stop_task,
+	.read = read_task,
+	.at_switch = true,
+};
+
+static void switch_task(struct pmuctl_event *event, struct task_struct *next)
+{
+	event->sw.kept = read_task(event);
+	barrier();
+	WRITE_ONCE(event->sw.task, NULL); /* an NMI reads @kept until follow() is done */
+	barrier();
+	event->own.counter.count = event->sw.kept;
+	follow(event, next);
+}
+
+/* ---- The switch hook ---- */
+
+void pmuctl_soft_count_arrivals(void)
+{
+	struct pmuctl_event *event;
+	unsigned int n = pmuctl_soft_arrivals();
+
+	if (likely(!n))
+		return;
+	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_hits_migrations.running),
+			     sw.node)
+		if (!event->context->task)
+			pmuctl_soft_migrated(event, n);
+}
+
+void pmuctl_soft_switch(struct task_struct *next)
+{
+	struct pmuctl_event *event;
+
+	hlist_for_each_entry(event, this_cpu_ptr(&of_cpu), sw.node)
+		switch_task(event, next);
+	pmuctl_soft_count_arrivals();
+}
+
+void pmuctl_soft_leave(struct pmuctl_context *ctx)
+{
+	ctx->migrations = READ_ONCE(ctx->task->se.nr_migrations);
+}
+
+void pmuctl_soft_arrive(struct pmuctl_context *ctx)
+{
+	u64 n = READ_ONCE(ctx->task->se.nr_migrations) - ctx->migrations;
+	struct pmuctl_event *event;
+
+	if (likely(!n))
+		return;
+	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_hits_migrations.running),
+			     sw.node)
+		if (event->context == ctx)
+			pmuctl_soft_migrated(event, n);
+}
+
+/* ---- Which there are ---- */
+
+/**
+ * struct kind - an event of PERF_TYPE_SOFTWARE
+ * @name: perf's, for people.
+ * @soft: how it counts, if nothing below says otherwise; NULL: it is not ours.
+ * @value_of: as struct pmuctl_soft_state.
+ * @hits: who tells of each, if they are sampled, or if it matters where they are.
+ * @in_kernel: all of them happen in the kernel.
+ */
+struct kind {
+	const char *name;
+	const struct pmuctl_soft *soft;
+	u64 (*value_of)(const struct task_struct *task);
+	struct pmuctl_hits *hits;
+	bool in_kernel;
+};
+
+static const struct kind kinds[PERF_COUNT_SW_MAX] = {
+	[PERF_COUNT_SW_CPU_CLOCK] = {
+		"cpu-clock", &pmuctl_soft_clock_ops },
+	[PERF_COUNT_SW_TASK_CLOCK] = {
+		"task-clock", &pmuctl_soft_clock_ops },
+	[PERF_COUNT_SW_PAGE_FAULTS] = {
+		"page-faults", &task_ops, faults_of, &pmuctl_hits_faults },
+	[PERF_COUNT_SW_CONTEXT_SWITCHES] = {
+		"context-switches", &task_ops, switches_of,
+		&pmuctl_hits_switches, true },
+	[PERF_COUNT_SW_CPU_MIGRATIONS] = {
+		"cpu-migrations", &pmuctl_soft_migration_ops, NULL,
+		&pmuctl_hits_migrations, true },
+	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = {
+		"minor-faults", &task_ops, minor_faults_of,
+		&pmuctl_hits_minor },
+	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = {
+		"major-faults", &task_ops, major_faults_of,
+		&pmuctl_hits_major },
+	[PERF_COUNT_SW_ALIGNMENT_FAULTS] = {
+		"alignment-faults", &nothing_ops },
+	[PERF_COUNT_SW_EMULATION_FAULTS] = {
+		"emulation-faults", &nothing_ops },
+	[PERF_COUNT_SW_DUMMY] = {
+		"dummy", &nothing_ops },
+	[PERF_COUNT_SW_BPF_OUTPUT] = {
+		"bpf-output" },
+	[PERF_COUNT_SW_CGROUP_SWITCHES] = {
+		"cgroup-switches" },
+};
+
+bool pmuctl_soft_is(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE;
+}
+
+static void choose_ops(struct pmuctl_event *event, const struct kind *kind,
+		       const struct perf_event_attr *attr)
+{
+	bool anywhere = !attr->exclude_user && !attr->exclude_kernel;
+
+	event->soft = kind->soft;
+	event->sw.value_of = kind->value_of;
+	if (!kind->hits)
+		return;
+	if (kind->in_kernel && attr->exclude_kernel) {
+		event->soft = &nothing_ops;
+	} else if (kind->soft != &task_ops) {
+		event->sw.hits = kind->hits;
+	} else if (attr->sample_period || !(anywhere || kind->in_kernel)) {
+		event->soft = &pmuctl_soft_hit_ops;
+		event->sw.hits = kind->hits;
+	}
+}
+
+int pmuctl_soft_init(struct pmuctl_event *event,
+		     const struct perf_event_attr *attr,
+		     struct pmuctl_explanation *why)
+{
+	const struct kind *kind;
+
+	if (attr->config >= PERF_COUNT_SW_MAX)
+		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
+				     attr->config, attr->type);
+	kind = &kinds[array_index_nospec(attr->config, PERF_COUNT_SW_MAX)];
+	if (!kind->soft)
+		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
+				     attr->config, kind->name);
+	event->own.counter.index = -1;
+	event->sw.exclude_user = attr->exclude_user;
+	event->sw.exclude_kernel = attr->exclude_kernel;
+	choose_ops(event, kind, attr);
+	return 0;
+}
+
+void pmuctl_soft_init_trace(struct pmuctl_event *event, struct pmuctl_trace *trace)
+{
+	event->own.counter.index = -1;
+	event->soft = &pmuctl_soft_hit_ops;
+	event->sw.trace = trace;
+	event->sw.hits = pmuctl_trace_hits(trace);
+}
+
+void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
+{
+	child->soft = from->soft;
+	child->sw.hits = from->sw.hits;
+	child->sw.trace = from->sw.trace;
+	child->sw.value_of = from->sw.value_of;
+	child->sw.exclude_user = from->sw.exclude_user;
+	child->sw.exclude_kernel = from->sw.exclude_kernel;
+}
+
+bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event)
+{
+	return event->soft && event->soft->at_switch;
+}
+
+int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why)
+{
+	return event->sw.hits ? pmuctl_hook_get(event->sw.hits->hook, why) : 0;
+}
+
+void pmuctl_soft_put(struct pmuctl_event *event)
+{
+	if (event->sw.hits)
+		pmuctl_hook_put(event->sw.hits->hook);
+}
+
+unsigned long pmuctl_soft_missed(const struct pmuctl_event *event)
+{
+	return event->sw.hits ? pmuctl_hook_missed(event->sw.hits->hook) : 0;
+}
+
+/* ---- Running ---- */
+
+void pmuctl_soft_start(struct pmuctl_event *event)
+{
+	event->soft->start(event);
+	event->own.counter.running = true;
+}
+
+void pmuctl_soft_stop(struct pmuctl_event *event)
+{
+	event->soft->stop(event);
+	event->own.counter.running = false;
+}
+
+void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period)
+{
+	if (event->soft == &pmuctl_soft_clock_ops)
+		period = max_t(u64, period, PMUCTL_CLOCK_PERIOD_MIN);
+	event->own.counter.period = period;
+	event->own.counter.left = period;
+	if (event->own.counter.running && event->soft->unhold)
+		event->soft->unhold(event); /* from now on */
+}
+
+void pmuctl_soft_unhold(struct pmuctl_event *event)
+{
+	event->own.counter.held = false;
+	if (event->own.counter.running && event->soft->unhold)
+		event->soft->unhold(event);
+}

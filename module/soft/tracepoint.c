@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events of tracepoints. The probe is called with the arguments of the tracepoint, however
+ * many: it takes those that there can be, and what it takes too much is never looked at if
+ * the prototype is known.
+ *
+ * A tracepoint of a module goes with it: the kernel tells us before, then the probe is
+ * taken off, and its events count nothing more.
+ */
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <linux/uaccess.h>
+
+#include "aux/aux.h"
+#include "core/hook.h"
+#include "soft/tracepoint.h"
+
+/* Before core/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
+#define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
+
+/**
+ * struct pmuctl_tracepoint - a tracepoint that has events
+ * @hits: the source of hits that it is.
+ * @hook: our probe on it, in the registry.
+ * @prototype: of its arguments.
+ * @node: in tracepoints.
+ * @refs: one for each event with a descriptor; 0: it goes after a while.
+ * @tp: which one.
+ * @module: whose it is, NULL: the kernel's. Only to be compared.
+ * @gone: its module has gone, before @hook was dropped for the last time.
+ * @name: without system.
+ *
+ * @node, @refs and @gone under tracepoints_mutex; the rest is constant.
+ */
+struct pmuctl_tracepoint {
+	struct pmuctl_hits hits;
+	struct pmuctl_hook hook;
+	const struct pmuctl_prototype *prototype;
+	struct list_head node;
+	unsigned int refs;
+	struct tracepoint *tp;
+	struct module *module;
+	bool gone;
+	char name[PMUCTL_TRACEPOINT_NAME_MAX];
+};
+
+/* Inside of pmuctl_mutex, and of the kernel's list of modules with tracepoints */
+static DEFINE_MUTEX(tracepoints_mutex);
+static LIST_HEAD(tracepoints);
+
+/* How often a probe was put on one; the registry's mutex */
+static unsigned long times;
+
+/* ---- The probe ---- */
+
+struct place {
+	unsigned long ip;
+	unsigned long sp;
+};
+
+static noinline void sample(struct pmuctl_event *event, const u64 *args,
+			    unsigned int nr_args, const struct place *place)
+{
+	struct pmuctl_hit hit = { .args = args, .nr_args = nr_args };
+	struct pt_regs regs = {
+		.ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS,
+	};
+
+	pmuctl_soft_end_period(event, &regs, &hit);
+}
+
+static void hit_one(struct pmuctl_event *event, const u64 *args,
+		    unsigned int nr_args, const struct place *place)
+{
+	const struct filter *filter =
+		rcu_dereference_raw(event->sw.trace->filter);
+	struct hwpmu_counter *c = &event->own.counter;
+
+	if (filter && !filter_passes(filter, args))
+		return;
+	if (unlikely(c->held)) {
+		if (event->aux_action)
+			pmuctl_aux_missed(event);
+		return;
+	}
+	c->count++;
+	if (c->period && --c->left <= 0)
+		sample(event, args, nr_args, place);
+}
+
+/* In the midst of another hit */
+static noinline void miss_all(struct hlist_head *running, const u64 *args)
+{
+	const struct filter *filter;
+	struct pmuctl_event *event;
+
+	hlist_for_each_entry_rcu(event, running, sw.node, true) {
+		filter = rcu_dereference_raw(event->sw.trace->filter);
+		if (event->aux_action && (!filter || filter_passes(filter, args)))
+			pmuctl_aux_missed(event);
+	}
+}
+
+static __always_inline void hit(struct pmuctl_tracepoint *t, const u64 *args,
+				const struct place *place)
+{
+	struct hlist_head *running = this_cpu_ptr(t->hits.running);
+	struct pmuctl_event *event;
+	unsigned long flags;
+	unsigned int level;
+
+	if (!pmuctl_soft_enter(&level)) {
+		miss_all(running, args);
+		return;
+	}
+	local_irq_save(flags);
+	hlist_for_each_entry_rcu(event, running, sw.node, true)
+		hit_one(event, args, t->prototype->nr_args, place);
+	local_irq_restore(flags);
+	pmuctl_soft_exit_level(level);
+}
+
+static __always_inline bool is_wanted(struct pmuctl_tracepoint *t)
+{
+	return !hlist_empty(this_cpu_ptr(t->hits.running));
+}
+
+/* Arguments in registers only */
+static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	struct pmuctl_tracepoint *t = data;
+
+	preempt_disable_notrace();
+	if (is_wanted(t)) {
+		const u64 args[] = { a0, a1, a2, a3, a4 };
+		const struct place place = {
+			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+		};
+
+		hit(t, args, &place);
+	}
+	preempt_enable_notrace();
+}
+
+/*
+ * The arguments beyond those, on the stack of who calls, where they lie above our frame:
+ * what is not given is whatever is there, or nothing if the stack ends before. x86-64 psABI,
+ * "Parameter Passing".
+ */
+static void take_from_stack(u64 *args, unsigned int n, const u64 *frame)
+{
+	const u64 *stack = frame + 2;	/* the caller's frame, where to return to */
+	unsigned int i;
+
+	pagefault_disable();
+	for (i = 0; i < n; i++)
+		__get_kernel_nofault(&args[i], &stack[i], u64, err_end);
+	pagefault_enable();
+	return;
+
+err_end:
+	pagefault_enable();
+	memset(&args[i], 0, (n - i) * sizeof(*args));
+}
+
+static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	struct pmuctl_tracepoint *t = data;
+
+	preempt_disable_notrace();
+	if (is_wanted(t)) {
+		u64 args[FILTER_ARGS_MAX] = { a0, a1, a2, a3, a4 };
+		const struct place place = {
+			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+		};
+
+		take_from_stack(args + 5, FILTER_ARGS_MAX - 5,
+				__builtin_frame_address(0));
+		hit(t, args, &place);
+	}
+	preempt_enable_notrace();
+}
+
+static void *probe_of(const struct pmuctl_tracepoint *t)
+{
+	return t->prototype->nr_args <= 5 ? (void *)probe_few :
+					    (void *)probe_many;
+}
+
+/* ---- On and off ---- */
+
+static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	struct pmuctl_tracepoint *t =
+		container_of(hook, struct pmuctl_tracepoint, hook);
+	int err = -ENOENT;
+
+	if (!READ_ONCE(t->gone))
+		err = tracepoint_probe_register_prio(t->tp, probe_of(t), t,
+						     PRIORITY);
+	times += !err;
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return err ? pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
+				   t->name) : 0;
+}
+
+static void drop(struct pmuctl_hook *hook)
+{
+	struct pmuctl_tracepoint *t =
+		container_of(hook, struct pmuctl_tracepoint, hook);
+
+	tracepoint_probe_unregister(t->tp, probe_of(t), t);
+}
+
+/* ---- Finding ---- */
+
+/**
+ * struct search - for a tracepoint
+ * @name: of it.
+ * @tp: what was found, or NULL.
+ * @module: whose it is, pinned; NULL: the kernel's.
+ * @notifier: through which modules are looked at.
+ */
+struct search {
+	const char *name;
+	struct tracepoint *tp;
+	struct module *module;
+	struct notifier_block notifier;
+};
+
+static void match(struct tracepoint *tp, void *arg)
+{
+	struct search *search = arg;
+
+	if (!strcmp(tp->name, search->name))
+		search->tp = tp;
+}
+
+#ifdef CONFIG_MODULES
+/* The kernel tells a new notifier of every module that there is. */
+static int look_into_module(struct notifier_block *nb, unsigned long state,
+			    void *data)
+{
+	struct search *search = container_of(nb, struct search, notifier);
+	const struct tp_module *module = data;
+	struct tracepoint *tp;
+	unsigned int i;
+
+	if (state != MODULE_STATE_COMING || search->tp)
+		return NOTIFY_OK;
+	for (i = 0; i < module->mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&module->mod->tracepoints_ptrs[i]);
+		if (strcmp(tp->name, search->name) ||
+		    !try_module_get(module->mod))
+			continue;
+		search->tp = tp;
+		search->module = module->mod;
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+static void search_modules(struct search *search)
+{
+	search->notifier.notifier_call = look_into_module;
+	register_tracepoint_module_notifier(&search->notifier);
+	unregister_tracepoint_module_notifier(&search->notifier);
+}
+
+/* It waits until nobody is in the probes when we are back. */
+static int module_goes(struct notifier_block *nb, unsigned long state, void *data)
+{
+	const struct tp_module *module = data;
+	struct pmuctl_tracepoint *t;
+
+	if (state != MODULE_STATE_GOING)
+		return NOTIFY_OK;
+	mutex_lock(&tracepoints_mutex);
+	list_for_each_entry(t, &tracepoints, node) {
+		if (t->module != module->mod)
+			continue;
+		/* First of all: afterwards it is not set again. */
+		WRITE_ONCE(t->gone, true);
+		pmuctl_hook_drop_now(&t->hook);
+	}
+	mutex_unlock(&tracepoints_mutex);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block goes_notifier = { .notifier_call = module_goes };
+
+/* From the first tracepoint of a module on, until we go ourselves */
+static DEFINE_MUTEX(watch_mutex);
+static bool watching;
+
+static void watch_modules(void)
+{
+	mutex_lock(&watch_mutex);
+	if (!watching)
+		watching = !register_tracepoint_module_notifier(&goes_notifier);
+	mutex_unlock(&watch_mutex);
+}
+
+static void watch_end(void)
+{
+	if (watching)
+		unregister_tracepoint_module_notifier(&goes_notifier);
+}
+#else
+static void search_modules(struct search *search) { }
+static void watch_modules(void) { }
+static void watch_end(void) { }
+#endif
+
+/* ---- Tracepoints ---- */
+
+void pmuctl_tracepoint_free_unused(void)
+{
+	struct pmuctl_tracepoint *t, *next;
+	LIST_HEAD(done);
+
+	mutex_lock(&tracepoints_mutex);
+	list_for_each_entry_safe(t, next, &tracepoints, node)
+		if (!t->refs && pmuctl_hook_del(&t->hook))
+			list_move_tail(&t->node, &done);
+	mutex_unlock(&tracepoints_mutex);
+	if (list_empty(&done))
+		return;
+	/* A probe that was taken off may still run. */
+	tracepoint_synchronize_unregister();
+	list_for_each_entry_safe(t, next, &done, node) {
+		free_percpu(t->hits.running);
+		kfree(t);
+	}
+}
+
+/* tracepoints_mutex held */
+static struct pmuctl_tracepoint *find_used(const struct search *search)
+{
+	struct pmuctl_tracepoint *t;
+
+	list_for_each_entry(t, &tracepoints, node)
+		if (t->tp == search->tp && !t->gone)
+			return t;
+	return NULL;
+}
+
+static struct pmuctl_tracepoint *make(const struct search *search)
+{
+	struct pmuctl_tracepoint *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+
+	if (!t)
+		return NULL;
+	t->hits.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
+	if (!t->hits.running) {
+		kfree(t);
+		return NULL;
+	}
+	strscpy(t->name, search->name, sizeof(t->name));
+	t->hook.name = t->name;
+	t->hook.set = set;
+	t->hook.drop = drop;
+	t->hits.hook = &t->hook;
+	t->prototype = search->module ? pmuctl_prototype_of("") :
+					pmuctl_prototype_of(t->name);
+	t->tp = search->tp;
+	t->module = search->module;
+	list_add_tail(&t->node, &tracepoints);
+	pmuctl_hook_add(&t->hook);
+	return t;
+}
+
+static struct pmuctl_tracepoint *get(const char *name,
+				     struct pmuctl_explanation *why)
+{
+	struct search search = { .name = name };
+	struct pmuctl_tracepoint *t;
+
+	for_each_kernel_tracepoint(match, &search);
+	if (!search.tp)
+		search_modules(&search);
+	if (!search.tp)
+		return ERR_PTR(pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
+					     name));
+	if (search.module)
+		watch_modules();
+	mutex_lock(&tracepoints_mutex);
+	t = find_used(&search);
+	if (!t)
+		t = make(&search);
+	if (t)
+		t->refs++;
+	mutex_unlock(&tracepoints_mutex);
+	/* It may go from here on: we are told. */
+	module_put(search.module);
+	return t ? t : ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+}
+
+static void put(struct pmuctl_tracepoint *t)
+{
+	mutex_lock(&tracepoints_mutex);
+	if (!--t->refs)
+		pmuctl_hooks_look_later();
+	mutex_unlock(&tracepoints_mutex);
+}
+
+/* ---- For events ---- */
+
+struct pmuctl_trace *pmuctl_trace_alloc(const char *name,
+					struct pmuctl_explanation *why)
+{
+	const char *colon = strchr(name, ':');
+	struct pmuctl_tracepoint *t;
+	struct pmuctl_trace *trace;
+
+	trace = kzalloc(sizeof(*trace), GFP_KERNEL_ACCOUNT);
+	if (!trace)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+	t = get(colon ? colon + 1 : name, why);
+	if (IS_ERR(t)) {
+		kfree(trace);
+		return ERR_CAST(t);
+	}
+	trace->tracepoint = t;
+	return trace;
+}
+
+void pmuctl_trace_free(struct pmuctl_trace *trace)
+{
+	if (!trace)
+		return;
+	put(trace->tracepoint);
+	kfree(rcu_access_pointer(trace->filter));
+	kfree(trace);
+}
+
+struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace)
+{
+	return &trace->tracepoint->hits;
+}
+
+s64 filter_task_id(u64 task)
+{
+	return ((const struct task_struct *)(unsigned long)task)->pid;
+}
+
+s64 filter_syscall_nr(u64 regs)
+{
+	return ((const struct pt_regs *)(unsigned long)regs)->orig_ax;
+}
+
+static void replace(struct pmuctl_trace *trace, struct filter *filter)
+{
+	struct filter *old;
+
+	mutex_lock(&tracepoints_mutex);
+	old = rcu_replace_pointer(trace->filter, filter,
+				  lockdep_is_held(&tracepoints_mutex));
+	mutex_unlock(&tracepoints_mutex);
+	if (!old)
+		return;
+	synchronize_rcu();
+	kfree(old);
+}
+
+int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool raw,
+			    struct pmuctl_explanation *why)
+{
+	const struct pmuctl_prototype *prototype = trace->tracepoint->prototype;
+	struct filter *filter;
+	int err;
+
+	if (!*text) {
+		replace(trace, NULL);
+		return 0;
+	}
+	filter = kzalloc(sizeof(*filter), GFP_KERNEL_ACCOUNT);
+	if (!filter)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	err = filter_parse(text, prototype->fields, prototype->nr_args, filter,
+			   why);
+	if (!err && filter->raw && !raw)
+		err = pmuctl_refuse(why, PERM_RAW, "filter");
+	if (err)
+		kfree(filter);
+	else
+		replace(trace, filter);
+	return err;
+}
+
+void pmuctl_tracepoint_show(struct seq_file *m)
+{
+	seq_printf(m, "tracepoints: set %lu times\n", READ_ONCE(times));
+}
+
+void pmuctl_tracepoint_exit(void)
+{
+	watch_end();
+	pmuctl_tracepoint_free_unused();
+}

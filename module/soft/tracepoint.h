@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events of tracepoints: any of the kernel or of a module, by name. What they count are hits
+ * as those of software events; all events of a tracepoint share one probe.
+ */
+#ifndef PMUCTL_TRACEPOINT_H
+#define PMUCTL_TRACEPOINT_H
+
+#include "soft/filter.h"
+#include "soft/soft.h"
+
+/* "system:name", with its NUL */
+#define PMUCTL_TRACEPOINT_NAME_MAX	128
+
+/**
+ * struct pmuctl_prototype - what a tracepoint tells
+ * @name: of the tracepoint, without its system.
+ * @nr_args: how many arguments it has, at most FILTER_ARGS_MAX.
+ * @fields: what filters call them.
+ */
+struct pmuctl_prototype {
+	const char *name;
+	unsigned int nr_args;
+	const struct filter_field *fields;
+};
+
+/* That of a tracepoint; if it is not known one without fields and with all arguments. */
+const struct pmuctl_prototype *pmuctl_prototype_of(const char *name);
+
+/**
+ * struct pmuctl_trace - what an event with a descriptor has that is of a tracepoint; its
+ * parts and children share it
+ * @tracepoint: which one; referenced.
+ * @filter: or NULL; replaced under its mutex, read with preemption off.
+ */
+struct pmuctl_trace {
+	struct pmuctl_tracepoint *tracepoint;
+	struct filter __rcu *filter;
+};
+
+/**
+ * pmuctl_trace_alloc() - find a tracepoint
+ * @name: with its system before and a colon between, or without.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to an event, or to pmuctl_trace_free(); or ERR_PTR: -ENOENT if there
+ * is none of that name, -ENOMEM.
+ */
+struct pmuctl_trace *pmuctl_trace_alloc(const char *name,
+					struct pmuctl_explanation *why);
+
+/* No event has it any more. Process, may sleep. */
+void pmuctl_trace_free(struct pmuctl_trace *trace);
+
+/* What its events count; as long as it exists. */
+struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace);
+
+/**
+ * pmuctl_trace_set_filter() - PERF_EVENT_IOC_SET_FILTER
+ * @trace: of the event.
+ * @text: the filter; empty for none.
+ * @raw: filters may look at arguments by number.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINVAL if it cannot be understood; -EACCES if it is more than @raw allows;
+ * -ENOMEM.
+ */
+int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool raw,
+			    struct pmuctl_explanation *why);
+
+/* Tell maintainers. Process. */
+void pmuctl_tracepoint_show(struct seq_file *m);
+
+/* The registry has dropped what is not needed: free that. Process, may sleep. */
+void pmuctl_tracepoint_free_unused(void);
+
+/* There are no events any more, and no hooks. */
+void pmuctl_tracepoint_exit(void);
+
+#endif /* PMUCTL_TRACEPOINT_H */
