@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <linux/pmuctl.h>
 #include <poll.h>
@@ -377,14 +378,44 @@ void worker_init(struct worker *worker, struct runner *runner, enum who who)
 	worker->scratch = memory_scratch();
 }
 
+/*
+ * What has been closed is freed when the kernel's readers are through. Whoever still knows it
+ * then shows that only if he looks.
+ */
+static void look_at_the_rest(const struct worker *worker)
+{
+	uint64_t words[64];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	for (i = 0; i < EVENTS; i++) {
+		if (worker->fd[i] < 0)
+			continue;
+		ioctl(worker->fd[i], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+		if (read(worker->fd[i], words, sizeof(words)) < 0)
+			continue;
+		ioctl(worker->fd[i], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	}
+}
+
 void calls_clean(struct worker *worker)
 {
+	static unsigned int nth;
+	bool looks = !(nth++ % 16);
 	int i;
 
 	memory_clean();
-	for (i = 0; i < EVENTS; i++)
-		if (worker->fd[i] >= 0)
-			call_close(worker, i);
+	if (looks)
+		look_at_the_rest(worker);
+	for (i = 0; i < EVENTS; i++) {
+		if (worker->fd[i] < 0)
+			continue;
+		call_close(worker, i);
+		if (looks)
+			look_at_the_rest(worker);
+		looks = false; /* it waits for long */
+	}
 	if (worker->runner->dirty)
 		clean_admin(worker->runner);
 	tasks_clean();
