@@ -247,7 +247,7 @@ void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *f
 
 /* ---- When the buffer is full ---- */
 
-bool pmuctl_aux_tick(struct pmuctl_cpu *pc)
+bool pmuctl_aux_tick(struct pmuctl_cpuctx *pc)
 {
 	struct pmuctl_aux *aux = this_cpu_read(aux_running);
 

@@ -26,7 +26,7 @@
 #include "sample/buffer.h"
 #include "soft/soft.h"
 
-struct pmuctl_cpu;
+struct pmuctl_cpuctx;
 
 /**
  * struct pmuctl_aux_file - a part of a file, that is traced wherever it is mapped
@@ -171,7 +171,7 @@ void pmuctl_aux_attached(const struct pmuctl_event *event);
 void pmuctl_aux_detached(const struct pmuctl_event *event);
 
 /* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
-bool pmuctl_aux_tick(struct pmuctl_cpu *pc);
+bool pmuctl_aux_tick(struct pmuctl_cpuctx *pc);
 
 /* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);

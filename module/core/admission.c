@@ -95,39 +95,39 @@ bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
 }
 
 /**
- * struct crowd - events that want counters at the same time
+ * struct counter_demand - events that want counters at the same time
  * @caps: on such a CPU.
  * @allowed: counters of each.
  * @n: how many; more than HWPMU_MAX_COUNTERS never fit.
  */
-struct crowd {
+struct counter_demand {
 	const struct hwpmu_caps *caps;
 	u64 allowed[HWPMU_MAX_COUNTERS];
 	unsigned int n;
 };
 
 /* @allowed: the counters on which the event can be on this CPU */
-static void crowd_add(struct crowd *crowd, u64 allowed, const struct pmuctl_context *ctx)
+static void demand_add(struct counter_demand *demand, u64 allowed, const struct pmuctl_context *ctx)
 {
-	if (crowd->n < ARRAY_SIZE(crowd->allowed))
-		crowd->allowed[crowd->n] = allowed & usable_of(ctx, crowd->caps);
-	crowd->n++;
+	if (demand->n < ARRAY_SIZE(demand->allowed))
+		demand->allowed[demand->n] = allowed & usable_of(ctx, demand->caps);
+	demand->n++;
 }
 
 /* On a CPU of a type that does not have it, an event of a task needs no counter. */
-static unsigned int crowd_add_on(struct crowd *crowd, const struct pmuctl_event *event,
+static unsigned int demand_add_on(struct counter_demand *demand, const struct pmuctl_event *event,
 				 const struct pmuctl_context *ctx, int cpu)
 {
 	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->own.counter, cpu);
 
 	if (!allowed)
 		return 0;
-	crowd_add(crowd, allowed, ctx);
+	demand_add(demand, allowed, ctx);
 	return 1;
 }
 
 /* Add the events of a context that can run on @cpu. */
-static unsigned int crowd_add_context(struct crowd *crowd,
+static unsigned int demand_add_context(struct counter_demand *demand,
 				      struct pmuctl_context *ctx, int cpu)
 {
 	struct pmuctl_event *leader, *event;
@@ -140,14 +140,14 @@ static unsigned int crowd_add_context(struct crowd *crowd,
 		if (leader->cpu >= 0 && leader->cpu != cpu)
 			continue;
 		for_each_group_member(event, leader)
-			n += crowd_add_on(crowd, event, ctx, cpu);
+			n += demand_add_on(demand, event, ctx, cpu);
 	}
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	return n;
 }
 
 /* Add the events of a group that want counters of a type of CPU. */
-static void crowd_add_group(struct crowd *crowd, struct pmuctl_event *leader,
+static void demand_add_group(struct counter_demand *demand, struct pmuctl_event *leader,
 			    const struct pmuctl_context *ctx, unsigned int type)
 {
 	struct pmuctl_event *event;
@@ -156,31 +156,31 @@ static void crowd_add_group(struct crowd *crowd, struct pmuctl_event *leader,
 	raw_spin_lock_irqsave(&leader->context->lock, flags);
 	for_each_group_member(event, leader)
 		if (!event->soft)
-			crowd_add(crowd, hwpmu_allowed_on_type(&event->own.counter, type), ctx);
+			demand_add(demand, hwpmu_allowed_on_type(&event->own.counter, type), ctx);
 	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
 }
 
 /* If each may use as many counters as there are events, no order of them can fail. */
-static bool each_has_enough(const struct crowd *crowd)
+static bool each_has_enough(const struct counter_demand *demand)
 {
 	unsigned int i;
 
-	for (i = 0; i < crowd->n; i++)
-		if (hweight64(crowd->allowed[i] & crowd->caps->counters) < crowd->n)
+	for (i = 0; i < demand->n; i++)
+		if (hweight64(demand->allowed[i] & demand->caps->counters) < demand->n)
 			return false;
 	return true;
 }
 
-static bool crowd_fits(const struct crowd *crowd)
+static bool demand_fits(const struct counter_demand *demand)
 {
 	s8 index[HWPMU_MAX_COUNTERS];
 
-	if (crowd->n > ARRAY_SIZE(crowd->allowed))
+	if (demand->n > ARRAY_SIZE(demand->allowed))
 		return false;
-	if (each_has_enough(crowd))
+	if (each_has_enough(demand))
 		return true;
 	memset(index, -1, sizeof(index));
-	return hwpmu_place(crowd->allowed, crowd->n, index);
+	return hwpmu_place(demand->allowed, demand->n, index);
 }
 
 /**
@@ -202,13 +202,13 @@ struct admission {
 /* The events of one task, or none, with those of the CPU and the new one */
 static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 {
-	struct crowd crowd = { .caps = hwpmu_caps_of_cpu(a->cpu) };
+	struct counter_demand demand = { .caps = hwpmu_caps_of_cpu(a->cpu) };
 
-	a->of_cpu = crowd_add_context(&crowd, pmuctl_context_of_cpu(a->cpu),
+	a->of_cpu = demand_add_context(&demand, pmuctl_context_of_cpu(a->cpu),
 				      a->cpu);
-	a->of_task = task ? crowd_add_context(&crowd, task, a->cpu) : 0;
-	crowd_add_on(&crowd, a->event, a->ctx, a->cpu);
-	return crowd_fits(&crowd);
+	a->of_task = task ? demand_add_context(&demand, task, a->cpu) : 0;
+	demand_add_on(&demand, a->event, a->ctx, a->cpu);
+	return demand_fits(&demand);
 }
 
 static bool fits_beside_task(struct pmuctl_context *task, void *arg)
@@ -278,18 +278,18 @@ static unsigned int types_of_group(struct pmuctl_event *leader, unsigned int typ
 static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_event *new,
 			 unsigned int type, struct pmuctl_explanation *why)
 {
-	struct crowd crowd = { .caps = hwpmu_caps_of_type(type) };
+	struct counter_demand demand = { .caps = hwpmu_caps_of_type(type) };
 
 	if (new->leader != new)
-		crowd_add_group(&crowd, new->leader, ctx, type);
-	crowd_add(&crowd, hwpmu_allowed_on_type(&new->own.counter, type), ctx);
-	if (crowd.n == 1 ? crowd.allowed[0] != 0 : crowd_fits(&crowd))
+		demand_add_group(&demand, new->leader, ctx, type);
+	demand_add(&demand, hwpmu_allowed_on_type(&new->own.counter, type), ctx);
+	if (demand.n == 1 ? demand.allowed[0] != 0 : demand_fits(&demand))
 		return 0;
-	if (crowd.n == 1)
+	if (demand.n == 1)
 		return pmuctl_refuse(why, COUNTERS_RESERVED, "attr.config",
 				     READ_ONCE(pmuctl_reserve_percpu));
-	return pmuctl_refuse(why, GROUP_TOO_BIG, "group_fd", crowd.n - 1,
-			     crowd.caps->nr_general, crowd.caps->nr_fixed);
+	return pmuctl_refuse(why, GROUP_TOO_BIG, "group_fd", demand.n - 1,
+			     demand.caps->nr_general, demand.caps->nr_fixed);
 }
 
 /* It must fit on each type of CPU that has all its events, and there must be one. */

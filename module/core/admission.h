@@ -66,10 +66,10 @@ static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
 }
 
 /* The context gets an event, or loses it: @n is 1 or -1. Its lock is held. */
-static inline void pmuctl_count_heir(struct pmuctl_context *ctx,
+static inline void pmuctl_count_inherited(struct pmuctl_context *ctx,
 				     const struct pmuctl_event *event, int n)
 {
-	if (!event->heritage.root)
+	if (!event->inherit.root)
 		return;
 	ctx->nr_inherit += n;
 	ctx->nr_inherit_sampling += event->sampling ? n : 0;

@@ -24,19 +24,19 @@
 #include "sample/sideband.h"
 #include "soft/soft.h"
 
-struct pmuctl_cpu __percpu *pmuctl_cpus;
+struct pmuctl_cpuctx __percpu *pmuctl_cpus;
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
 /* Bring the PMU in line with the state of all that is loaded. */
-static void resched(struct pmuctl_cpu *pc, const struct task_struct *task)
+static void resched(struct pmuctl_cpuctx *pc, const struct task_struct *task)
 {
 	pmuctl_cpu_lock(pc);
 	pmuctl_sched(pc, task);
 	pmuctl_cpu_unlock(pc);
 }
 
-static void sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
+static void sched_in(struct pmuctl_cpuctx *pc, const struct task_struct *task)
 {
 	pmuctl_cpu_lock(pc);
 	pmuctl_sched_in(pc, task);
@@ -44,7 +44,7 @@ static void sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
 }
 
 /* Load the context of a task, unless it is gone, and bring the PMU in line. */
-static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+static void load_task(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 		      const struct task_struct *task)
 {
 	raw_spin_lock(&pc->context.lock);
@@ -58,7 +58,7 @@ static void load_task(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 	raw_spin_unlock(&pc->context.lock);
 }
 
-static void unload(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+static void unload(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
 	pmuctl_sched_out(pc, ctx);
@@ -80,13 +80,13 @@ void pmuctl_context_resched_here(struct pmuctl_context *ctx)
 
 static void unload_here(void *info)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info;
 
 	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
 		return;
 	unload(pc, ctx);
-	if (pc->waiting)
+	if (pc->rotate_necessary)
 		resched(pc, current);
 }
 
@@ -97,7 +97,7 @@ static void unload_here(void *info)
  */
 static void load_if_current(void *info)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *ctx = info, *loaded = pc->task_context;
 
 	if (current != ctx->task || loaded == ctx || READ_ONCE(ctx->gone))
@@ -109,7 +109,7 @@ static void load_if_current(void *info)
 
 /* ---- Contexts of tasks ---- */
 
-struct pmuctl_cpu *pmuctl_cpu_of(int cpu)
+struct pmuctl_cpuctx *pmuctl_cpu_of(int cpu)
 {
 	return per_cpu_ptr(pmuctl_cpus, cpu);
 }
@@ -144,9 +144,9 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
 	else
 		list_add_tail(&event->node, &event->leader->siblings);
-	pmuctl_count_heir(ctx, event, 1);
+	pmuctl_count_inherited(ctx, event, 1);
 	WRITE_ONCE(ctx->nr_events, ctx->nr_events + pmuctl_event_weight(event));
-	ctx->kin = 0;
+	ctx->clone_id = 0;
 }
 
 /* Make it the task's, unless that has got another meanwhile; with a reference */
@@ -214,7 +214,7 @@ static void retire(struct pmuctl_context *ctx)
 
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	ctx->gone = true;
-	ctx->kin = 0;
+	ctx->clone_id = 0;
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	pmuctl_context_unhash(ctx);
 }
@@ -236,7 +236,7 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 }
 
 /* Returns true if the PMU must be brought in line; what has ended stays alone. */
-static bool add_event(struct pmuctl_cpu *pc, void *arg)
+static bool add_event(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct pmuctl_event *event = arg;
 	struct pmuctl_context *ctx = event->context;
@@ -277,7 +277,7 @@ bool pmuctl_context_add(struct pmuctl_context *ctx, struct pmuctl_event *event)
 }
 
 /* The siblings of a leader that goes become single events. */
-static bool disband(struct pmuctl_event *leader)
+static bool group_detach(struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event, *next;
 	bool any = false;
@@ -291,26 +291,26 @@ static bool disband(struct pmuctl_event *leader)
 	return any;
 }
 
-bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+bool pmuctl_context_take_out(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 {
 	bool others;
 
 	if (pc)
 		pmuctl_sched_stop(pc, event);
-	others = disband(event);
+	others = group_detach(event);
 	list_del(&event->node);
 	event->leader = event;
 	event->tally->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
 	event->context->nr_user_pages -= !!event->tally->counter.user;
-	pmuctl_count_heir(event->context, event, -1);
+	pmuctl_count_inherited(event->context, event, -1);
 	WRITE_ONCE(event->context->nr_events,
 		   event->context->nr_events - pmuctl_event_weight(event));
-	event->context->kin = 0;
-	return pc && (others || pc->waiting);
+	event->context->clone_id = 0;
+	return pc && (others || pc->rotate_necessary);
 }
 
-static bool del_event(struct pmuctl_cpu *pc, void *arg)
+static bool del_event(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct pmuctl_event *event = arg;
 
@@ -332,7 +332,7 @@ void pmuctl_context_del(struct pmuctl_event *event)
  * A switch during which nothing may count: pmu/user.c. What is next is loaded right after
  * it, as soon as the CPU takes interrupts and before any user code runs.
  */
-static void unload_for_switch(struct pmuctl_cpu *pc)
+static void unload_for_switch(struct pmuctl_cpuctx *pc)
 {
 	if (pc->task_context)
 		unload(pc, pc->task_context);
@@ -343,7 +343,7 @@ static void unload_for_switch(struct pmuctl_cpu *pc)
 
 static void reload(struct irq_work *work)
 {
-	struct pmuctl_cpu *pc = container_of(work, struct pmuctl_cpu, reload);
+	struct pmuctl_cpuctx *pc = container_of(work, struct pmuctl_cpuctx, reload);
 	struct pmuctl_context *ctx;
 	unsigned long flags;
 
@@ -362,7 +362,7 @@ static void reload(struct irq_work *work)
 }
 
 /* Any switch, to @ctx if that is not NULL */
-static noinline void switch_contexts(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 				     struct task_struct *next)
 {
 	bool at_switch = false;
@@ -370,10 +370,10 @@ static noinline void switch_contexts(struct pmuctl_cpu *pc, struct pmuctl_contex
 
 	if (pc->task_context) {
 		if (ctx && READ_ONCE(ctx->nr_inherit) &&
-		    pmuctl_kin_switch_rarely(pc, pc->task_context, ctx))
+		    pmuctl_clone_switch_slow(pc, pc->task_context, ctx))
 			return;
 		unload(pc, pc->task_context);
-		changed = pc->waiting;
+		changed = pc->rotate_necessary;
 	}
 	if (READ_ONCE(pc->context.nr_at_switch)) {
 		changed |= is_idle_task(current) || is_idle_task(next);
@@ -390,7 +390,7 @@ static noinline void switch_contexts(struct pmuctl_cpu *pc, struct pmuctl_contex
 }
 
 /* The same while some processes read counters by themselves */
-static noinline void switch_users(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+static noinline void switch_users(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 				  struct task_struct *next)
 {
 	if (pmuctl_user_switch_disturbs(next)) {
@@ -401,23 +401,23 @@ static noinline void switch_users(struct pmuctl_cpu *pc, struct pmuctl_context *
 	pmuctl_user_switch(next);
 }
 
-/* Perhaps between kin */
-static noinline void switch_kin(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+/* Perhaps between equivalent contexts */
+static noinline void switch_kin(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
-	if (READ_ONCE(pc->context.nr_at_switch) || !pmuctl_kin_switch(pc, ctx))
+	if (READ_ONCE(pc->context.nr_at_switch) || !pmuctl_clone_switch(pc, ctx))
 		switch_contexts(pc, ctx, ctx->task);
 }
 
-/* Those at which nothing is to be done, or that are between kin, are told apart at once. */
+/* Those at which nothing is to be done, or that are between clones, are told apart at once. */
 void pmuctl_context_switch(struct task_struct *next)
 {
 	struct pmuctl_context *ctx = pmuctl_context_find(next);
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *from = pc->task_context;
 
 	if (unlikely(READ_ONCE(pmuctl_user_mms)))
 		switch_users(pc, ctx, next);
-	else if (from && ctx && from->kin > 0)
+	else if (from && ctx && from->clone_id > 0)
 		switch_kin(pc, ctx);
 	else if (from || ctx || READ_ONCE(pc->context.nr_at_switch))
 		switch_contexts(pc, ctx, next);
@@ -452,9 +452,9 @@ void pmuctl_context_task_gone(bool ended)
 
 /* ---- CPUs come and go; on that CPU ---- */
 
-void pmuctl_context_cpu_comes(void)
+void pmuctl_context_cpu_online(void)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -464,16 +464,16 @@ void pmuctl_context_cpu_comes(void)
 	local_irq_restore(flags);
 }
 
-void pmuctl_context_cpu_goes(void)
+void pmuctl_context_cpu_offline(void)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	unsigned long flags;
 
 	local_irq_save(flags);
 	unload(pc, &pc->context);
 	if (pc->task_context)
 		unload(pc, pc->task_context);
-	pc->waiting = false;
+	pc->rotate_necessary = false;
 	hwpmu_cpu_offline();
 	local_irq_restore(flags);
 	hrtimer_cancel(&pc->timer);
@@ -496,7 +496,7 @@ int __init pmuctl_context_init(void)
 	int cpu;
 
 	pmuctl_context_table_init();
-	pmuctl_cpus = alloc_percpu(struct pmuctl_cpu);
+	pmuctl_cpus = alloc_percpu(struct pmuctl_cpuctx);
 	if (!pmuctl_cpus)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {

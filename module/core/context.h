@@ -7,7 +7,7 @@
  * Lock order, outermost first:
  *
  *	opener->mutex		the front's: which descriptors a thread has opened
- *	family->mutex		of the events of an inherited group: walks over their children
+ *	group->mutex		of the events of an inherited group: walks over their children
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	(mmap_lock)		mapping and unmapping
  *	aux_mutex		which AUX buffer is mapped how often
@@ -46,7 +46,7 @@ extern struct mutex pmuctl_mutex;
 /**
  * enum pmuctl_class - how a group gets on the PMU
  * @PMUCTL_PINNED: whenever its context is loaded, or it is in error.
- * @PMUCTL_FLEXIBLE: in turn with others, if there are not counters for all.
+ * @PMUCTL_FLEXIBLE: multiplexed with others, if there are not counters for all.
  */
 enum pmuctl_class {
 	PMUCTL_PINNED,
@@ -62,7 +62,7 @@ enum pmuctl_class {
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @groups: group leaders, by class, in the order of their turn. Events with descriptors
+ * @groups: group leaders, by class, in the order in which they are put on the PMU. Events with descriptors
  *	come only with pmuctl_mutex held too; an exec takes them out without it. The order
  *	changes with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
@@ -71,20 +71,20 @@ enum pmuctl_class {
  * @nr_at_switch: of a CPU's: events that do not count while it is idle, or that count what
  *	tasks do; of a task's: those that count its migrations.
  * @migrations: of the task, when it was last unloaded; if somebody counts them.
- * @waiting: not all of its flexible groups found counters when it was last loaded.
- * @turn_start: when the turn of those that run began, in ns of sched_clock(); while it is
- *	unloaded @turn_used: how long that turn has been.
+ * @rotate_necessary: not all of its flexible groups found counters when it was last loaded.
+ * @rotation_start: when those that run were put on the PMU, in ns of sched_clock(); while it is
+ *	unloaded @rotation_elapsed: how long that had been.
  * @nr_user_pages: events of its lists whose counter.user is set.
  * @nr_inherit: events that children of its task get, of which
  * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
  * @nr_events: all its events, by their weight (soft.h).
- * @kin: between those with the same number a switch needs nothing from the PMU; 0: nobody,
+ * @clone_id: between those with the same number a switch needs nothing from the PMU; 0: nobody,
  *	and negative ones are for switches that are always split: see inherit/clone_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets
  *	it to 0. It stays 0 once the context is gone.
  * @in_exec: its task is in an exec that cannot fail any more, or may be: what it executes may
  *	be nobody's to look into. Read without the lock.
- * @first_of_kin: its first event, as pmuctl_event.next_of_kin.
+ * @clone_first: its first event, as pmuctl_event.clone_next.
  *
  * Others:
  * @lock: see above.
@@ -103,16 +103,16 @@ struct pmuctl_context {
 	bool gone;
 	unsigned int nr_at_switch;
 	u64 migrations;
-	bool waiting;
-	u64 turn_start;
-	u64 turn_used;
+	bool rotate_necessary;
+	u64 rotation_start;
+	u64 rotation_elapsed;
 	unsigned int nr_user_pages;
 	unsigned int nr_inherit;
 	unsigned int nr_inherit_sampling;
 	unsigned int nr_events;
-	s64 kin;
+	s64 clone_id;
 	bool in_exec;
-	struct pmuctl_event *first_of_kin;
+	struct pmuctl_event *clone_first;
 
 	struct hlist_node hash;
 	wait_queue_head_t gone_wait;
@@ -125,9 +125,9 @@ struct pmuctl_context {
 	for ((class) = 0; (class) < PMUCTL_CLASSES; (class)++)		\
 		list_for_each_entry(leading, &(ctx)->groups[class], node)
 
-struct pmuctl_cpu;
+struct pmuctl_cpuctx;
 typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
-typedef bool (*pmuctl_context_change_func)(struct pmuctl_cpu *pc, void *arg);
+typedef bool (*pmuctl_context_change_func)(struct pmuctl_cpuctx *pc, void *arg);
 typedef bool (*pmuctl_context_visit)(struct pmuctl_context *ctx, void *arg);
 
 int pmuctl_context_init(void);
@@ -137,8 +137,8 @@ void pmuctl_context_exit(void);
  * current task's events are loaded by the last. Context: That CPU, where nothing else
  * can run meanwhile.
  */
-void pmuctl_context_cpu_comes(void);
-void pmuctl_context_cpu_goes(void);
+void pmuctl_context_cpu_online(void);
+void pmuctl_context_cpu_offline(void);
 void pmuctl_context_load_current(void);
 
 /* The context of a CPU. It always exists. */
@@ -192,7 +192,7 @@ bool pmuctl_context_join(struct pmuctl_context *ctx,
 /* Take an event out of its context. As the function of pmuctl_context_change(); who calls it
  * says that it has ended.
  */
-bool pmuctl_context_take_out(struct pmuctl_cpu *pc, struct pmuctl_event *event);
+bool pmuctl_context_take_out(struct pmuctl_cpuctx *pc, struct pmuctl_event *event);
 
 /* Detach an event; it is off the PMU then. Context: as pmuctl_context_add() */
 void pmuctl_context_del(struct pmuctl_event *event);

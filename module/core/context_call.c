@@ -9,19 +9,19 @@
 #include "core/sched.h"
 
 /* Without a task's context there is one lock less, but as many to take. */
-static raw_spinlock_t *second_lock(struct pmuctl_cpu *pc)
+static raw_spinlock_t *second_lock(struct pmuctl_cpuctx *pc)
 {
 	return pc->task_context ? &pc->task_context->lock : &pc->no_task_lock;
 }
 
-void pmuctl_cpu_lock(struct pmuctl_cpu *pc)
+void pmuctl_cpu_lock(struct pmuctl_cpuctx *pc)
 	__acquires(&pc->context.lock) __acquires(second_lock(pc))
 {
 	raw_spin_lock(&pc->context.lock);
 	raw_spin_lock_nested(second_lock(pc), SINGLE_DEPTH_NESTING);
 }
 
-void pmuctl_cpu_unlock(struct pmuctl_cpu *pc)
+void pmuctl_cpu_unlock(struct pmuctl_cpuctx *pc)
 	__releases(&pc->context.lock) __releases(second_lock(pc))
 {
 	raw_spin_unlock(second_lock(pc));
@@ -66,7 +66,7 @@ static bool call_here(struct pmuctl_context *ctx, pmuctl_context_func func,
 static bool change_here(struct pmuctl_context *ctx,
 			pmuctl_context_change_func change, void *arg)
 {
-	struct pmuctl_cpu *pc = this_cpu_ptr(pmuctl_cpus);
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 
 	if (READ_ONCE(ctx->loaded_cpu) != smp_processor_id())
 		return false;
@@ -110,7 +110,7 @@ static noinline void call_elsewhere(struct pmuctl_context *ctx,
 			continue;
 		}
 		raw_spin_lock_irqsave(&ctx->lock, flags);
-		/* Pairs with that of pmuctl_kin_load(), which has not locked it. */
+		/* Pairs with that of pmuctl_clone_load(), which has not locked it. */
 		if (smp_load_acquire(&ctx->loaded_cpu) < 0) {
 			if (func)
 				func(ctx, arg);

@@ -12,34 +12,34 @@
 #include "core/event.h"
 
 /**
- * struct pmuctl_cpu - what is loaded on a CPU
+ * struct pmuctl_cpuctx - what is loaded on a CPU
  * @context: the CPU's own.
  * @task_context: that of the task that runs, or NULL.
  * @no_task_lock: taken in place of that one's lock if there is none.
  * @nr_groups: groups that are on the PMU.
  * @exclusive: the only one of them is exclusive.
- * @waiting: there are flexible groups that wait for their turn.
+ * @rotate_necessary: there are flexible groups that wait for counters.
  * @task_first: at the next choice the task's flexible groups come before the CPU's.
  * @full: general and fixed counters of which it is known, in this round of choosing, that
  *	no event that can only use these finds one.
- * @rotations: how often groups took turns.
+ * @rotations: how often groups were rotated.
  * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
  * @tick: runs while sampling needs it: see pmuctl_tick().
  * @ticking: it is to run.
  * @batch: scratch, too large for the stack; with
- * @heirs: those that the counters of a batch are handed over to.
+ * @batch_to: those that the counters of a batch are handed over to.
  *
  * Written by its own CPU with IRQs off; all but @task_context with the locks of both
  * contexts held.
  */
-struct pmuctl_cpu {
+struct pmuctl_cpuctx {
 	struct pmuctl_context context;
 	struct pmuctl_context *task_context;
 	raw_spinlock_t no_task_lock;
 	unsigned int nr_groups;
 	bool exclusive;
-	bool waiting;
+	bool rotate_necessary;
 	bool task_first;
 	u64 full;
 	u64 rotations;
@@ -48,13 +48,13 @@ struct pmuctl_cpu {
 	struct hrtimer tick;
 	bool ticking;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
-	struct hwpmu_counter *heirs[HWPMU_MAX_COUNTERS];
+	struct hwpmu_counter *batch_to[HWPMU_MAX_COUNTERS];
 };
 
-extern struct pmuctl_cpu __percpu *pmuctl_cpus;
+extern struct pmuctl_cpuctx __percpu *pmuctl_cpus;
 
 /* The state of a CPU; to be looked at under its locks. */
-struct pmuctl_cpu *pmuctl_cpu_of(int cpu);
+struct pmuctl_cpuctx *pmuctl_cpu_of(int cpu);
 
 /* Call it there with IRQs off, unless that CPU is offline; context_call.c. Process, IRQs on. */
 void pmuctl_cpu_call(int cpu, smp_call_func_t func, void *info);
@@ -62,7 +62,7 @@ void pmuctl_cpu_call(int cpu, smp_call_func_t func, void *info);
 /* All of these: on their own CPU, IRQs off. */
 
 /* Lock both contexts that are loaded here, and the reverse. */
-void pmuctl_cpu_lock(struct pmuctl_cpu *pc);
-void pmuctl_cpu_unlock(struct pmuctl_cpu *pc);
+void pmuctl_cpu_lock(struct pmuctl_cpuctx *pc);
+void pmuctl_cpu_unlock(struct pmuctl_cpuctx *pc);
 
 #endif /* PMUCTL_CPU_STATE_H */

@@ -248,7 +248,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 /* An event, or its own tally, is not used any more. The memory goes with the second of both. */
 static void give_up_half(struct pmuctl_event *event)
 {
-	if (atomic_xchg(&event->half_freed, 1))
+	if (atomic_xchg(&event->parts_freed, 1))
 		kmem_cache_free(event_cache, event);
 }
 
@@ -267,10 +267,10 @@ static void dealloc_one(struct pmuctl_event *event)
 static void free_event_rcu(struct rcu_head *rcu)
 {
 	struct pmuctl_event *event = container_of(rcu, struct pmuctl_event, rcu);
-	struct pmuctl_heritage *next;
+	struct pmuctl_inherit *next;
 
-	for (; event; event = next ? pmuctl_heir(next) : NULL) {
-		next = event->heritage.next_ended;
+	for (; event; event = next ? pmuctl_inherit_event(next) : NULL) {
+		next = event->inherit.next_ended;
 		dealloc_one(event);
 	}
 }
@@ -416,7 +416,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	if (!event->soft)
 		atomic_dec(&nr_events);
 	/* There may be many children: nobody else waits for those. */
-	if (event->heritage.root)
+	if (event->inherit.root)
 		pmuctl_inherit_close(event);
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
@@ -490,7 +490,7 @@ struct event_switch {
 	bool enabled;
 };
 
-static bool switch_events(struct pmuctl_cpu *pc, void *arg)
+static bool switch_events(struct pmuctl_cpuctx *pc, void *arg)
 {
 	const struct event_switch *want = arg;
 	struct pmuctl_event *each;
@@ -506,7 +506,7 @@ static bool switch_events(struct pmuctl_cpu *pc, void *arg)
 		each->error = false;
 		pmuctl_inherit_follows(each);
 	}
-	want->event->context->kin = 0;
+	want->event->context->clone_id = 0;
 	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
 
@@ -529,7 +529,7 @@ static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled
 {
 	int cpu;
 
-	if (event->heritage.root) {
+	if (event->inherit.root) {
 		pmuctl_inherit_lock(event);
 		set_enabled(event, group, enabled);
 		pmuctl_inherit_set_enabled(event, group, enabled);

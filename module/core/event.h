@@ -45,7 +45,7 @@ struct pmuctl_soft_state {
 };
 
 /**
- * struct pmuctl_tally - what an event has counted, and what it counts with
+ * struct pmuctl_count_state - what an event has counted, and what it counts with
  * @on_pmu: of a leader: its group has counters there.
  * @eligible: the context is loaded on a CPU where the event may count, it is enabled, and so
  *	is its leader.
@@ -58,7 +58,7 @@ struct pmuctl_soft_state {
  *
  * All protected as the event whose it is now.
  */
-struct pmuctl_tally {
+struct pmuctl_count_state {
 	bool on_pmu;
 	bool eligible;
 	struct hwpmu_counter counter;
@@ -99,7 +99,7 @@ struct pmuctl_tally {
  * @output: what its records look like; NULL if it writes none. Of one that does not sample
  *	it is made when it gets a buffer; then it does not change any more.
  *
- * @heritage: all zero if it is not inherited. See inherit.h.
+ * @inherit: all zero if it is not inherited. See inherit.h.
  * @rcu: delays the end until nobody can look at it any more.
  *
  * Protected by @context->lock; an exec of the task changes them without any other:
@@ -113,14 +113,14 @@ struct pmuctl_tally {
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
- * @tally: what it has counted; &own, or one that it got at a switch between kin for its
+ * @tally: what it has counted; &own, or one that it got at a switch of clones for its
  *	own (inherit/clone_switch.c). Of one that samples or is a software event always &own.
  * @sw: what else a software event has.
  * @ended: it was taken out of its context, for ever, and is in no list of it; its count stays.
- * @next_of_kin: that of its context which comes after it; right while the context has a kin.
+ * @clone_next: that of its context which comes after it; right while the context has a clone_id.
  *
  * @own: the tally that it was made with.
- * @half_freed: one of two has been given up: itself, and @own. Atomic.
+ * @parts_freed: one of two has been given up: itself, and @own. Atomic.
  */
 struct pmuctl_event {
 	struct pmuctl_user *user;
@@ -154,13 +154,13 @@ struct pmuctl_event {
 	bool error;
 
 	bool ended;
-	struct pmuctl_tally *tally;
-	struct pmuctl_event *next_of_kin;
-	struct pmuctl_tally own;
-	atomic_t half_freed;
+	struct pmuctl_count_state *tally;
+	struct pmuctl_event *clone_next;
+	struct pmuctl_count_state own;
+	atomic_t parts_freed;
 
 	struct pmuctl_soft_state sw;
-	struct pmuctl_heritage heritage;
+	struct pmuctl_inherit inherit;
 	struct rcu_head rcu;
 };
 
@@ -333,7 +333,7 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 void pmuctl_event_free_child(struct pmuctl_event *child);
 
 /* The same once nobody can look at it any more who found it before, and of all that are chained
- * to it by heritage.next_ended.
+ * to it by inherit.next_ended.
  */
 void pmuctl_event_free_later(struct pmuctl_event *event);
 

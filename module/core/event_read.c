@@ -44,7 +44,7 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 	struct event_call call = { .event = event, .group = group };
 	int cpu;
 
-	if (event->heritage.root) {
+	if (event->inherit.root) {
 		pmuctl_inherit_lock(event);
 		pmuctl_context_call(event->context, reset_events, &call);
 		pmuctl_inherit_reset(event, group);
@@ -178,7 +178,7 @@ unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
 	unsigned long flags;
 	unsigned int n = 0;
 
-	if (event->on_cpu || event->heritage.root)
+	if (event->on_cpu || event->inherit.root)
 		return 0;
 	local_irq_save(flags);
 	/* Not before: until here its leader may be closed by another CPU, and be freed. */
@@ -201,7 +201,7 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 	};
 	int cpu;
 
-	if (event->heritage.root) {
+	if (event->inherit.root) {
 		pmuctl_inherit_lock(event);
 		pmuctl_context_call(event->context, read_events, &call);
 		if (call.n <= max)

@@ -45,17 +45,17 @@ static bool enable_all(struct pmuctl_context *ctx)
 		}
 	}
 	WRITE_ONCE(ctx->in_exec, true);
-	ctx->kin = 0;
+	ctx->clone_id = 0;
 	return any;
 }
 
 /* @pc: as in pmuctl_context_change() */
-static bool remove(struct exec *exec, struct pmuctl_cpu *pc, struct pmuctl_event *event)
+static bool remove(struct exec *exec, struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 {
 	bool changed = pmuctl_context_take_out(pc, event);
 
 	if (pmuctl_is_child(event)) {
-		pmuctl_inherit_tell(event);
+		pmuctl_inherit_emit_read(event);
 		pmuctl_inherit_end_child(event, &exec->done);
 	} else {
 		WRITE_ONCE(event->ended, true);
@@ -64,7 +64,7 @@ static bool remove(struct exec *exec, struct pmuctl_cpu *pc, struct pmuctl_event
 	return changed;
 }
 
-static bool remove_siblings(struct exec *exec, struct pmuctl_cpu *pc,
+static bool remove_siblings(struct exec *exec, struct pmuctl_cpuctx *pc,
 			    struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event, *next;
@@ -81,7 +81,7 @@ static bool remove_siblings(struct exec *exec, struct pmuctl_cpu *pc,
  * that goes become leaders at the end of the list of their class, which is still to come: they
  * are flexible, and that is the last.
  */
-static bool remove_all(struct exec *exec, struct pmuctl_cpu *pc, struct list_head *leaders)
+static bool remove_all(struct exec *exec, struct pmuctl_cpuctx *pc, struct list_head *leaders)
 {
 	struct list_head *node = leaders->next, *last;
 	struct pmuctl_event *leader;
@@ -101,7 +101,7 @@ static bool remove_all(struct exec *exec, struct pmuctl_cpu *pc, struct list_hea
 	return any;
 }
 
-static bool begin(struct pmuctl_cpu *pc, void *arg)
+static bool begin(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct exec *exec = arg;
 	bool any = enable_all(exec->ctx);

@@ -3,7 +3,7 @@
  * CPUs that come and go, a system that sleeps and wakes, and one that stops or crashes: nothing
  * counts or traces where the PMU is about to go, and what should does when it is back.
  *
- * There is one way to quiet: pmuctl_context_cpu_goes(), on the CPU that is meant. An event runs
+ * There is one way to quiet: pmuctl_context_cpu_offline(), on the CPU that is meant. An event runs
  * only while its context is loaded, so what is unloaded is off, traces too.
  */
 #include <linux/cpu.h>
@@ -50,7 +50,7 @@ static int cpu_comes(unsigned int cpu)
 {
 	if (READ_ONCE(stopping))
 		return 0;
-	pmuctl_context_cpu_comes();
+	pmuctl_context_cpu_online();
 	cpumask_set_cpu(cpu, &came);
 	mod_delayed_work(system_wq, &aux_work, 0);
 	return 0;
@@ -58,7 +58,7 @@ static int cpu_comes(unsigned int cpu)
 
 static int cpu_goes(unsigned int cpu)
 {
-	pmuctl_context_cpu_goes();
+	pmuctl_context_cpu_offline();
 	return 0;
 }
 
@@ -68,13 +68,13 @@ static int cpu_goes(unsigned int cpu)
  */
 static int system_sleeps(void)
 {
-	pmuctl_context_cpu_goes();
+	pmuctl_context_cpu_offline();
 	return 0;
 }
 
 static void system_wakes(void)
 {
-	pmuctl_context_cpu_comes();
+	pmuctl_context_cpu_online();
 	pmuctl_context_load_current();
 }
 
@@ -85,7 +85,7 @@ static struct syscore_ops sleep_ops = {
 
 static void quiet_here(void *unused)
 {
-	pmuctl_context_cpu_goes();
+	pmuctl_context_cpu_offline();
 }
 
 /*

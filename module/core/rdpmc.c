@@ -133,7 +133,7 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 	/* That of one that has ended never changes: no switch is to look for it. */
 	if (!event->ended) {
 		ctx->nr_user_pages++;
-		ctx->kin = 0;
+		ctx->clone_id = 0;
 	}
 	hwpmu_user_attach(&event->tally->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
@@ -165,7 +165,7 @@ static struct page *get_other(struct pmuctl_event *event)
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 {
 	return event->context && event->context->task == current &&
-	       !event->heritage.root && !event->soft;
+	       !event->inherit.root && !event->soft;
 }
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)

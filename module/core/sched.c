@@ -7,7 +7,7 @@
  * on in the order of their lists as long as counters last, a group as a whole or not at
  * all. While one of them has to wait a timer rotates: those that ran go to the end of
  * their list, so that those that waited are the first to choose, and the CPU's groups
- * and the task's take turns at choosing first. A task whose turns are over before the
+ * and the task's choose first in turn. A task whose time is over before the
  * timer comes rotates when it is switched out.
  *
  * A group that is on the PMU and can stay there is not touched.
@@ -24,8 +24,8 @@
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
-/* What is left of a turn may be less than a timer is worth. */
-#define TURN_NS_MIN	(20 * NSEC_PER_USEC)
+/* What is left of the time until a rotation may be less than a timer is worth. */
+#define ROTATION_NS_MIN	(20 * NSEC_PER_USEC)
 
 static unsigned int rotation_us = 4000;
 module_param(rotation_us, uint, 0644);
@@ -63,7 +63,7 @@ static bool is_eligible(struct pmuctl_event *event, bool idle)
  */
 static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 {
-	struct pmuctl_tally *tally = leader->tally;
+	struct pmuctl_count_state *tally = leader->tally;
 	bool on = tally->counter.running;
 	struct pmuctl_event *event;
 	bool may, right;
@@ -89,7 +89,7 @@ static void clear_eligible(struct pmuctl_event *event)
 		event->tally->eligible = false;
 }
 
-static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_tally *leader)
+static void leave_pmu(struct pmuctl_cpuctx *pc, struct pmuctl_count_state *leader)
 {
 	if (!leader->on_pmu)
 		return;
@@ -98,14 +98,14 @@ static void leave_pmu(struct pmuctl_cpu *pc, struct pmuctl_tally *leader)
 		pc->exclusive = false;
 }
 
-static void stop_batch(struct pmuctl_cpu *pc, unsigned int n)
+static void stop_batch(struct pmuctl_cpuctx *pc, unsigned int n)
 {
 	hwpmu_stop(pc->batch, n);
 	if (READ_ONCE(pmuctl_times_asked))
 		pmuctl_times_add_told(pc->batch, n);
 }
 
-static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
+static unsigned int add_one(struct pmuctl_cpuctx *pc, unsigned int n,
 			    struct pmuctl_event *event)
 {
 	if (!event->tally->counter.running)
@@ -118,7 +118,7 @@ static unsigned int add_one(struct pmuctl_cpu *pc, unsigned int n,
 }
 
 /* Add a group's counters to the batch that is to be stopped; software events stop now. */
-static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
+static unsigned int add_running(struct pmuctl_cpuctx *pc, unsigned int n,
 				struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event;
@@ -131,7 +131,7 @@ static unsigned int add_running(struct pmuctl_cpu *pc, unsigned int n,
 	return n;
 }
 
-void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+void pmuctl_sched_stop(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 {
 	unsigned int n = 1;
 
@@ -144,7 +144,7 @@ void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event)
 }
 
 /* Those of a group, whose others are on the PMU */
-static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+static noinline void start_soft(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event;
 
@@ -158,7 +158,7 @@ static noinline void start_soft(struct pmuctl_cpu *pc, struct pmuctl_event *lead
 }
 
 /* From its first counter on a group is one of those that are on the PMU. */
-static bool may_use_pmu(const struct pmuctl_cpu *pc,
+static bool group_can_go_on(const struct pmuctl_cpuctx *pc,
 			const struct pmuctl_event *leader)
 {
 	return leader->tally->on_pmu ||
@@ -169,7 +169,7 @@ static bool may_use_pmu(const struct pmuctl_cpu *pc,
  * Put on the PMU those of a group that may count and are not there: all, or none of them.
  * A group of nothing but software events always can.
  */
-static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 {
 	u64 usable = pmuctl_usable_counters(leader->context, pc->context.cpu);
 	struct pmuctl_event *event;
@@ -180,7 +180,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
 		return true;
 	for_each_group_member(event, leader) {
-		struct pmuctl_tally *tally = event->tally;
+		struct pmuctl_count_state *tally = event->tally;
 
 		if (!tally->eligible || tally->counter.running)
 			continue;
@@ -198,7 +198,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 			pmuctl_sampling_start(pc, event);
 		pc->batch[n++] = &tally->counter;
 	}
-	if (n && !may_use_pmu(pc, leader))
+	if (n && !group_can_go_on(pc, leader))
 		return false;
 	if (n ? hwpmu_start(pc->batch, n) : !traces || hwpmu_may_start()) {
 		if (n && !leader->tally->on_pmu) {
@@ -222,7 +222,7 @@ static bool start_members(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 /* ---- All groups of a CPU ---- */
 
 /* Take off what may not be on, and bring all times up to date. */
-static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+static void sched_out_ineligible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 		       bool idle, u64 now)
 {
 	struct pmuctl_event *leader;
@@ -236,7 +236,7 @@ static void stop_wrong(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 		stop_batch(pc, n);
 }
 
-static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+static void stop_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
 	unsigned int n = 0;
@@ -247,7 +247,7 @@ static void stop_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	stop_batch(pc, n);
 }
 
-static void stop_all_flexible(struct pmuctl_cpu *pc)
+static void stop_all_flexible(struct pmuctl_cpuctx *pc)
 {
 	stop_flexible(pc, &pc->context);
 	if (pc->task_context)
@@ -257,7 +257,7 @@ static void stop_all_flexible(struct pmuctl_cpu *pc)
 static void set_error(struct pmuctl_event *leader)
 {
 	leader->error = true;
-	leader->context->kin = 0;
+	leader->context->clone_id = 0;
 	clear_eligible(leader);
 }
 
@@ -265,26 +265,26 @@ static void set_error(struct pmuctl_event *leader)
  * @stopped: the flexible ones are off already, for another pinned one: there may be many that find
  * nothing, and that go through these each.
  */
-static void start_pinned(struct pmuctl_cpu *pc, struct pmuctl_context *ctx, bool *stopped)
+static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, bool *stopped)
 {
 	struct pmuctl_event *leader;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
 		if (!leader->tally->eligible || leader->tally->counter.running ||
-		    start_members(pc, leader))
+		    group_sched_in(pc, leader))
 			continue;
 		if (!*stopped) {
 			*stopped = true;
 			stop_all_flexible(pc);
 			pc->full = 0;
-			if (start_members(pc, leader))
+			if (group_sched_in(pc, leader))
 				continue;
 		}
 		set_error(leader);
 	}
 }
 
-static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
+static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 			   u64 now)
 {
 	struct pmuctl_event *leader;
@@ -292,12 +292,12 @@ static void start_flexible(struct pmuctl_cpu *pc, struct pmuctl_context *ctx,
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->tally->eligible && !leader->tally->counter.running &&
-		    !start_members(pc, leader))
+		    !group_sched_in(pc, leader))
 			waiting = true;
-	if (waiting && !ctx->waiting)
-		ctx->turn_start = now;
-	ctx->waiting = waiting;
-	pc->waiting |= waiting;
+	if (waiting && !ctx->rotate_necessary)
+		ctx->rotation_start = now;
+	ctx->rotate_necessary = waiting;
+	pc->rotate_necessary |= waiting;
 }
 
 static ktime_t rotation_time(void)
@@ -308,17 +308,17 @@ static ktime_t rotation_time(void)
 	return ns_to_ktime(us * NSEC_PER_USEC);
 }
 
-/* A task's turn goes on where it was when the task was switched out. */
-static void start_rotating(struct pmuctl_cpu *pc, u64 now)
+/* The time until a task's groups rotate goes on where it was when the task was switched out. */
+static void start_rotating(struct pmuctl_cpuctx *pc, u64 now)
 {
 	const struct pmuctl_context *ctx = pc->task_context;
-	u64 turn = ktime_to_ns(rotation_time());
+	u64 left = ktime_to_ns(rotation_time());
 	u64 used = 0;
 
-	if (ctx && ctx->waiting && now > ctx->turn_start)
-		used = now - ctx->turn_start;
-	turn -= min(used, turn - TURN_NS_MIN);
-	hrtimer_start(&pc->timer, ns_to_ktime(turn), HRTIMER_MODE_REL_PINNED_HARD);
+	if (ctx && ctx->rotate_necessary && now > ctx->rotation_start)
+		used = now - ctx->rotation_start;
+	left -= min(used, left - ROTATION_NS_MIN);
+	hrtimer_start(&pc->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* Those that are on go to the end, in their order; those that waited come first. */
@@ -332,20 +332,20 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 		if (leader->tally->counter.running)
 			list_move_tail(&leader->node, &ran);
 	list_splice_tail(&ran, list);
-	ctx->kin = 0;
+	ctx->clone_id = 0;
 }
 
-static void end_turn_of(struct pmuctl_context *ctx, u64 now)
+static void rotate_ctx(struct pmuctl_context *ctx, u64 now)
 {
 	move_running_to_end(ctx);
-	ctx->turn_start = now;
+	ctx->rotation_start = now;
 }
 
-static void end_turn(struct pmuctl_cpu *pc, u64 now)
+static void rotate_cpu(struct pmuctl_cpuctx *pc, u64 now)
 {
-	end_turn_of(&pc->context, now);
+	rotate_ctx(&pc->context, now);
 	if (pc->task_context)
-		end_turn_of(pc->task_context, now);
+		rotate_ctx(pc->task_context, now);
 	stop_all_flexible(pc);
 	pc->task_first = !pc->task_first;
 	pc->rotations++;
@@ -358,22 +358,22 @@ static bool has_groups(const struct pmuctl_context *ctx)
 }
 
 /* Tell user space what is on which counter now; events of CPUs have no such pages. */
-static void write_pages(struct pmuctl_cpu *pc)
+static void write_pages(struct pmuctl_cpuctx *pc)
 {
 	if (pc->task_context && pc->task_context->nr_user_pages)
 		pmuctl_userpage_write_all(pc->task_context);
 }
 
-/* Why it is time to choose */
-enum occasion {
+/* Why it is time to ctx_resched */
+enum sched_reason {
 	CHANGE,		/* some state has changed */
 	LOAD,		/* the task's context has just been loaded */
-	TURN,		/* those that run have had their turn */
+	ROTATE,		/* those that run have had their time */
 };
 
 /* All of it happens at one instant. */
-static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
-		   enum occasion why, u64 now)
+static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task,
+		   enum sched_reason why, u64 now)
 {
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);
@@ -381,17 +381,17 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	bool stopped = false;
 
 	lockdep_assert_held(&pc->context.lock);
-	pc->waiting = false;
+	pc->rotate_necessary = false;
 	if (pc->context.loaded_cpu < 0)
 		return; /* the CPU goes offline, its PMU is not ours any more */
 
 	if (of_cpu)
-		stop_wrong(pc, &pc->context, idle, now);
+		sched_out_ineligible(pc, &pc->context, idle, now);
 	if (of_task)
-		stop_wrong(pc, of_task, idle, now);
-	if (why == TURN)
-		end_turn(pc, now);
-	else if (why == LOAD && pc->task_first && of_task->waiting)
+		sched_out_ineligible(pc, of_task, idle, now);
+	if (why == ROTATE)
+		rotate_cpu(pc, now);
+	else if (why == LOAD && pc->task_first && of_task->rotate_necessary)
 		stop_flexible(pc, &pc->context);
 	pc->full = 0;
 
@@ -411,16 +411,16 @@ static void choose(struct pmuctl_cpu *pc, const struct task_struct *task,
 	write_pages(pc);
 	if (pc->ticking && !hrtimer_active(&pc->tick))
 		pmuctl_sched_start_ticking(pc);
-	if (pc->waiting && (why == LOAD || !hrtimer_active(&pc->timer)))
+	if (pc->rotate_necessary && (why == LOAD || !hrtimer_active(&pc->timer)))
 		start_rotating(pc, now);
 }
 
-void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task)
+void pmuctl_sched(struct pmuctl_cpuctx *pc, const struct task_struct *task)
 {
-	choose(pc, task, CHANGE, sched_clock());
+	ctx_resched(pc, task, CHANGE, sched_clock());
 }
 
-static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+static void stop_all(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
 	enum pmuctl_class class;
@@ -437,31 +437,31 @@ static void stop_all(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 
 void pmuctl_sched_stopped(void)
 {
-	struct pmuctl_cpu *pc = pmuctl_cpu_of(smp_processor_id());
+	struct pmuctl_cpuctx *pc = pmuctl_cpu_of(smp_processor_id());
 
 	pmuctl_cpu_lock(pc);
 	stop_all(pc, &pc->context);
 	if (pc->task_context)
 		stop_all(pc, pc->task_context);
-	choose(pc, current, CHANGE, sched_clock());
+	ctx_resched(pc, current, CHANGE, sched_clock());
 	pmuctl_cpu_unlock(pc);
 }
 
-void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task)
+void pmuctl_sched_in(struct pmuctl_cpuctx *pc, const struct task_struct *task)
 {
 	struct pmuctl_context *ctx = pc->task_context;
 	u64 now = sched_clock();
 
 	if (ctx)
-		ctx->turn_start = now - ctx->turn_used;
-	choose(pc, task, ctx ? LOAD : CHANGE, now);
+		ctx->rotation_start = now - ctx->rotation_elapsed;
+	ctx_resched(pc, task, ctx ? LOAD : CHANGE, now);
 }
 
 /*
  * Of a group that is on take off, and put on, those members that are not as they should be;
  * the others go on. Returns false if one finds no counter: then the group is off.
  */
-static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+static bool group_resched(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 {
 	struct pmuctl_event *event;
 	unsigned int n = 0;
@@ -470,23 +470,23 @@ static bool mend_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 		if (!event->tally->eligible)
 			n = add_one(pc, n, event);
 	stop_batch(pc, n);
-	if (start_members(pc, leader))
+	if (group_sched_in(pc, leader))
 		return true;
 	stop_batch(pc, add_running(pc, 0, leader));
 	return false;
 }
 
-bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
+bool pmuctl_sched_group(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 {
-	if (pc->waiting || pc->context.loaded_cpu < 0)
+	if (pc->rotate_necessary || pc->context.loaded_cpu < 0)
 		return false;
 
 	pc->full = 0;
 	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
-	    !(leader->tally->eligible && mend_group(pc, leader)))
+	    !(leader->tally->eligible && group_resched(pc, leader)))
 		stop_batch(pc, add_running(pc, 0, leader));
 	if (leader->tally->eligible && !leader->tally->counter.running &&
-	    !start_members(pc, leader)) {
+	    !group_sched_in(pc, leader)) {
 		clear_eligible(leader); /* its time begins when it is chosen */
 		return false;
 	}
@@ -498,13 +498,13 @@ bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader)
 }
 
 /* As add_running(), and nothing of it may count; one pass, as switches need it. */
-static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
+static unsigned int unload_group(struct pmuctl_cpuctx *pc, unsigned int n,
 				 struct pmuctl_event *leader, u64 now)
 {
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		struct pmuctl_tally *tally = event->tally;
+		struct pmuctl_count_state *tally = event->tally;
 
 		pmuctl_times_account(tally, now);
 		tally->eligible = false;
@@ -514,7 +514,7 @@ static unsigned int unload_group(struct pmuctl_cpu *pc, unsigned int n,
 	return n;
 }
 
-void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
+void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
 	u64 now = sched_clock();
@@ -522,12 +522,12 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	lockdep_assert_held(&ctx->lock);
-	if (ctx->waiting && now - ctx->turn_start >= ktime_to_ns(rotation_time())) {
-		end_turn_of(ctx, now);
+	if (ctx->rotate_necessary && now - ctx->rotation_start >= ktime_to_ns(rotation_time())) {
+		rotate_ctx(ctx, now);
 		pc->task_first = !pc->task_first;
 		pc->rotations++;
 	}
-	ctx->turn_used = now - ctx->turn_start;
+	ctx->rotation_elapsed = now - ctx->rotation_start;
 	for_each_group(leader, class, ctx)
 		n = unload_group(pc, n, leader, now);
 	if (n)
@@ -540,18 +540,18 @@ void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx)
 
 static enum hrtimer_restart rotate(struct hrtimer *timer)
 {
-	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, timer);
+	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, timer);
 
 	/* The timers of a CPU that went offline come to another one. */
 	if (pc->context.cpu != smp_processor_id())
 		return HRTIMER_NORESTART;
 
 	pmuctl_cpu_lock(pc);
-	if (pc->waiting)
-		choose(pc, current, TURN, sched_clock());
+	if (pc->rotate_necessary)
+		ctx_resched(pc, current, ROTATE, sched_clock());
 	pmuctl_cpu_unlock(pc);
 
-	if (!pc->waiting)
+	if (!pc->rotate_necessary)
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, rotation_time());
 	return HRTIMER_RESTART;
@@ -561,7 +561,7 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
-	struct pmuctl_cpu *pc = container_of(timer, struct pmuctl_cpu, tick);
+	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, tick);
 	bool again;
 
 	if (pc->context.cpu != smp_processor_id())
@@ -577,7 +577,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc)
+void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc)
 {
 	pc->ticking = true;
 	if (!hrtimer_active(&pc->tick))
@@ -585,7 +585,7 @@ void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc)
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-void pmuctl_sched_init(struct pmuctl_cpu *pc)
+void pmuctl_sched_init(struct pmuctl_cpuctx *pc)
 {
 	raw_spin_lock_init(&pc->no_task_lock);
 	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);

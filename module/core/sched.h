@@ -12,10 +12,10 @@
  * @pc: this CPU, locked by pmuctl_cpu_lock().
  * @task: that runs, or is about to.
  */
-void pmuctl_sched(struct pmuctl_cpu *pc, const struct task_struct *task);
+void pmuctl_sched(struct pmuctl_cpuctx *pc, const struct task_struct *task);
 
 /* The same when @task's context may just have been loaded */
-void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task);
+void pmuctl_sched_in(struct pmuctl_cpuctx *pc, const struct task_struct *task);
 
 /**
  * pmuctl_sched_group() - choose for one group whose state has changed, if that is enough
@@ -26,18 +26,18 @@ void pmuctl_sched_in(struct pmuctl_cpu *pc, const struct task_struct *task);
  *
  * Return: true; false if pmuctl_sched() must choose among all.
  */
-bool pmuctl_sched_group(struct pmuctl_cpu *pc, struct pmuctl_event *leader);
+bool pmuctl_sched_group(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader);
 
 /* Take an event off the PMU, if it is on; with its group if it leads one. Both locks are
  * held.
  */
-void pmuctl_sched_stop(struct pmuctl_cpu *pc, struct pmuctl_event *event);
+void pmuctl_sched_stop(struct pmuctl_cpuctx *pc, struct pmuctl_event *event);
 
 /* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
-void pmuctl_sched_out(struct pmuctl_cpu *pc, struct pmuctl_context *ctx);
+void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx);
 
 /* Have pmuctl_tick() called from now on. */
-void pmuctl_sched_start_ticking(struct pmuctl_cpu *pc);
+void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc);
 
 /* Is it, on this CPU? NMI-safe */
 static inline bool pmuctl_sched_is_ticking(void)
@@ -45,7 +45,7 @@ static inline bool pmuctl_sched_is_ticking(void)
 	return READ_ONCE(pmuctl_cpu_of(smp_processor_id())->ticking);
 }
 
-void pmuctl_sched_init(struct pmuctl_cpu *pc);
+void pmuctl_sched_init(struct pmuctl_cpuctx *pc);
 
 /* Bring the times of a group up to date (sched.c). Its context's lock is held, and that
  * is loaded on this CPU, or on none. IRQs off.

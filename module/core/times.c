@@ -8,7 +8,7 @@
 DEFINE_PER_CPU(struct pmuctl_times, pmuctl_times_before);
 bool pmuctl_times_asked;
 
-void pmuctl_times_add_at_once(struct pmuctl_tally *tally, u64 now)
+void pmuctl_times_add_at_once(struct pmuctl_count_state *tally, u64 now)
 {
 	struct pmuctl_times *before = this_cpu_ptr(&pmuctl_times_before);
 
@@ -26,8 +26,8 @@ void pmuctl_times_add_at_once(struct pmuctl_tally *tally, u64 now)
 void pmuctl_times_add_told(struct hwpmu_counter *const *counters, unsigned int n)
 {
 	while (n--) {
-		struct pmuctl_tally *tally =
-			container_of(counters[n], struct pmuctl_tally, counter);
+		struct pmuctl_count_state *tally =
+			container_of(counters[n], struct pmuctl_count_state, counter);
 		u64 late = tally->told - tally->stamp;
 
 		if ((s64)late <= 0)

@@ -19,7 +19,7 @@
  * @running: as its @time_running.
  */
 struct pmuctl_times {
-	const struct pmuctl_tally *of;
+	const struct pmuctl_count_state *of;
 	u64 stamp;
 	u64 enabled;
 	u64 running;
@@ -32,7 +32,7 @@ DECLARE_PER_CPU(struct pmuctl_times, pmuctl_times_before);
 extern bool pmuctl_times_asked;
 
 /* Of an event that runs here, now. Context: Owner CPU, preemption off; NMI-safe. */
-static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_tally *tally)
+static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_count_state *tally)
 {
 	struct pmuctl_times times = *this_cpu_ptr(&pmuctl_times_before);
 	u64 now = sched_clock();
@@ -49,7 +49,7 @@ static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_tally *ta
 }
 
 /* The same, to be told: what the times become is not less. */
-static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_tally *tally)
+static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_count_state *tally)
 {
 	const struct pmuctl_times times = pmuctl_times_now(tally);
 
@@ -58,7 +58,7 @@ static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_tally *tally)
 }
 
 /* Bring times up to date. Context: Owner CPU, IRQs off. */
-static inline void pmuctl_times_add(struct pmuctl_tally *tally, u64 now)
+static inline void pmuctl_times_add(struct pmuctl_count_state *tally, u64 now)
 {
 	tally->time_enabled += now - tally->stamp;
 	if (tally->counter.running)
@@ -70,10 +70,10 @@ static inline void pmuctl_times_add(struct pmuctl_tally *tally, u64 now)
  * The same, of which an NMI that comes meanwhile sees nothing, and not less than a sample has
  * told since @now.
  */
-void pmuctl_times_add_at_once(struct pmuctl_tally *tally, u64 now);
+void pmuctl_times_add_at_once(struct pmuctl_count_state *tally, u64 now);
 
 /* Whichever it takes: bring an event's times up to date. Context: as above */
-static inline void pmuctl_times_account(struct pmuctl_tally *tally, u64 now)
+static inline void pmuctl_times_account(struct pmuctl_count_state *tally, u64 now)
 {
 	if (!tally->eligible)
 		tally->stamp = now;

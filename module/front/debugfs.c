@@ -98,7 +98,7 @@ static void show_cpu(struct seq_file *m, int cpu, struct hwpmu_snapshot *s)
 {
 	const struct pmuctl_output_stats *stats =
 		per_cpu_ptr(&pmuctl_output_stats, cpu);
-	const struct pmuctl_cpu *pc = pmuctl_cpu_of(cpu);
+	const struct pmuctl_cpuctx *pc = pmuctl_cpu_of(cpu);
 	u64 left;
 
 	memset(s, 0, sizeof(*s));

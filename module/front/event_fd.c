@@ -316,9 +316,9 @@ create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 		flags |= PMUCTL_EVENT_UNLIMITED;
 	event = pmuctl_event_create(task, open->cpu, attr, trace, flags, leader,
 				    why);
-	if (IS_ERR(event) || !event->heritage.root)
+	if (IS_ERR(event) || !event->inherit.root)
 		return event;
-	err = pmuctl_inherit_spread(event, is_of_process(open), why);
+	err = pmuctl_inherit_attach(event, is_of_process(open), why);
 	if (err) {
 		pmuctl_event_free(event);
 		return ERR_PTR(err);
@@ -435,7 +435,7 @@ static int install(struct pmuctl_event *event, struct pmuctl_quota *quota, bool 
 		err = -ENOMEM;
 		goto err_free_file;
 	}
-	if (event->heritage.process)
+	if (event->inherit.process)
 		ef->process = pmuctl_process_get(event->context->task);
 	if (IS_ERR(ef->process)) {
 		err = PTR_ERR(ef->process);

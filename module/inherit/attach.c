@@ -40,12 +40,12 @@ struct spread {
 	int err;
 };
 
-static bool join(struct pmuctl_cpu *pc, void *arg)
+static bool join(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct spread *s = arg;
 	struct pmuctl_event *child = s->child;
 	struct pmuctl_context *ctx = child->context;
-	int cpu = s->leader ? s->leader->heritage.shard : smp_processor_id();
+	int cpu = s->leader ? s->leader->inherit.shard : smp_processor_id();
 
 	if (!pmuctl_may_join(ctx, s->leader) || pmuctl_inherit_find(ctx, s->root))
 		return false;
@@ -114,7 +114,7 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 /* With attr.inherit_thread only those of the same process inherit. */
 static bool may_have(const struct pmuctl_event *root, struct task_struct *task)
 {
-	return !root->heritage.thread_only || same_thread_group(task, root->context->task);
+	return !root->inherit.thread_only || same_thread_group(task, root->context->task);
 }
 
 /* ---- The threads of a process ---- */
@@ -196,7 +196,7 @@ static int add_rounds(struct spread *s, int (*add)(struct spread *s))
 	return err;
 }
 
-int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *leader = event->leader;
@@ -204,8 +204,8 @@ int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
 	int err = 0;
 
 	pmuctl_inherit_lock(event);
-	WRITE_ONCE(event->heritage.process, process);
-	if (leader != event && leader->heritage.process != process)
+	WRITE_ONCE(event->inherit.process, process);
+	if (leader != event && leader->inherit.process != process)
 		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");
 	else if (leader != event)
 		err = add_rounds(&s, add_siblings);

@@ -4,18 +4,17 @@
  * child have or two children: what is on the PMU stays there, and only goes on counting for the
  * other task. No register of the PMU is written. On the CPU of the switch, IRQs off.
  *
- * Two contexts are kin if event by event they have the same roots in the same order, enabled
- * alike. That is found by looking at both, once: then both get the same number, their
- * kin, which whoever changes something of a context takes away from it. All must count that
- * may, and nothing may look at the counters meanwhile: no period, no user
- * pages, no software events.
+ * Two contexts are equivalent if event by event they have the same roots in the same order,
+ * enabled alike. That is found by comparing them, once: then both get the same clone_id, and
+ * whoever changes something of a context sets its own to 0. All must count that may, and nothing
+ * may look at the counters meanwhile: no period, no user pages, no software events.
  *
- * As long as nobody looks, all that matters is the sum: then the two exchange their tallies,
+ * As long as nobody looks, all that matters is the sum: then the two swap their tallies,
  * event by event. The counters on the PMU are in the tallies, so nothing changes for these, nor
  * for an NMI that comes meanwhile. A tally is part of the memory of the event that it was made
  * with, which stays until both have been given up (event.c).
  *
- * While a family is locked, and always if a record is to tell what each task has counted, the
+ * While an inherit group is locked, and always if a record is to tell what each task has counted, the
  * switch is split: a hardware counter is read once, for both, and where the one's count ends the
  * other's begins; each keeps its tally. That is a different instant for each counter, some
  * instructions apart, but in the kernel: a group that counts there, whose values must always be
@@ -26,10 +25,10 @@
  * nobody changes anything of its events but this CPU, with IRQs off; until we say that it is not
  * loaded any more, which is the last that we do to it.
  *
- * Whoever locks a family says so first (pmuctl_inherit_locked) and looks at contexts later:
- * on the CPU where one is loaded, or with its lock. Has he looked at one of the two before, we see
- * that he has locked the family: by his interrupt here; or because we have got that lock after
- * him, now or when we loaded it. Else he finds both as they are after the exchange.
+ * Whoever locks an inherit group says so first (pmuctl_inherit_locked) and looks at contexts
+ * later: on the CPU where one is loaded, or with its lock. If he has looked at one of the two
+ * before us, we see that he has locked the group: by his interrupt here; or because we got that
+ * lock after him, now or when we loaded it. Else he finds both as they are after the swap.
  */
 #include <linux/atomic.h>
 #include <linux/sched/clock.h>
@@ -37,24 +36,24 @@
 #include "inherit/clone_switch.h"
 
 /* What are_groups_alike() finds out about a switch: */
-#define KIN_SPLIT	1	/* it is always to be split, */
-#define KIN_WHOLE	2	/* or must not be. That is a bit of the kin's number too. */
-#define KIN_STEP	4
+#define CLONE_SPLIT	1	/* it is always to be split, */
+#define CLONE_SWAP	2	/* or must not be: a bit of the clone_id too. */
+#define CLONE_STEP	4
 
-static atomic64_t last_kin;
+static atomic64_t last_clone_id;
 
-/* ---- Are they kin? ---- */
+/* ---- Are two contexts equivalent? ---- */
 
 static bool is_simple(const struct pmuctl_event *event)
 {
-	return event->heritage.root && !event->soft && !event->sampling &&
+	return event->inherit.root && !event->soft && !event->sampling &&
 		event->cpu < 0 && !event->error && !event->tally->counter.user &&
 		event->tally->counter.running == event->tally->eligible;
 }
 
 static bool is_alike(const struct pmuctl_event *a, const struct pmuctl_event *b)
 {
-	return a->heritage.root == b->heritage.root && a->enabled == b->enabled &&
+	return a->inherit.root == b->inherit.root && a->enabled == b->enabled &&
 		!b->error && !b->tally->counter.user;
 }
 
@@ -68,9 +67,9 @@ static bool are_groups_alike(struct pmuctl_event *a, struct pmuctl_event *b,
 		if (!is_simple(a) || !is_alike(a, b))
 			return false;
 		if (a->inherit_stat)
-			*how |= KIN_SPLIT;
+			*how |= CLONE_SPLIT;
 		if (!single && hwpmu_counts_kernel(&a->tally->counter))
-			*how |= KIN_WHOLE;
+			*how |= CLONE_SWAP;
 		a = pmuctl_group_next(a);
 		b = pmuctl_group_next(b);
 	}
@@ -94,19 +93,19 @@ static bool are_lists_alike(struct list_head *from, struct list_head *to,
 /* All events of a context, one after the other */
 static void chain(struct pmuctl_context *ctx)
 {
-	struct pmuctl_event *leader, *event, **last = &ctx->first_of_kin;
+	struct pmuctl_event *leader, *event, **last = &ctx->clone_first;
 	enum pmuctl_class class;
 
 	for_each_group(leader, class, ctx) {
 		for_each_group_member(event, leader) {
 			*last = event;
-			last = &event->next_of_kin;
+			last = &event->clone_next;
 		}
 	}
 	*last = NULL;
 }
 
-static bool find_kin(struct pmuctl_context *from, struct pmuctl_context *to)
+static bool context_equiv(struct pmuctl_context *from, struct pmuctl_context *to)
 {
 	enum pmuctl_class class;
 	unsigned int how = 0;
@@ -117,33 +116,33 @@ static bool find_kin(struct pmuctl_context *from, struct pmuctl_context *to)
 		if (!are_lists_alike(&from->groups[class], &to->groups[class],
 				     &how))
 			return false;
-	if ((how & KIN_SPLIT) && (how & KIN_WHOLE))
+	if ((how & CLONE_SPLIT) && (how & CLONE_SWAP))
 		return false;
-	if (!from->kin) {
+	if (!from->clone_id) {
 		chain(from);
-		from->kin = atomic64_add_return(KIN_STEP, &last_kin);
-		if (how & KIN_SPLIT)
-			from->kin = -from->kin;
+		from->clone_id = atomic64_add_return(CLONE_STEP, &last_clone_id);
+		if (how & CLONE_SPLIT)
+			from->clone_id = -from->clone_id;
 		else
-			from->kin |= how;
+			from->clone_id |= how;
 	}
 	chain(to);
-	to->kin = from->kin;
+	to->clone_id = from->clone_id;
 	return true;
 }
 
 /* ---- The switch ---- */
 
 /* Where the one's count ends the other's begins. */
-static void split(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+static void split(struct pmuctl_cpuctx *pc, struct pmuctl_context *from,
 		  struct pmuctl_context *to)
 {
 	struct pmuctl_event *each, *other;
 	u64 now = sched_clock();
 	unsigned int n = 0;
 
-	for_each_kin(each, other, from, to) {
-		struct pmuctl_tally *a = each->tally, *b = other->tally;
+	for_each_clone_pair(each, other, from, to) {
+		struct pmuctl_count_state *a = each->tally, *b = other->tally;
 
 		b->on_pmu = a->on_pmu;
 		a->on_pmu = false;
@@ -157,35 +156,35 @@ static void split(struct pmuctl_cpu *pc, struct pmuctl_context *from,
 			continue; /* there are CPUs of several types */
 		a->time_running += now - a->stamp;
 		pc->batch[n] = &a->counter;
-		pc->heirs[n++] = &b->counter;
+		pc->batch_to[n++] = &b->counter;
 	}
-	hwpmu_hand_over(pc->batch, pc->heirs, n);
+	hwpmu_hand_over(pc->batch, pc->batch_to, n);
 }
 
-static bool switch_locked(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+static bool switch_locked(struct pmuctl_cpuctx *pc, struct pmuctl_context *from,
 			  struct pmuctl_context *to)
 {
 	bool whole;
 
-	if (!(from->kin && from->kin == to->kin) && !find_kin(from, to))
+	if (!(from->clone_id && from->clone_id == to->clone_id) && !context_equiv(from, to))
 		return false;
-	whole = from->kin > 0 && !atomic_read(&pmuctl_inherit_locked);
-	if (!whole && from->kin > 0 && (from->kin & KIN_WHOLE))
+	whole = from->clone_id > 0 && !atomic_read(&pmuctl_inherit_locked);
+	if (!whole && from->clone_id > 0 && (from->clone_id & CLONE_SWAP))
 		return false;
 	if (whole)
-		pmuctl_kin_exchange(from, to);
+		pmuctl_clone_swap(from, to);
 	else
 		split(pc, from, to);
-	pmuctl_kin_load(pc, from, to);
+	pmuctl_clone_load(pc, from, to);
 	return true;
 }
 
-bool pmuctl_kin_switch_rarely(struct pmuctl_cpu *pc, struct pmuctl_context *from,
+bool pmuctl_clone_switch_slow(struct pmuctl_cpuctx *pc, struct pmuctl_context *from,
 			      struct pmuctl_context *to)
 {
 	bool done;
 
-	if (pc->waiting || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch ||
+	if (pc->rotate_necessary || pc->context.loaded_cpu < 0 || pc->context.nr_at_switch ||
 	    !raw_spin_trylock(&to->lock))
 		return false;
 	done = switch_locked(pc, from, to);

@@ -13,14 +13,14 @@
 
 /**
  * struct sum - what a walk adds to
- * @family: whose walk it is.
+ * @ig: whose walk it is.
  * @counts: of pmuctl_inherit_add(), as
  * @n: is.
  * @group: all of a group are wanted.
  * @child: of which an instant is read.
  */
 struct sum {
-	struct pmuctl_family *family;
+	struct pmuctl_inherit_group *ig;
 	struct pmuctl_counts *counts;
 	unsigned int n;
 	bool group;
@@ -40,9 +40,9 @@ static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
 static void add_child(const struct sum *sum, struct pmuctl_event *child)
 {
 	struct pmuctl_counts *counts = counts_of(sum, child->id);
-	const struct pmuctl_tally *tally = child->tally;
+	const struct pmuctl_count_state *tally = child->tally;
 
-	child->heritage.seen = sum->family->walk;
+	child->inherit.seen = sum->ig->walk;
 	if (!counts)
 		return;
 	counts->value += pmuctl_count(child) - tally->base;
@@ -75,32 +75,32 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 
 static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 {
-	struct pmuctl_heritage *h;
-	struct pmuctl_past *past;
+	struct pmuctl_inherit *h;
+	struct pmuctl_child_total *total;
 
 	raw_spin_lock_irq(&shard->lock);
 	shard->walked = true;
-	list_for_each_entry(h, &sum->family->roots, sibling) {
-		struct pmuctl_counts *counts = counts_of(sum, pmuctl_heir(h)->id);
+	list_for_each_entry(h, &sum->ig->roots, sibling) {
+		struct pmuctl_counts *counts = counts_of(sum, pmuctl_inherit_event(h)->id);
 
 		if (!counts)
 			continue;
-		past = per_cpu_ptr(h->past, cpu);
-		counts->value += past->value;
-		counts->time_enabled += past->time_enabled;
-		counts->time_running += past->time_running;
+		total = per_cpu_ptr(h->child_total, cpu);
+		counts->value += total->value;
+		counts->time_enabled += total->time_enabled;
+		counts->time_running += total->time_running;
 	}
 	raw_spin_unlock_irq(&shard->lock);
 
 	for_each_child(h, shard) {
 		cond_resched();
-		sum->child = pmuctl_heir(h);
-		if (h->seen == sum->family->walk ||
+		sum->child = pmuctl_inherit_event(h);
+		if (h->seen == sum->ig->walk ||
 		    !counts_of(sum, sum->child->id))
 			continue;
 		pmuctl_context_call(sum->child->context, add_live, sum);
 		/* It had ended, or has meanwhile, but after we came here. */
-		if (h->seen != sum->family->walk)
+		if (h->seen != sum->ig->walk)
 			add_child(sum, sum->child);
 	}
 	pmuctl_shard_leave(shard);
@@ -109,16 +109,16 @@ static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 			struct pmuctl_counts *counts, unsigned int n)
 {
-	struct pmuctl_family *family = event->heritage.family;
+	struct pmuctl_inherit_group *ig = event->inherit.group;
 	struct sum sum = {
-		.family = family, .counts = counts, .n = n, .group = group,
+		.ig = ig, .counts = counts, .n = n, .group = group,
 	};
 	int cpu;
 
-	lockdep_assert_held(&family->mutex);
-	family->walk++;
+	lockdep_assert_held(&ig->mutex);
+	ig->walk++;
 	for_each_possible_cpu(cpu)
-		add_shard(&sum, per_cpu_ptr(family->shards, cpu), cpu);
+		add_shard(&sum, per_cpu_ptr(ig->shards, cpu), cpu);
 }
 
 /**
@@ -143,8 +143,8 @@ static void reset_live(struct pmuctl_context *ctx, void *arg)
 
 static void reset_child(struct pmuctl_event *child)
 {
-	struct pmuctl_heritage *h = &child->heritage;
-	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
+	struct pmuctl_inherit *h = &child->inherit;
+	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
 	struct reset reset = { .child = child };
 
 	pmuctl_context_call(child->context, reset_live, &reset);
@@ -152,26 +152,26 @@ static void reset_child(struct pmuctl_event *child)
 		return;
 	/* What it counted is in the past. */
 	raw_spin_lock_irq(&shard->lock);
-	per_cpu_ptr(h->root->heritage.past, h->shard)->value -=
+	per_cpu_ptr(h->root->inherit.child_total, h->shard)->value -=
 		child->tally->counter.count - child->tally->base;
 	raw_spin_unlock_irq(&shard->lock);
 }
 
-static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
+static void reset_root(struct pmuctl_inherit_group *ig, struct pmuctl_event *event)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
-		struct pmuctl_heritage *h;
+		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
+		struct pmuctl_inherit *h;
 
 		raw_spin_lock_irq(&shard->lock);
 		shard->walked = true;
-		per_cpu_ptr(event->heritage.past, cpu)->value = 0;
+		per_cpu_ptr(event->inherit.child_total, cpu)->value = 0;
 		raw_spin_unlock_irq(&shard->lock);
 		for_each_child(h, shard) {
 			if (h->root == event)
-				reset_child(pmuctl_heir(h));
+				reset_child(pmuctl_inherit_event(h));
 			cond_resched();
 		}
 		pmuctl_shard_leave(shard);
@@ -180,11 +180,11 @@ static void reset_root(struct pmuctl_family *family, struct pmuctl_event *event)
 
 void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
 {
-	struct pmuctl_family *family = event->heritage.family;
-	struct pmuctl_heritage *h;
+	struct pmuctl_inherit_group *ig = event->inherit.group;
+	struct pmuctl_inherit *h;
 
-	lockdep_assert_held(&family->mutex);
-	list_for_each_entry(h, &family->roots, sibling)
+	lockdep_assert_held(&ig->mutex);
+	list_for_each_entry(h, &ig->roots, sibling)
 		if (pmuctl_is_meant(h, event, group))
-			reset_root(family, pmuctl_heir(h));
+			reset_root(ig, pmuctl_inherit_event(h));
 }

@@ -11,102 +11,102 @@
 #include "inherit/inherit.h"
 #include "sample/sampling.h"
 
-struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h)
+struct pmuctl_event *pmuctl_inherit_event(struct pmuctl_inherit *h)
 {
-	return container_of(h, struct pmuctl_event, heritage);
+	return container_of(h, struct pmuctl_event, inherit);
 }
 
 bool pmuctl_is_child(const struct pmuctl_event *event)
 {
-	return event->heritage.root && event->heritage.root != event;
+	return event->inherit.root && event->inherit.root != event;
 }
 
-bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *event,
 		     bool group)
 {
-	const struct pmuctl_event *each = pmuctl_heir(root);
+	const struct pmuctl_event *each = pmuctl_inherit_event(root);
 
 	return each == event || (group && each->leader == event->leader);
 }
 
 /* ---- Families ---- */
 
-static struct pmuctl_family *make_family(void)
+static struct pmuctl_inherit_group *make_group(void)
 {
-	struct pmuctl_family *family;
+	struct pmuctl_inherit_group *ig;
 	int cpu;
 
-	family = kzalloc(sizeof(*family), GFP_KERNEL_ACCOUNT);
-	if (!family)
+	ig = kzalloc(sizeof(*ig), GFP_KERNEL_ACCOUNT);
+	if (!ig)
 		return NULL;
-	family->shards = alloc_percpu_gfp(struct pmuctl_shard, GFP_KERNEL_ACCOUNT);
-	if (!family->shards) {
-		kfree(family);
+	ig->shards = alloc_percpu_gfp(struct pmuctl_shard, GFP_KERNEL_ACCOUNT);
+	if (!ig->shards) {
+		kfree(ig);
 		return NULL;
 	}
 	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
 
 		raw_spin_lock_init(&shard->lock);
 		INIT_LIST_HEAD(&shard->children);
 	}
-	mutex_init(&family->mutex);
-	INIT_LIST_HEAD(&family->roots);
-	refcount_set(&family->refs, 1);
-	return family;
+	mutex_init(&ig->mutex);
+	INIT_LIST_HEAD(&ig->roots);
+	refcount_set(&ig->refs, 1);
+	return ig;
 }
 
-static void put_family(struct pmuctl_family *family)
+static void put_group(struct pmuctl_inherit_group *ig)
 {
-	if (!refcount_dec_and_test(&family->refs))
+	if (!refcount_dec_and_test(&ig->refs))
 		return;
-	free_percpu(family->shards);
-	kfree(family);
+	free_percpu(ig->shards);
+	kfree(ig);
 }
 
 int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
 			 const struct perf_event_attr *attr,
 			 struct pmuctl_explanation *why)
 {
-	struct pmuctl_heritage *h = &event->heritage;
+	struct pmuctl_inherit *h = &event->inherit;
 
-	if (leader && !leader->heritage.family != !attr->inherit)
+	if (leader && !leader->inherit.group != !attr->inherit)
 		return pmuctl_refuse(why, SIBLING_INHERIT, "attr.inherit");
 	if (!attr->inherit)
 		return 0;
-	h->past = alloc_percpu_gfp(struct pmuctl_past, GFP_KERNEL_ACCOUNT);
-	if (!h->past)
+	h->child_total = alloc_percpu_gfp(struct pmuctl_child_total, GFP_KERNEL_ACCOUNT);
+	if (!h->child_total)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (leader) {
-		h->family = leader->heritage.family;
-		refcount_inc(&h->family->refs);
+		h->group = leader->inherit.group;
+		refcount_inc(&h->group->refs);
 	} else {
-		h->family = make_family();
+		h->group = make_group();
 	}
-	if (!h->family) {
-		free_percpu(h->past);
-		h->past = NULL;
+	if (!h->group) {
+		free_percpu(h->child_total);
+		h->child_total = NULL;
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
 	h->root = event;
 	h->thread_only = attr->inherit_thread;
-	mutex_lock(&h->family->mutex);
-	list_add_tail(&h->sibling, &h->family->roots);
-	mutex_unlock(&h->family->mutex);
+	mutex_lock(&h->group->mutex);
+	list_add_tail(&h->sibling, &h->group->roots);
+	mutex_unlock(&h->group->mutex);
 	return 0;
 }
 
 void pmuctl_inherit_free(struct pmuctl_event *event)
 {
-	struct pmuctl_heritage *h = &event->heritage;
+	struct pmuctl_inherit *h = &event->inherit;
 
-	if (!h->family)
+	if (!h->group)
 		return;
-	mutex_lock(&h->family->mutex);
+	mutex_lock(&h->group->mutex);
 	list_del(&h->sibling);
-	mutex_unlock(&h->family->mutex);
-	put_family(h->family);
-	free_percpu(h->past);
+	mutex_unlock(&h->group->mutex);
+	put_group(h->group);
+	free_percpu(h->child_total);
 }
 
 atomic_t pmuctl_inherit_locked;
@@ -114,13 +114,13 @@ atomic_t pmuctl_inherit_locked;
 void pmuctl_inherit_lock(struct pmuctl_event *event)
 {
 	atomic_inc(&pmuctl_inherit_locked);
-	mutex_lock(&event->heritage.family->mutex);
+	mutex_lock(&event->inherit.group->mutex);
 }
 
 void pmuctl_inherit_unlock(struct pmuctl_event *event)
 {
 	atomic_dec(&pmuctl_inherit_locked);
-	mutex_unlock(&event->heritage.family->mutex);
+	mutex_unlock(&event->inherit.group->mutex);
 }
 
 /* ---- Walks ---- */
@@ -134,15 +134,15 @@ void pmuctl_inherit_unlock(struct pmuctl_event *event)
  */
 void pmuctl_inherit_release(struct list_head *list)
 {
-	struct pmuctl_heritage *h, *next, *chain = NULL;
+	struct pmuctl_inherit *h, *next, *chain = NULL;
 	unsigned int n = 0;
 
-	list_for_each_entry_safe(h, next, list, kin) {
-		pmuctl_context_put(pmuctl_heir(h)->context);
+	list_for_each_entry_safe(h, next, list, child_entry) {
+		pmuctl_context_put(pmuctl_inherit_event(h)->context);
 		h->next_ended = chain;
 		chain = h;
-		if (&next->kin == list || ++n % BATCH == 0) {
-			pmuctl_event_free_later(pmuctl_heir(h));
+		if (&next->child_entry == list || ++n % BATCH == 0) {
+			pmuctl_event_free_later(pmuctl_inherit_event(h));
 			chain = NULL;
 		}
 	}
@@ -167,7 +167,7 @@ static bool leave_some(struct pmuctl_shard *shard, struct list_head *done)
 
 	raw_spin_lock_irq(&shard->lock);
 	while (n-- && shard->ended) {
-		list_move_tail(&shard->ended->kin, done);
+		list_move_tail(&shard->ended->child_entry, done);
 		shard->ended = shard->ended->next_ended;
 	}
 	all = !shard->ended;
@@ -194,25 +194,25 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 			 void (*func)(struct pmuctl_event *child, void *arg),
 			 void *arg)
 {
-	struct pmuctl_family *family = event->heritage.family;
-	struct pmuctl_heritage *h;
+	struct pmuctl_inherit_group *ig = event->inherit.group;
+	struct pmuctl_inherit *h;
 	int cpu;
 
-	lockdep_assert_held(&family->mutex);
+	lockdep_assert_held(&ig->mutex);
 	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(family->shards, cpu);
+		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
 
 		walk_begin(shard);
 		for_each_child(h, shard) {
 			if (h->root == event)
-				func(pmuctl_heir(h), arg);
+				func(pmuctl_inherit_event(h), arg);
 			cond_resched();
 		}
 		pmuctl_shard_leave(shard);
 	}
 }
 
-static bool end_here(struct pmuctl_cpu *pc, void *arg)
+static bool end_here(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct pmuctl_event *child = arg;
 	LIST_HEAD(none); /* it is walked */
@@ -232,22 +232,22 @@ static void del_child(struct pmuctl_event *child, void *unused)
 
 void pmuctl_inherit_close(struct pmuctl_event *event)
 {
-	struct pmuctl_family *family = event->heritage.family;
+	struct pmuctl_inherit_group *ig = event->inherit.group;
 
-	mutex_lock(&family->mutex);
-	event->heritage.closing = true;
+	mutex_lock(&ig->mutex);
+	event->inherit.closing = true;
 	pmuctl_inherit_walk(event, del_child, NULL);
-	mutex_unlock(&family->mutex);
+	mutex_unlock(&ig->mutex);
 }
 
 /* ---- Changes for all ---- */
 
 void pmuctl_inherit_follows(struct pmuctl_event *event)
 {
-	const struct pmuctl_event *root = event->heritage.root;
+	const struct pmuctl_event *root = event->inherit.root;
 
 	if (root)
-		event->heritage.changes = READ_ONCE(root->heritage.changes);
+		event->inherit.changes = READ_ONCE(root->inherit.changes);
 }
 
 struct change {
@@ -266,9 +266,9 @@ void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 				bool enabled)
 {
 	struct change change = { .group = group, .value = enabled };
-	struct pmuctl_heritage *h;
+	struct pmuctl_inherit *h;
 
-	list_for_each_entry(h, &event->heritage.family->roots, sibling) {
+	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
 		if (!pmuctl_is_meant(h, event, group))
 			continue;
 		h->switched = true;
@@ -302,7 +302,7 @@ static void follow_period(struct pmuctl_event *child, void *arg)
 
 void pmuctl_inherit_set_period(struct pmuctl_event *event, u64 period)
 {
-	struct pmuctl_heritage *h = &event->heritage;
+	struct pmuctl_inherit *h = &event->inherit;
 
 	h->period = period;
 	WRITE_ONCE(h->changes, h->changes + 1);

@@ -4,12 +4,12 @@
  *
  * An event with attr.inherit is the root of what descends from it: for every task that its
  * task makes, and for theirs, there is a child event in that task's context. The
- * roots of one group share a family, in which the children of all of them are listed.
+ * roots of one group share a struct pmuctl_inherit_group, in which the children of all are listed.
  *
  * The list is cut into shards, one for each CPU: a child is in that of the CPU that made it,
  * so tasks that begin and end on different CPUs do not meet. When a child's task ends, its
  * counts are added to what its root keeps for that shard, and it leaves the list. Who
- * wants something of all children walks the list, one walk of a family at a time: until it
+ * wants something of all children walks the list, one walk of a group at a time: until it
  * has left the shard those that end stay listed, so it misses none and sees none twice.
  *
  * An event of a process has children from the start, for the threads that were there:
@@ -17,7 +17,7 @@
  *
  *	fork:	context locks of parent and child > shard
  *	end:	context lock > shard
- *	walk:	family mutex, in it for each child its context lock, or for a shard its lock
+ *	walk:	mutex of the inherit group, in it for each child its context lock, or for a shard its lock
  */
 #ifndef PMUCTL_INHERIT_H
 #define PMUCTL_INHERIT_H
@@ -37,26 +37,26 @@ struct pmuctl_explanation;
 struct task_struct;
 
 /**
- * struct pmuctl_past - what the children of a root have counted that have ended
+ * struct pmuctl_child_total - what the children of a root have counted that have ended
  * @value: and the others: as struct pmuctl_counts. The shard's lock.
  */
-struct pmuctl_past {
+struct pmuctl_child_total {
 	u64 value;
 	u64 time_enabled;
 	u64 time_running;
 };
 
 /**
- * struct pmuctl_heritage - what an event has that is inherited
+ * struct pmuctl_inherit - what an event has that is inherited
  *
  * Constant:
- * @family: of its group.
+ * @group: what those of its group share.
  * @root: from which it descends; itself if it has a descriptor.
  * @shard: of a child: where it is listed, a CPU.
  *
  * Of a root:
- * @past: for each shard.
- * @sibling: in @family->roots; its mutex.
+ * @child_total: for each shard.
+ * @sibling: in @group->roots; its mutex.
  * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
  * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
  *	the last time; if their period was changed, it became @period. Likewise; of a child:
@@ -65,17 +65,17 @@ struct pmuctl_past {
  * @process: it is of all threads that its process had; constant once it has a descriptor.
  *
  * Of a child:
- * @kin: in its shard; that one's lock.
+ * @child_entry: in its shard; that one's lock.
  * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
  *	that is to be freed: which other one is with it.
  * @seen: number of the walk that has dealt with it; under the mutex.
  */
-struct pmuctl_heritage {
-	struct pmuctl_family *family;
+struct pmuctl_inherit {
+	struct pmuctl_inherit_group *group;
 	struct pmuctl_event *root;
 	int shard;
 
-	struct pmuctl_past __percpu *past;
+	struct pmuctl_child_total __percpu *child_total;
 	struct list_head sibling;
 	bool closing;
 	bool switched;
@@ -85,15 +85,15 @@ struct pmuctl_heritage {
 	bool thread_only;
 	bool process;
 
-	struct list_head kin;
-	struct pmuctl_heritage *next_ended;
+	struct list_head child_entry;
+	struct pmuctl_inherit *next_ended;
 	u64 seen;
 };
 
 /**
  * struct pmuctl_shard - children that were made on one CPU
  * @lock: raw, IRQs off; inside of the locks of contexts.
- * @children: by heritage->kin, the events of a group together, its leader first.
+ * @children: by inherit->child_entry, the events of a group together, its leader first.
  * @walked: somebody is walking @children: who ends stays there.
  * @ended: who has done so meanwhile, the last first; by next_ended.
  */
@@ -101,11 +101,11 @@ struct pmuctl_shard {
 	raw_spinlock_t lock;
 	struct list_head children;
 	bool walked;
-	struct pmuctl_heritage *ended;
+	struct pmuctl_inherit *ended;
 };
 
 /**
- * struct pmuctl_family - what the events of an inherited group share
+ * struct pmuctl_inherit_group - what the events of an inherited group share
  * @mutex: one walk at a time; outside of pmuctl_mutex, which nobody holds while he waits for
  *	a walk.
  * @roots: the events with descriptors; @mutex.
@@ -113,7 +113,7 @@ struct pmuctl_shard {
  * @shards: one for each CPU.
  * @refs: one for each root.
  */
-struct pmuctl_family {
+struct pmuctl_inherit_group {
 	struct mutex mutex; /* @roots, @walk, walks */
 	struct list_head roots;
 	u64 walk;
@@ -136,7 +136,7 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 			 struct pmuctl_explanation *why);
 
 /**
- * pmuctl_inherit_spread() - give a root the children that it must have from the start
+ * pmuctl_inherit_attach() - give a root the children that it must have from the start
  * @event: a root, attached; nobody else knows it yet.
  * @process: for each other thread of its task's process there is to be one. One that
  *	joins a group gets one wherever its leader has one, as its leader is one of
@@ -147,7 +147,7 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
  * Return: 0; -EINVAL if its leader differs in @process; -ENOMEM; -EINTR; -EBUSY as
  * pmuctl_admit().
  */
-int pmuctl_inherit_spread(struct pmuctl_event *event, bool process,
+int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);
 
 /* It is closed: its children end. Process, may sleep; pmuctl_mutex not held. */
@@ -217,7 +217,7 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 /* Tell what a child of the current task has counted, if that is wanted. Its context is locked,
  * and it is not on the PMU.
  */
-void pmuctl_inherit_tell(struct pmuctl_event *child);
+void pmuctl_inherit_emit_read(struct pmuctl_event *child);
 
 /* The context of a task that has ended, or may not be looked into any more; not loaded. */
 void pmuctl_inherit_end(struct pmuctl_context *ctx);
@@ -225,21 +225,21 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx);
 /* How many children there is no memory for, ever. Any context. */
 unsigned long pmuctl_inherit_missing(void);
 
-/* Free children that are on this list by their kin, and nowhere else. Any context. */
+/* Free children that are on this list by their child_entry, and nowhere else. Any context. */
 void pmuctl_inherit_release(struct list_head *list);
 
 /* ---- For the files of inheritance alone ---- */
 
 /* Nobody leaves while it is walked, and who comes does so at its end. */
 #define for_each_child(h, shard)						\
-	list_for_each_entry_rcu(h, &(shard)->children, kin, (shard)->walked)
+	list_for_each_entry_rcu(h, &(shard)->children, child_entry, (shard)->walked)
 
-/* Is this root @event, or of its group? The family is locked. */
-bool pmuctl_is_meant(struct pmuctl_heritage *root, const struct pmuctl_event *event,
+/* Is this root @event, or of its group? Its inherit group is locked. */
+bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *event,
 		     bool group);
 
-/* The event that has this heritage */
-struct pmuctl_event *pmuctl_heir(struct pmuctl_heritage *h);
+/* The event whose it is */
+struct pmuctl_event *pmuctl_inherit_event(struct pmuctl_inherit *h);
 
 /* The child of this root that a context has, or NULL. Its lock is held. */
 struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,

@@ -63,7 +63,7 @@ static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
 	}
 }
 
-void pmuctl_inherit_tell(struct pmuctl_event *child)
+void pmuctl_inherit_emit_read(struct pmuctl_event *child)
 {
 	struct {
 		struct perf_event_header header;

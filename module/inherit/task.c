@@ -28,20 +28,20 @@ unsigned long pmuctl_inherit_missing(void)
 bool pmuctl_inherit_list(struct pmuctl_event *child,
 			 const struct pmuctl_event *from, int cpu)
 {
-	struct pmuctl_heritage *h = &child->heritage;
-	struct pmuctl_heritage *root = &from->heritage.root->heritage;
+	struct pmuctl_inherit *h = &child->inherit;
+	struct pmuctl_inherit *root = &from->inherit.root->inherit;
 	struct pmuctl_shard *shard;
 	bool goes_on;
 
-	h->family = root->family;
-	h->root = from->heritage.root;
+	h->group = root->group;
+	h->root = from->inherit.root;
 	h->shard = cpu;
-	shard = per_cpu_ptr(h->family->shards, h->shard);
+	shard = per_cpu_ptr(h->group->shards, h->shard);
 
 	raw_spin_lock(&shard->lock);
 	child->enabled = from->enabled;
 	h->changes = READ_ONCE(root->changes);
-	if (h->changes != from->heritage.changes) {
+	if (h->changes != from->inherit.changes) {
 		if (root->switched)
 			child->enabled = root->enabled;
 		if (root->period)
@@ -50,7 +50,7 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 	/* Whoever closes the root walks this list later, or had said so before: one answer. */
 	goes_on = !root->closing;
 	if (goes_on)
-		list_add_tail_rcu(&h->kin, &shard->children);
+		list_add_tail_rcu(&h->child_entry, &shard->children);
 	raw_spin_unlock(&shard->lock);
 	return goes_on;
 }
@@ -62,9 +62,9 @@ static void count_missing(void)
 
 static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
 {
-	const struct pmuctl_event *root = event->heritage.root;
+	const struct pmuctl_event *root = event->inherit.root;
 
-	return root && (!root->heritage.thread_only || clone_flags & CLONE_THREAD);
+	return root && (!root->inherit.thread_only || clone_flags & CLONE_THREAD);
 }
 
 /* So many take of what is kept for those who cannot wait; the others of what is free. */
@@ -73,7 +73,7 @@ static bool is_inherited(const struct pmuctl_event *event, u64 clone_flags)
 /**
  * struct brood - the children of a fork
  * @clone_flags: of the fork.
- * @memory: for those that do not sample, and those that do, by next_of_kin. It is there before
+ * @memory: for those that do not sample, and those that do, by clone_next. It is there before
  *	the contexts are locked, as there may be many.
  * @lacking: there was too little of it.
  * @search: the new task may have some already.
@@ -100,7 +100,7 @@ static void get_memory(struct brood *brood, struct pmuctl_context *parent)
 				brood->lacking = true;
 				continue;
 			}
-			child->next_of_kin = brood->memory[kind];
+			child->clone_next = brood->memory[kind];
 			brood->memory[kind] = child;
 		}
 	}
@@ -111,8 +111,8 @@ static struct pmuctl_event *pop(struct pmuctl_event **list)
 	struct pmuctl_event *child = *list;
 
 	if (child) {
-		*list = child->next_of_kin;
-		child->next_of_kin = NULL;
+		*list = child->clone_next;
+		child->clone_next = NULL;
 	}
 	return child;
 }
@@ -143,7 +143,7 @@ static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_contex
 				       const struct pmuctl_event *leader)
 {
 	struct pmuctl_event *child = take_memory(brood, from->sampling);
-	int cpu = leader ? leader->heritage.shard : smp_processor_id();
+	int cpu = leader ? leader->inherit.shard : smp_processor_id();
 
 	if (!child) {
 		count_missing();
@@ -168,7 +168,7 @@ struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
 		return NULL;
 	for_each_group(leader, class, ctx)
 		for_each_group_member(event, leader)
-			if (event->heritage.root == root)
+			if (event->inherit.root == root)
 				return event;
 	return NULL;
 }
@@ -181,7 +181,7 @@ static struct pmuctl_event *find_earlier(const struct brood *brood,
 					 const struct pmuctl_context *ctx,
 					 const struct pmuctl_event *root)
 {
-	if (!brood->search || !READ_ONCE(root->heritage.process))
+	if (!brood->search || !READ_ONCE(root->inherit.process))
 		return NULL;
 	return pmuctl_inherit_find(ctx, root);
 }
@@ -194,7 +194,7 @@ static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
 	for_each_group_member(from, leader) {
 		if (!is_inherited(from, brood->clone_flags))
 			continue;
-		child = find_earlier(brood, ctx, from->heritage.root);
+		child = find_earlier(brood, ctx, from->inherit.root);
 		if (!child) {
 			child = make_child(brood, ctx, from, first);
 			if (IS_ERR(child) && from == leader)
@@ -247,28 +247,28 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 
 void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done)
 {
-	struct pmuctl_heritage *h = &child->heritage;
-	struct pmuctl_shard *shard = per_cpu_ptr(h->family->shards, h->shard);
-	struct pmuctl_past *past = per_cpu_ptr(h->root->heritage.past, h->shard);
-	const struct pmuctl_tally *tally = child->tally;
+	struct pmuctl_inherit *h = &child->inherit;
+	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
+	struct pmuctl_child_total *total = per_cpu_ptr(h->root->inherit.child_total, h->shard);
+	const struct pmuctl_count_state *tally = child->tally;
 
 	raw_spin_lock(&shard->lock);
-	past->value += tally->counter.count - tally->base;
-	past->time_enabled += tally->time_enabled;
-	past->time_running += tally->time_running;
+	total->value += tally->counter.count - tally->base;
+	total->time_enabled += tally->time_enabled;
+	total->time_running += tally->time_running;
 	child->ended = true;
 	if (shard->walked) {
 		h->next_ended = shard->ended;
 		shard->ended = h;
 	} else {
-		list_move_tail(&h->kin, done);
+		list_move_tail(&h->child_entry, done);
 	}
 	raw_spin_unlock(&shard->lock);
 }
 
 static void forget_child(struct pmuctl_context *ctx, const struct pmuctl_event *child)
 {
-	pmuctl_count_heir(ctx, child, -1);
+	pmuctl_count_inherited(ctx, child, -1);
 	WRITE_ONCE(ctx->nr_events, ctx->nr_events - pmuctl_event_weight(child));
 }
 
@@ -278,8 +278,8 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 	struct pmuctl_event *event, *next;
 
 	for_each_group_member(event, leader)
-		pmuctl_inherit_tell(event);
-	ctx->kin = 0;
+		pmuctl_inherit_emit_read(event);
+	ctx->clone_id = 0;
 	list_del(&leader->node);
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		list_del(&event->node);

@@ -292,7 +292,7 @@ static void unthrottle(struct pmuctl_event *event)
 		unhold(event);
 }
 
-void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event)
+void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 
@@ -361,7 +361,7 @@ static bool tick_context(struct pmuctl_context *ctx)
 	return again;
 }
 
-bool pmuctl_tick(struct pmuctl_cpu *pc)
+bool pmuctl_tick(struct pmuctl_cpuctx *pc)
 {
 	bool again = tick_context(&pc->context);
 
@@ -467,7 +467,7 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 	if (!value || value >> 63)
 		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
 
-	if (event->heritage.root) {
+	if (event->inherit.root) {
 		pmuctl_inherit_lock(event);
 		pmuctl_context_call(event->context, change_period, &change);
 		pmuctl_inherit_set_period(event, value);
@@ -491,7 +491,7 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 {
 	if (!event->sampling)
 		return pmuctl_refuse(why, NOT_SAMPLED, "");
-	if (event->on_cpu || event->heritage.root)
+	if (event->on_cpu || event->inherit.root)
 		return pmuctl_refuse(why, REFRESH_MANY, "");
 	atomic_add(overflows, &event->output->limit);
 	pmuctl_event_enable(event, false);

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 struct hwpmu_counter;
-struct pmuctl_cpu;
+struct pmuctl_cpuctx;
 struct pmuctl_event;
 struct pmuctl_explanation;
 struct pmuctl_hit;
@@ -91,7 +91,7 @@ void pmuctl_sampling_free(struct pmuctl_event *event);
 void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value);
 
 /* Its counter is about to start. Owner CPU, context locked, IRQs off. */
-void pmuctl_sampling_start(struct pmuctl_cpu *pc, struct pmuctl_event *event);
+void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event);
 
 /* Disable it if its limit is reached. As above. */
 void pmuctl_sampling_expire(struct pmuctl_event *event);
@@ -109,7 +109,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event);
  *
  * Return: true if it is needed again.
  */
-bool pmuctl_tick(struct pmuctl_cpu *pc);
+bool pmuctl_tick(struct pmuctl_cpuctx *pc);
 
 /* ns between two of them */
 #define PMUCTL_TICK_NS	((u64)TICK_NSEC)
