@@ -116,7 +116,7 @@ static void demand_add(struct counter_demand *demand, u64 allowed, const struct 
 
 /* On a CPU of a type that does not have it, an event of a task needs no counter. */
 static unsigned int demand_add_on(struct counter_demand *demand, const struct pmuctl_event *event,
-				 const struct pmuctl_context *ctx, int cpu)
+				  const struct pmuctl_context *ctx, int cpu)
 {
 	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->own.counter, cpu);
 
@@ -128,7 +128,7 @@ static unsigned int demand_add_on(struct counter_demand *demand, const struct pm
 
 /* Add the events of a context that can run on @cpu. */
 static unsigned int demand_add_context(struct counter_demand *demand,
-				      struct pmuctl_context *ctx, int cpu)
+				       struct pmuctl_context *ctx, int cpu)
 {
 	struct pmuctl_event *leader, *event;
 	enum pmuctl_class class;
@@ -148,7 +148,7 @@ static unsigned int demand_add_context(struct counter_demand *demand,
 
 /* Add the events of a group that want counters of a type of CPU. */
 static void demand_add_group(struct counter_demand *demand, struct pmuctl_event *leader,
-			    const struct pmuctl_context *ctx, unsigned int type)
+			     const struct pmuctl_context *ctx, unsigned int type)
 {
 	struct pmuctl_event *event;
 	unsigned long flags;
@@ -205,7 +205,7 @@ static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 	struct counter_demand demand = { .caps = hwpmu_caps_of_cpu(a->cpu) };
 
 	a->of_cpu = demand_add_context(&demand, pmuctl_context_of_cpu(a->cpu),
-				      a->cpu);
+				       a->cpu);
 	a->of_task = task ? demand_add_context(&demand, task, a->cpu) : 0;
 	demand_add_on(&demand, a->event, a->ctx, a->cpu);
 	return demand_fits(&demand);

@@ -67,7 +67,7 @@ static inline bool pmuctl_may_join(const struct pmuctl_context *ctx,
 
 /* The context gets an event, or loses it: @n is 1 or -1. Its lock is held. */
 static inline void pmuctl_count_inherited(struct pmuctl_context *ctx,
-				     const struct pmuctl_event *event, int n)
+					  const struct pmuctl_event *event, int n)
 {
 	if (!event->inherit.root)
 		return;

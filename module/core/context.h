@@ -62,9 +62,9 @@ enum pmuctl_class {
  * @cpu: which CPU's; -1 if it is a task's.
  *
  * Protected by @lock:
- * @groups: group leaders, by class, in the order in which they are put on the PMU. Events with descriptors
- *	come only with pmuctl_mutex held too; an exec takes them out without it. The order
- *	changes with every rotation.
+ * @groups: group leaders, by class, in the order in which they are put on the PMU. Events with
+ *	descriptors come only with pmuctl_mutex held too; an exec takes them out without it.
+ *	The order changes with every rotation.
  * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.

@@ -193,23 +193,23 @@ out_unlock:
 
 static int init_counter(struct pmuctl_event *event,
 			const struct perf_event_attr *attr,
-			struct pmuctl_trace *trace,
+			struct pmuctl_tp *tp,
 			struct pmuctl_explanation *why)
 {
 	if (attr->type >= PMUCTL_TYPE_DRIVERS)
 		return pmuctl_aux_init(event, attr, why);
 	if (pmuctl_soft_is(attr))
 		return pmuctl_soft_init(event, attr, why);
-	if (!trace && attr->type == PERF_TYPE_TRACEPOINT)
+	if (!tp && attr->type == PERF_TYPE_TRACEPOINT)
 		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
-	if (!trace)
+	if (!tp)
 		return hwpmu_counter_init(&event->own.counter, attr, why);
-	pmuctl_soft_init_trace(event, trace);
+	pmuctl_soft_init_tp(event, tp);
 	return 0;
 }
 
 static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
-					struct pmuctl_trace *trace,
+					struct pmuctl_tp *tp,
 					u64 id, int cpu,
 					struct pmuctl_explanation *why)
 {
@@ -235,7 +235,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
 	event->aux_action = pmuctl_aux_action(attr);
-	err = init_counter(event, attr, trace, why);
+	err = init_counter(event, attr, tp, why);
 	if (!err && !event->aux)
 		err = pmuctl_sampling_alloc(event, attr, why);
 	if (err) {
@@ -301,7 +301,7 @@ static void dealloc_event(struct pmuctl_event *event)
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
-	pmuctl_trace_free(event->sw.trace);
+	pmuctl_tp_free(event->sw.tp);
 	dealloc_root(event);
 }
 
@@ -359,7 +359,7 @@ static int alloc_parts(struct pmuctl_event *event,
 	if (!event->on_cpu)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	for_each_possible_cpu(cpu) {
-		part = alloc_event(attr, event->sw.trace, event->id, cpu, why);
+		part = alloc_event(attr, event->sw.tp, event->id, cpu, why);
 		if (IS_ERR(part))
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
@@ -374,16 +374,16 @@ static int alloc_parts(struct pmuctl_event *event,
 
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 struct pmuctl_trace *trace, unsigned int flags,
+					 struct pmuctl_tp *tp, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
 	int err = 0;
 
-	event = alloc_event(attr, trace, atomic64_inc_return(&last_id), cpu, why);
+	event = alloc_event(attr, tp, atomic64_inc_return(&last_id), cpu, why);
 	if (IS_ERR(event)) {
-		pmuctl_trace_free(trace);
+		pmuctl_tp_free(tp);
 		return event;
 	}
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;

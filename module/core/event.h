@@ -15,16 +15,16 @@
 #include "pmu/hwpmu.h"
 
 struct pmuctl_aux;
-struct pmuctl_hits;
+struct pmuctl_sw_source;
 struct pmuctl_output;
 struct pmuctl_sampling;
 struct pmuctl_soft;
-struct pmuctl_trace;
+struct pmuctl_tp;
 
 /**
  * struct pmuctl_soft_state - what an event has that is a software event; see soft.h
- * @hits: what it counts, if somebody tells of each. Constant.
- * @trace: of one of a tracepoint: which, and what of it. Constant.
+ * @source: what it counts, if somebody tells of each. Constant.
+ * @tp: of one of a tracepoint: which, and what of it. Constant.
  * @value_of: what it counts, if the kernel does for each task. Constant.
  * @exclude_user: it does not count what happens in user mode. Constant.
  * @exclude_kernel: nor in the kernel. Constant.
@@ -34,8 +34,8 @@ struct pmuctl_trace;
  * @node: among the events that run on a CPU and are told of the same. As @counter.
  */
 struct pmuctl_soft_state {
-	struct pmuctl_hits *hits;
-	struct pmuctl_trace *trace;
+	struct pmuctl_sw_source *source;
+	struct pmuctl_tp *tp;
 	u64 (*value_of)(const struct task_struct *task);
 	bool exclude_user;
 	bool exclude_kernel;
@@ -213,7 +213,7 @@ struct pmuctl_counts {
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check().
- * @trace: if @attr is of a tracepoint: which; the event's, or freed.
+ * @tp: if @attr is of a tracepoint: which; the event's, or freed.
  * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
  *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
  *	PMUCTL_EVENT_UNLIMITED: its opener may have any number in one context.
@@ -231,7 +231,7 @@ struct pmuctl_counts {
  */
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
-					 struct pmuctl_trace *trace, unsigned int flags,
+					 struct pmuctl_tp *tp, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
 void pmuctl_event_free(struct pmuctl_event *event);

@@ -159,7 +159,7 @@ static noinline void start_soft(struct pmuctl_cpuctx *pc, struct pmuctl_event *l
 
 /* From its first counter on a group is one of those that are on the PMU. */
 static bool group_can_go_on(const struct pmuctl_cpuctx *pc,
-			const struct pmuctl_event *leader)
+			    const struct pmuctl_event *leader)
 {
 	return leader->tally->on_pmu ||
 	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
@@ -223,7 +223,7 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 
 /* Take off what may not be on, and bring all times up to date. */
 static void sched_out_ineligible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
-		       bool idle, u64 now)
+				 bool idle, u64 now)
 {
 	struct pmuctl_event *leader;
 	enum pmuctl_class class;
@@ -373,7 +373,7 @@ enum sched_reason {
 
 /* All of it happens at one instant. */
 static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task,
-		   enum sched_reason why, u64 now)
+			enum sched_reason why, u64 now)
 {
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);

@@ -302,7 +302,7 @@ static int may_open(const struct perf_event_attr *attr, struct task_struct *task
 
 /* An event that counts all that it is to, or an error pointer */
 static struct pmuctl_event *
-create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+create_whole(const struct perf_event_attr *attr, struct pmuctl_tp *tp,
 	     struct task_struct *task, const struct pmuctl_open *open, bool enable,
 	     struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
@@ -314,7 +314,7 @@ create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 		flags |= PMUCTL_EVENT_CLAIMS;
 	if (pmuctl_is_unlimited())
 		flags |= PMUCTL_EVENT_UNLIMITED;
-	event = pmuctl_event_create(task, open->cpu, attr, trace, flags, leader,
+	event = pmuctl_event_create(task, open->cpu, attr, tp, flags, leader,
 				    why);
 	if (IS_ERR(event) || !event->inherit.root)
 		return event;
@@ -328,7 +328,7 @@ create_whole(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 
 /* An open event that is allowed, or an error pointer */
 static struct pmuctl_event *
-create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+create_allowed(const struct perf_event_attr *attr, struct pmuctl_tp *tp,
 	       struct task_struct *task,
 	       const struct pmuctl_open *open, struct pmuctl_event *leader,
 	       struct pmuctl_explanation *why)
@@ -339,10 +339,10 @@ create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 
 	err = may_open(attr, task, open, why);
 	if (err) {
-		pmuctl_trace_free(trace);
+		pmuctl_tp_free(tp);
 		return ERR_PTR(err);
 	}
-	event = create_whole(attr, trace, task, open, !attr->disabled && !foreign,
+	event = create_whole(attr, tp, task, open, !attr->disabled && !foreign,
 			     leader, why);
 	if (IS_ERR(event) || !foreign)
 		return event;
@@ -360,7 +360,7 @@ create_allowed(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 
 /* Create it in the group that the caller asked for; the leader stays open meanwhile. */
 static struct pmuctl_event *
-create_in_group(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
+create_in_group(const struct perf_event_attr *attr, struct pmuctl_tp *tp,
 		struct task_struct *task, const struct pmuctl_open *open,
 		struct pmuctl_explanation *why)
 {
@@ -371,15 +371,15 @@ create_in_group(const struct perf_event_attr *attr, struct pmuctl_trace *trace,
 	if (open->group_fd == -1 ||
 	    (open->flags & (PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT)) ==
 	    PERF_FLAG_FD_NO_GROUP)
-		return create_allowed(attr, trace, task, open, NULL, why);
+		return create_allowed(attr, tp, task, open, NULL, why);
 
 	leader = pmuctl_event_fd_get(open->group_fd, &file);
 	if (!leader) {
-		pmuctl_trace_free(trace);
+		pmuctl_tp_free(tp);
 		return ERR_PTR(pmuctl_refuse(why, GROUP_FD, "group_fd",
 					     open->group_fd));
 	}
-	event = create_allowed(attr, trace, task, open,
+	event = create_allowed(attr, tp, task, open,
 			       open->flags & PERF_FLAG_FD_NO_GROUP ? NULL : leader,
 			       why);
 	if (!IS_ERR(event) && (open->flags & PERF_FLAG_FD_OUTPUT)) {
@@ -477,7 +477,7 @@ static int open_counted(const struct perf_event_attr *attr, const char *name,
 			const struct pmuctl_open *open, struct pmuctl_quota *quota,
 			struct pmuctl_explanation *why)
 {
-	struct pmuctl_trace *trace = NULL;
+	struct pmuctl_tp *tp = NULL;
 	struct pmuctl_event *event;
 	struct task_struct *task;
 	int err;
@@ -490,9 +490,9 @@ static int open_counted(const struct perf_event_attr *attr, const char *name,
 	if (is_of_process(open))
 		task = choose_thread(task);
 	if (name)
-		trace = pmuctl_trace_alloc(name, why);
-	event = IS_ERR(trace) ? ERR_CAST(trace) :
-		create_in_group(attr, trace, task, open, why);
+		tp = pmuctl_tp_alloc(name, why);
+	event = IS_ERR(tp) ? ERR_CAST(tp) :
+		create_in_group(attr, tp, task, open, why);
 	if (task)
 		put_task_struct(task);
 	if (IS_ERR(event))

@@ -144,11 +144,11 @@ static long ioctl_period(struct pmuctl_event *event, u64 __user *arg,
 static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 			     struct pmuctl_explanation *why)
 {
-	struct pmuctl_trace *trace = event->sw.trace;
+	struct pmuctl_tp *tp = event->sw.tp;
 	char text[FILTER_TEXT_MAX];
 	long length;
 
-	if (!trace && !event->aux)
+	if (!tp && !event->aux)
 		return pmuctl_refuse(why, FILTER_UNUSED, "");
 	length = strncpy_from_user(text, arg, sizeof(text));
 	if (length < 0)
@@ -158,7 +158,7 @@ static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
 		return pmuctl_aux_set_filter(event, text, why);
-	return pmuctl_trace_set_filter(trace, text, pmuctl_may_see_raw(), why);
+	return pmuctl_tp_set_filter(tp, text, pmuctl_may_see_raw(), why);
 }
 
 static long ioctl_aux_status(struct pmuctl_event *event, void __user *arg,

@@ -14,9 +14,9 @@
  * for an NMI that comes meanwhile. A tally is part of the memory of the event that it was made
  * with, which stays until both have been given up (event.c).
  *
- * While an inherit group is locked, and always if a record is to tell what each task has counted, the
- * switch is split: a hardware counter is read once, for both, and where the one's count ends the
- * other's begins; each keeps its tally. That is a different instant for each counter, some
+ * While an inherit group is locked, and always if a record is to tell what each task has
+ * counted, the switch is split: a hardware counter is read once, for both, and where the one's
+ * count ends the other's begins; each keeps its tally. That is a different instant for each counter, some
  * instructions apart, but in the kernel: a group that counts there, whose values must always be
  * of one instant, is switched in the usual way then.
  *

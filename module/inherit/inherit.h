@@ -17,7 +17,7 @@
  *
  *	fork:	context locks of parent and child > shard
  *	end:	context lock > shard
- *	walk:	mutex of the inherit group, in it for each child its context lock, or for a shard its lock
+ *	walk:	mutex of the group, in it for each child its context lock, or for a shard its lock
  */
 #ifndef PMUCTL_INHERIT_H
 #define PMUCTL_INHERIT_H

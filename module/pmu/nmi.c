@@ -33,7 +33,7 @@
 /* Overflows in a row, without leaving the handler, that are surely not real */
 #define LOOPS_MAX	64
 /* How long an NMI may be on its way after another, in microseconds */
-#define OWED_US		100
+#define LATE_NMI_US		100
 
 static void report_stuck(struct irq_work *work)
 {
@@ -95,22 +95,22 @@ static void acknowledge(u64 status)
 }
 
 /* Several overflows were handled at once: there may be more NMIs on their way. */
-static void owe_nmis(struct hwpmu_cpu *cpu, unsigned int handled)
+static void expect_late_nmis(struct hwpmu_cpu *cpu, unsigned int handled)
 {
 	if (hwpmu_the_caps.vendor != HWPMU_VENDOR_AMD)
 		return;
-	cpu->owed = handled - 1;
-	cpu->owed_until = rdtsc() + OWED_US * (tsc_khz / 1000);
+	cpu->late_nmis = handled - 1;
+	cpu->late_nmi_deadline = rdtsc() + LATE_NMI_US * (tsc_khz / 1000);
 }
 
 /* Nothing has overflowed: is it one of those? */
-static int take_owed_nmi(struct hwpmu_cpu *cpu)
+static int take_late_nmi(struct hwpmu_cpu *cpu)
 {
-	if (!cpu->owed)
+	if (!cpu->late_nmis)
 		return NMI_DONE;
-	cpu->owed--;
-	if ((s64)(rdtsc() - cpu->owed_until) > 0) {
-		cpu->owed = 0;
+	cpu->late_nmis--;
+	if ((s64)(rdtsc() - cpu->late_nmi_deadline) > 0) {
+		cpu->late_nmis = 0;
 		return NMI_DONE;
 	}
 	return NMI_HANDLED;
@@ -148,7 +148,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
 	status = read_causes(cpu);
 	if (!status)
-		return bts_nmi() ? end_of_traces(cpu) : take_owed_nmi(cpu);
+		return bts_nmi() ? end_of_traces(cpu) : take_late_nmi(cpu);
 
 	hwpmu_enable_only(cpu, 0);
 	handled = bts_nmi();
@@ -169,7 +169,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		irq_work_queue(this_cpu_ptr(&stuck_work));
 	}
 	if (handled > 1)
-		owe_nmis(cpu, handled);
+		expect_late_nmis(cpu, handled);
 	hwpmu_lvtpc_set_nmi();
 	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled;

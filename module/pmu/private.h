@@ -31,14 +31,14 @@
  * @counting: without global control: counters whose enable bit is set, or may be. As @held.
  * @seen: those of @active that were being stopped or handed over when an NMI came that has
  *	claimed their overflow. As @held.
- * @owed: overflows that were handled together, whose NMIs may still come one by one.
- * @owed_until: TSC value after which they do not.
+ * @late_nmis: overflows that were handled together, whose NMIs may still come one by one.
+ * @late_nmi_deadline: TSC value after which they do not.
  * @evtsel: what the event-select registers hold; without global control their enable bit
  *	is @counting's.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
  * Written by its own CPU with IRQs off; the NMI reads the first group and may write
- * @stuck, @written, @counting, @seen, @owed and @stats.
+ * @stuck, @written, @counting, @seen, @late_nmis and @stats.
  */
 struct hwpmu_cpu {
 	u64 enabled;
@@ -59,8 +59,8 @@ struct hwpmu_cpu {
 	struct hwpmu_stats stats;
 	u64 counting;
 	u64 seen;
-	unsigned int owed;
-	u64 owed_until;
+	unsigned int late_nmis;
+	u64 late_nmi_deadline;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
 	u64 fixed_ctrl;

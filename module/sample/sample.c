@@ -154,9 +154,9 @@ static u16 misc_of(const struct pt_regs *regs)
 /* What was accessed, if that is known */
 static u64 address_of(const struct pmuctl_event *event)
 {
-	const struct pmuctl_hit *hit = event->sampling->hit;
+	const struct pmuctl_sample_data *data = event->sampling->data;
 
-	return hit ? hit->address : 0;
+	return data ? data->address : 0;
 }
 
 /* ---- Fields; each returns where the next one goes ---- */
@@ -244,13 +244,13 @@ static u64 *put_callchain(u64 *out, const struct pmuctl_output *output,
 /* Its size, and nothing of that size but what makes a word; or what a tracepoint tells */
 static u64 *put_raw(u64 *out, const struct pmuctl_event *event)
 {
-	const struct pmuctl_hit *hit = event->sampling->hit;
-	unsigned int n = hit ? hit->nr_args : 0;
+	const struct pmuctl_sample_data *data = event->sampling->data;
+	unsigned int n = data ? data->nr_args : 0;
 
 	out[n] = 0;
 	*(u32 *)out = n * sizeof(u64) + sizeof(u32);
 	if (n)
-		memcpy((u32 *)out + 1, hit->args, n * sizeof(u64));
+		memcpy((u32 *)out + 1, data->args, n * sizeof(u64));
 	return out + 1 + n;
 }
 
@@ -354,7 +354,7 @@ static bool begin(struct pmuctl_event *event, struct ring_handle *h, u64 *words,
 	return true;
 }
 
-static void put_any(struct pmuctl_event *event, struct pt_regs *regs, u64 period)
+static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_output *output = event->output;
 	struct scratch *scratch = this_scratch();
@@ -388,8 +388,8 @@ static void put_any(struct pmuctl_event *event, struct pt_regs *regs, u64 period
 }
 
 /* Of fields whose size is known the sample is put together right in the ring. */
-static void put_small(struct pmuctl_event *event, const struct pt_regs *regs,
-		      u64 period)
+static void write_fixed_sample(struct pmuctl_event *event, const struct pt_regs *regs,
+			       u64 period)
 {
 	struct pmuctl_output *output = event->output;
 	struct ring_handle h;
@@ -415,10 +415,10 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 		return;
 	regs = allowed_regs(event->output, regs);
 	if (event->output->sample_size) {
-		put_small(event, regs, period);
+		write_fixed_sample(event, regs, period);
 	} else if (likely(!this_scratch()->busy)) {
 		WRITE_ONCE(this_scratch()->busy, true);
-		put_any(event, regs, period);
+		write_sample(event, regs, period);
 		WRITE_ONCE(this_scratch()->busy, false);
 	} else {
 		pmuctl_output_lose(event->output);

@@ -13,7 +13,7 @@ struct hwpmu_counter;
 struct pmuctl_cpuctx;
 struct pmuctl_event;
 struct pmuctl_explanation;
-struct pmuctl_hit;
+struct pmuctl_sample_data;
 struct pt_regs;
 
 /**
@@ -37,7 +37,7 @@ struct pmuctl_overflow_handler {
  * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
  * @work: does what an NMI cannot.
- * @hit: of a software event: what the sample that is being written tells of; or NULL.
+ * @data: of a software event: what the sample that is being written tells of; or NULL.
  * @timer: of a clock: the end of the period.
  *
  * Owner CPU of the counter, NMI may interrupt.
@@ -56,7 +56,7 @@ struct pmuctl_sampling {
 	u64 events;
 	u64 ns;
 	struct irq_work work;
-	const struct pmuctl_hit *hit;
+	const struct pmuctl_sample_data *data;
 	struct hrtimer timer;
 };
 

@@ -37,15 +37,15 @@ static unsigned int users[KINDS];
 /* ---- Telling events ---- */
 
 /**
- * struct tale - what is told
+ * struct side_record - what is told
  * @kinds: PMUCTL_SIDE_*: events that want one of them are told.
  * @whose: the trailer of the record has the ids of this task.
  * @put: writes the record.
  */
-struct tale {
+struct side_record {
 	u8 kinds;
 	struct task_struct *whose;
-	void (*put)(struct pmuctl_event *event, const struct tale *tale);
+	void (*put)(struct pmuctl_event *event, const struct side_record *side);
 };
 
 static bool wants(const struct pmuctl_event *event, u8 kinds, int cpu)
@@ -56,7 +56,7 @@ static bool wants(const struct pmuctl_event *event, u8 kinds, int cpu)
 	       (kinds & PMUCTL_SIDE_COMM || pmuctl_may_tell(event));
 }
 
-static void tell_context(struct pmuctl_context *ctx, const struct tale *tale)
+static void emit_to_context(struct pmuctl_context *ctx, const struct side_record *side)
 {
 	struct pmuctl_event *leader, *event;
 	int cpu = smp_processor_id();
@@ -65,32 +65,32 @@ static void tell_context(struct pmuctl_context *ctx, const struct tale *tale)
 	raw_spin_lock(&ctx->lock);
 	for_each_group(leader, class, ctx)
 		for_each_group_member(event, leader)
-			if (wants(event, tale->kinds, cpu))
-				tale->put(event, tale);
+			if (wants(event, side->kinds, cpu))
+				side->put(event, side);
 	raw_spin_unlock(&ctx->lock);
 }
 
 /* Tell the events of @ctx, whose task is on this CPU, if there are any, and of this CPU. */
-static void tell_both(struct pmuctl_context *ctx, const struct tale *tale)
+static void emit_to_both(struct pmuctl_context *ctx, const struct side_record *side)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	tell_context(pmuctl_context_of_cpu(smp_processor_id()), tale);
+	emit_to_context(pmuctl_context_of_cpu(smp_processor_id()), side);
 	if (ctx)
-		tell_context(ctx, tale);
+		emit_to_context(ctx, side);
 	local_irq_restore(flags);
 }
 
-static void tell(struct task_struct *task, const struct tale *tale)
+static void emit(struct task_struct *task, const struct side_record *side)
 {
 	rcu_read_lock();
-	tell_both(pmuctl_context_find(task), tale);
+	emit_to_both(pmuctl_context_find(task), side);
 	rcu_read_unlock();
 }
 
 /* A record that ends with a name: this, and zeros up to a multiple of 8 */
-static void put_named(struct pmuctl_event *event, const struct tale *tale,
+static void put_named(struct pmuctl_event *event, const struct side_record *side,
 		      struct perf_event_header *header, u32 fixed,
 		      const char *name, u32 length)
 {
@@ -102,21 +102,21 @@ static void put_named(struct pmuctl_event *event, const struct tale *tale,
 		return;
 	pmuctl_record_write(&rec, name, length);
 	pmuctl_record_write(&rec, zeros, padded - length);
-	pmuctl_record_end(&rec, event, tale->whose);
+	pmuctl_record_end(&rec, event, side->whose);
 }
 
 /* ---- Names ---- */
 
-struct comm_tale {
-	struct tale tale;
+struct comm_side {
+	struct side_record side;
 	struct task_struct *task;
 	const char *name;
 	bool exec;
 };
 
-static void put_comm(struct pmuctl_event *event, const struct tale *tale)
+static void put_comm(struct pmuctl_event *event, const struct side_record *side)
 {
-	const struct comm_tale *t = container_of(tale, struct comm_tale, tale);
+	const struct comm_side *t = container_of(side, struct comm_side, side);
 	struct {
 		struct perf_event_header header;
 		u32 pid, tid;
@@ -127,31 +127,31 @@ static void put_comm(struct pmuctl_event *event, const struct tale *tale)
 		.tid = pmuctl_output_tid(event->output, t->task),
 	};
 
-	put_named(event, tale, &record.header, sizeof(record), t->name,
+	put_named(event, side, &record.header, sizeof(record), t->name,
 		  strnlen(t->name, TASK_COMM_LEN - 1));
 }
 
 void pmuctl_side_comm(struct task_struct *task, const char *name, bool exec)
 {
-	struct comm_tale t = {
-		.tale = { PMUCTL_SIDE_COMM, current, put_comm },
+	struct comm_side t = {
+		.side = { PMUCTL_SIDE_COMM, current, put_comm },
 		.task = task, .name = name, .exec = exec,
 	};
 
-	tell(current, &t.tale);
+	emit(current, &t.side);
 }
 
 /* ---- Beginnings and ends ---- */
 
-struct task_tale {
-	struct tale tale;
+struct task_side {
+	struct side_record side;
 	struct task_struct *task;
 	bool fork;
 };
 
-static void put_task(struct pmuctl_event *event, const struct tale *tale)
+static void put_task(struct pmuctl_event *event, const struct side_record *side)
 {
-	const struct task_tale *t = container_of(tale, struct task_tale, tale);
+	const struct task_side *t = container_of(side, struct task_side, side);
 	const struct pmuctl_output *output = event->output;
 	struct task_struct *parent =
 		t->fork ? current : rcu_dereference(t->task->real_parent);
@@ -170,41 +170,41 @@ static void put_task(struct pmuctl_event *event, const struct tale *tale)
 
 	/* Who ends leaves its parent process; which of its threads it was of is not kept. */
 	record.ptid = t->fork ? pmuctl_output_tid(output, parent) : record.ppid;
-	pmuctl_record_put(event, &record.header, sizeof(record), tale->whose);
+	pmuctl_record_put(event, &record.header, sizeof(record), side->whose);
 }
 
 void pmuctl_side_fork(struct task_struct *task)
 {
-	struct task_tale t = {
-		.tale = { PMUCTL_SIDE_TASK, current, put_task },
+	struct task_side t = {
+		.side = { PMUCTL_SIDE_TASK, current, put_task },
 		.task = task, .fork = true,
 	};
 
-	tell(current, &t.tale);
+	emit(current, &t.side);
 }
 
 void pmuctl_side_exit(struct pmuctl_context *ctx)
 {
-	struct task_tale t = {
-		.tale = { PMUCTL_SIDE_TASK, current, put_task },
+	struct task_side t = {
+		.side = { PMUCTL_SIDE_TASK, current, put_task },
 		.task = current,
 	};
 
-	tell_both(ctx, &t.tale);
+	emit_to_both(ctx, &t.side);
 }
 
 /* ---- Switches ---- */
 
-struct switch_tale {
-	struct tale tale;
+struct switch_side {
+	struct side_record side;
 	struct task_struct *other;
 	u16 misc;
 };
 
-static void put_switch(struct pmuctl_event *event, const struct tale *tale)
+static void put_switch(struct pmuctl_event *event, const struct side_record *side)
 {
-	const struct switch_tale *t =
-		container_of(tale, struct switch_tale, tale);
+	const struct switch_side *t =
+		container_of(side, struct switch_side, side);
 	bool of_cpu = !event->context->task;
 	struct {
 		struct perf_event_header header;
@@ -221,18 +221,18 @@ static void put_switch(struct pmuctl_event *event, const struct tale *tale)
 	}
 	pmuctl_record_put(event, &record.header,
 			  of_cpu ? sizeof(record) : sizeof(record.header),
-			  tale->whose);
+			  side->whose);
 }
 
-static void tell_switch(struct task_struct *task, struct task_struct *other,
+static void emit_switch(struct task_struct *task, struct task_struct *other,
 			u16 misc)
 {
-	struct switch_tale t = {
-		.tale = { PMUCTL_SIDE_SWITCH, task, put_switch },
+	struct switch_side t = {
+		.side = { PMUCTL_SIDE_SWITCH, task, put_switch },
 		.other = other, .misc = misc,
 	};
 
-	tell(task, &t.tale);
+	emit(task, &t.side);
 }
 
 void pmuctl_side_switch_out(struct task_struct *prev, struct task_struct *next,
@@ -242,18 +242,18 @@ void pmuctl_side_switch_out(struct task_struct *prev, struct task_struct *next,
 
 	if (preempted)
 		misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
-	tell_switch(prev, next, misc);
+	emit_switch(prev, next, misc);
 }
 
 void pmuctl_side_switch_in(struct task_struct *next, struct task_struct *prev)
 {
-	tell_switch(next, prev, 0);
+	emit_switch(next, prev, 0);
 }
 
 /* ---- Mappings ---- */
 
-struct mmap_tale {
-	struct tale tale;
+struct mmap_side {
+	struct side_record side;
 	const struct vm_area_struct *vma;
 	const struct inode *inode;
 	const char *name;
@@ -278,9 +278,9 @@ struct mmap2_record {
 	u32 prot, flags;
 };
 
-static void put_mmap(struct pmuctl_event *event, const struct tale *tale)
+static void put_mmap(struct pmuctl_event *event, const struct side_record *side)
 {
-	const struct mmap_tale *t = container_of(tale, struct mmap_tale, tale);
+	const struct mmap_side *t = container_of(side, struct mmap_side, side);
 	const struct vm_area_struct *vma = t->vma;
 	bool longer = event->side & PMUCTL_SIDE_MMAP2;
 	struct mmap2_record record = {
@@ -306,7 +306,7 @@ static void put_mmap(struct pmuctl_event *event, const struct tale *tale)
 		record.inode = t->inode->i_ino;
 		record.generation = t->inode->i_generation;
 	}
-	put_named(event, tale, &record.mmap.header,
+	put_named(event, side, &record.mmap.header,
 		  longer ? sizeof(record) : sizeof(record.mmap), t->name,
 		  t->length);
 }
@@ -352,8 +352,8 @@ static u32 flags_of(struct vm_area_struct *vma)
 static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
-	struct mmap_tale t = {
-		.tale = { PMUCTL_SIDE_MMAP_DATA, current, put_mmap },
+	struct mmap_side t = {
+		.side = { PMUCTL_SIDE_MMAP_DATA, current, put_mmap },
 		.vma = vma,
 	};
 
@@ -361,11 +361,11 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	if (vma->vm_mm != current->mm)
 		return 0;
 	if (vma->vm_flags & VM_EXEC) {
-		t.tale.kinds = PMUCTL_SIDE_MMAP;
+		t.side.kinds = PMUCTL_SIDE_MMAP;
 		if (pmuctl_side_is_wanted(PMUCTL_SIDE_CODE))
 			pmuctl_aux_mapped(vma);
 	}
-	if (!pmuctl_side_is_wanted(t.tale.kinds))
+	if (!pmuctl_side_is_wanted(t.side.kinds))
 		return 0;
 	t.name = name_of(vma);
 	t.length = strlen(t.name);
@@ -373,7 +373,7 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	t.flags = flags_of(vma);
 	if (vma->vm_file)
 		t.inode = compat_vma_inode(vma);
-	tell(current, &t.tale);
+	emit(current, &t.side);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Software events: which there are, and how those count that need nobody to tell them:
  * nothing, and what the kernel counts for each task. Clocks are soft/clock.c's, hits
- * soft/hits.c's. Runs with IRQs off on the CPU of the event.
+ * soft/swevent.c's. Runs with IRQs off on the CPU of the event.
  */
 #include <linux/nospec.h>
 #include <linux/percpu.h>
@@ -113,7 +113,7 @@ void pmuctl_soft_count_arrivals(void)
 
 	if (likely(!n))
 		return;
-	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_hits_migrations.running),
+	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_sw_migrations.running),
 			     sw.node)
 		if (!event->context->task)
 			pmuctl_soft_migrated(event, n);
@@ -140,7 +140,7 @@ void pmuctl_soft_arrive(struct pmuctl_context *ctx)
 
 	if (likely(!n))
 		return;
-	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_hits_migrations.running),
+	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_sw_migrations.running),
 			     sw.node)
 		if (event->context == ctx)
 			pmuctl_soft_migrated(event, n);
@@ -153,14 +153,14 @@ void pmuctl_soft_arrive(struct pmuctl_context *ctx)
  * @name: perf's, for people.
  * @soft: how it counts, if nothing below says otherwise; NULL: it is not ours.
  * @value_of: as struct pmuctl_soft_state.
- * @hits: who tells of each, if they are sampled, or if it matters where they are.
+ * @source: who tells of each, if they are sampled, or if it matters where they are.
  * @in_kernel: all of them happen in the kernel.
  */
 struct kind {
 	const char *name;
 	const struct pmuctl_soft *soft;
 	u64 (*value_of)(const struct task_struct *task);
-	struct pmuctl_hits *hits;
+	struct pmuctl_sw_source *source;
 	bool in_kernel;
 };
 
@@ -170,19 +170,19 @@ static const struct kind kinds[PERF_COUNT_SW_MAX] = {
 	[PERF_COUNT_SW_TASK_CLOCK] = {
 		"task-clock", &pmuctl_soft_clock_ops },
 	[PERF_COUNT_SW_PAGE_FAULTS] = {
-		"page-faults", &task_ops, faults_of, &pmuctl_hits_faults },
+		"page-faults", &task_ops, faults_of, &pmuctl_sw_faults },
 	[PERF_COUNT_SW_CONTEXT_SWITCHES] = {
 		"context-switches", &task_ops, switches_of,
-		&pmuctl_hits_switches, true },
+		&pmuctl_sw_switches, true },
 	[PERF_COUNT_SW_CPU_MIGRATIONS] = {
 		"cpu-migrations", &pmuctl_soft_migration_ops, NULL,
-		&pmuctl_hits_migrations, true },
+		&pmuctl_sw_migrations, true },
 	[PERF_COUNT_SW_PAGE_FAULTS_MIN] = {
 		"minor-faults", &task_ops, minor_faults_of,
-		&pmuctl_hits_minor },
+		&pmuctl_sw_minor },
 	[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = {
 		"major-faults", &task_ops, major_faults_of,
-		&pmuctl_hits_major },
+		&pmuctl_sw_major },
 	[PERF_COUNT_SW_ALIGNMENT_FAULTS] = {
 		"alignment-faults", &nothing_ops },
 	[PERF_COUNT_SW_EMULATION_FAULTS] = {
@@ -207,15 +207,15 @@ static void choose_ops(struct pmuctl_event *event, const struct kind *kind,
 
 	event->soft = kind->soft;
 	event->sw.value_of = kind->value_of;
-	if (!kind->hits)
+	if (!kind->source)
 		return;
 	if (kind->in_kernel && attr->exclude_kernel) {
 		event->soft = &nothing_ops;
 	} else if (kind->soft != &task_ops) {
-		event->sw.hits = kind->hits;
+		event->sw.source = kind->source;
 	} else if (attr->sample_period || !(anywhere || kind->in_kernel)) {
-		event->soft = &pmuctl_soft_hit_ops;
-		event->sw.hits = kind->hits;
+		event->soft = &pmuctl_swevent_ops;
+		event->sw.source = kind->source;
 	}
 }
 
@@ -239,19 +239,19 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 	return 0;
 }
 
-void pmuctl_soft_init_trace(struct pmuctl_event *event, struct pmuctl_trace *trace)
+void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp)
 {
 	event->own.counter.index = -1;
-	event->soft = &pmuctl_soft_hit_ops;
-	event->sw.trace = trace;
-	event->sw.hits = pmuctl_trace_hits(trace);
+	event->soft = &pmuctl_swevent_ops;
+	event->sw.tp = tp;
+	event->sw.source = pmuctl_tp_source(tp);
 }
 
 void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
 {
 	child->soft = from->soft;
-	child->sw.hits = from->sw.hits;
-	child->sw.trace = from->sw.trace;
+	child->sw.source = from->sw.source;
+	child->sw.tp = from->sw.tp;
 	child->sw.value_of = from->sw.value_of;
 	child->sw.exclude_user = from->sw.exclude_user;
 	child->sw.exclude_kernel = from->sw.exclude_kernel;
@@ -264,18 +264,18 @@ bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event)
 
 int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why)
 {
-	return event->sw.hits ? pmuctl_hook_get(event->sw.hits->hook, why) : 0;
+	return event->sw.source ? pmuctl_hook_get(event->sw.source->hook, why) : 0;
 }
 
 void pmuctl_soft_put(struct pmuctl_event *event)
 {
-	if (event->sw.hits)
-		pmuctl_hook_put(event->sw.hits->hook);
+	if (event->sw.source)
+		pmuctl_hook_put(event->sw.source->hook);
 }
 
 unsigned long pmuctl_soft_missed(const struct pmuctl_event *event)
 {
-	return event->sw.hits ? pmuctl_hook_missed(event->sw.hits->hook) : 0;
+	return event->sw.source ? pmuctl_hook_missed(event->sw.source->hook) : 0;
 }
 
 /* ---- Running ---- */

@@ -41,27 +41,27 @@ struct pmuctl_soft {
 };
 
 /* How events with hits count */
-extern const struct pmuctl_soft pmuctl_soft_hit_ops;
+extern const struct pmuctl_soft pmuctl_swevent_ops;
 /* The same, of tasks that come from another CPU */
 extern const struct pmuctl_soft pmuctl_soft_migration_ops;
 
 /**
- * struct pmuctl_hits - a source of hits
+ * struct pmuctl_sw_source - who tells of an event that happens one by one
  * @hook: who tells of them.
  * @running: events of each CPU that run there; changed by that CPU, read in any context.
  */
-struct pmuctl_hits {
+struct pmuctl_sw_source {
 	struct pmuctl_hook *hook;
 	struct hlist_head __percpu *running;
 };
 
 /**
- * struct pmuctl_hit - what a sample of a hit tells beside registers
+ * struct pmuctl_sample_data - what a sample of a hit tells beside registers
  * @address: PERF_SAMPLE_ADDR.
  * @args: PERF_SAMPLE_RAW: words; or NULL.
  * @nr_args: how many.
  */
-struct pmuctl_hit {
+struct pmuctl_sample_data {
 	u64 address;
 	const u64 *args;
 	unsigned int nr_args;
@@ -84,13 +84,13 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 		     struct pmuctl_explanation *why);
 
 /**
- * pmuctl_soft_init_trace() - let a new event count a tracepoint
+ * pmuctl_soft_init_tp() - let a new event count a tracepoint
  * @event: is set up to count nothing yet.
- * @trace: of which tracepoint; kept by the caller.
+ * @tp: of which tracepoint; kept by the caller.
  *
  * Context: Process.
  */
-void pmuctl_soft_init_trace(struct pmuctl_event *event, struct pmuctl_trace *trace);
+void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp);
 
 /* For a child: it counts as @from does. Any context. */
 void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *from);
@@ -183,26 +183,26 @@ void pmuctl_soft_count_arrivals(void);
 void pmuctl_soft_leave(struct pmuctl_context *ctx);
 void pmuctl_soft_arrive(struct pmuctl_context *ctx);
 
-/* ---- soft/hits.c ---- */
+/* ---- soft/swevent.c ---- */
 
 /**
- * pmuctl_soft_hit() - something has happened on this CPU, once
- * @hits: what.
+ * pmuctl_swevent() - something has happened on this CPU, once
+ * @source: what.
  * @regs: where.
- * @hit: what else there is to tell.
+ * @data: what else there is to tell.
  *
  * Context: Any, NMI too; preemption off.
  */
-void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
-		     const struct pmuctl_hit *hit);
+void pmuctl_swevent(struct pmuctl_sw_source *source, struct pt_regs *regs,
+		    const struct pmuctl_sample_data *data);
 
 /* The same, @n times, to one event that is running here. IRQs off. */
-void pmuctl_soft_hit_event(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
-			   const struct pmuctl_hit *hit);
+void pmuctl_swevent_add(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
+			const struct pmuctl_sample_data *data);
 
 /* The period of an event that is running here is over. IRQs off, or an NMI. */
 void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
-			    const struct pmuctl_hit *hit);
+			    const struct pmuctl_sample_data *data);
 
 /* Is this place excluded by attr.exclude_user or exclude_kernel? Any context. */
 bool pmuctl_soft_excludes(const struct pmuctl_event *event, struct pt_regs *regs);
@@ -224,11 +224,11 @@ void pmuctl_soft_exit_level(unsigned int level);
 void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n);
 
 /* The sources of PERF_TYPE_SOFTWARE: soft/sources.c */
-extern struct pmuctl_hits pmuctl_hits_faults;
-extern struct pmuctl_hits pmuctl_hits_minor;
-extern struct pmuctl_hits pmuctl_hits_major;
-extern struct pmuctl_hits pmuctl_hits_switches;
-extern struct pmuctl_hits pmuctl_hits_migrations;
+extern struct pmuctl_sw_source pmuctl_sw_faults;
+extern struct pmuctl_sw_source pmuctl_sw_minor;
+extern struct pmuctl_sw_source pmuctl_sw_major;
+extern struct pmuctl_sw_source pmuctl_sw_switches;
+extern struct pmuctl_sw_source pmuctl_sw_migrations;
 
 /* How many tasks came to this CPU since it was last asked; IRQs off. */
 unsigned int pmuctl_soft_arrivals(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who tells of hits: the hooks behind page faults, context switches and migrations, each
+ * Who tells of such events: the hooks behind page faults, context switches and migrations, each
  * registered while an event wants it, and for a while after that (hook.h).
  *
  * Whether a page fault was a minor or a major one, or was in vain, is known when it has been
@@ -76,20 +76,20 @@ static bool is_tried(unsigned long address)
 static void probe_fault_user(void *data, unsigned long address,
 			     struct pt_regs *regs, unsigned long code)
 {
-	struct pmuctl_hit hit = { .address = address };
+	struct pmuctl_sample_data sample = { .address = address };
 
 	if (is_tried(address))
-		pmuctl_soft_hit(&pmuctl_hits_faults, regs, &hit);
+		pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
 }
 
 static void probe_fault_kernel(void *data, unsigned long address,
 			       struct pt_regs *regs, unsigned long code)
 {
-	struct pmuctl_hit hit = { .address = address };
+	struct pmuctl_sample_data sample = { .address = address };
 
 	/* Calling us is what disables preemption once. */
 	if (is_tried(address) && preempt_count() <= PREEMPT_DISABLE_OFFSET)
-		pmuctl_soft_hit(&pmuctl_hits_faults, regs, &hit);
+		pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
 }
 
 static struct place fault_user = { "page_fault_user", probe_fault_user };
@@ -117,7 +117,7 @@ static struct pmuctl_hook faults = {
 	.name = "page-faults", .set = set_faults, .drop = drop_faults,
 };
 
-struct pmuctl_hits pmuctl_hits_faults = { .hook = &faults };
+struct pmuctl_sw_source pmuctl_sw_faults = { .hook = &faults };
 
 /* ---- Minor and major ones ---- */
 
@@ -143,15 +143,15 @@ static int fault_begins(struct kretprobe_instance *instance,
 static int fault_ends(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	const struct fault *fault = (struct fault *)instance->data;
-	struct pmuctl_hit hit = { .address = fault->address };
+	struct pmuctl_sample_data sample = { .address = fault->address };
 	vm_fault_t ret = (__force vm_fault_t)regs_return_value(regs);
 
 	if (ret & (VM_FAULT_ERROR | VM_FAULT_RETRY))
 		return 0;
 	preempt_disable();
-	pmuctl_soft_hit(fault->tried || ret & VM_FAULT_MAJOR ?
-			&pmuctl_hits_major : &pmuctl_hits_minor,
-			fault->regs, &hit);
+	pmuctl_swevent(fault->tried || ret & VM_FAULT_MAJOR ?
+			&pmuctl_sw_major : &pmuctl_sw_minor,
+			fault->regs, &sample);
 	preempt_enable();
 	return 0;
 }
@@ -194,19 +194,19 @@ static struct pmuctl_hook handled = {
 	.set = set_handled, .drop = drop_handled, .missed = missed_handled,
 };
 
-struct pmuctl_hits pmuctl_hits_minor = { .hook = &handled };
-struct pmuctl_hits pmuctl_hits_major = { .hook = &handled };
+struct pmuctl_sw_source pmuctl_sw_minor = { .hook = &handled };
+struct pmuctl_sw_source pmuctl_sw_major = { .hook = &handled };
 
 /* ---- Context switches ---- */
 
 static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 			 struct task_struct *next, unsigned int prev_state)
 {
-	static const struct pmuctl_hit hit;
+	static const struct pmuctl_sample_data sample;
 	struct pt_regs regs;
 
 	pmuctl_regs_here(&regs);
-	pmuctl_soft_hit(&pmuctl_hits_switches, &regs, &hit);
+	pmuctl_swevent(&pmuctl_sw_switches, &regs, &sample);
 }
 
 static struct place switch_place = { "sched_switch", probe_switch };
@@ -225,7 +225,7 @@ static struct pmuctl_hook switches = {
 	.name = "context-switches", .set = set_switches, .drop = drop_switches,
 };
 
-struct pmuctl_hits pmuctl_hits_switches = { .hook = &switches };
+struct pmuctl_sw_source pmuctl_sw_switches = { .hook = &switches };
 
 /* ---- Migrations ---- */
 
@@ -266,7 +266,7 @@ static struct pmuctl_hook migrations = {
 	.name = "cpu-migrations", .set = set_migrations, .drop = drop_migrations,
 };
 
-struct pmuctl_hits pmuctl_hits_migrations = { .hook = &migrations };
+struct pmuctl_sw_source pmuctl_sw_migrations = { .hook = &migrations };
 
 void __init pmuctl_soft_sources_init(void)
 {

@@ -26,7 +26,7 @@
 
 /**
  * struct pmuctl_tracepoint - a tracepoint that has events
- * @hits: the source of hits that it is.
+ * @source: what it is to its events.
  * @hook: our probe on it, in the registry.
  * @prototype: of its arguments.
  * @node: in tracepoints.
@@ -39,7 +39,7 @@
  * @node, @refs and @gone under tracepoints_mutex; the rest is constant.
  */
 struct pmuctl_tracepoint {
-	struct pmuctl_hits hits;
+	struct pmuctl_sw_source source;
 	struct pmuctl_hook hook;
 	const struct pmuctl_prototype *prototype;
 	struct list_head node;
@@ -67,19 +67,19 @@ struct place {
 static noinline void sample(struct pmuctl_event *event, const u64 *args,
 			    unsigned int nr_args, const struct place *place)
 {
-	struct pmuctl_hit hit = { .args = args, .nr_args = nr_args };
+	struct pmuctl_sample_data data = { .args = args, .nr_args = nr_args };
 	struct pt_regs regs = {
 		.ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS,
 	};
 
-	pmuctl_soft_end_period(event, &regs, &hit);
+	pmuctl_soft_end_period(event, &regs, &data);
 }
 
 static void hit_one(struct pmuctl_event *event, const u64 *args,
 		    unsigned int nr_args, const struct place *place)
 {
 	const struct filter *filter =
-		rcu_dereference_raw(event->sw.trace->filter);
+		rcu_dereference_raw(event->sw.tp->filter);
 	struct hwpmu_counter *c = &event->own.counter;
 
 	if (filter && !filter_passes(filter, args))
@@ -101,16 +101,16 @@ static noinline void miss_all(struct hlist_head *running, const u64 *args)
 	struct pmuctl_event *event;
 
 	hlist_for_each_entry_rcu(event, running, sw.node, true) {
-		filter = rcu_dereference_raw(event->sw.trace->filter);
+		filter = rcu_dereference_raw(event->sw.tp->filter);
 		if (event->aux_action && (!filter || filter_passes(filter, args)))
 			pmuctl_aux_missed(event);
 	}
 }
 
-static __always_inline void hit(struct pmuctl_tracepoint *t, const u64 *args,
-				const struct place *place)
+static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *args,
+				      const struct place *place)
 {
-	struct hlist_head *running = this_cpu_ptr(t->hits.running);
+	struct hlist_head *running = this_cpu_ptr(t->source.running);
 	struct pmuctl_event *event;
 	unsigned long flags;
 	unsigned int level;
@@ -128,7 +128,7 @@ static __always_inline void hit(struct pmuctl_tracepoint *t, const u64 *args,
 
 static __always_inline bool is_wanted(struct pmuctl_tracepoint *t)
 {
-	return !hlist_empty(this_cpu_ptr(t->hits.running));
+	return !hlist_empty(this_cpu_ptr(t->source.running));
 }
 
 /* Arguments in registers only */
@@ -143,7 +143,7 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
-		hit(t, args, &place);
+		trace_hit(t, args, &place);
 	}
 	preempt_enable_notrace();
 }
@@ -182,7 +182,7 @@ static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 
 		take_from_stack(args + 5, FILTER_ARGS_MAX - 5,
 				__builtin_frame_address(0));
-		hit(t, args, &place);
+		trace_hit(t, args, &place);
 	}
 	preempt_enable_notrace();
 }
@@ -336,7 +336,7 @@ void pmuctl_tracepoint_free_unused(void)
 	/* A probe that was taken off may still run. */
 	tracepoint_synchronize_unregister();
 	list_for_each_entry_safe(t, next, &done, node) {
-		free_percpu(t->hits.running);
+		free_percpu(t->source.running);
 		kfree(t);
 	}
 }
@@ -358,8 +358,8 @@ static struct pmuctl_tracepoint *make(const struct search *search)
 
 	if (!t)
 		return NULL;
-	t->hits.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
-	if (!t->hits.running) {
+	t->source.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
+	if (!t->source.running) {
 		kfree(t);
 		return NULL;
 	}
@@ -367,7 +367,7 @@ static struct pmuctl_tracepoint *make(const struct search *search)
 	t->hook.name = t->name;
 	t->hook.set = set;
 	t->hook.drop = drop;
-	t->hits.hook = &t->hook;
+	t->source.hook = &t->hook;
 	t->prototype = search->module ? pmuctl_prototype_of("") :
 					pmuctl_prototype_of(t->name);
 	t->tp = search->tp;
@@ -413,37 +413,37 @@ static void put(struct pmuctl_tracepoint *t)
 
 /* ---- For events ---- */
 
-struct pmuctl_trace *pmuctl_trace_alloc(const char *name,
-					struct pmuctl_explanation *why)
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name,
+				  struct pmuctl_explanation *why)
 {
 	const char *colon = strchr(name, ':');
 	struct pmuctl_tracepoint *t;
-	struct pmuctl_trace *trace;
+	struct pmuctl_tp *tp;
 
-	trace = kzalloc(sizeof(*trace), GFP_KERNEL_ACCOUNT);
-	if (!trace)
+	tp = kzalloc(sizeof(*tp), GFP_KERNEL_ACCOUNT);
+	if (!tp)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 	t = get(colon ? colon + 1 : name, why);
 	if (IS_ERR(t)) {
-		kfree(trace);
+		kfree(tp);
 		return ERR_CAST(t);
 	}
-	trace->tracepoint = t;
-	return trace;
+	tp->tracepoint = t;
+	return tp;
 }
 
-void pmuctl_trace_free(struct pmuctl_trace *trace)
+void pmuctl_tp_free(struct pmuctl_tp *tp)
 {
-	if (!trace)
+	if (!tp)
 		return;
-	put(trace->tracepoint);
-	kfree(rcu_access_pointer(trace->filter));
-	kfree(trace);
+	put(tp->tracepoint);
+	kfree(rcu_access_pointer(tp->filter));
+	kfree(tp);
 }
 
-struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace)
+struct pmuctl_sw_source *pmuctl_tp_source(struct pmuctl_tp *tp)
 {
-	return &trace->tracepoint->hits;
+	return &tp->tracepoint->source;
 }
 
 s64 filter_task_id(u64 task)
@@ -456,12 +456,12 @@ s64 filter_syscall_nr(u64 regs)
 	return ((const struct pt_regs *)(unsigned long)regs)->orig_ax;
 }
 
-static void replace(struct pmuctl_trace *trace, struct filter *filter)
+static void replace(struct pmuctl_tp *tp, struct filter *filter)
 {
 	struct filter *old;
 
 	mutex_lock(&tracepoints_mutex);
-	old = rcu_replace_pointer(trace->filter, filter,
+	old = rcu_replace_pointer(tp->filter, filter,
 				  lockdep_is_held(&tracepoints_mutex));
 	mutex_unlock(&tracepoints_mutex);
 	if (!old)
@@ -470,15 +470,15 @@ static void replace(struct pmuctl_trace *trace, struct filter *filter)
 	kfree(old);
 }
 
-int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool raw,
-			    struct pmuctl_explanation *why)
+int pmuctl_tp_set_filter(struct pmuctl_tp *tp, const char *text, bool raw,
+			 struct pmuctl_explanation *why)
 {
-	const struct pmuctl_prototype *prototype = trace->tracepoint->prototype;
+	const struct pmuctl_prototype *prototype = tp->tracepoint->prototype;
 	struct filter *filter;
 	int err;
 
 	if (!*text) {
-		replace(trace, NULL);
+		replace(tp, NULL);
 		return 0;
 	}
 	filter = kzalloc(sizeof(*filter), GFP_KERNEL_ACCOUNT);
@@ -491,7 +491,7 @@ int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool r
 	if (err)
 		kfree(filter);
 	else
-		replace(trace, filter);
+		replace(tp, filter);
 	return err;
 }
 

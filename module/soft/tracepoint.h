@@ -28,37 +28,37 @@ struct pmuctl_prototype {
 const struct pmuctl_prototype *pmuctl_prototype_of(const char *name);
 
 /**
- * struct pmuctl_trace - what an event with a descriptor has that is of a tracepoint; its
+ * struct pmuctl_tp - what an event with a descriptor has that is of a tracepoint; its
  * parts and children share it
  * @tracepoint: which one; referenced.
  * @filter: or NULL; replaced under its mutex, read with preemption off.
  */
-struct pmuctl_trace {
+struct pmuctl_tp {
 	struct pmuctl_tracepoint *tracepoint;
 	struct filter __rcu *filter;
 };
 
 /**
- * pmuctl_trace_alloc() - find a tracepoint
+ * pmuctl_tp_alloc() - find a tracepoint
  * @name: with its system before and a colon between, or without.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: to be given to an event, or to pmuctl_trace_free(); or ERR_PTR: -ENOENT if there
+ * Return: to be given to an event, or to pmuctl_tp_free(); or ERR_PTR: -ENOENT if there
  * is none of that name, -ENOMEM.
  */
-struct pmuctl_trace *pmuctl_trace_alloc(const char *name,
-					struct pmuctl_explanation *why);
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name,
+				  struct pmuctl_explanation *why);
 
 /* No event has it any more. Process, may sleep. */
-void pmuctl_trace_free(struct pmuctl_trace *trace);
+void pmuctl_tp_free(struct pmuctl_tp *tp);
 
 /* What its events count; as long as it exists. */
-struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace);
+struct pmuctl_sw_source *pmuctl_tp_source(struct pmuctl_tp *tp);
 
 /**
- * pmuctl_trace_set_filter() - PERF_EVENT_IOC_SET_FILTER
- * @trace: of the event.
+ * pmuctl_tp_set_filter() - PERF_EVENT_IOC_SET_FILTER
+ * @tp: of the event.
  * @text: the filter; empty for none.
  * @raw: filters may look at arguments by number.
  * @why: filled on refusal.
@@ -67,8 +67,8 @@ struct pmuctl_hits *pmuctl_trace_hits(struct pmuctl_trace *trace);
  * Return: 0; -EINVAL if it cannot be understood; -EACCES if it is more than @raw allows;
  * -ENOMEM.
  */
-int pmuctl_trace_set_filter(struct pmuctl_trace *trace, const char *text, bool raw,
-			    struct pmuctl_explanation *why);
+int pmuctl_tp_set_filter(struct pmuctl_tp *tp, const char *text, bool raw,
+			 struct pmuctl_explanation *why);
 
 /* Tell maintainers. Process. */
 void pmuctl_tracepoint_show(struct seq_file *m);

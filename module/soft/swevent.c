@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Software events with hits: somebody tells of each, in the context in which it happens,
- * which may be any. Those events that run on this CPU count it, if they do not exclude the
+ * Software events that happen one by one: somebody tells of each, in the context in which it
+ * happens, which may be any. Those events that run on this CPU count it, if they do not exclude the
  * place where it happened, and when their period is over that is a sample, as an overflow
  * of a counter is one.
  */
@@ -49,13 +49,13 @@ bool pmuctl_soft_excludes(const struct pmuctl_event *event, struct pt_regs *regs
 
 /* As the NMI does when the period of a counter is over */
 void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
-			    const struct pmuctl_hit *hit)
+			    const struct pmuctl_sample_data *data)
 {
-	const struct pmuctl_hit **told = &event->sampling->hit;
+	const struct pmuctl_sample_data **told = &event->sampling->data;
 	struct hwpmu_counter *c = &event->own.counter;
-	const struct pmuctl_hit *outer = *told;
+	const struct pmuctl_sample_data *outer = *told;
 
-	WRITE_ONCE(*told, hit);
+	WRITE_ONCE(*told, data);
 	if (!pmuctl_overflow(c, regs))
 		c->held = true;
 	WRITE_ONCE(*told, outer); /* of one that an NMI interrupted */
@@ -64,8 +64,8 @@ void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
 		c->left = c->period - (u64)-c->left % c->period;
 }
 
-void pmuctl_soft_hit_event(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
-			   const struct pmuctl_hit *hit)
+void pmuctl_swevent_add(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
+			const struct pmuctl_sample_data *data)
 {
 	struct hwpmu_counter *c = &event->own.counter;
 
@@ -81,7 +81,7 @@ void pmuctl_soft_hit_event(struct pmuctl_event *event, u64 n, struct pt_regs *re
 		return;
 	c->left -= n;
 	if (c->left <= 0)
-		pmuctl_soft_end_period(event, regs, hit);
+		pmuctl_soft_end_period(event, regs, data);
 }
 
 /* In the midst of another hit */
@@ -94,8 +94,8 @@ static noinline void miss_all(struct hlist_head *running, struct pt_regs *regs)
 			pmuctl_aux_missed(event);
 }
 
-void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
-		     const struct pmuctl_hit *hit)
+void pmuctl_swevent(struct pmuctl_sw_source *source, struct pt_regs *regs,
+		    const struct pmuctl_sample_data *data)
 {
 	struct pmuctl_event *event;
 	unsigned long flags;
@@ -103,12 +103,12 @@ void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
 
 	/* First of all: disabling IRQs may be what is told of. */
 	if (!pmuctl_soft_enter(&level)) {
-		miss_all(this_cpu_ptr(hits->running), regs);
+		miss_all(this_cpu_ptr(source->running), regs);
 		return;
 	}
 	local_irq_save(flags);
-	hlist_for_each_entry_rcu(event, this_cpu_ptr(hits->running), sw.node, true)
-		pmuctl_soft_hit_event(event, 1, regs, hit);
+	hlist_for_each_entry_rcu(event, this_cpu_ptr(source->running), sw.node, true)
+		pmuctl_swevent_add(event, 1, regs, data);
 	local_irq_restore(flags);
 	pmuctl_soft_exit_level(level);
 }
@@ -116,7 +116,7 @@ void pmuctl_soft_hit(struct pmuctl_hits *hits, struct pt_regs *regs,
 static void start_hits(struct pmuctl_event *event)
 {
 	hlist_add_head_rcu(&event->sw.node,
-			   this_cpu_ptr(event->sw.hits->running));
+			   this_cpu_ptr(event->sw.source->running));
 }
 
 static void stop_hits(struct pmuctl_event *event)
@@ -129,7 +129,7 @@ static u64 read_hits(const struct pmuctl_event *event)
 	return READ_ONCE(event->own.counter.count);
 }
 
-const struct pmuctl_soft pmuctl_soft_hit_ops = {
+const struct pmuctl_soft pmuctl_swevent_ops = {
 	.start = start_hits,
 	.stop = stop_hits,
 	.read = read_hits,
@@ -143,7 +143,7 @@ const struct pmuctl_soft pmuctl_soft_hit_ops = {
  */
 static void tell_migrations(struct irq_work *work)
 {
-	static const struct pmuctl_hit hit;
+	static const struct pmuctl_sample_data data;
 	struct hlist_head *running;
 	struct pmuctl_event *event;
 	unsigned long flags;
@@ -154,13 +154,13 @@ static void tell_migrations(struct irq_work *work)
 		return;
 	pmuctl_regs_here(&regs);
 	local_irq_save(flags);
-	running = this_cpu_ptr(pmuctl_hits_migrations.running);
+	running = this_cpu_ptr(pmuctl_sw_migrations.running);
 	hlist_for_each_entry(event, running, sw.node) {
 		u64 n = event->sw.kept;
 
 		event->sw.kept = 0;
 		if (n)
-			pmuctl_soft_hit_event(event, n, &regs, &hit);
+			pmuctl_swevent_add(event, n, &regs, &data);
 	}
 	local_irq_restore(flags);
 	pmuctl_soft_exit_level(level);
@@ -210,9 +210,9 @@ const struct pmuctl_soft pmuctl_soft_migration_ops = {
 
 /* ---- Sources ---- */
 
-static struct pmuctl_hits *const all_hits[] = {
-	&pmuctl_hits_faults, &pmuctl_hits_minor, &pmuctl_hits_major,
-	&pmuctl_hits_switches, &pmuctl_hits_migrations,
+static struct pmuctl_sw_source *const all_hits[] = {
+	&pmuctl_sw_faults, &pmuctl_sw_minor, &pmuctl_sw_major,
+	&pmuctl_sw_switches, &pmuctl_sw_migrations,
 };
 
 int __init pmuctl_soft_module_init(void)
