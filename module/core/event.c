@@ -200,8 +200,6 @@ static int init_counter(struct pmuctl_event *event,
 		return pmuctl_aux_init(event, attr, why);
 	if (pmuctl_soft_is(attr))
 		return pmuctl_soft_init(event, attr, why);
-	if (!tp && attr->type == PERF_TYPE_TRACEPOINT)
-		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
 	if (!tp)
 		return hwpmu_counter_init(&event->own.counter, attr, why);
 	pmuctl_soft_init_tp(event, tp);

@@ -173,14 +173,10 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 	err = pmuctl_soft_get(event, why);
 	if (err)
 		goto err_side;
-	if (event->aux)
-		err = pmuctl_hook_get(&pmuctl_crash_hook, why);
-	if (err)
-		goto err_soft;
+	if (event->aux) /* where that hook cannot be set one traces without */
+		pmuctl_hook_get(&pmuctl_crash_hook, why);
 	return 0;
 
-err_soft:
-	pmuctl_soft_put(event);
 err_side:
 	pmuctl_side_put(event->side);
 err_scheduler:

@@ -151,9 +151,6 @@ static int check_request(const struct perf_event_attr *attr, int cpu,
 		err = pmuctl_attr_check(&whole, why);
 	if (err)
 		return err;
-	if (attr->type >= PERF_TYPE_MAX) /* a PMU of its own, with an AUX area */
-		return pmuctl_refuse(why, KERNEL_ATTR, "attr.type", "attr.type",
-				     (u64)attr->type);
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		return pmuctl_refuse(why, KERNEL_TRACEPOINT, "attr.type");
 	if (handler != !!attr->sample_period)

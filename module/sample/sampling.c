@@ -53,14 +53,14 @@ struct sampling_time {
 
 static DEFINE_PER_CPU(struct sampling_time, sampling_time);
 
-unsigned int pmuctl_max_sample_rate(void)
+static unsigned int rate_limit(void)
 {
 	return clamp(READ_ONCE(max_sample_rate), 1U, RATE_MAX);
 }
 
 static unsigned int samples_per_tick(void)
 {
-	return DIV_ROUND_UP(pmuctl_max_sample_rate(), HZ);
+	return DIV_ROUND_UP(rate_limit(), HZ);
 }
 
 /* ---- Counters of either kind ---- */
@@ -381,9 +381,9 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 
 	if (!attr->sample_period)
 		return 0;
-	if (attr->freq && attr->sample_freq > pmuctl_max_sample_rate())
+	if (attr->freq && attr->sample_freq > rate_limit())
 		return pmuctl_refuse(why, FREQ_TOO_HIGH, "attr.sample_freq",
-				     attr->sample_freq, pmuctl_max_sample_rate());
+				     attr->sample_freq, rate_limit());
 	s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 	if (!s || pmuctl_sample_get()) {
 		kfree(s);
@@ -461,9 +461,9 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 
 	if (!event->sampling)
 		return pmuctl_refuse(why, NOT_SAMPLED, "");
-	if (event->sampling->freq && value > pmuctl_max_sample_rate())
+	if (event->sampling->freq && value > rate_limit())
 		return pmuctl_refuse(why, FREQ_TOO_HIGH, "", value,
-				     pmuctl_max_sample_rate());
+				     rate_limit());
 	if (!value || value >> 63)
 		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
 

@@ -117,9 +117,6 @@ bool pmuctl_tick(struct pmuctl_cpuctx *pc);
 /* A counter has overflowed: hwpmu_ops.overflow */
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs);
 
-/* The parameter max_sample_rate: samples a second. Any context. */
-unsigned int pmuctl_max_sample_rate(void);
-
 /**
  * pmuctl_event_set_period() - PERF_EVENT_IOC_PERIOD
  * @event: an event.
