@@ -98,6 +98,18 @@ Test(abi_pointers, bad_attr_is_a_fault)
 			  "attr", BAD_SENTENCE);
 }
 
+/* Its first bytes are those that the module knows, and what is behind must be looked at, too. */
+Test(abi_pointers, attr_that_is_longer_than_the_memory_is_a_fault)
+{
+	union raw_attr a = raw_instructions();
+	uint8_t *edge = raw_at_edge(sizeof(a) + 8, 0);
+
+	a.attr.size = sizeof(a) + 16;
+	memcpy(edge, &a, sizeof(a));
+	raw_check_refused((void *)edge, 0, -1, 0, EFAULT, PMUCTL_WHY_BAD_POINTER,
+			  "attr", BAD_SENTENCE);
+}
+
 /* ---- The explanation of an open ---- */
 
 static int refused_with_buffer(uintptr_t buffer, uint32_t size)

@@ -149,6 +149,26 @@ Test(cpus, reading_by_cpu_is_refused_with_the_reason)
 	cr_assert_eq(errno, EFAULT);
 }
 
+/* The counts can be written, their number cannot: the structure is only to be read. */
+Test(cpus, a_number_that_cannot_be_written_is_a_fault)
+{
+	struct pmuctl_cpu_count c[2] = { 0 };
+	struct pmuctl_read_cpus *args = raw_at_edge(4096, 0);
+	int all = all_open(branches_u(), -1);
+
+	*args = (struct pmuctl_read_cpus){
+		.size = sizeof(*args), .nr = 2, .entry_size = sizeof(*c),
+		.counts = (uintptr_t)c,
+	};
+	cr_assert_eq(mprotect(args, 4096, PROT_READ), 0);
+	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, args), -1);
+	cr_assert_eq(errno, EFAULT);
+	assert_why(all, PMUCTL_WHY_BAD_POINTER, "nr",
+		   "the memory at this address cannot be read or written: pass a pointer into your own address space");
+	cr_assert_eq(c[1].cpu, 1);
+	close(all);
+}
+
 Test(cpus, every_size_of_the_structure_is_checked)
 {
 	struct pmuctl_cpu_count c[2];

@@ -13,14 +13,19 @@
 #define MODULE_PARAMETERS "cpu_time_max_percent=0"
 
 /* Returns 0 or -errno. */
-static inline int module_load(void)
+static inline int module_load_with(const char *parameters)
 {
 	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), err;
 
 	cr_assert(fd >= 0, "%s: %m", MODULE_FILE);
-	err = syscall(__NR_finit_module, fd, MODULE_PARAMETERS, 0) ? -errno : 0;
+	err = syscall(__NR_finit_module, fd, parameters, 0) ? -errno : 0;
 	close(fd);
 	return err;
+}
+
+static inline int module_load(void)
+{
+	return module_load_with(MODULE_PARAMETERS);
 }
 
 /* Returns 0 or -errno, without waiting. */

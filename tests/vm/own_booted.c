@@ -3,10 +3,34 @@
  * For a guest that was booted with the NMI watchdog on, as many machines are: our
  * events are refused with the remedy, which works.
  */
-#include "loops.h"
+#include "module.h"
+#include "nmis.h"
 
 #define N		100000ull
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
+
+#define ALWAYS	"somebody else has the PMU; it is taken with the first event, or when always is written to /sys/module/pmuctl/parameters/claim"
+
+/* A module that is to have the PMU from the start is of use all the same if it cannot. */
+Test(booted, a_module_that_is_to_have_it_always)
+{
+	int log = log_open();
+
+	cr_assert_eq(module_unload(), 0);
+	cr_assert_eq(module_load_with(MODULE_PARAMETERS " claim=always"), 0);
+	cr_expect_eq(log_count(log, ALWAYS), 1);
+	cr_expect_neq(module_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
+	cr_expect_eq(raw_write_file(RAW_CLAIM, "always"), -EBUSY);
+
+	cr_assert_eq(raw_write_file(WATCHDOG, "0"), 0);
+	cr_expect_eq(raw_write_file(RAW_CLAIM, "always"), 0);
+	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
+	cr_expect_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
+	cr_expect_neq(module_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
+	cr_assert_eq(raw_write_file(WATCHDOG, "1"), 0);
+	cr_expect_eq(log_count(log, ALWAYS), 0);
+	close(log);
+}
 
 Test(booted, the_remedy_for_the_watchdog_works)
 {

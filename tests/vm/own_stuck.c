@@ -202,6 +202,22 @@ Test(stuck, the_remedy_works)
 	check_counts();
 }
 
+/* Who keeps the PMU has it anew after the last event, without its being given to others. */
+Test(stuck, the_remedy_works_if_it_is_kept_always)
+{
+	int fd;
+
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "always"), 0);
+	fd = open_cpu(1);
+	break_it();
+	lose_acks(1, 0);
+	cr_expect_eq(event_value(fd) > 0, true);
+	close(fd);
+	cr_expect_eq(module_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
+	check_counts();
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
+}
+
 /* What comes while they are stopped gets no counter, and says so. */
 Test(stuck, new_events_there_do_not_count)
 {

@@ -89,6 +89,18 @@ Test(refuse_counters, of_a_task)
 	check_full(BRANCHES, 0, -1, n, 0, first);
 }
 
+Test(refuse_counters, software_events_need_none)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	int of_task = raw_check_opened(&a, 0, -1, 0);
+	int of_cpu = raw_check_opened(&a, -1, first, 0);
+
+	push_many(n, BRANCHES, 0, -1);
+	check_full(BRANCHES, 0, -1, n, 0, first);
+	close(of_cpu);
+	close(of_task);
+}
+
 Test(refuse_counters, of_a_cpu)
 {
 	push_many(general_of(1), BRANCHES, -1, 1);

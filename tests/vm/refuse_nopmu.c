@@ -38,6 +38,19 @@ Test(refuse_nopmu, hardware_events_have_the_reason)
 	}
 }
 
+/* There is nothing to take at once, and what was set stays. */
+Test(refuse_nopmu, nobody_has_it_always)
+{
+	char claim[16] = "";
+	int fd;
+
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "always"), -ENOENT);
+	fd = open(RAW_CLAIM, O_RDONLY | O_CLOEXEC);
+	cr_assert_gt(read(fd, claim, sizeof(claim) - 1), 0);
+	cr_assert_str_eq(claim, "anyone\n");
+	close(fd);
+}
+
 Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)
 {
 	union raw_attr a = raw_instructions();
