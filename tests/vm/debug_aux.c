@@ -67,6 +67,20 @@ static int call_map(void *fd)
 	return 0;
 }
 
+/* Where nothing is mapped nearby, so that the kernel needs page tables as well */
+static int call_map_far(void *fd)
+{
+	void *place = (void *)0x100000000000, *map;
+
+	map = mmap(place, AUX_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		   *(int *)fd, RING_SIZE);
+	if (map == MAP_FAILED)
+		return -errno;
+	if (munmap(map, AUX_SIZE))
+		return munmap(map, AUX_SIZE) ? -EIO : -ENOMEM;
+	return 0;
+}
+
 static int call_filter(void *fd)
 {
 	return ioctl(*(int *)fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x1000/16@" TRACED) ?
@@ -110,6 +124,12 @@ static void fail_uses(int (*call)(void *fd), useconds_t pause_us, unsigned int l
 Test(debug_aux, of_mapping_the_buffer)
 {
 	fail_uses(call_map, 0, 5);
+}
+
+/* The same, and three levels of page tables */
+Test(debug_aux, of_mapping_the_buffer_far_from_all)
+{
+	fail_uses(call_map_far, 0, 8);
 }
 
 /* Its text, the name of the file, and the hook that tells of mappings */

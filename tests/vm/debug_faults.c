@@ -32,6 +32,7 @@ struct opening {
 	union raw_attr attr;
 	int pid;
 	int cpu;
+	uint32_t flags;
 	const char *tracepoint;
 	unsigned int most; /* how many of its places are tried; 0: all */
 	struct pmuctl_explanation why;
@@ -41,7 +42,7 @@ static int call_open(void *arg)
 {
 	struct opening *o = arg;
 	struct pmuctl_open request =
-		raw_request(&o->attr, o->pid, o->cpu, PERF_FLAG_FD_CLOEXEC, &o->why);
+		raw_request(&o->attr, o->pid, o->cpu, PERF_FLAG_FD_CLOEXEC | o->flags, &o->why);
 	int fd;
 
 	request.tracepoint = (uintptr_t)o->tracepoint;
@@ -163,6 +164,14 @@ Test(debug_faults, of_opening_an_event_of_a_cpu)
 	fail_opens(&o, 0, 3);
 }
 
+/* The event, where each CPU's is, and that of each CPU */
+Test(debug_faults, of_opening_an_event_of_all_cpus)
+{
+	struct opening o = { .attr = raw_instructions(), .pid = -1, .cpu = -1 };
+
+	fail_opens(&o, 0, 5);
+}
+
 Test(debug_faults, of_opening_an_event_of_another_task)
 {
 	struct opening o = { .attr = raw_instructions(), .cpu = -1 };
@@ -246,6 +255,60 @@ Test(debug_faults, of_opening_an_event_that_threads_inherit)
 		cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
 	o.attr.attr.inherit = 1;
 	fail_opens(&o, 0, 5);
+}
+
+static const struct opening of_process = { .cpu = -1, .flags = PMUCTL_OPEN_PROCESS };
+
+/* A process of three threads, to be counted as a whole */
+static pid_t process_start(void)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (!pid) {
+		pthread_t thread;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0; i < 2; i++)
+			if (pthread_create(&thread, NULL, wait_for_ever, NULL))
+				_exit(1);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+/* The list of its threads, twice; each one's context and event; and what tells of its end */
+Test(debug_faults, of_opening_an_event_of_a_process)
+{
+	struct opening o = of_process;
+
+	o.attr = raw_instructions();
+	o.attr.attr.inherit = 1;
+	o.pid = process_start();
+	fail_opens(&o, 0, 8);
+	raw_reap(o.pid);
+}
+
+/* The same, and whether a user may look at each thread */
+Test(debug_faults, of_opening_an_event_of_a_users_process)
+{
+	struct opening o = of_process;
+
+	o.attr = raw_instructions();
+	o.attr.attr.inherit = 1;
+	cr_assert_eq(raw_become(RAW_USER), 0);
+	cr_assert_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+	o.pid = process_start();
+	fail_opens(&o, 0, 10);
+	raw_reap(o.pid);
 }
 
 /* ---- Of what has been opened ---- */
@@ -414,6 +477,20 @@ static int call_map_ring(void *fd)
 	return map_and_unmap(*(int *)fd, RING);
 }
 
+/* Where nothing is mapped nearby, so that the kernel needs page tables as well */
+static int call_map_far(void *fd)
+{
+	void *place = (void *)0x100000000000, *map;
+
+	map = mmap(place, RING, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
+		   *(int *)fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	if (munmap(map, RING))
+		return munmap(map, RING) ? -EIO : -ENOMEM;
+	return 0;
+}
+
 static int call_map_page(void *fd)
 {
 	return map_and_unmap(*(int *)fd, 4096);
@@ -425,6 +502,14 @@ Test(debug_faults, of_mapping_a_ring)
 	struct use use = { .attr = raw_instructions(), .call = call_map_ring };
 
 	fail_uses(&use, 8);
+}
+
+/* The same, and three levels of page tables */
+Test(debug_faults, of_mapping_a_ring_far_from_all)
+{
+	struct use use = { .attr = raw_instructions(), .call = call_map_far };
+
+	fail_uses(&use, 11);
 }
 
 Test(debug_faults, of_mapping_the_page_of_an_event)
