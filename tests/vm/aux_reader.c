@@ -43,6 +43,7 @@ Test(aux_reader, one_that_stops_and_goes_on)
 		head = head_of(&t);
 		cr_assert_eq(head, t.bytes);
 		cr_assert_eq(head - t.page->aux_tail, t.size, "it was full");
+		cr_assert_eq(raw_read(t.fd), t.bytes, "a trace that is still on counts them");
 		__atomic_store_n(&t.page->aux_tail, head, __ATOMIC_RELEASE);
 		while (head_of(&t) == head)
 			nap();

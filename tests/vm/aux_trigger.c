@@ -131,6 +131,79 @@ Test(aux_trigger, what_is_missed_is_counted)
 	close(leader);
 }
 
+#define RATE	"/sys/module/pmuctl/parameters/max_sample_rate"
+
+/*
+ * One that is throttled does not look at hits until the next tick of the clock: each is told of as
+ * missed, and none is lost.
+ */
+static void check_throttled(int leader, int fd, void (*hit)(unsigned int n))
+{
+	long rate = raw_read_number(RATE);
+	struct pmuctl_aux_status s;
+	unsigned long long hits;
+
+	cr_assert_eq(raw_write_file(RATE, "1"), 0);
+	hit(50);
+	s = trace_status(leader);
+	hits = s.resumes + s.idle + s.missed;
+	while (s.missed < 100) {
+		hit(50);
+		hits += 50;
+		s = trace_status(leader);
+		cr_assert_eq(s.resumes + s.idle + s.missed, hits, "%llu, %llu, %llu of %llu",
+			     s.resumes, s.idle, s.missed, hits);
+	}
+	cr_assert_eq(s.resumes, 1);
+	cr_assert_eq(raw_write_number(RATE, rate), 0);
+	close(fd);
+	close(leader);
+}
+
+Test(aux_trigger, what_is_missed_while_a_tracepoint_is_throttled)
+{
+	int leader = open_leader();
+
+	check_throttled(leader,
+			trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 1, leader, "id == 110"),
+			call_getppid);
+}
+
+static void touch_fresh(unsigned int n)
+{
+	static uint8_t *map;
+
+	if (!map) {
+		map = mmap(NULL, n * TRACE_PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		cr_assert_neq(map, MAP_FAILED);
+	}
+	/* They are taken away, and come as they are touched. */
+	cr_assert_eq(madvise(map, n * TRACE_PAGE, MADV_DONTNEED), 0);
+	for (unsigned int i = 0; i < n; i++)
+		*(volatile uint8_t *)(map + i * TRACE_PAGE) = 1;
+}
+
+Test(aux_trigger, what_is_missed_while_page_faults_are_throttled)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	int leader = open_leader(), fd;
+	struct pmuctl_open request;
+
+	for (int i = 0; i < 3; i++) { /* what is touched the first time only */
+		touch_fresh(50);
+		trace_status(leader);
+	}
+	a.attr.sample_period = 1;
+	a.attr.disabled = 0;
+	a = trace_with_action(a, PMUCTL_AUX_RESUME);
+	request = raw_request(&a, 0, -1, 0, NULL);
+	request.group_fd = leader;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	cr_assert_geq(fd, 0, "%m");
+	check_throttled(leader, fd, touch_fresh);
+}
+
 Test(aux_trigger, only_what_traces_has_a_status)
 {
 	struct pmuctl_aux_status s = { .size = sizeof(s) };

@@ -3,6 +3,7 @@
  * Branch Trace Store that is refused, each with its reason, and who else may use it when.
  * For --cpu intel-bts.
  */
+#include "aux_busy.h"
 #include "bts.h"
 #include "msrs.h"
 
@@ -132,18 +133,6 @@ Test(bts_refuse, one_of_ours_and_the_kernels_driver)
 	close(fd);
 }
 
-static void write_msr(unsigned int cpu, uint32_t msr, uint64_t value)
-{
-	char path[32];
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	cr_assert(fd >= 0, "%s: %m", path);
-	cr_assert_eq(pwrite(fd, &value, 8, msr), 8, "MSR %#x: %m", msr);
-	close(fd);
-}
-
 /* They are given back as they were found, and while they are ours, it is seen that they are. */
 Test(bts_refuse, registers_are_given_back)
 {
@@ -153,8 +142,8 @@ Test(bts_refuse, registers_are_given_back)
 	int fd;
 
 	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
-	write_msr(1, MSR_DS_AREA, 0x123456789000);
-	write_msr(1, MSR_DEBUGCTL, 1 << 14);
+	msr_write(1, MSR_DS_AREA, 0x123456789000);
+	msr_write(1, MSR_DEBUGCTL, 1 << 14);
 	a.attr.disabled = 0;
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		msrs_read(&m, cpu, before);
@@ -166,8 +155,8 @@ Test(bts_refuse, registers_are_given_back)
 		cr_assert_eq(before[0], after[0], "%#lx", after[0]);
 		cr_assert_eq(before[1], after[1], "%#lx", after[1]);
 	}
-	write_msr(1, MSR_DS_AREA, 0);
-	write_msr(1, MSR_DEBUGCTL, 0);
+	msr_write(1, MSR_DS_AREA, 0);
+	msr_write(1, MSR_DEBUGCTL, 0);
 }
 
 /* Somebody who traces past perf is not disturbed. */
@@ -180,14 +169,46 @@ Test(bts_refuse, somebody_else_traces)
 	m = (struct msrs){ .n = 2, .addr = { MSR_DS_AREA, MSR_DEBUGCTL } };
 	/* Messages on the bus, which nobody sees */
 	msrs_read(&m, 1, before);
-	write_msr(1, MSR_DEBUGCTL, 1 << 6);
+	msr_write(1, MSR_DEBUGCTL, 1 << 6);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
 			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_bts//' does: end that first");
 	msrs_read(&m, 1, values);
 	cr_assert_eq(values[0], before[0]);
 	cr_assert_eq(values[1], 1 << 6);
-	write_msr(1, MSR_DEBUGCTL, 0);
+	msr_write(1, MSR_DEBUGCTL, 0);
 	close(raw_check_opened(&a, 0, -1, 0));
+}
+
+static void branch(void)
+{
+	static volatile unsigned int n;
+
+	n++;
+}
+
+/* The same while the trace is open already: it waits, and goes on when they have ended. */
+Test(bts_refuse, somebody_else_begins_to_trace)
+{
+	pid_t pid = busy_start(branch);
+	union raw_attr a = bts_attr();
+	struct trace t;
+
+	msrs_find();
+	trace_pin(pid, 1);
+	bts_open(&t, &a, pid, -1, 16, PROT_READ);
+	msr_write(1, MSR_DEBUGCTL, 1 << 6);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	while (!(trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED))
+		nap();
+	cr_assert_eq(head_of(&t), 0);
+	cr_assert_eq(raw_read(t.fd), 0);
+	msr_write(1, MSR_DEBUGCTL, 0);
+	while (trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED)
+		nap();
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	cr_assert_gt(raw_read(t.fd), 0);
+	trace_close(&t);
+	busy_end(pid);
 }
 
 /* A CPU that comes while branches are traced is ours as well, one that goes is not. */

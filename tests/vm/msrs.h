@@ -101,4 +101,16 @@ static inline void msrs_read(const struct msrs *m, unsigned int cpu, uint64_t *v
 	close(fd);
 }
 
+static inline void msr_write(unsigned int cpu, uint32_t msr, uint64_t value)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert(fd >= 0, "%s: %m", path);
+	cr_assert_eq(pwrite(fd, &value, 8, msr), 8, "MSR %#x: %m", msr);
+	close(fd);
+}
+
 #endif /* VM_MSRS_H */

@@ -3,8 +3,11 @@
  * AUX area tracing that is refused, each with its reason. For --cpu intel-pt.
  */
 #include "aux.h"
+#include "msrs.h"
 
 #include <linux/perf_event.h>
+
+#define MSR_RTIT_CTL	0x570
 
 /* All that this CPU has */
 #define PT_BITS		0xf7bee03ULL
@@ -93,6 +96,50 @@ Test(refuse_aux, somebody_else_traces)
 	munmap(page, ring);
 	close(fd);
 	close(raw_check_opened(&a, 0, -1, 0));
+}
+
+/* Somebody who traces a CPU past perf, by its registers, is not disturbed. */
+Test(refuse_aux, somebody_traces_by_the_registers)
+{
+	struct msrs m = msrs_find();
+	uint64_t values[MSRS_MAX];
+	union raw_attr a = pt_attr();
+
+	m = (struct msrs){ .n = 1, .addr = { MSR_RTIT_CTL } };
+	/* Neither user mode nor the kernel: nothing is written */
+	msr_write(1, MSR_RTIT_CTL, 1);
+	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	msrs_read(&m, 1, values);
+	cr_assert_eq(values[0], 1);
+	msr_write(1, MSR_RTIT_CTL, 0);
+	close(raw_check_opened(&a, 0, -1, 0));
+}
+
+/* All mappings of a buffer are of the whole, whatever aux_size says by now. */
+Test(refuse_aux, mapped_again_with_another_size)
+{
+	union raw_attr a = pt_attr();
+	struct pmuctl_explanation why;
+	struct trace t;
+	void *again;
+
+	trace_open(&t, &a, 0, -1, 16, PROT_READ | PROT_WRITE);
+	t.page->aux_size = 8 * TRACE_PAGE;
+	for (size_t pages = 8; pages <= 32; pages += 24) {
+		cr_assert_eq(mmap(NULL, pages * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd,
+				  (1 + RING_PAGES) * TRACE_PAGE), MAP_FAILED);
+		cr_assert_eq(errno, EINVAL);
+		cr_assert_eq(raw_explain(t.fd, &why), 0);
+		raw_check_why(&why, EINVAL, PMUCTL_WHY_AUX_SIZE, "",
+			      "the AUX buffer is to have %zu bytes, and the mapping has %zu: write aux_size to the metadata page before you map, and map all of it",
+			      t.size, pages * TRACE_PAGE);
+	}
+	again = mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd,
+		     (1 + RING_PAGES) * TRACE_PAGE);
+	cr_assert_neq(again, MAP_FAILED);
+	munmap(again, t.size);
+	trace_close(&t);
 }
 
 Test(refuse_aux, bits_that_this_cpu_lacks)
