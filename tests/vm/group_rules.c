@@ -223,3 +223,32 @@ Test(group, what_can_never_fit_is_refused)
 		group_open(instructions_u(), leader);
 	assert_too_big(instructions_u(), leader, n + !!pmu_fixed());
 }
+
+/* ---- Beside each other ---- */
+
+/* An event on a general counter goes to a fixed one when another one needs its own, and counts on. */
+Test(group, one_that_can_be_elsewhere_makes_room)
+{
+	unsigned int i, n = pmu_general();
+	int on_fixed, on_general, last;
+	struct counts a, b, c;
+
+	if (!pmu_fixed())
+		return;
+	on_fixed = group_open(instructions_u(), -1);
+	on_general = group_open(instructions_u(), -1);
+	for (i = 1; i < n; i++)
+		group_open(branches_u(), -1);
+	close(on_fixed);
+	last = group_open(branches_u(), -1);
+	a = event_read(on_general);
+	user_loop(N);
+	b = event_read(on_general);
+	user_loop(2 * N);
+	c = event_read(on_general);
+	cr_assert_eq(c.value - b.value, b.value - a.value + N * LOOP_INSTRUCTIONS);
+	cr_assert_eq(c.running, c.enabled);
+	a = event_read(last);
+	cr_assert_eq(a.running, a.enabled);
+	cr_assert_geq(a.value, 3 * N * LOOP_BRANCHES);
+}

@@ -108,6 +108,7 @@ static void check_values(const struct told *t, const pid_t *pid, unsigned int wh
 			     i * N * LOOP_INSTRUCTIONS, "child %u", i);
 		cr_expect_geq(t[i].read.each[which].value, N * LOOP_INSTRUCTIONS);
 		cr_expect_eq(t[i].read.each[which].id, id);
+		cr_expect_eq(t[i].read.each[which].lost, 0);
 	}
 }
 
@@ -117,9 +118,9 @@ Test(inherit_stat, each_child_is_told_with_its_own_values)
 {
 	struct perf_event_attr attr =
 		stat_attr(PERF_FORMAT_TOTAL_TIME_ENABLED |
-			  PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID);
+			  PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | READ_LOST);
 	struct told t[CHILDREN + 2];
-	uint64_t sum = 0, words[4];
+	uint64_t sum = 0, words[5];
 	int fd = open_here(&attr);
 	pid_t pid[CHILDREN];
 	struct ring r;

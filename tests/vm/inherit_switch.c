@@ -105,6 +105,15 @@ static struct perf_event_attr attr_of(int i)
 	return inherited(i % 2 ? branches_u() : instructions_u());
 }
 
+/* The same of the kernel too: those of one kind count alike */
+static struct perf_event_attr whole_attr_of(int i)
+{
+	struct perf_event_attr attr = attr_of(i);
+
+	attr.exclude_kernel = 0;
+	return attr;
+}
+
 static void open_events(int *fd, bool group)
 {
 	for (int i = 0; i < EVENTS; i++)
@@ -283,7 +292,8 @@ static void take_values(struct ring *r, const struct player *p, int event,
 }
 
 /* A game of two on these CPUs */
-static struct values values_of_a_game(int cpu_0, int cpu_1, bool group)
+static struct values values_of(struct perf_event_attr (*event)(int i), int cpu_0, int cpu_1,
+			       bool group)
 {
 	const int cpu[2] = { cpu_0, cpu_1 };
 	struct values v = { 0 };
@@ -292,7 +302,7 @@ static struct values values_of_a_game(int cpu_0, int cpu_1, bool group)
 	int fd[EVENTS], go[2];
 
 	for (int i = 0; i < EVENTS; i++) {
-		struct perf_event_attr attr = attr_of(i);
+		struct perf_event_attr attr = event(i);
 
 		attr.inherit_stat = 1;
 		attr.read_format = 0;
@@ -308,6 +318,11 @@ static struct values values_of_a_game(int cpu_0, int cpu_1, bool group)
 	}
 	close_events(fd);
 	return v;
+}
+
+static struct values values_of_a_game(int cpu_0, int cpu_1, bool group)
+{
+	return values_of(attr_of, cpu_0, cpu_1, group);
 }
 
 /* On two CPUs there is no switch from one to the other: what each counts there is right. */
@@ -337,6 +352,23 @@ Test(inherit_switch, each_has_its_own_values)
 Test(inherit_switch, each_has_its_own_values_of_a_group)
 {
 	check_values(true);
+}
+
+/*
+ * A group that counts the kernel, too, counts the switches themselves. Its members begin and end at
+ * the same instruction, so those of one kind have the same value.
+ */
+Test(inherit_switch, members_that_count_the_kernel_are_alike)
+{
+	for (int round = 0; round < 3; round++) {
+		struct values v = values_of(whole_attr_of, 1, 1, true);
+
+		for (int i = 0; i < 2; i++)
+			for (int k = 0; k < 2; k++)
+				cr_expect_eq(v.of[i][k], v.of[i][k + 2],
+					     "player %d, events %d and %d: %lu, %lu", i, k, k + 2,
+					     v.of[i][k], v.of[i][k + 2]);
+	}
 }
 
 /* ---- Changes from another CPU meanwhile ---- */

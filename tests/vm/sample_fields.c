@@ -448,3 +448,40 @@ Test(sample_fields, stack_larger_than_a_record)
 		close(fd);
 	}
 }
+
+/* Who samples in a pid namespace of its own is told the numbers there: it is the first task. */
+static int sample_inside(void)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_TID);
+	int fd = sampling_try(&attr, 0, -1, -1, 0);
+	struct perf_event_header *header;
+	unsigned int n = 0;
+	struct ring r;
+
+	if (fd < 0 || ring_try_map(&r, fd, 8, PROT_READ | PROT_WRITE))
+		return 1;
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return 2;
+	user_loop(ROUNDS * PERIOD);
+	if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0))
+		return 3;
+	for (; (header = ring_next(&r)); n++)
+		if (header->type != PERF_RECORD_SAMPLE ||
+		    *(uint64_t *)(header + 1) != (1ull << 32 | 1))
+			return 4;
+	return n >= ROUNDS ? 0 : 5;
+}
+
+Test(sample_fields, ids_of_a_pid_namespace)
+{
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(unshare(CLONE_NEWPID), 0, "%m");
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid)
+		_exit(sample_inside());
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0, "%#x", status);
+}

@@ -212,6 +212,11 @@ static uint64_t work_for_samples(const struct perf_event_attr *attr, struct ring
 	return n;
 }
 
+static void loop_some(void)
+{
+	user_loop(100000);
+}
+
 static void is_mine(const struct sample *s)
 {
 	cr_expect_eq(s->tid, (uint32_t)gettid());
@@ -272,6 +277,72 @@ Test(soft_sample, clocks_of_user_mode_or_of_the_kernel)
 	check_clock(user, true, is_of_user);
 	kernel.exclude_user = 1;
 	check_clock(kernel, true, is_of_kernel);
+}
+
+/* perf tells of the first period for ever. */
+static void is_mine_by_now(const struct sample *s)
+{
+	cr_expect_eq(s->tid, (uint32_t)gettid());
+	cr_expect(s->period == MS || is_witness());
+}
+
+/* The timer of the period before is not waited for. */
+Test(soft_sample, clocks_get_another_period_while_they_run)
+{
+	struct perf_event_attr attr = sampled(PERF_COUNT_SW_TASK_CLOCK, 1000000 * MS);
+	uint64_t period = MS;
+	struct ring r;
+	int fd;
+
+	fd = sampling_open(&attr);
+	ring_map(&r, fd, 8);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	user_loop(1000);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), 0);
+	work_for_samples(&attr, &r, 5, false, is_mine_by_now);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	ring_unmap(&r);
+	close(fd);
+}
+
+/* Each child has a timer of its own. */
+static void check_inherited_clock(uint64_t config)
+{
+	struct perf_event_attr attr = sampled(config, MS);
+	struct sample s;
+	uint64_t n = 0;
+	struct ring r;
+	pid_t child;
+	int fd;
+
+	attr.inherit = 1;
+	attr.exclude_kernel = 1;
+	pin_here(0);
+	fd = sampling_open_for(&attr, 0, 0, -1);
+	ring_map(&r, fd, 8);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	child = raw_task(loop_some);
+	pin_here(1); /* where the event of this task does not count */
+	while (n < 30) {
+		while (next_sample(&attr, &r, &s)) {
+			cr_expect(s.tid == (uint32_t)child || s.tid == (uint32_t)gettid());
+			cr_expect_eq(s.cpu, 0);
+			cr_expect_eq(s.period, MS);
+			cr_expect(!is_kernel(&s));
+			n += s.tid == (uint32_t)child;
+		}
+		usleep(1000);
+	}
+	raw_reap(child);
+	cr_expect_geq(sampling_value(fd) + MS, n * MS);
+	ring_unmap(&r);
+	close(fd);
+}
+
+Test(soft_sample, clocks_of_children)
+{
+	check_inherited_clock(PERF_COUNT_SW_CPU_CLOCK);
+	check_inherited_clock(PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /* Nothing is shorter than 10 us. */
