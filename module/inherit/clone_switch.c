@@ -16,9 +16,9 @@
  *
  * While an inherit group is locked, and always if a record is to tell what each task has
  * counted, the switch is split: a hardware counter is read once, for both, and where the one's
- * count ends the other's begins; each keeps its tally. That is a different instant for each counter, some
- * instructions apart, but in the kernel: a group that counts there, whose values must always be
- * of one instant, is switched in the usual way then.
+ * count ends the other's begins; each keeps its tally. That is a different instant for each
+ * counter, some instructions apart, but in the kernel: a group that counts there, whose values
+ * must always be of one instant, is switched in the usual way then.
  *
  * Only the next task's context is locked: whoever holds that lock may change it, as it is not
  * loaded; then the switch is done in the usual way. The other one is loaded here, so
