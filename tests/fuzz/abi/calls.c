@@ -402,7 +402,7 @@ static void look_at_the_rest(const struct worker *worker)
 void calls_clean(struct worker *worker)
 {
 	static unsigned int nth;
-	bool looks = !(nth++ % 16);
+	bool looks = !(nth++ % (lives_have_orphan() ? 4 : 32));
 	int i;
 
 	memory_clean();

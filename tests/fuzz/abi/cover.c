@@ -89,6 +89,11 @@ static void is_there(struct runner *runner, uint32_t edge)
 		runner->fresh[i] = edge;
 }
 
+void cover_reach(struct runner *runner, uint32_t what)
+{
+	is_there(runner, what & (EDGES - 1));
+}
+
 void cover_collect(struct runner *runner, enum who who)
 {
 	uint64_t n, i, place, before = 0;

@@ -348,8 +348,10 @@ void runner_run(const struct program *program, bool tell)
 	memset(runner->again, 0, sizeof(runner->again));
 	/* Opened anew each time, so that the module may go meanwhile */
 	open_device();
+	lives_begin();
 	for (i = 0; i < program->n; i++) {
 		ret = step(&program->call[i]);
+		lives_note(runner, &program->call[i], ret);
 		if (tell)
 			tell_call(program, i, ret);
 	}

@@ -62,7 +62,7 @@ struct box {
  * @dirty: what admin calls have changed since the last program, a bit for each.
  * @box: the workers.
  * @fd: each process' event descriptors: the runner's own, and its children's.
- * @fresh: edges that the present program is the first to reach.
+ * @fresh: edges, and histories of events, that the present program is the first to reach.
  * @nr_fresh: how many.
  * @track: edges whose coming again is looked for, while @nr_track; @again: how many came.
  * @recent: the last programs, the present one at @programs modulo RECENT.
@@ -156,6 +156,18 @@ void cover_start(enum who who);	/* in the thread, or process, itself */
 void cover_reset(enum who who);
 void cover_collect(struct runner *runner, enum who who);
 uint64_t cover_text(void);
+
+/* Something else than an edge was reached; told apart by its bits. */
+void cover_reach(struct runner *runner, uint32_t what);
+
+/* ---- lives.c ---- */
+
+/* A program begins; it has made a call, which returned @ret. In the runner. */
+void lives_begin(void);
+void lives_note(struct runner *runner, const struct call *call, int64_t ret);
+
+/* Is there an open event whose leader has been closed? */
+bool lives_have_orphan(void);
 
 /* ---- mutate.c ---- */
 
