@@ -197,11 +197,37 @@ def check_spaces():
                 yield path, number, "white space at the end of the line"
 
 
+# ------------------------------------------------------------------- pages
+
+# What is built, or is somewhere else than in this tree
+NOT_HERE = re.compile(r"^(build|tests/kmod|tests/fuzz/abi/found)(/|$)|[*{}<>|$\[]|Module\.symvers|NAME|SUITE|AREA")
+TOP = ("docs", "examples", "include", "lib", "man", "module", "tests", "tools")
+
+
+def check_pages():
+    """Every page of docs/ is in its list, and every path that a page names exists."""
+    index = read("docs/README.md")
+    for path in files(r"^docs/[^/]+\.md$"):
+        name = os.path.basename(path)
+        if name != "README.md" and f"({name})" not in index:
+            yield path, 1, "docs/README.md does not list it"
+    for path in files(r"^[^/]+\.md$|^docs/.*\.md$"):
+        for number, line in enumerate(read(path).split("\n"), 1):
+            for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", line):
+                target = os.path.normpath(os.path.join(os.path.dirname(path), link))
+                if not os.path.exists(os.path.join(TREE, target)):
+                    yield path, number, f"there is no {link}"
+            for name in re.findall(rf"`((?:{'|'.join(TOP)})/[^`\s]*[^`\s/:,])`", line):
+                if not (NOT_HERE.search(name) or os.path.exists(os.path.join(TREE, name))):
+                    yield path, number, f"there is no {name}"
+
+
 CHECKS = {
     "licences": check_licences,
     "layers": check_layers,
     "lengths": check_lengths,
     "spaces": check_spaces,
+    "pages": check_pages,
 }
 
 
