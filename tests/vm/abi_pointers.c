@@ -28,7 +28,7 @@ static void check_last(int fd, uint32_t error, uint32_t code, const char *field,
 Test(abi_pointers, bad_structures_are_faults)
 {
 	static const unsigned int numbers[] = { PMUCTL_IOC_INFO, PMUCTL_IOC_OPEN,
-		PMUCTL_IOC_EXPLAIN };
+		PMUCTL_IOC_EXPLAIN, PMUCTL_IOC_DRIVER };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++) {
 		for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++) {
@@ -70,6 +70,7 @@ Test(abi_pointers, structures_that_cannot_be_written_are_faults)
 	} all[] = {
 		{ PMUCTL_IOC_INFO, sizeof(struct pmuctl_info) },
 		{ PMUCTL_IOC_EXPLAIN, sizeof(struct pmuctl_explanation) },
+		{ PMUCTL_IOC_DRIVER, sizeof(struct pmuctl_driver) },
 	};
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++) {

@@ -302,6 +302,56 @@ Test(pmu_hybrid, a_pinned_event_is_not_in_error_where_it_cannot_count)
 	check_stands_still(pinned(slots_u()));
 }
 
+#define TURNS	200u
+
+/* Loop as often as a byte comes, and pass it on. */
+static pid_t take_turns(const int in[2], const int out[2])
+{
+	pid_t pid = fork();
+	char byte;
+
+	if (pid)
+		return pid;
+	for (unsigned int i = 0; i < TURNS; i++) {
+		if (read(in[0], &byte, 1) != 1)
+			_exit(1);
+		user_loop(1000);
+		if (write(out[1], &byte, 1) != 1)
+			_exit(2);
+	}
+	_exit(0);
+}
+
+/* Two children that have the same events exchange what runs, and what does not stands still. */
+Test(pmu_hybrid, children_take_turns_where_an_event_cannot_count)
+{
+	struct perf_event_attr slots = slots_u(), instructions = instructions_u();
+	int there[2], back[2], fd, beside, status;
+	struct counts c;
+	pid_t pid[2];
+
+	pin_here(small);
+	slots.inherit = 1;
+	instructions.inherit = 1;
+	fd = event_open(&slots, 0, -1);
+	beside = event_open(&instructions, 0, -1);
+	cr_assert_eq(pipe(there) | pipe(back), 0);
+	pid[0] = take_turns(there, back);
+	pid[1] = take_turns(back, there);
+	cr_assert_eq(write(there[1], "x", 1), 1);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(waitpid(pid[i], &status, 0), pid[i]);
+		cr_expect_eq(status, 0, "%#x", status);
+	}
+	c = event_read(fd);
+	cr_expect_eq(c.value, 0);
+	cr_expect_eq(c.running, 0);
+	cr_expect_gt(c.enabled, 0);
+	c = event_read(beside);
+	cr_expect_geq(c.value, 2 * TURNS * 1000 * LOOP_INSTRUCTIONS);
+	cr_expect_eq(c.running, c.enabled);
+}
+
 /* The group stands still as a whole. */
 Test(pmu_hybrid, a_group_counts_where_all_of_it_can)
 {

@@ -71,6 +71,21 @@ static inline struct user_read page_read(const volatile user_page *page)
 	return r;
 }
 
+/* Instructions from one read to the next with a loop between; without a retry */
+static inline uint64_t around_loop(const user_page *page, uint64_t n)
+{
+	unsigned int tries = 100;
+	struct user_read a, b;
+
+	do {
+		a = page_read(page);
+		user_loop(n);
+		b = page_read(page);
+	} while ((b.retries || !a.index || !b.index) && --tries);
+	cr_assert(tries, "never undisturbed");
+	return b.value - a.value;
+}
+
 /* ---- Is the instruction allowed? ---- */
 
 static sigjmp_buf fault_jump;
