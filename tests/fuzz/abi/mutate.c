@@ -217,6 +217,66 @@ void mutate_new(struct program *program)
 		insert(program, program->n);
 }
 
+/* Another that joins the one that a call opens, of the same target */
+static void make_join(struct call *call, const struct call *opened)
+{
+	*call = *opened;
+	call->loop = 1;
+	call->fail = 0;
+	call->arg[OPEN_GROUP] = opened->arg[OPEN_EV];
+	call->arg[OPEN_EV] = (opened->arg[OPEN_EV] + 1 + mutate_random(3)) % EVENTS;
+	if (percent(50))
+		make_config(call->arg);
+	if (percent(50))
+		make_sampling(call->arg);
+}
+
+/* Something happens to an event, or to its task, at any time after it has been opened. */
+static void live_on(struct program *program)
+{
+	static const uint8_t ends[] = { WORK_EXEC, WORK_EXEC, WORK_EXEC_SUID, WORK_EXIT };
+	unsigned int from = mutate_random(program->n), at;
+	struct call call = { .loop = 1 }, *opened;
+
+	while (from < program->n && program->call[from].op != OP_OPEN)
+		from++;
+	if (from >= program->n || program->n >= CALLS_MAX)
+		return;
+	at = from + 1 + mutate_random(program->n - from);
+	opened = &program->call[from];
+	switch (mutate_random(6)) {
+	case 0:
+	case 1:
+		make_join(&call, opened);
+		break;
+	case 2:
+		call.op = OP_CLOSE;
+		call.arg[0] = opened->arg[OPEN_EV];
+		break;
+	case 3:
+		call.op = OP_IOCTL;
+		call.arg[IOCTL_EV] = opened->arg[OPEN_EV];
+		call.arg[IOCTL_CMD] = percent(50) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+		call.arg[IOCTL_ARG] = mutate_random(2);
+		break;
+	case 4:
+		call.op = OP_READ;
+		call.arg[READ_EV] = opened->arg[OPEN_EV];
+		call.arg[READ_SIZE] = 4096;
+		break;
+	case 5:
+		if (opened->arg[OPEN_PID] < PID_WHO(C0) || opened->arg[OPEN_PID] > PID_WHO(C2))
+			return;
+		call.op = OP_WORK;
+		call.who = opened->arg[OPEN_PID] - PID_WHO(T0);
+		call.arg[WORK_WHAT] = ends[mutate_random(4)];
+		call.arg[WORK_N] = 1;
+		break;
+	}
+	insert(program, at);
+	program->call[at] = call;
+}
+
 static void change_arg(struct program *program)
 {
 	unsigned int at = mutate_random(program->n), n = 0, i;
@@ -280,8 +340,10 @@ void mutate_change(struct program *program, const struct program *other)
 	do {
 		unsigned int what = mutate_random(100);
 
-		if (!program->n || what < 40)
+		if (!program->n || what < 25)
 			insert(program, mutate_random(program->n + 1));
+		else if (what < 45)
+			live_on(program);
 		else if (what < 65)
 			change_arg(program);
 		else if (what < 75)
