@@ -4,6 +4,7 @@
  * becomes of siblings when members are closed.
  */
 #include "groups.h"
+#include "hybrid.h"
 #include "pmu.h"
 
 #define N	100000ull
@@ -249,11 +250,14 @@ Test(group, a_pinned_event_has_a_counter_at_once)
 /* There was a counter for the leader, there is none for both: they wait for their turn. */
 Test(group, a_sibling_that_finds_no_counter)
 {
-	int leader = group_open(branches_u(), -1);
-	int sibling = group_open(disabled(branches_u()), leader);
 	unsigned int i, n = pmu_general();
 	struct counts a, b;
+	int leader, sibling;
 
+	if (is_hybrid())
+		pin_here(cpu_of_type(CORE_EFFICIENCY)); /* which has the fewest */
+	leader = group_open(branches_u(), -1);
+	sibling = group_open(disabled(branches_u()), leader);
 	for (i = 1; i < n; i++)
 		group_open(branches_u(), -1);
 	user_loop(N);
