@@ -359,20 +359,27 @@ static pid_t start(unsigned int index, uint64_t *seed)
 	fflush(stdout);
 	++*seed;
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		setpgid(0, 0);
 		run_batch(index, root, *seed * 7919 + index);
+	}
 	if (pid < 0)
 		die("fork");
+	setpgid(pid, pid);
 	shared->runner[index].pid = pid;
 	return pid;
 }
 
-/* End one that does not get on. What holds it up is the kernel's to tell. */
+/*
+ * End one that does not get on, and what it has started: a program that was executed with other
+ * rights does not end with its parent. What holds them up is the kernel's to tell.
+ */
 static void end(unsigned int index)
 {
 	pid_t pid = shared->runner[index].pid;
 
-	kill(pid, SIGKILL);
+	if (pid > 0)
+		kill(-pid, SIGKILL);
 	if (__atomic_load_n(&shared->lock, __ATOMIC_SEQ_CST) == pid)
 		unlock();
 }
