@@ -270,11 +270,13 @@ static inline int raw_count_fds(void)
 /* A child that calls @code until a signal ends it, or its parent's end */
 static inline pid_t raw_task(void (*code)(void))
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1); /* that has ended before it could be asked for */
 	for (;;)
 		code();
 }
