@@ -413,6 +413,8 @@ Test(soft_count, children_count_too)
 		child = child_touches(pages, i % 2);
 		after = counted_until_now(fd);
 		cr_expect_geq(child, pages);
-		cr_expect_eq(after.event - before.event, after.own - before.own + child);
+		cr_expect_eq(after.event - before.event, after.own - before.own + child,
+			     "round %u: %lu told, %lu own and %lu of the child", i,
+			     after.event - before.event, after.own - before.own, child);
 	}
 }
