@@ -152,7 +152,7 @@ static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_contex
 	pmuctl_event_copy(child, from);
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
 	if (!pmuctl_inherit_list(child, from, cpu)) {
-		pmuctl_event_free_child(child);
+		pmuctl_event_free_later(child); /* not under the locks of contexts */
 		return NULL;
 	}
 	return child;
