@@ -64,7 +64,7 @@ $(NEED_SETUP): setup
 	@+$(MAKE) --no-print-directory -j$(JOBS) ready-$@
 
 # What of tests/run-vm's options one may choose.
-VM_OPTIONS	= $(if $(ONLY),--only '$(ONLY)') $(if $(ONCE),--once)
+VM_OPTIONS	= $(if $(ONLY),--only '$(ONLY)') $(if $(ONCE),--once) $(if $(ALL),--all)
 
 ready-modules: $(MODULES)
 
@@ -113,7 +113,7 @@ check-all: debug-kernel
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) debug' ready-$@
 
 ready-check-all: guest-files $(UNIT_TESTS)
-	@FORCE=1 tests/run-check style unit vm dkms models debug stress
+	@FORCE=1 tests/run-check style unit vm-all dkms models debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -235,6 +235,6 @@ help:
 	'  make distclean     remove the cache of the laboratory as well' \
 	'' \
 	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
-	'  ONLY=PATTERN only those guest runs or suites (check-vm);' \
+	'  ONLY=PATTERN only those guest runs or suites, ALL=1 the rare ones, too (check-vm);' \
 	'  ONCE=1 do not repeat what fails in a guest; FORCE=1 run what passed before, too;' \
 	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'
