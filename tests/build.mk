@@ -3,10 +3,10 @@
 # How the tests are built.
 #
 #   tests/unit/NAME.c      run on this machine, with sanitizers; Criterion
-#   tests/vm/NAME.c        run in a guest, linked with libpmuctl.a; Criterion
-#   tests/vm/NAME.sh       run in a guest by busybox' sh
+#   tests/vm/AREA/AREA_NAME.c   run in a guest, linked with libpmuctl.a; Criterion
+#   tests/vm/AREA/AREA_NAME.sh  run in a guest by busybox' sh
 #   tests/vm/kmod/NAME.c   kernel modules for them to load, see build.mk there
-#   tests/vm/lib/*.sh      what those have in common
+#   tests/vm/common/       what those have in common
 #   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
 #                          without a C library if its libs are -nostdlib
 #   tests/bench/*.c        one static program for a guest, the benchmark
@@ -18,17 +18,22 @@
 
 UNIT_TESTS	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c))
 VM_PROGRAMS	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/vm/prog/*.c))
-VM_BINARIES	:= $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/vm/*.c))
-VM_SCRIPTS	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/*.sh tests/vm/lib/*.sh))
-VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_PROGRAMS) $(O)/tests/vm/lib/without-libgit2
+VM_SOURCES	:= $(filter-out $(addsuffix /%,$(addprefix tests/vm/,kmod common prog)),$(wildcard tests/vm/*/*.c))
+ifneq ($(wildcard tests/vm/*.[ch] tests/vm/*.sh),)
+$(error $(wildcard tests/vm/*.[ch] tests/vm/*.sh): a suite goes to a folder of tests/vm, its name's first word)
+endif
+VM_BINARIES	:= $(addprefix $(O)/tests/vm/,$(notdir $(basename $(VM_SOURCES))))
+VM_SCRIPTS	:= $(addprefix $(O)/tests/vm/,$(notdir $(filter-out tests/vm/common/%,$(wildcard tests/vm/*/*.sh))))
+VM_SHARED	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/common/*.sh))
+VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(O)/tests/vm/common/without-libgit2
 
-TEST_INCLUDES	:= -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests -Itests/unit/kernel
+TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests -Itests/unit/kernel
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
 
 # "sources:" and "libs:" of the tests, as make variables NAME_sources, NAME_libs.
-$(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/*.c tests/vm/prog/*.c) tests/parts.awk
+$(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/prog/*.c) $(VM_SOURCES) tests/parts.awk
 	@mkdir -p $(@D)
 	@awk -f tests/parts.awk $(filter %.c,$^) </dev/null >$@
 
@@ -59,11 +64,15 @@ $(UNIT_TESTS): $(O)/tests/%: $(O)/sanitized/tests/%.o \
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) -o $@ $(filter %.o,$^) -lcriterion $(tests/$*_libs)
 
-$(VM_BINARIES): $(O)/tests/%: $(O)/guest/tests/%.o $(O)/lib/libpmuctl.a \
-		$$(call parts,guest,$$*)
+# $(call area,SUITE): its folder, the first word of its name
+area		= $(firstword $(subst _, ,$(1)))
+
+$(VM_BINARIES): $(O)/tests/vm/%: $(O)/guest/tests/vm/$$(call area,$$*)/%.o $(O)/lib/libpmuctl.a \
+		$$(call parts,guest,vm/$$(call area,$$*)/$$*)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(O)/lib/libpmuctl.a -lcriterion -lpthread $(tests/$*_libs)
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(O)/lib/libpmuctl.a -lcriterion -lpthread \
+		$(tests/vm/$(call area,$*)/$*_libs)
 
 $(VM_PROGRAMS): $(O)/tests/%: tests/%.c
 	@mkdir -p $(@D)
@@ -80,7 +89,7 @@ $(BENCH): $(BENCH_SOURCES) $(wildcard tests/bench/*.h include/uapi/linux/*.h)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 -static $(TEST_INCLUDES) -o $@ $(BENCH_SOURCES)
 
 # In place of libgit2, by the name under which Criterion asks for it.
-$(O)/tests/vm/lib/without-libgit2: tests/vm/lib/libgit2.c
+$(O)/tests/vm/common/without-libgit2: tests/vm/common/libgit2.c
 	@mkdir -p $@
 	$(call say,LINK,$@)
 	$(Q)name=$$(readelf -d "$$($(CC) -print-file-name=libcriterion.so)" | \
@@ -88,7 +97,11 @@ $(O)/tests/vm/lib/without-libgit2: tests/vm/lib/libgit2.c
 		$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -shared -fPIC -Wl,-soname,"$${name:=libgit2.so}" -o "$@/$$name" $<
 	@touch $@
 
-$(VM_SCRIPTS): $(O)/tests/%: tests/%
+$(VM_SCRIPTS): $(O)/tests/vm/%: tests/vm/$$(call area,$$*)/%
+	@mkdir -p $(@D)
+	@install -m 755 -- $< $@
+
+$(VM_SHARED): $(O)/tests/%: tests/%
 	@mkdir -p $(@D)
 	@install -m 755 -- $< $@
 

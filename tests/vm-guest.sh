@@ -107,7 +107,7 @@ for suite in "$@"; do
 	let_anyone_count
 	case $suite in
 	*.sh)	run "$suite" timeout "$limit" sh "/pmuctl/tests/$suite" ;;
-	*)	run "$suite" env LD_LIBRARY_PATH=/pmuctl/tests/lib/without-libgit2 \
+	*)	run "$suite" env LD_LIBRARY_PATH=/pmuctl/tests/common/without-libgit2 \
 			timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" ;;
 	esac
 	[ "$result" -eq 0 ] || [ -z "${STOP_AT_FAILURE:-}" ] || break

@@ -376,7 +376,7 @@ static bool is_tested(const char *name)
 	return false;
 }
 
-/* No program can make these happen; tests/vm/refuse_call.c says why. The laboratory's CPU
+/* No program can make these happen; tests/vm/refuse/refuse_call.c says why. The laboratory's CPU
  * has no choice of periods of its trace: that is unit pt_config's.
  */
 static bool is_out_of_reach(const char *name)
@@ -397,7 +397,7 @@ Test(explain_sentences, are_tested_in_a_guest)
 	size_t length = 0;
 	glob_t found;
 
-	cr_assert_eq(glob("tests/vm/*.c", 0, NULL, &found), 0);
+	cr_assert_eq(glob("tests/vm/*/*.c", 0, NULL, &found), 0);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		char *text = read_text(found.gl_pathv[i]);
 

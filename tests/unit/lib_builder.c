@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The library's builder: what comes of all that is said, and what is refused with which
- * explanation. Opening is tested in guests, tests/vm/lib_builder.c.
+ * explanation. Opening is tested in guests, tests/vm/lib/lib_builder.c.
  */
 /* sources: lib/src/builder.c lib/src/watch.c lib/src/ring.c lib/src/sampling.c */
 /* sources: lib/src/event.c lib/src/tracepoint.c lib/src/group.c lib/src/device.c lib/src/explain.c */

@@ -10,7 +10,7 @@
  *	next-kernel check
  *		1 if something counts or traces in this kernel, which has not been asked to
  */
-#include "../raw.h"
+#include "raw.h"
 
 #include <sched.h>
 #include <stdarg.h>

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hooks that are set for the whole machine, in the name of any user: opening and closing in a
+ * loop does not set and drop them each time; and what the probe of page faults misses is told.
+ */
+#include "loops.h"
+#include "perm.h"
+
+#include <linux/userfaultfd.h>
+
+#define HOOKS	"/sys/kernel/debug/pmuctl/hooks"
+#define TIMES	300
+/* The least between two times at which one is set, in seconds; the timer may be a tick early */
+#define LINGER	0.9
+
+TestSuite(attack_hooks, .timeout = 300);
+
+/* What is told of a hook */
+static void read_line(const char *name, char *line, size_t size)
+{
+	size_t length = strlen(name);
+	bool found = false;
+	FILE *f = fopen(HOOKS, "re");
+
+	cr_assert_not_null(f, "%s: %m", HOOKS);
+	while (!found && fgets(line, size, f))
+		found = !strncmp(line, name, length) && line[length] == ':';
+	fclose(f);
+	cr_assert(found, "%s", name);
+}
+
+/* The number after a word of it */
+static unsigned long number_of(const char *name, const char *word)
+{
+	char line[256];
+	const char *at;
+
+	read_line(name, line, sizeof(line));
+	at = strstr(line, word);
+	cr_assert_not_null(at, "%s: %s", line, word);
+	return strtoul(at + strlen(word), NULL, 10);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+#define FAULTS	"minor-faults and major-faults"
+
+/* What any user can have; tracepoints are opened by root, as few may. */
+static const struct {
+	const char *name, *tracepoint, *line;
+	uint32_t type;
+	uint64_t config;
+	bool mmap;
+} loops[] = {
+	{ "minor-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
+	{ "major-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
+	{ "page-faults:u", NULL, "page-faults", PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_PAGE_FAULTS, false },
+	{ "dummy:u", NULL, "scheduler", PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_DUMMY, false },
+	{ "dummy:u with mappings", NULL, "mappings", PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_DUMMY, true },
+	{ "a tracepoint", "sched:sched_wakeup", "tracepoints",
+	  PERF_TYPE_TRACEPOINT, 0, false },
+};
+
+static void open_and_close(size_t i)
+{
+	union raw_attr a = raw_attr(loops[i].type, loops[i].config);
+	struct pmuctl_explanation why;
+	struct pmuctl_open request;
+	int fd;
+
+	a.attr.exclude_kernel = !loops[i].tracepoint;
+	a.attr.mmap = loops[i].mmap;
+	request = raw_request(&a, 0, -1, 0, &why);
+	request.tracepoint = (uintptr_t)loops[i].tracepoint;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	cr_assert_geq(fd, 0, "%s: %s", loops[i].name, why.sentence);
+	close(fd);
+}
+
+Test(attack_hooks, a_loop_does_not_set_them_each_time)
+{
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(loops); i++) {
+		unsigned long before = number_of(loops[i].line, "set "), set;
+		double begin = now(), seconds;
+
+		if (!loops[i].tracepoint)
+			cr_assert_eq(setresuid(-1, RAW_USER, -1), 0);
+		for (int n = 0; n < TIMES; n++)
+			open_and_close(i);
+		cr_assert_eq(setresuid(-1, 0, -1), 0);
+		set = number_of(loops[i].line, "set ") - before;
+		seconds = now() - begin;
+		cr_assert_leq(set, 1 + seconds / LINGER, "%s: set %lu times in %f s",
+			      loops[i].name, set, seconds);
+	}
+}
+
+/* It stays, but not for ever. */
+Test(attack_hooks, they_go)
+{
+	char line[256];
+	bool set = true;
+
+	open_and_close(0);
+	while (set) {
+		read_line(FAULTS, line, sizeof(line));
+		set = !strstr(line, "not set");
+		usleep(100000);
+	}
+}
+
+/* And is set again: what lingers, and what has gone, count as they should. */
+Test(attack_hooks, what_lingers_counts)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	const size_t pages = 100;
+
+	attr.exclude_kernel = 1;
+	for (int round = 0; round < 3; round++) {
+		char *memory = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		uint64_t before;
+		int fd;
+
+		cr_assert_neq(memory, MAP_FAILED);
+		cr_assert_eq(madvise(memory, pages * 4096, MADV_NOHUGEPAGE), 0);
+		fd = event_open(&attr, 0, -1);
+		before = event_value(fd);
+		for (size_t i = 0; i < pages; i++)
+			((volatile char *)memory)[i * 4096] = 1;
+		cr_assert_geq(event_value(fd), before + pages);
+		munmap(memory, pages * 4096);
+		close(fd);
+	}
+}
+
+/* ---- Misses ---- */
+
+#define PARKED	600	/* tasks in a page fault at once; the probe can follow 512 */
+#define STACK	(16 << 10)
+
+static char *parking;
+
+static void *park(void *number)
+{
+	((volatile char *)parking)[(size_t)number * 4096] = 1;
+	return NULL;
+}
+
+static void register_parking(int uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register area = {
+		.range = { .start = (uintptr_t)parking, .len = PARKED * 4096ul },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &area))
+		_exit(3);
+}
+
+/* All wait for pages that nobody gives them, and end when this process does. */
+static void park_all(void)
+{
+	pthread_attr_t small;
+	struct uffd_msg message;
+	pthread_t thread;
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	parking = mmap(NULL, PARKED * 4096ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	if (uffd < 0 || parking == MAP_FAILED)
+		_exit(2);
+	register_parking(uffd);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK);
+	for (size_t i = 0; i < PARKED; i++)
+		if (pthread_create(&thread, &small, park, (void *)i))
+			_exit(4);
+	for (size_t i = 0; i < PARKED;) {
+		if (read(uffd, &message, sizeof(message)) != sizeof(message))
+			_exit(5);
+		i += message.event == UFFD_EVENT_PAGEFAULT;
+	}
+}
+
+static void miss_some(void)
+{
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		park_all();
+		_exit(0);
+	}
+	perm_join(pid);
+}
+
+/* What a read of the event says was lost of it */
+static uint64_t lost_of(int fd)
+{
+	uint64_t value[2];
+
+	cr_assert_eq(read(fd, value, sizeof(value)), (ssize_t)sizeof(value), "%m");
+	return value[1];
+}
+
+static int open_faults(uint64_t config, bool inherit, pid_t pid)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, config);
+
+	attr.read_format = PERF_FORMAT_LOST;
+	attr.exclude_kernel = 1;
+	attr.inherit = inherit;
+	return event_open(&attr, pid, -1);
+}
+
+/* To maintainers, and to every reader of what they were missed by */
+Test(attack_hooks, faults_that_are_missed_are_told)
+{
+	unsigned long before = number_of(FAULTS, "missed "), missed;
+	const int fds[] = {
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, true, 0),
+		open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, -1),
+	};
+	int all = open_faults(PERF_COUNT_SW_PAGE_FAULTS, false, 0), late;
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		cr_assert_eq(lost_of(fds[i]), 0);
+	miss_some();
+	missed = number_of(FAULTS, "missed ") - before;
+	cr_assert_geq(missed, PARKED - 512, "%lu", missed);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		cr_expect_eq(lost_of(fds[i]), missed, "%zu: %lu, not %lu", i,
+			     (unsigned long)lost_of(fds[i]), missed);
+
+	/* Not to those who did not miss them */
+	cr_expect_eq(lost_of(all), 0);
+	late = open_faults(PERF_COUNT_SW_PAGE_FAULTS_MIN, false, 0);
+	cr_expect_eq(lost_of(late), 0);
+	close(late);
+	close(all);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	/* Also when the probe has gone meanwhile */
+	cr_assert_geq(number_of(FAULTS, "missed ") - before, missed);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More events than counters: shares, scaled values, pinned and exclusive groups, and the
+ * parameters that reserve counters or forbid that events take turns.
+ *
+ * Branches need a general counter, wherever there are fixed ones.
+ */
+#include "groups.h"
+#include "pmu.h"
+
+#define PARAMETERS	"/sys/module/pmuctl/parameters/"
+#define LONG_TURN_US	50000	/* no rotation during a few rounds */
+#define ROUND		2000000ull	/* of user_loop(): some ms */
+
+/* Run until the clock of the event says so: @ms of its enabled time. */
+static struct counts run_until(int fd, unsigned int ms, uint64_t *rounds)
+{
+	struct counts c;
+
+	do {
+		user_loop(ROUND);
+		*rounds += ROUND;
+		c = event_read(fd);
+	} while (c.enabled < ms * 1000000ull);
+	return c;
+}
+
+static double share(struct counts c)
+{
+	return (double)c.running / c.enabled;
+}
+
+/* With @k equal groups that need all general counters of @size each */
+static void check_shares(unsigned int k, unsigned int size)
+{
+	double smallest = 1, largest = 0, s;
+	int leaders[PMU_MAX] = { -1 }, fds[PMU_MAX];
+	unsigned int i, j, n = 0;
+	uint64_t rounds = 0;
+
+	raw_write_number(PARAMETERS "rotation_us", 1000);
+	for (i = 0; i < k; i++) {
+		leaders[i] = fds[n++] = group_open(branches_u(), -1);
+		for (j = 1; j < size; j++)
+			fds[n++] = group_open(branches_u(), leaders[i]);
+	}
+	/* At least 100 rotations. */
+	run_until(leaders[0], 400, &rounds);
+	for (i = 0; i < k; i++) {
+		s = share(event_read(leaders[i]));
+		smallest = s < smallest ? s : smallest;
+		largest = s > largest ? s : largest;
+	}
+	cr_assert_gt(smallest, 0);
+	cr_assert_lt(largest / smallest, 1.05, "%u groups of %u: %.3f to %.3f", k,
+		     size, smallest, largest);
+	cr_assert_lt(largest, 1.0);
+	while (n--)
+		close(fds[n]);
+}
+
+Test(group_turns, equal_groups_get_equal_shares)
+{
+	unsigned int n = pmu_general();
+
+	check_shares(n + 1, 1);
+	check_shares(3 * n, 1);
+	check_shares(3, n - 1);
+	check_shares(2, n);
+	check_shares(5, n / 2);
+}
+
+/*
+ * Another task takes every other slice of the scheduler, and the slices are about as long
+ * as a turn: whether the timer comes in ours must not matter.
+ */
+Test(group_turns, tasks_that_share_a_cpu_take_turns_too)
+{
+	int leaders[3], i, j, n = pmu_general();
+	struct counts c;
+	uint64_t rounds = 0;
+	pid_t other;
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	other = fork();
+	cr_assert_geq(other, 0);
+	if (!other)
+		for (;;)
+			user_loop(ROUND);
+	for (i = 0; i < 3; i++) {
+		leaders[i] = group_open(branches_u(), -1);
+		for (j = 1; j < n - 1; j++)
+			group_open(branches_u(), leaders[i]);
+	}
+	c = run_until(leaders[0], 1000, &rounds);
+	for (i = 0; i < 3; i++) {
+		c = event_read(leaders[i]);
+		cr_expect(share(c) > 0.30 && share(c) < 0.37, "group %d: %.3f", i,
+			  share(c));
+	}
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
+/*
+ * The same against groups of the CPU that could take all counters for themselves. Who
+ * chooses first changes with the timer and with our slices, which are not in step, so that
+ * the halves are not exact; but nobody gets less than a quarter.
+ */
+Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
+{
+	int of_cpu, of_task, i, n = pmu_general();
+	struct counts c, d;
+	uint64_t rounds = 0;
+	pid_t other;
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	other = fork();
+	cr_assert_geq(other, 0);
+	if (!other)
+		for (;;)
+			user_loop(ROUND);
+	of_cpu = group_try(branches_u(), -1, 0, -1, 0);
+	of_task = group_open(branches_u(), -1);
+	for (i = 1; i < n; i++) {
+		cr_assert_geq(group_try(branches_u(), -1, 0, of_cpu, 0), 0);
+		group_open(branches_u(), of_task);
+	}
+	run_until(of_task, 1000, &rounds);
+	c = event_read(of_task);
+	d = event_read(of_cpu);
+	cr_expect(share(c) > 0.25 && share(c) < 0.75, "the task's: %.3f", share(c));
+	cr_expect(share(d) > 0.6 && share(d) < 0.95, "the CPU's: %.3f", share(d));
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
+Test(group_turns, nobody_waits_while_counters_are_enough)
+{
+	uint64_t configs[PMU_MAX];
+	int fds[PMU_MAX], i, n = pmu_fill(configs);
+	struct counts c;
+
+	for (i = 0; i < n; i++)
+		fds[i] = group_open(user_attr(configs[i]), -1);
+	user_loop(ROUND);
+	for (i = 0; i < n; i++) {
+		c = event_read(fds[i]);
+		cr_assert_eq(c.enabled, c.running, "event %d", i);
+		cr_assert_gt(c.value, 0);
+	}
+}
+
+/* A steady load: three events for each counter, scaled estimates within 2 % */
+Test(group_turns, scaled_values_are_right)
+{
+	uint64_t rounds = 0;
+	struct counts c;
+	double scaled;
+	int fds[PMU_MAX] = { -1 }, i, n = 3 * pmu_general();
+
+	raw_write_number(PARAMETERS "rotation_us", 1000);
+	for (i = 0; i < n; i++)
+		fds[i] = group_open(disabled(branches_u()), -1);
+	for (i = 0; i < n; i++)
+		event_ioctl(fds[i], PERF_EVENT_IOC_ENABLE);
+	run_until(fds[0], 1200, &rounds);
+	for (i = 0; i < n; i++) {
+		c = event_read(fds[i]);
+		scaled = (double)c.value * c.enabled / c.running;
+		cr_expect(scaled > rounds * 0.98 && scaled < rounds * 1.02,
+			  "event %d: %.0f of %lu", i, scaled, rounds);
+	}
+}
+
+Test(group_turns, a_pinned_count_is_exact_among_twenty_others)
+{
+	int fds[20], exact, i;
+	struct counts c;
+
+	raw_write_number(PARAMETERS "rotation_us", 500);
+	exact = group_open(pinned(disabled(branches_u())), -1);
+	for (i = 0; i < 20; i++)
+		fds[i] = group_open(i & 1 ? branches_u() : instructions_u(), -1);
+	bracket(exact, 20 * ROUND);
+	c = event_read(exact);
+	cr_assert_eq(c.value, 20 * ROUND * LOOP_BRANCHES + 1);
+	cr_assert_eq(c.enabled, c.running);
+	for (i = 0; i < 20; i++)
+		cr_assert_gt(event_read(fds[i]).running, 0, "event %d", i);
+}
+
+Test(group_turns, a_pinned_event_takes_a_counter_from_flexible_ones)
+{
+	int flexible[PMU_MAX], fd, i, waiting = 0, n = pmu_general();
+	struct counts before[PMU_MAX], after;
+
+	raw_write_number(PARAMETERS "rotation_us", LONG_TURN_US);
+	for (i = 0; i < n; i++)
+		flexible[i] = group_open(branches_u(), -1);
+	fd = group_open(pinned(branches_u()), -1);
+	for (i = 0; i < n; i++)
+		before[i] = event_read(flexible[i]);
+	user_loop(ROUND);
+	after = event_read(fd);
+	cr_assert_eq(after.enabled, after.running);
+	for (i = 0; i < n; i++)
+		waiting += event_read(flexible[i]).running == before[i].running;
+	cr_assert_eq(waiting, 1);
+}
+
+Test(group_turns, a_pinned_event_without_a_counter_is_in_error)
+{
+	struct counts c;
+	int fds[PMU_MAX], i, n = pmu_general();
+
+	for (i = 0; i <= n; i++)
+		fds[i] = group_open(pinned(branches_u()), -1);
+	user_loop(ROUND);
+	for (i = 0; i < n; i++)
+		cr_assert_eq(read(fds[i], &c, sizeof(c)), (ssize_t)sizeof(c));
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0, "the end of the file tells it");
+
+	/* Enabling it again clears the state, and finds no counter again... */
+	event_ioctl(fds[n], PERF_EVENT_IOC_ENABLE);
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0);
+	/* ...until there is one. */
+	close(fds[0]);
+	cr_assert_eq(read(fds[n], &c, sizeof(c)), 0);
+	event_ioctl(fds[n], PERF_EVENT_IOC_ENABLE);
+	user_loop(ROUND);
+	c = event_read(fds[n]);
+	cr_assert_geq(c.value, ROUND);
+}
+
+Test(group_turns, an_exclusive_group_is_alone)
+{
+	struct perf_event_attr attr = branches_u();
+	uint64_t rounds = 0;
+	struct counts alone, other;
+	int fd, companion;
+
+	raw_write_number(PARAMETERS "rotation_us", 1000);
+	companion = group_open(instructions_u(), -1);
+	attr.exclusive = 1;
+	fd = group_open(attr, -1);
+	run_until(companion, 300, &rounds);
+	alone = event_read(fd);
+	other = event_read(companion);
+	cr_assert_gt(alone.running, 0);
+	cr_assert_gt(other.running, 0);
+	/* Never both: what one ran the other waited, but for the reads in between. */
+	cr_assert_leq(alone.running + other.running, other.enabled * 1.01);
+}
+
+Test(group_turns, overcommit_0_refuses_what_would_have_to_wait)
+{
+	struct pmuctl_info info = raw_info();
+	int fds[PMU_MAX], i, on_cpu, n = info.nr_counters;
+	char sentence[256];
+
+	cr_assert_eq(raw_write_file(PARAMETERS "overcommit", "0"), 0);
+	for (i = 0; i < n; i++)
+		fds[i] = group_open(branches_u(), -1);
+	snprintf(sentence, sizeof(sentence),
+		 "no counter is left: %d events of a task and 0 of CPU 0 are open, on %d general and %u fixed counters that not every event can use: close some, or allow overcommit",
+		 n, n, info.nr_fixed);
+	assert_refused(branches_u(), 0, -1, -1, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
+		       "attr.config", sentence);
+	/* A CPU's events meet those of every task. */
+	cr_assert_eq(group_try(branches_u(), -1, 0, -1, 0), -EBUSY);
+	close(fds[0]);
+	on_cpu = group_try(branches_u(), -1, 0, -1, 0);
+	cr_assert_geq(on_cpu, 0);
+	cr_assert_eq(group_try(branches_u(), 0, -1, -1, 0), -EBUSY);
+	cr_assert_eq(raw_write_file(PARAMETERS "overcommit", "1"), 0);
+	cr_assert_geq(group_try(branches_u(), 0, -1, -1, 0), 0);
+}
+
+Test(group_turns, reserved_counters_are_for_cpus)
+{
+	struct counts task[2], on_cpu[PMU_MAX];
+	int task_fds[2], cpu_fds[PMU_MAX], i, n = pmu_general();
+	uint64_t rounds = 0;
+	char sentence[256];
+
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n + 1), -ERANGE);
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n - 1), 0);
+	raw_write_number(PARAMETERS "rotation_us", 1000);
+	pin_here(0);
+	for (i = 0; i < 2; i++)
+		task_fds[i] = group_open(branches_u(), -1);
+	for (i = 0; i < n - 1; i++) {
+		cpu_fds[i] = group_try(branches_u(), -1, 0, -1, 0);
+		cr_assert_geq(cpu_fds[i], 0);
+	}
+	run_until(task_fds[0], 200, &rounds);
+	for (i = 0; i < 2; i++)
+		task[i] = event_read(task_fds[i]);
+	for (i = 0; i < n - 1; i++)
+		on_cpu[i] = event_read(cpu_fds[i]);
+	/* The two of the task share the one counter that is left. */
+	cr_expect(share(task[0]) + share(task[1]) < 1.02);
+	cr_expect(share(task[0]) > 0.4 && share(task[1]) > 0.4, "%f %f",
+		  share(task[0]), share(task[1]));
+	/* The CPU's may use that one too, and are never without a counter. */
+	for (i = 0; i < n - 1; i++)
+		cr_expect_eq(on_cpu[i].enabled, on_cpu[i].running);
+
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", n), 0);
+	snprintf(sentence, sizeof(sentence),
+		 "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
+		 n);
+	assert_refused(branches_u(), 0, -1, -1, EBUSY,
+		       PMUCTL_WHY_COUNTERS_RESERVED, "attr.config", sentence);
+	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 0), 0);
+}
+
+static void restore_parameters(void)
+{
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	raw_write_number(PARAMETERS "reserve_percpu", 0);
+	raw_write_file(PARAMETERS "overcommit", "1");
+	/* A turn that has begun goes on to its end. */
+	usleep(LONG_TURN_US);
+}
+
+TestSuite(group_turns, .fini = restore_parameters);

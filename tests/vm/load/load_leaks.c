@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nothing is left of events that are closed, in whatever order events, tasks and
+ * openers come to their end: neither memory, nor the PMU, nor a reason to stay loaded.
+ */
+#include "module.h"
+#include "pmu.h"
+
+#include <sys/resource.h>
+
+#define ROUNDS		10000
+#define TASKS		1000
+/*
+ * What the slab caches may grow during @ROUNDS rounds, in KiB: they keep some empty
+ * slabs, and others use them too. One leaked object of 64 bytes a round is 640.
+ */
+#define SLAB_KB_MAX	400
+/* The same for all memory; a task_struct a round is 40,000 and more. */
+#define FREE_KB_MAX	4096
+/* What a cache may show more in use: see check_objects() */
+#define OBJECTS_MAX	200
+
+static void raise_limit(void)
+{
+	struct rlimit limit = { 8192, 8192 };
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0, "%m");
+}
+
+TestSuite(load_leaks, .init = raise_limit);
+
+/* Objects of a slab cache that are in use */
+static long slab_objects(const char *cache)
+{
+	FILE *f = fopen("/proc/slabinfo", "re");
+	char line[512], name[64];
+	long used, found = -1;
+
+	cr_assert_not_null(f);
+	while (found < 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %ld", name, &used) == 2 && !strcmp(name, cache))
+			found = used;
+	fclose(f);
+	cr_assert(found >= 0, "no slab cache %s", cache);
+	return found;
+}
+
+/* Let CPUs give back the free objects that they keep, which would count as used. */
+static void shrink_cache(const char *cache)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", cache);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%s: %m", path);
+	cr_assert_eq(write(fd, "1", 1), 1, "%s: %m", path);
+	close(fd);
+}
+
+static long open_files(void)
+{
+	FILE *f = fopen("/proc/sys/fs/file-nr", "re");
+	long n;
+
+	cr_assert_not_null(f);
+	cr_assert_eq(fscanf(f, "%ld", &n), 1);
+	fclose(f);
+	return n;
+}
+
+struct memory {
+	long slab;	/* KiB */
+	long free;	/* KiB */
+	long events;
+	long tasks;
+	long files;
+};
+
+/* What is freed by RCU needs a moment. */
+static struct memory measure(void)
+{
+	struct memory m;
+
+	sleep_ms(300);
+	m.slab = meminfo("Slab");
+	m.free = meminfo("MemFree");
+	shrink_cache("pmuctl_event");
+	shrink_cache("task_struct");
+	m.events = slab_objects("pmuctl_event");
+	m.tasks = slab_objects("task_struct");
+	m.files = open_files();
+	return m;
+}
+
+/* How often to measure: grace periods take longer when much is to be freed. */
+#define TRIES	200
+
+/*
+ * The slab that a CPU is at counts with its free objects, so some growth is no leak; a
+ * leak is 300 objects or more. An event holds its context, and a
+ * context its task, so of these three the tasks tell most.
+ */
+static void check_objects(const struct memory *before, const char *what)
+{
+	struct memory after = measure();
+	unsigned int i;
+
+	for (i = 0; i < TRIES && (after.tasks - before->tasks >= OBJECTS_MAX ||
+				  after.events - before->events >= OBJECTS_MAX ||
+				  after.files - before->files >= OBJECTS_MAX); i++)
+		after = measure();
+	cr_expect_lt(after.events - before->events, OBJECTS_MAX, "%s: %+ld events",
+		     what, after.events - before->events);
+	cr_expect_lt(after.tasks - before->tasks, OBJECTS_MAX, "%s: %+ld tasks",
+		     what, after.tasks - before->tasks);
+	cr_expect_lt(after.files - before->files, OBJECTS_MAX, "%s: %+ld files",
+		     what, after.files - before->files);
+	cr_expect_eq(module_info().hw_events, 0);
+	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
+}
+
+/* For rounds of the same task: no memory of any kind may go. */
+static void check_memory(const struct memory *before, const char *what)
+{
+	struct memory after = measure();
+	unsigned int i;
+
+	for (i = 0; i < TRIES && (after.slab - before->slab >= SLAB_KB_MAX ||
+				  before->free - after.free >= FREE_KB_MAX); i++)
+		after = measure();
+	cr_expect_lt(after.slab - before->slab, SLAB_KB_MAX, "%s: slabs %+ld KiB",
+		     what, after.slab - before->slab);
+	cr_expect_lt(before->free - after.free, FREE_KB_MAX, "%s: memory %+ld KiB",
+		     what, after.free - before->free);
+	check_objects(before, what);
+}
+
+static void open_and_close(unsigned int rounds, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = instructions_u();
+	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC), fd;
+	struct pmuctl_open request = {
+		.size = sizeof(request), .attr = (uintptr_t)&attr,
+		.pid = pid, .cpu = cpu, .group_fd = -1,
+	};
+
+	while (rounds--) {
+		fd = ioctl(device, PMUCTL_IOC_OPEN, &request);
+		cr_assert(fd >= 0, "%u to go: %m", rounds);
+		close(fd);
+	}
+	close(device);
+}
+
+static void check_rounds(pid_t pid, int cpu, const char *what)
+{
+	struct memory before;
+
+	open_and_close(ROUNDS / 10, pid, cpu); /* what is allocated once */
+	before = measure();
+	open_and_close(ROUNDS, pid, cpu);
+	check_memory(&before, what);
+}
+
+Test(load_leaks, ten_thousand_rounds_on_self)
+{
+	check_rounds(0, -1, "self");
+}
+
+Test(load_leaks, ten_thousand_rounds_on_another_task)
+{
+	struct worker w;
+
+	worker_start(&w, false);
+	check_rounds(w.tid, -1, "another task");
+	worker_end(&w);
+}
+
+Test(load_leaks, ten_thousand_rounds_on_a_cpu)
+{
+	check_rounds(-1, 1, "CPU 1");
+}
+
+Test(load_leaks, ten_thousand_refusals)
+{
+	const char *name;
+	struct perf_event_attr attr = user_attr(pmu_missing_event(&name));
+	struct perf_event_attr fine = instructions_u();
+	struct memory before = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS + ROUNDS / 10; i++) {
+		if (i == ROUNDS / 10)
+			before = measure();
+		switch (i % 3) {
+		case 0:
+			cr_assert_eq(event_try(&attr, 0, -1), -ENOENT);
+			break;
+		case 1:
+			cr_assert_eq(event_try(&fine, 0x3fffff, -1), -ESRCH);
+			break;
+		case 2:
+			cr_assert_eq(event_try(&fine, -2, -1), -EINVAL);
+			break;
+		}
+	}
+	check_memory(&before, "refusals");
+}
+
+/* Events live on when their tasks have ended. */
+static void outlive(unsigned int tasks, int *fd)
+{
+	struct perf_event_attr attr = instructions_u();
+	unsigned int i;
+	int ends[2];
+	pid_t child;
+	char byte;
+
+	for (i = 0; i < tasks; i++) {
+		cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+		child = fork_child();
+		if (!child)
+			_exit(read(ends[0], &byte, 1) != 1);
+		fd[i] = event_open(&attr, child, -1);
+		cr_assert_eq(write(ends[1], "x", 1), 1);
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	for (i = 0; i < tasks; i++) {
+		cr_assert_gt(event_value(fd[i]), 0);
+		close(fd[i]);
+	}
+}
+
+Test(load_leaks, a_thousand_tasks_that_end_before_their_events)
+{
+	static int fd[TASKS];
+	struct memory before;
+
+	outlive(TASKS / 10, fd);
+	before = measure();
+	outlive(TASKS, fd);
+	check_objects(&before, "dead tasks");
+}
+
+/* Openers end, by themselves or killed, with events open on a task that lives on. */
+static void end_openers(unsigned int n, pid_t target)
+{
+	struct perf_event_attr attr = instructions_u();
+	unsigned int i;
+	pid_t child;
+
+	for (i = 0; i < n; i++) {
+		child = fork_child();
+		if (!child) {
+			event_open(&attr, target, -1);
+			event_open(&attr, 0, -1);
+			event_open(&attr, -1, i % 2);
+			if (i % 2)
+				kill(getpid(), SIGKILL);
+			_exit(0);
+		}
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+	}
+}
+
+Test(load_leaks, a_thousand_openers_that_end_before_their_target)
+{
+	struct perf_event_attr attr = instructions_u();
+	struct memory before;
+	struct worker w;
+	int fd;
+
+	worker_start(&w, false);
+	end_openers(TASKS / 10, w.tid);
+	before = measure();
+	end_openers(TASKS, w.tid);
+	check_objects(&before, "dead openers");
+	fd = event_open(&attr, w.tid, -1);
+	cr_expect_eq(worker_count_loop(&w, fd, 1000), 2000);
+	close(fd);
+	worker_end(&w);
+}
+
+Test(load_leaks, killed_opener_gives_the_pmu_back)
+{
+	struct perf_event_attr attr = instructions_u();
+	int ends[2], i, fd;
+	pid_t opener;
+	char byte;
+
+	cr_assert_eq(pipe(ends), 0);
+	opener = fork_child();
+	if (!opener) {
+		for (i = 0; i < 5; i++)
+			event_open(&attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0);
+		if (write(ends[1], "x", 1) == 1)
+			for (;;)
+				user_loop(1000000);
+		_exit(1);
+	}
+	cr_assert_eq(read(ends[0], &byte, 1), 1);
+	cr_expect_eq(module_info().hw_events, 5);
+	cr_expect_eq(perf_try(&attr, 0, -1), -EBUSY);
+	kill(opener, SIGKILL);
+	cr_assert_eq(waitpid(opener, NULL, 0), opener);
+	cr_expect_eq(module_info().hw_events, 0);
+	fd = perf_try(&attr, 0, -1);
+	cr_expect(fd >= 0, "perf: %s", strerror(-fd));
+	close(fd);
+}
+
+/* All at once: a task with events on it is killed together with its opener. */
+Test(load_leaks, group_of_processes_killed_at_once)
+{
+	struct perf_event_attr attr = instructions_u();
+	struct memory before = { 0 };
+	unsigned int round;
+	pid_t opener, target;
+
+	for (round = 0; round < 320; round++) {
+		if (round == 20)
+			before = measure();
+		opener = fork_child();
+		if (!opener) {
+			setpgid(0, 0);
+			target = fork_child();
+			if (!target)
+				for (;;)
+					user_loop(1000);
+			event_open(&attr, target, -1);
+			event_open(&attr, 0, -1);
+			kill(0, SIGKILL);
+		}
+		cr_assert_eq(waitpid(opener, NULL, 0), opener);
+	}
+	check_objects(&before, "killed groups");
+}

@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "pmuctl record" and "pmuctl script --trace" of Processor Trace, in a guest whose CPU has
+# it: what is decoded is what the PMU counts, by perf's decoder and by libipt; pauses,
+# snapshots, what was cut off, refusals. Runs in busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+TRACED=/pmuctl/tests/prog/traced
+ONE_UNAME=/pmuctl/tests/prog/one-uname
+RESUME=raw_syscalls:sys_enter/id=63,aux-action=resume/
+PAUSE=raw_syscalls:sys_exit/id=63,aux-action=pause/
+
+# counted COMMAND...: its instructions in user space, by the PMU
+counted()
+{
+	pmuctl stat -x, -o stat.csv -e instructions:u -- "$@" &&
+		awk -F, '$3 == "instructions:u" { print $1 }' stat.csv
+}
+
+# by_perf FILE: how many instructions perf decodes; an error is a failure
+by_perf()
+{
+	perf script -i "$1" --itrace=i1ie -F event,ip >"$1.perf" 2>"$1.err" || return 1
+	! grep -i error "$1.perf" "$1.err" >&2 || return 1
+	grep -cE '^ *instructions[^ ]*: +[0-9a-f]+$' "$1.perf"
+}
+
+# by_us FILE: how many instructions we decode, without an error
+by_us()
+{
+	pmuctl script -i "$1" --trace=functions >"$1.rows" 2>"$1.said" || return 1
+	! grep 'error:' "$1.rows" >&2 || return 1
+	awk 'NR > 1 { sum += $1 } END { print sum + 0 }' "$1.rows"
+}
+
+is_same()
+{
+	echo "$1, expected $2"
+	[ -n "$2" ] && [ "$1" = "$2" ]
+}
+
+each_instruction_is_decoded_by_perf_and_by_us()
+{
+	want=$(counted "$TRACED" 1 2 3) &&
+		run 0 record -q -i -e intel_pt//u -o u.data "$TRACED" 1 2 3 &&
+		is_same "$(by_perf u.data)" "$want" && is_same "$(by_us u.data)" "$want"
+}
+
+calls_are_those_that_perf_finds()
+{
+	run 0 record -q -i -e intel_pt//u -o c.data "$TRACED" 1 &&
+		perf script -i c.data --itrace=be -F ip,addr,flags >perf.calls &&
+		pmuctl script -i c.data --trace=calls >our.calls || return 1
+	awk '$1 == "call" { print $2, $4 }' perf.calls >perf.pairs
+	awk '$4 == "call" { print $5, $9 }' our.calls >our.pairs
+	[ "$(wc -l <our.pairs)" -gt 10 ] && cmp perf.pairs our.pairs
+}
+
+only_the_one_call_is_in_the_trace()
+{
+	run 0 record -q -i --kcore -e intel_pt/aux-action=start-paused/k -e "$RESUME" -e "$PAUSE" \
+		-o k.data "$ONE_UNAME" || return 1
+	[ "$(by_perf k.data)" -gt 50 ] && [ "$(by_us k.data)" = "$(by_perf k.data)" ] &&
+		grep -q newuname k.data.rows && ! grep getppid k.data.rows
+}
+
+a_snapshot_has_the_end()
+{
+	run 0 record -q -i -S -m ,2 -e intel_pt//u -o s.data "$TRACED" 1 2 3 4 5 6 7 8 9 10 11 12 &&
+		[ "$(by_us s.data)" -gt 100 ] && [ "$(by_perf s.data)" -gt 100 ]
+}
+
+# waiting FIFO COMMAND...: a shell, as process $shell, that waits for a line, then becomes it
+waiting()
+{
+	mkfifo "$1"
+	sh -c 'read -r line <"$0"; exec "$@"' "$@" &
+	shell=$!
+}
+
+# gone PID: it has ended, though its parent may not know yet
+gone()
+{
+	while [ -e "/proc/$1/exe" ]; do usleep 20000; done
+}
+
+# pieces FILE: how many pieces of trace it has
+pieces()
+{
+	perf script -i "$1" -D 2>/dev/null | grep -c 'PERF_RECORD_AUXTRACE size'
+}
+
+a_snapshot_is_taken_at_a_signal()
+{
+	sh -c 'while :; do :; done' &
+	shell=$!
+	pmuctl record -q -i -S -m ,16 -e intel_pt//u -o p.data -p "$shell" >out 2>err &
+	pid=$!
+	until [ -s p.data ]; do usleep 20000; done
+	# Nothing else would be written before the end.
+	until [ "$(stat -c %s p.data)" -gt 40000 ]; do
+		kill -USR2 "$pid"
+		usleep 100000
+	done
+	kill "$shell"
+	wait "$pid"
+	[ "$(pieces p.data)" -gt 1 ] && [ "$(by_us p.data)" -gt 1000 ]
+}
+
+what_is_cut_off_is_told()
+{
+	waiting go "$TRACED" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
+	pmuctl record -q -i -m ,2 -e intel_pt//u -o t.data -p "$shell" >out 2>err &
+	pid=$!
+	# It is described once it is traced. Then nobody reads.
+	appears busybox t.data
+	kill -STOP "$pid"
+	echo >go
+	gone "$shell"
+	kill -CONT "$pid"
+	wait "$pid"
+	says 'the trace was cut off [0-9]+ times, as its buffer was full' || return 1
+	pmuctl script -i t.data --trace=functions >/dev/null 2>err
+	says 'times the trace was cut off, as its buffer was full'
+}
+
+# Programs that start and end, one by exec of another, and all that else runs there
+all_that_runs_is_decoded()
+{
+	run 0 record -q -i -a -m 64,4096 -e intel_pt//u -o w.data \
+		sh -c "for i in 1 2; do $TRACED \$i & sh -c 'exec $TRACED 1'; done; wait" &&
+		ours=$(by_us w.data) && [ "$ours" -gt 10000 ] && is_same "$ours" "$(by_perf w.data)" &&
+		grep -q fibonacci w.data.rows
+}
+
+a_program_that_becomes_another_is_decoded()
+{
+	run 0 record -q -i -e intel_pt//u -o x.data sh -c "exec $TRACED 1 2" &&
+		is_same "$(by_us x.data)" "$(by_perf x.data)" && grep -q fibonacci x.data.rows
+}
+
+# Recordings that perf makes, with the kernel's driver
+those_of_perf_are_decoded()
+{
+	want=$(counted "$TRACED" 1 2 3) &&
+		perf record -q -e intel_pt//u -o a.data "$TRACED" 1 2 3 >out 2>err &&
+		is_same "$(by_us a.data)" "$want" || return 1
+	perf record -q --per-thread -e intel_pt//u -o b.data "$TRACED" 1 2 3 >out 2>err &&
+		is_same "$(by_us b.data)" "$want" || return 1
+	perf record -q -e intel_pt//u -o c.data sh -c "$TRACED 1; $TRACED 1 2 & $TRACED 3; wait" \
+		>out 2>err &&
+		is_same "$(by_us c.data)" "$(by_perf c.data)" || return 1
+	perf record -q -a -e intel_pt//u -o d.data sh -c "$TRACED 1; $TRACED 1 2 & $TRACED 3; wait" \
+		>out 2>err &&
+		is_same "$(by_us d.data)" "$(by_perf d.data)"
+}
+
+# Of a program only the function that is asked for: its first to its last instruction
+a_filter_chooses_addresses()
+{
+	run 0 record -q -i -e intel_pt//u -o all.data "$TRACED" 1 2 3 &&
+		perf script -i all.data --itrace=i1ie -F ip,sym >script 2>/dev/null || return 1
+	awk '$2 == "fibonacci" { print $1 }' script | sort -u >places
+	first=$(head -n 1 places) last=$(tail -n 1 places)
+	echo "from $first to $last"
+	run 0 record -q -i -e intel_pt//u --filter "filter 0x$first/$((0x$last - 0x$first + 1))" \
+		-o some.data "$TRACED" 1 2 3 || return 1
+	pmuctl script -i some.data --trace=functions >rows 2>err
+	cat rows
+	[ "$(awk 'NR > 1 && $1 > 0' rows | wc -l)" -eq 1 ] && grep -q fibonacci rows
+}
+
+what_cannot_be_traced_is_refused()
+{
+	run 2 record -S true && says 'no event traces' &&
+		run 1 record -q -e intel_pt//u -e intel_pt//k true && says 'both trace' &&
+		run 2 record -e instructions/aux-action=pause/ true && says 'no trace is there' &&
+		run 2 record -e intel_pt/aux-action=pause/ true && says 'which has start-paused' &&
+		run 2 record -e intel_pt/period=3/ true && says 'has no period' &&
+		run 2 record -e intel_pt/nonesuch=1/ true && says "has no 'nonesuch'" &&
+		run 2 record -e intel_pt/tsc=2/ true && says 'too large: the most is 1' &&
+		run 2 record -m ,3 -e intel_pt//u true && says 'not a power of two' &&
+		run 0 record -q -e cpu-clock -o n.data true &&
+		run 1 script -i n.data --trace && says 'has no trace' &&
+		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
+}
+
+run_checks counted by_perf by_us is_same waiting gone pieces
