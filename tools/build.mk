@@ -7,6 +7,7 @@
 TOOL_SOURCES	:= $(wildcard tools/*.c)
 TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
 TOOL_MAN	:= $(wildcard man/*.1)
+DEVICE_MAN	:= $(O)/man/pmuctl.4
 # Traces are decoded by libipt, if its headers are there.
 HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT)
@@ -14,7 +15,7 @@ TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) -lpfm -ljansson -lcap -ldw -lelf -lstdc+
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 
 .PHONY: tools install-tools uninstall-tools
-tools: $(O)/tools/pmuctl
+tools: $(O)/tools/pmuctl $(DEVICE_MAN)
 
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -26,17 +27,25 @@ $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(TOOL_LIBS)
 
+# The page of the device is a frame, filled with the comments of the ABI's header.
+$(DEVICE_MAN): man/from-header.awk include/uapi/linux/pmuctl.h man/pmuctl.4.in
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)
+	$(Q)awk -f $^ >$@
+
 # SETCAP=1 lets every user who may execute the tool count all that CAP_PERFMON
 # allows. It drops the capability before it starts a command.
 install-tools: tools
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPLETIONDIR)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man4 \
+		$(DESTDIR)$(COMPLETIONDIR)
 	install -m 755 $(O)/tools/pmuctl $(DESTDIR)$(BINDIR)/pmuctl
 	$(if $(SETCAP),setcap cap_perfmon+ep $(DESTDIR)$(BINDIR)/pmuctl)
 	install -m 644 $(TOOL_MAN) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 $(DEVICE_MAN) $(DESTDIR)$(MANDIR)/man4/
 	install -m 644 tools/completion/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
 
 uninstall-tools:
 	rm -f $(DESTDIR)$(BINDIR)/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
-	rm -f $(TOOL_MAN:man/%=$(DESTDIR)$(MANDIR)/man1/%)
+	rm -f $(TOOL_MAN:man/%=$(DESTDIR)$(MANDIR)/man1/%) $(DESTDIR)$(MANDIR)/man4/pmuctl.4
 
 -include $(TOOL_OBJECTS:.o=.d)

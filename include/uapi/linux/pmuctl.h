@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * The ABI of /dev/pmuctl.
+ * The ABI of /dev/pmuctl. The manual page pmuctl(4) is made of the comments here.
  *
  * Events are described by struct perf_event_attr and spoken of in the words
  * of <linux/perf_event.h>: its PERF_TYPE_*, PERF_COUNT_*, PERF_FORMAT_* and
- * PERF_EVENT_IOC_* are used as they are. This header adds what that one lacks:
- * the ioctls of the device, and explanations of refusals.
+ * PERF_EVENT_IOC_* are used as they are. <linux/pmuctl.h> adds what that one
+ * lacks: the ioctls of the device, and explanations of refusals.
  *
- * Rules for every structure here:
+ * Rules for every structure:
  *
  *  - The first field is @size, set by the caller to sizeof() of the structure
  *    it was compiled with. A shorter (older) structure is extended by zeroes.
@@ -27,8 +27,8 @@
  *
  * Every refusal is explained. PMUCTL_IOC_OPEN fills the caller's buffer;
  * PMUCTL_IOC_EXPLAIN, on the device and on event file descriptors, fetches the
- * explanation of the last refusal on that file descriptor, that of PERF_EVENT_IOC_*
- * and read() included.
+ * explanation of the last refusal on that file descriptor, that of PERF_EVENT_IOC_*,
+ * read() and mmap() included.
  */
 #ifndef _UAPI_LINUX_PMUCTL_H
 #define _UAPI_LINUX_PMUCTL_H
@@ -37,6 +37,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
+/* The device. Everybody may open it; who may count what is decided for each event. */
 #define PMUCTL_DEVICE		"/dev/pmuctl"
 
 /* Grows when something is added; what was there keeps its meaning. */
@@ -77,7 +78,7 @@ struct pmuctl_explanation {
  * The errno that goes with each, and its sentence, are in module/explain/sentences.h.
  */
 enum pmuctl_why {
-	PMUCTL_WHY_NOTHING		= 0,
+	PMUCTL_WHY_NOTHING		= 0,	/* nothing was refused yet */
 
 	/* The call itself */
 	PMUCTL_WHY_SIZE_TOO_SMALL	= 1,	/* EINVAL */
@@ -260,7 +261,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_COUNTING		(1ULL << 0)	/* hardware counting */
 #define PMUCTL_FEATURE_TASK		(1ULL << 1)	/* events that follow a task */
 #define PMUCTL_FEATURE_CPU		(1ULL << 2)	/* events of one CPU */
-#define PMUCTL_FEATURE_ENABLE_ON_EXEC	(1ULL << 3)
+#define PMUCTL_FEATURE_ENABLE_ON_EXEC	(1ULL << 3)	/* attr.enable_on_exec */
 #define PMUCTL_FEATURE_GROUPS		(1ULL << 4)	/* groups, pinned, exclusive */
 #define PMUCTL_FEATURE_MULTIPLEXING	(1ULL << 5)	/* more events than counters */
 #define PMUCTL_FEATURE_ALL_CPUS		(1ULL << 6)	/* pid -1, cpu -1 */
@@ -270,14 +271,14 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_TRACEPOINT	(1ULL << 10)	/* of the kernel and its modules */
 #define PMUCTL_FEATURE_AUX		(1ULL << 16)	/* AUX area tracing on this CPU */
 
-/* Values of pmuctl_info.pmu_kind */
-#define PMUCTL_PMU_NONE			0
+/* Values of pmuctl_info.pmu_kind: which PMU is driven */
+#define PMUCTL_PMU_NONE			0	/* none; pmu_reason says why */
 #define PMUCTL_PMU_INTEL		1	/* architectural, version in pmu_version */
-#define PMUCTL_PMU_AMD			2
+#define PMUCTL_PMU_AMD			2	/* AMD's or Hygon's */
 
 /* Values of pmuctl_info.pmu_owner: who holds the PMU now */
-#define PMUCTL_OWNER_NOBODY		0
-#define PMUCTL_OWNER_PMUCTL		1	/* @hw_events events of ours are open */
+#define PMUCTL_OWNER_NOBODY		0	/* it is free */
+#define PMUCTL_OWNER_PMUCTL		1	/* this module */
 #define PMUCTL_OWNER_OTHER		2	/* the NMI watchdog, or in-tree perf */
 #define PMUCTL_OWNER_UNKNOWN		3	/* not pmuctl; more is told with CAP_PERFMON */
 
@@ -341,8 +342,10 @@ struct pmuctl_info {
 /**
  * struct pmuctl_open - open an event
  * @size: sizeof(struct pmuctl_open).
- * @flags: PERF_FLAG_FD_CLOEXEC, PERF_FLAG_FD_NO_GROUP, which ignores @group_fd, and
- *	PMUCTL_OPEN_PROCESS; the other PERF_FLAG_* are known and refused.
+ * @flags: PERF_FLAG_FD_CLOEXEC; PERF_FLAG_FD_NO_GROUP: @group_fd is no leader;
+ *	PERF_FLAG_FD_OUTPUT: the event writes to the buffer of @group_fd, as after
+ *	PERF_EVENT_IOC_SET_OUTPUT; and PMUCTL_OPEN_PROCESS. PERF_FLAG_PID_CGROUP is known,
+ *	and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it.
  *	If it is longer than what is known here and has unknown bytes that are not
  *	zero, the size that is known is written to its "size" (E2BIG).
@@ -359,10 +362,7 @@ struct pmuctl_info {
  * @tracepoint: address of the name of a tracepoint, "sched:sched_switch" or just
  *	"sched_switch", for PERF_TYPE_TRACEPOINT, where attr.config does not matter; else 0.
  *
- * Returns a new event file descriptor. On it work read(), poll(), and the
- * PERF_EVENT_IOC_* ioctls ENABLE, DISABLE, RESET and ID, and mmap() of one page (shared,
- * offset 0): struct perf_event_mmap_page, with which the thread that the event counts
- * reads its counter without a system call.
+ * A refusal whose explanation cannot be written is EFAULT.
  */
 struct pmuctl_open {
 	__u32		size;
@@ -376,7 +376,7 @@ struct pmuctl_open {
 	__aligned_u64	tracepoint;
 };
 
-/* sizeof(struct pmuctl_open) of its first version, which ends before @tracepoint */
+/* sizeof(struct pmuctl_open) of its first version, which ends before its field tracepoint */
 #define PMUCTL_OPEN_SIZE_VER0	40
 
 /**
@@ -405,8 +405,8 @@ struct pmuctl_cpu_count {
  *	the order of their numbers: all that can ever be online for an event of all CPUs,
  *	its one CPU for an event of one.
  *
- * On event file descriptors. Refused for events of tasks, which are not counted CPU by CPU
- * (EINVAL), and with ENOSPC, @nr being set, if the room is not enough.
+ * Refused for events of tasks, which are not counted CPU by CPU (EINVAL), and with ENOSPC, @nr
+ * being set, if the room is not enough: then as many as there was room for are filled.
  */
 struct pmuctl_read_cpus {
 	__u32		size;
@@ -422,11 +422,11 @@ struct pmuctl_read_cpus {
  * @flags: zero.
  * @index: in: which, from 0 on.
  * @type: attr.type of its events.
- * @config: bits of attr.config that this CPU has.
+ * @config: bits of attr.config that this CPU has; 0 if it cannot use it.
  * @name: as perf calls it, "intel_pt" or "intel_bts".
  * @reason: why this CPU cannot use it, a sentence; empty if it can.
  *
- * On the device; ENOENT if there are not so many.
+ * ENOENT if there are not so many.
  */
 struct pmuctl_driver {
 	__u32		size;
@@ -438,8 +438,8 @@ struct pmuctl_driver {
 	char		reason[208];
 };
 
-/* pmuctl_aux_status.state */
-#define PMUCTL_AUX_IS_PAUSED	(1U << 0)
+/* Bits of pmuctl_aux_status.state */
+#define PMUCTL_AUX_IS_PAUSED	(1U << 0)	/* by an event of its group, or from its start */
 #define PMUCTL_AUX_IS_STALLED	(1U << 1)	/* there is no room for its trace */
 
 /**
@@ -454,7 +454,7 @@ struct pmuctl_driver {
  * @missed: hits of such events that were dropped: in the midst of another hit, in the same
  *	context, or because the event was throttled. Each might have been one of those above.
  *
- * Of an event descriptor.
+ * EINVAL if the event does not trace.
  */
 struct pmuctl_aux_status {
 	__u32		size;
@@ -468,20 +468,67 @@ struct pmuctl_aux_status {
 };
 
 /*
- * The ioctls. The size of the structure is not part of the number: it is in the
+ * The numbers of the ioctls. The size of the structure is not part of the number: it is in the
  * structure.
  */
 #define PMUCTL_IOC_MAGIC	0xe7
 
-#define PMUCTL_IOC_INFO		_IO(PMUCTL_IOC_MAGIC, 0x10)	/* struct pmuctl_info * */
-#define PMUCTL_IOC_OPEN		_IO(PMUCTL_IOC_MAGIC, 0x11)	/* struct pmuctl_open * */
-#define PMUCTL_IOC_EXPLAIN	_IO(PMUCTL_IOC_MAGIC, 0x12)	/* struct pmuctl_explanation * */
-/* Enable, disable all events that the calling thread opened, through any descriptor. */
+/**
+ * define PMUCTL_IOC_INFO - ask what the module and the PMU are
+ *
+ * On the device, with a struct pmuctl_info.
+ */
+#define PMUCTL_IOC_INFO		_IO(PMUCTL_IOC_MAGIC, 0x10)
+
+/**
+ * define PMUCTL_IOC_OPEN - open an event
+ *
+ * On the device, with a struct pmuctl_open. Returns a new event file descriptor.
+ */
+#define PMUCTL_IOC_OPEN		_IO(PMUCTL_IOC_MAGIC, 0x11)
+
+/**
+ * define PMUCTL_IOC_EXPLAIN - fetch the explanation of the last refusal
+ *
+ * On the device or an event file descriptor, with a struct pmuctl_explanation.
+ */
+#define PMUCTL_IOC_EXPLAIN	_IO(PMUCTL_IOC_MAGIC, 0x12)
+
+/**
+ * define PMUCTL_IOC_TASK_ENABLE - enable all events that the calling thread has opened
+ *
+ * On the device, without an argument: through whichever descriptor of the device they were
+ * opened.
+ */
 #define PMUCTL_IOC_TASK_ENABLE	_IO(PMUCTL_IOC_MAGIC, 0x13)
+
+/**
+ * define PMUCTL_IOC_TASK_DISABLE - disable all events that the calling thread has opened
+ *
+ * On the device, likewise.
+ */
 #define PMUCTL_IOC_TASK_DISABLE	_IO(PMUCTL_IOC_MAGIC, 0x14)
-#define PMUCTL_IOC_READ_CPUS	_IO(PMUCTL_IOC_MAGIC, 0x15)	/* struct pmuctl_read_cpus * */
-#define PMUCTL_IOC_DRIVER	_IO(PMUCTL_IOC_MAGIC, 0x18)	/* struct pmuctl_driver * */
-#define PMUCTL_IOC_AUX_STATUS	_IO(PMUCTL_IOC_MAGIC, 0x1a)	/* struct pmuctl_aux_status * */
+
+/**
+ * define PMUCTL_IOC_READ_CPUS - read an event CPU by CPU
+ *
+ * On an event file descriptor, with a struct pmuctl_read_cpus.
+ */
+#define PMUCTL_IOC_READ_CPUS	_IO(PMUCTL_IOC_MAGIC, 0x15)
+
+/**
+ * define PMUCTL_IOC_DRIVER - ask which drivers of AUX area tracing there are
+ *
+ * On the device, with a struct pmuctl_driver.
+ */
+#define PMUCTL_IOC_DRIVER	_IO(PMUCTL_IOC_MAGIC, 0x18)
+
+/**
+ * define PMUCTL_IOC_AUX_STATUS - ask what has become of an event that traces
+ *
+ * On an event file descriptor, with a struct pmuctl_aux_status.
+ */
+#define PMUCTL_IOC_AUX_STATUS	_IO(PMUCTL_IOC_MAGIC, 0x1a)
 
 #if defined(__cplusplus)
 # define PMUCTL_ABI_ASSERT(expr)	static_assert(expr, #expr)
