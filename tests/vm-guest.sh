@@ -21,7 +21,7 @@ result=0
 # leak checks have many others, and are slow.
 leaks=/sys/kernel/debug/kmemleak
 limit=900
-test_limit=600
+test_limit=${TEST_SECONDS:-600}
 if [ -e "$leaks" ]; then
 	limit=2400
 	test_limit=1800
