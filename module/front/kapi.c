@@ -85,23 +85,12 @@ static int check_caller(const struct pmuctl_counter *counter,
 	(BIT_ULL(0) | GENMASK_ULL(7, 2) | BIT_ULL(10) | BIT_ULL(12) | \
 	 GENMASK_ULL(16, 15))
 
-/* aux_start_paused, aux_pause and aux_resume, reserved in the headers of older kernels */
-#define AUX_ACTION_OFFSET	116
-
 static u64 flags_of(const struct perf_event_attr *attr)
 {
 	u64 flags;
 
 	memcpy(&flags, (const u8 *)attr + FLAGS_OFFSET, sizeof(flags));
 	return flags;
-}
-
-static u32 aux_action_of(const struct perf_event_attr *attr)
-{
-	u32 action;
-
-	memcpy(&action, (const u8 *)attr + AUX_ACTION_OFFSET, sizeof(action));
-	return action;
 }
 
 /* What is about records, groups, families and AUX data has no meaning here. */
@@ -126,7 +115,6 @@ static int check_attr(const struct perf_event_attr *attr,
 		{ attr->aux_watermark, "attr.aux_watermark" },
 		{ pmuctl_aux_action(attr), "attr.aux_action" },
 		{ attr->aux_sample_size, "attr.aux_sample_size" },
-		{ aux_action_of(attr), "attr.aux_action" },
 		{ flags_of(attr) & ~FLAGS_MEANT, "attr.flags" },
 	};
 	unsigned int i;
