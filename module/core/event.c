@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: their making and end, and what a user does with one. Where and when an event
- * counts is context.c's.
+ * Events: their making and end. What a user does with one is in event_enable.c and
+ * event_read.c; where and when it counts is context.c's.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
@@ -49,6 +49,27 @@ static void put_pmu(const struct pmuctl_event *event)
 		pmuctl_claim_put(event);
 }
 
+/* Is there room for it, in its group, in its context and on the PMU? */
+static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
+		 struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (leader) {
+		err = pmuctl_admit_to_group(ctx, event, leader, why);
+		if (err)
+			return err;
+		event->leader = leader;
+	} else if (event->aux_action && !event->aux) {
+		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
+	}
+	err = pmuctl_admit_number(ctx, event, why);
+	if (err)
+		return err;
+	return event->aux ? pmuctl_aux_admit(ctx, event, why) :
+		pmuctl_admit(ctx, event, why);
+}
+
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
 static int attach(struct pmuctl_event *event, struct task_struct *task,
 		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
@@ -66,22 +87,9 @@ again:
 		err = PTR_ERR(ctx);
 		goto err_put_pmu;
 	}
-	if (leader) {
-		err = pmuctl_admit_to_group(ctx, event, leader, why);
-		if (err)
-			goto err_put_context;
-		event->leader = leader;
-	} else if (event->aux_action && !event->aux) {
-		err = pmuctl_refuse(why, AUX_LEADER, "group_fd");
-		goto err_put_context;
-	}
-	err = pmuctl_admit_number(ctx, event, why);
+	err = admit(ctx, event, leader, why);
 	if (err)
-		goto err_put_context;
-	err = event->aux ? pmuctl_aux_admit(ctx, event, why) :
-		pmuctl_admit(ctx, event, why);
-	if (err)
-		goto err_put_context;
+		goto err_settle;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
 		/* An exec may have ended that context, but not the task. */
@@ -90,12 +98,12 @@ again:
 			goto again;
 		}
 		err = pmuctl_refuse_ended(task, leader, why);
-		goto err_put_context;
+		goto err_settle;
 	}
 	pmuctl_aux_attached(event);
 	return 0;
 
-err_put_context:
+err_settle:
 	if (event->aux)
 		pmuctl_aux_settle();
 	pmuctl_context_put(ctx);
@@ -104,7 +112,7 @@ err_put_pmu:
 	return err;
 }
 
-/* The reverse; it is off the PMU then. */
+/* The reverse; it is off the PMU before anything else goes. */
 static void detach(struct pmuctl_event *event)
 {
 	pmuctl_context_del(event);
@@ -171,13 +179,14 @@ static int attach_with_hooks(struct pmuctl_event *event,
 			     struct pmuctl_event *leader,
 			     struct pmuctl_explanation *why)
 {
+	const bool hooked = needs_hooks(event, task);
 	int err;
 
 	if (mutex_lock_killable(&pmuctl_mutex))
 		return pmuctl_refuse(why, INTERRUPTED, "");
-	err = pmuctl_hooks_get(event, needs_hooks(event, task), why);
+	err = pmuctl_hooks_get(event, hooked, why);
 	if (err)
-		goto out_unlock;
+		goto err_unlock;
 	note_missed(event);
 
 	/* Not outside of the hooks: registering them takes it too. */
@@ -185,10 +194,32 @@ static int attach_with_hooks(struct pmuctl_event *event,
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
 	if (err)
-		pmuctl_hooks_put(event, needs_hooks(event, task));
-out_unlock:
+		goto err_put_hooks;
+	mutex_unlock(&pmuctl_mutex);
+	return 0;
+
+err_put_hooks:
+	pmuctl_hooks_put(event, hooked);
+err_unlock:
 	mutex_unlock(&pmuctl_mutex);
 	return err;
+}
+
+/* The reverse */
+static void detach_with_hooks(struct pmuctl_event *event)
+{
+	const bool hooked = needs_hooks(event, pmuctl_event_is_of_cpus(event) ?
+					NULL : event->context->task);
+
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	if (event->on_cpu)
+		detach_first_parts(event, -1);
+	else
+		detach(event);
+	cpus_read_unlock();
+	pmuctl_hooks_put(event, hooked);
+	mutex_unlock(&pmuctl_mutex);
 }
 
 static int init_counter(struct pmuctl_event *event,
@@ -234,13 +265,18 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->enable_on_exec = attr->enable_on_exec;
 	event->aux_action = pmuctl_aux_action(attr);
 	err = init_counter(event, attr, tp, why);
-	if (!err && !event->aux)
+	if (err)
+		goto err_free;
+	if (!event->aux) {
 		err = pmuctl_sampling_alloc(event, attr, why);
-	if (err) {
-		kmem_cache_free(event_cache, event);
-		return ERR_PTR(err);
+		if (err)
+			goto err_free;
 	}
 	return event;
+
+err_free:
+	kmem_cache_free(event_cache, event);
+	return ERR_PTR(err);
 }
 
 /* An event, or its own tally, is not used any more. The memory goes with the second of both. */
@@ -285,17 +321,23 @@ static void dealloc_root(struct pmuctl_event *event)
 	pmuctl_event_free_later(event);
 }
 
-/* The memory of an event that is not attached */
-static void dealloc_event(struct pmuctl_event *event)
+/* As many of its parts as there are */
+static void dealloc_parts(struct pmuctl_event *event)
 {
 	int cpu;
 
-	if (event->on_cpu) {
-		for_each_possible_cpu(cpu)
-			if (event->on_cpu[cpu])
-				dealloc_root(event->on_cpu[cpu]);
-		kfree(event->on_cpu);
-	}
+	if (!event->on_cpu)
+		return;
+	for_each_possible_cpu(cpu)
+		if (event->on_cpu[cpu])
+			dealloc_root(event->on_cpu[cpu]);
+	kfree(event->on_cpu);
+}
+
+/* The memory of an event that is not attached, with as much of equip() as there is */
+static void dealloc_event(struct pmuctl_event *event)
+{
+	dealloc_parts(event);
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
@@ -370,6 +412,23 @@ static int alloc_parts(struct pmuctl_event *event,
 	return 0;
 }
 
+/* What an event has beside itself; what there is on an error goes with dealloc_event(). */
+static int equip(struct pmuctl_event *event, struct task_struct *task,
+		 struct pmuctl_event *leader, const struct perf_event_attr *attr,
+		 struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (writes_records(attr)) {
+		err = make_output(event, attr, why);
+		if (err)
+			return err;
+	}
+	if (task)
+		return pmuctl_inherit_alloc(event, leader, attr, why);
+	return event->cpu < 0 ? alloc_parts(event, attr, why) : 0;
+}
+
 struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 const struct perf_event_attr *attr,
 					 struct pmuctl_tp *tp, unsigned int flags,
@@ -377,7 +436,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 					 struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
-	int err = 0;
+	int err;
 
 	event = alloc_event(attr, tp, atomic64_inc_return(&last_id), cpu, why);
 	if (IS_ERR(event)) {
@@ -387,45 +446,33 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
 	event->claims = flags & PMUCTL_EVENT_CLAIMS;
 	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
-	if (event->aux && !task && cpu < 0)
+	if (event->aux && !task && cpu < 0) {
 		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
-	if (!err && writes_records(attr))
-		err = make_output(event, attr, why);
-	if (!err && task)
-		err = pmuctl_inherit_alloc(event, leader, attr, why);
-	if (!err && !task && cpu < 0)
-		err = alloc_parts(event, attr, why);
-	if (!err)
-		err = attach_with_hooks(event, task, leader, why);
-	if (err) {
-		dealloc_event(event);
-		return ERR_PTR(err);
+		goto err_dealloc;
 	}
+	err = equip(event, task, leader, attr, why);
+	if (err)
+		goto err_dealloc;
+	err = attach_with_hooks(event, task, leader, why);
+	if (err)
+		goto err_dealloc;
 	if (!event->soft)
 		atomic_inc(&nr_events);
 	return event;
+
+err_dealloc:
+	dealloc_event(event);
+	return ERR_PTR(err);
 }
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
-	bool hooked = needs_hooks(event, pmuctl_event_is_of_cpus(event) ?
-					 NULL : event->context->task);
-
 	if (!event->soft)
 		atomic_dec(&nr_events);
 	/* There may be many children: nobody else waits for those. */
 	if (event->inherit.root)
 		pmuctl_inherit_close(event);
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
-	if (event->on_cpu)
-		detach_first_parts(event, -1);
-	else
-		detach(event);
-	cpus_read_unlock();
-	pmuctl_hooks_put(event, hooked);
-	mutex_unlock(&pmuctl_mutex);
-
+	detach_with_hooks(event);
 	dealloc_event(event);
 }
 
@@ -474,82 +521,6 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 void pmuctl_event_free_child(struct pmuctl_event *child)
 {
 	dealloc_one(child);
-}
-
-/**
- * struct event_switch - what set_enabled() wants
- * @event: which event.
- * @group: all of its group are meant.
- * @enabled: on or off.
- */
-struct event_switch {
-	struct pmuctl_event *event;
-	bool group;
-	bool enabled;
-};
-
-static bool switch_events(struct pmuctl_cpuctx *pc, void *arg)
-{
-	const struct event_switch *want = arg;
-	struct pmuctl_event *each;
-	bool changed = false;
-
-	if (want->event->ended)
-		return false;
-	for_each_meant(each, want->event, want->group) {
-		changed |= each->enabled != want->enabled || each->error;
-		if (each->sampling)
-			changed |= pmuctl_sampling_refresh(each);
-		each->enabled = want->enabled;
-		each->error = false;
-		pmuctl_inherit_follows(each);
-	}
-	want->event->context->clone_id = 0;
-	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
-}
-
-static void set_enabled(struct pmuctl_event *event, bool group, bool enabled)
-{
-	struct event_switch want = {
-		.event = event, .group = group, .enabled = enabled,
-	};
-
-	pmuctl_context_change(event->context, switch_events, &want);
-}
-
-void pmuctl_event_switch_child(struct pmuctl_event *child, bool group,
-			       bool enabled)
-{
-	set_enabled(child, group, enabled);
-}
-
-static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
-{
-	int cpu;
-
-	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
-		set_enabled(event, group, enabled);
-		pmuctl_inherit_set_enabled(event, group, enabled);
-		pmuctl_inherit_unlock(event);
-		return;
-	}
-	if (!event->on_cpu) {
-		set_enabled(event, group, enabled);
-		return;
-	}
-	for_each_possible_cpu(cpu)
-		set_enabled(event->on_cpu[cpu], group, enabled);
-}
-
-void pmuctl_event_enable(struct pmuctl_event *event, bool group)
-{
-	set_enabled_all(event, group, true);
-}
-
-void pmuctl_event_disable(struct pmuctl_event *event, bool group)
-{
-	set_enabled_all(event, group, false);
 }
 
 unsigned int pmuctl_event_number(void)
