@@ -341,7 +341,6 @@ static void dealloc_event(struct pmuctl_event *event)
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
-	pmuctl_tp_free(event->sw.tp);
 	dealloc_root(event);
 }
 
@@ -439,10 +438,8 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	int err;
 
 	event = alloc_event(attr, tp, atomic64_inc_return(&last_id), cpu, why);
-	if (IS_ERR(event)) {
-		pmuctl_tp_free(tp);
+	if (IS_ERR(event))
 		return event;
-	}
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
 	event->claims = flags & PMUCTL_EVENT_CLAIMS;
 	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
@@ -467,6 +464,8 @@ err_dealloc:
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
+	struct pmuctl_tp *tp = event->sw.tp;
+
 	if (!event->soft)
 		atomic_dec(&nr_events);
 	/* There may be many children: nobody else waits for those. */
@@ -474,6 +473,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 		pmuctl_inherit_close(event);
 	detach_with_hooks(event);
 	dealloc_event(event);
+	pmuctl_tp_free(tp);
 }
 
 /* ---- Children; mostly in hooks, where nothing may sleep ---- */

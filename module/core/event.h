@@ -213,7 +213,7 @@ struct pmuctl_counts {
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check().
- * @tp: if @attr is of a tracepoint: which; the event's, or freed.
+ * @tp: if @attr is of a tracepoint: which; the event's, but on an error the caller's still.
  * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
  *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
  *	PMUCTL_EVENT_UNLIMITED: its opener may have any number in one context.

@@ -14,7 +14,11 @@
 #include "aux/aux.h"
 #include "compat/uninitialized.h"
 #include "front/front.h"
-#include "soft/tracepoint.h"
+
+int pmuctl_copy_sized(void *dst, size_t known, const void __user *src, u32 size)
+{
+	return size > PAGE_SIZE ? -E2BIG : copy_struct_from_user(dst, known, src, size);
+}
 
 int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 			  const void __user *src, u32 *size,
@@ -26,8 +30,7 @@ int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
 		return pmuctl_refuse(why, BAD_POINTER, "");
 	if (*size < least)
 		return pmuctl_refuse(why, SIZE_TOO_SMALL, "size", *size, least);
-	err = *size > PAGE_SIZE ? -E2BIG :
-	      copy_struct_from_user(dst, known, src, *size);
+	err = pmuctl_copy_sized(dst, known, src, *size);
 	if (err == -E2BIG)
 		return pmuctl_refuse(why, SIZE_TOO_BIG, "size", *size, known);
 	if (err)
@@ -145,128 +148,18 @@ static long ioctl_info(struct pmuctl_last *last, void __user *arg,
 	return pmuctl_copy_back(arg, size, &info, sizeof(info), why);
 }
 
-static int copy_attr(union pmuctl_attr *attr, void __user *user,
-		     struct pmuctl_explanation *why)
-{
-	u32 __user *size_field = user + offsetof(struct perf_event_attr, size);
-	u32 size;
-	int err;
-
-	if (get_user(size, size_field))
-		return pmuctl_refuse(why, BAD_POINTER, "attr");
-	if (!size)
-		size = PERF_ATTR_SIZE_VER0;
-	if (size < PERF_ATTR_SIZE_VER0) {
-		if (put_user(PMUCTL_ATTR_SIZE, size_field))
-			return pmuctl_refuse(why, BAD_POINTER, "attr");
-		return pmuctl_refuse(why, ATTR_TOO_SMALL, "attr.size", size,
-				     PERF_ATTR_SIZE_VER0);
-	}
-	err = size > PAGE_SIZE ? -E2BIG :
-	      copy_struct_from_user(attr, sizeof(*attr), user, size);
-	if (err == -E2BIG) {
-		if (put_user(PMUCTL_ATTR_SIZE, size_field))
-			return pmuctl_refuse(why, BAD_POINTER, "attr");
-		return pmuctl_refuse(why, ATTR_TOO_BIG, "attr.size", size,
-				     PMUCTL_ATTR_SIZE);
-	}
-	if (err)
-		return pmuctl_refuse(why, BAD_POINTER, "attr");
-	return 0;
-}
-
-static int check_flags(const struct pmuctl_open *open,
-		       struct pmuctl_explanation *why)
-{
-	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
-			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC |
-			  PMUCTL_OPEN_PROCESS;
-
-	if (open->flags & ~known)
-		return pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", open->flags,
-				     known);
-	if (open->flags & PERF_FLAG_PID_CGROUP)
-		return pmuctl_refuse(why, FLAG_UNSUPPORTED, "flags",
-				     open->flags, "PID_CGROUP");
-	return 0;
-}
-
-/* The name of the tracepoint, if it is one */
-static int copy_name(char *name, const struct perf_event_attr *attr,
-		     const struct pmuctl_open *open,
-		     struct pmuctl_explanation *why)
-{
-	long length;
-
-	if (attr->type != PERF_TYPE_TRACEPOINT)
-		return open->tracepoint ?
-			pmuctl_refuse(why, NAME_UNUSED, "tracepoint") : 0;
-	if (!open->tracepoint)
-		return pmuctl_refuse(why, NAME_MISSING, "tracepoint");
-	length = strncpy_from_user(name, u64_to_user_ptr(open->tracepoint),
-				   PMUCTL_TRACEPOINT_NAME_MAX);
-	if (length < 0)
-		return pmuctl_refuse(why, BAD_POINTER, "tracepoint");
-	if (length == PMUCTL_TRACEPOINT_NAME_MAX)
-		return pmuctl_refuse(why, NAME_LONG, "tracepoint",
-				     PMUCTL_TRACEPOINT_NAME_MAX - 1);
-	return 0;
-}
-
-static long do_open(const struct pmuctl_open *open,
-		    struct pmuctl_explanation *why)
-{
-	char name[PMUCTL_TRACEPOINT_NAME_MAX] pmuctl_uninitialized;
-	union pmuctl_attr attr pmuctl_uninitialized;
-	int err;
-
-	err = check_flags(open, why);
-	if (err)
-		return err;
-	err = copy_attr(&attr, u64_to_user_ptr(open->attr), why);
-	if (err)
-		return err;
-	err = pmuctl_attr_check(&attr, why);
-	if (err)
-		return err;
-	err = copy_name(name, &attr.attr, open, why);
-	if (err)
-		return err;
-	return pmuctl_event_fd_open(&attr.attr, open->tracepoint ? name : NULL,
-				    open, why);
-}
-
-/* As much of the explanation as the caller's buffer takes, its strings ended */
-static int tell(const struct pmuctl_open *open,
-		const struct pmuctl_explanation *why)
-{
-	struct pmuctl_explanation out = *why;
-	u32 size = min_t(u32, open->explanation_size, sizeof(out));
-	char *bytes = (char *)&out;
-
-	if (!size)
-		return 0;
-	if (size > offsetof(struct pmuctl_explanation, field))
-		bytes[size - 1] = '\0';
-	return copy_to_user(u64_to_user_ptr(open->explanation), bytes, size) ?
-		-EFAULT : 0;
-}
-
 static long ioctl_open(struct pmuctl_last *last, void __user *arg,
 		       struct pmuctl_explanation *why)
 {
 	struct pmuctl_open open pmuctl_uninitialized;
 	u32 size;
-	long ret;
+	int err;
 
-	ret = pmuctl_copy_versioned(&open, sizeof(open), PMUCTL_OPEN_SIZE_VER0,
+	err = pmuctl_copy_versioned(&open, sizeof(open), PMUCTL_OPEN_SIZE_VER0,
 				    arg, &size, why);
-	if (ret)
-		return ret;
-	ret = do_open(&open, why);
-	if (ret < 0 && tell(&open, why))
-		return pmuctl_refuse(why, BAD_POINTER, "explanation");
-	return ret;
+	if (err)
+		return err;
+	return pmuctl_event_open(&open, why);
 }
 
 static long ioctl_explain(struct pmuctl_last *last, void __user *arg,

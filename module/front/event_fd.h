@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of event file descriptors share: event_fd.c makes and ends them and
- * reads, event_fd_ioctl.c has their ioctls, event_fd_mmap.c maps them.
+ * What the files of event file descriptors share: event_open.c makes them, event_fd.c reads
+ * and ends them, event_fd_ioctl.c has their ioctls, event_fd_mmap.c maps them.
  */
 #ifndef PMUCTL_EVENT_FD_H
 #define PMUCTL_EVENT_FD_H
@@ -28,6 +28,11 @@ struct event_file {
 	struct pmuctl_last last;
 };
 
+extern const struct file_operations pmuctl_event_fops;
+
+/* End an event, with all else that @ef has already; it is on no list. NULL is fine. Process. */
+void pmuctl_event_file_free(struct event_file *ef);
+
 /* event_fd_opener.c: what the current thread has opened, with a reference; NULL if that is nothing,
  * or, of a @new one, without memory. Process, may sleep, as the others.
  */
@@ -41,7 +46,7 @@ void pmuctl_opener_del(struct event_file *ef);
 /**
  * pmuctl_event_fd_get() - the event of a file descriptor
  * @fd: of the caller.
- * @file: is filled; to be given to fput(), as long the event stays open.
+ * @file: is filled if there is one; to be given to fput(), as long the event stays open.
  *
  * Context: Process.
  * Return: the event; NULL if it is no event file descriptor.

@@ -45,6 +45,18 @@ int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
 		      struct pmuctl_explanation *why);
 
 /**
+ * pmuctl_copy_sized() - copy a structure of the size that the user has it in
+ * @dst: gets it, zero-extended.
+ * @known: sizeof(*dst).
+ * @src: the user's.
+ * @size: its.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, -E2BIG: what is beyond @known is not zero, or @size is more than a page; -EFAULT.
+ */
+int pmuctl_copy_sized(void *dst, size_t known, const void __user *src, u32 size);
+
+/**
  * pmuctl_copy_versioned() - copy a structure that starts with its size from user space
  * @dst: gets it, zero-extended.
  * @known: sizeof(*dst).
@@ -89,18 +101,14 @@ int pmuctl_dev_init(void);
 void pmuctl_dev_exit(void);
 
 /**
- * pmuctl_event_fd_open() - everything about an open but the copying of its structures
- * @name: of the tracepoint, if @attr is of one; else NULL.
- * @attr: validated.
- * @open: target, group and flags as the user gave them; the flags are supported ones.
- * @why: filled on refusal.
+ * pmuctl_event_open() - PMUCTL_IOC_OPEN: event_open.c
+ * @open: as the user gave it.
+ * @why: filled on refusal; the user's buffer for it is too.
  *
  * Context: Process, may sleep.
  * Return: a file descriptor, or -errno.
  */
-int pmuctl_event_fd_open(const struct perf_event_attr *attr, const char *name,
-			 const struct pmuctl_open *open,
-			 struct pmuctl_explanation *why);
+long pmuctl_event_open(const struct pmuctl_open *open, struct pmuctl_explanation *why);
 
 /**
  * pmuctl_event_fd_mmap() - map the page of an event, or its buffer

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PMUCTL_IOC_OPEN: from what the caller says to an event with a descriptor. Process context.
+ *
+ * An open goes through steps, each of which may refuse it. What they get on the way is in
+ * struct open_request; what of that nobody else has taken over is given back by finish(), and
+ * nowhere else.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/capability.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/pid.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat/uninitialized.h"
+#include "core/threads.h"
+#include "front/event_fd.h"
+#include "soft/tracepoint.h"
+
+/**
+ * struct open_request - an open that is under way
+ *
+ * What is asked for, and who is told:
+ * @open: the call's structure, all of it; the caller's.
+ * @why: filled on refusal; the caller's.
+ * @attr: copied by copy_attr().
+ * @name: of the tracepoint if @open has one: copied by copy_name().
+ *
+ * What there is of it, in the order in which it comes; NULL, and -1, until then, and again when
+ * somebody else has it:
+ * @quota: in which it is counted, from count_it(); NULL too if it is in none. Taken over by @ef.
+ * @task: whom it counts, from find_target(); NULL for all of a CPU. Referenced.
+ * @tp: from find_tracepoint(). Taken over by @event.
+ * @group: the file at @open->group_fd, from find_group(), so that @leader stays open. Referenced.
+ * @leader: its event.
+ * @event: from create(). Taken over by @ef.
+ * @ef: from make_file(). Taken over by the file.
+ * @fd: from install(). Taken over by the caller.
+ */
+struct open_request {
+	const struct pmuctl_open *open;
+	struct pmuctl_explanation *why;
+	union pmuctl_attr attr;
+	char name[PMUCTL_TRACEPOINT_NAME_MAX];
+
+	struct pmuctl_quota *quota;
+	struct task_struct *task;
+	struct pmuctl_tp *tp;
+	struct file *group;
+	struct pmuctl_event *leader;
+	struct pmuctl_event *event;
+	struct event_file *ef;
+	int fd;
+};
+
+/* Give back, the last first, what nobody has taken over. */
+static void finish(struct open_request *r)
+{
+	if (r->fd >= 0)
+		put_unused_fd(r->fd);
+	pmuctl_event_file_free(r->ef);
+	if (r->event)
+		pmuctl_event_free(r->event);
+	if (r->group)
+		fput(r->group);
+	pmuctl_tp_free(r->tp);
+	if (r->task)
+		put_task_struct(r->task);
+	pmuctl_quota_put(r->quota);
+}
+
+/* ---- What is asked for ---- */
+
+static bool is_of_process(const struct open_request *r)
+{
+	return r->open->flags & PMUCTL_OPEN_PROCESS;
+}
+
+static int check_flags(struct open_request *r)
+{
+	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
+			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC |
+			  PMUCTL_OPEN_PROCESS;
+	const u32 flags = r->open->flags;
+
+	if (flags & ~known)
+		return pmuctl_refuse(r->why, FLAGS_UNKNOWN, "flags", flags, known);
+	if (flags & PERF_FLAG_PID_CGROUP)
+		return pmuctl_refuse(r->why, FLAG_UNSUPPORTED, "flags", flags, "PID_CGROUP");
+	return 0;
+}
+
+static int copy_attr(struct open_request *r)
+{
+	void __user *user = u64_to_user_ptr(r->open->attr);
+	u32 __user *size_field = user + offsetof(struct perf_event_attr, size);
+	u32 size;
+	int err;
+
+	if (get_user(size, size_field))
+		return pmuctl_refuse(r->why, BAD_POINTER, "attr");
+	if (!size)
+		size = PERF_ATTR_SIZE_VER0;
+	if (size < PERF_ATTR_SIZE_VER0) {
+		if (put_user(PMUCTL_ATTR_SIZE, size_field))
+			return pmuctl_refuse(r->why, BAD_POINTER, "attr");
+		return pmuctl_refuse(r->why, ATTR_TOO_SMALL, "attr.size", size,
+				     PERF_ATTR_SIZE_VER0);
+	}
+	err = pmuctl_copy_sized(&r->attr, sizeof(r->attr), user, size);
+	if (err == -E2BIG) {
+		if (put_user(PMUCTL_ATTR_SIZE, size_field))
+			return pmuctl_refuse(r->why, BAD_POINTER, "attr");
+		return pmuctl_refuse(r->why, ATTR_TOO_BIG, "attr.size", size,
+				     PMUCTL_ATTR_SIZE);
+	}
+	return err ? pmuctl_refuse(r->why, BAD_POINTER, "attr") : 0;
+}
+
+static int check_attr(struct open_request *r)
+{
+	return pmuctl_attr_check(&r->attr, r->why);
+}
+
+/* The name of the tracepoint, if it is one */
+static int copy_name(struct open_request *r)
+{
+	const u64 user = r->open->tracepoint;
+	long length;
+
+	if (r->attr.attr.type != PERF_TYPE_TRACEPOINT)
+		return user ? pmuctl_refuse(r->why, NAME_UNUSED, "tracepoint") : 0;
+	if (!user)
+		return pmuctl_refuse(r->why, NAME_MISSING, "tracepoint");
+	length = strncpy_from_user(r->name, u64_to_user_ptr(user), sizeof(r->name));
+	if (length < 0)
+		return pmuctl_refuse(r->why, BAD_POINTER, "tracepoint");
+	if (length == PMUCTL_TRACEPOINT_NAME_MAX)
+		return pmuctl_refuse(r->why, NAME_LONG, "tracepoint",
+				     PMUCTL_TRACEPOINT_NAME_MAX - 1);
+	return 0;
+}
+
+/* ---- Who asks, and for whom ---- */
+
+static int count_it(struct open_request *r)
+{
+	struct pmuctl_quota *quota = pmuctl_quota_get(r->why);
+
+	if (IS_ERR(quota))
+		return PTR_ERR(quota);
+	r->quota = quota;
+	return 0;
+}
+
+/* Of a process any thread that lives is as good as the one that was named. */
+static void choose_thread(struct open_request *r)
+{
+	struct task_struct *alive = pmuctl_thread_get_alive(r->task);
+
+	put_task_struct(r->task);
+	r->task = alive;
+}
+
+static int find_target(struct open_request *r)
+{
+	const int pid = r->open->pid, cpu = r->open->cpu;
+	struct pid *id;
+
+	if (is_of_process(r) && !r->attr.attr.inherit)
+		return pmuctl_refuse(r->why, PROCESS_INHERIT, "attr.inherit");
+	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
+	    (cpu >= 0 && !cpu_possible(cpu)))
+		return pmuctl_refuse(r->why, CPU_INVALID, "cpu", cpu, nr_cpu_ids - 1);
+	if (pid < -1)
+		return pmuctl_refuse(r->why, PID_INVALID, "pid", pid);
+	if (pid == -1 && is_of_process(r))
+		return pmuctl_refuse(r->why, PROCESS_PID, "pid", pid);
+	if (pid == -1)
+		return 0;
+	if (pid) {
+		id = find_get_pid(pid);
+		r->task = id ? get_pid_task(id, PIDTYPE_PID) : NULL;
+		put_pid(id);
+	} else {
+		r->task = get_task_struct(current);
+	}
+	if (!r->task)
+		return pmuctl_refuse(r->why, NO_SUCH_TASK, "pid", pid);
+	if (is_of_process(r))
+		choose_thread(r);
+	return 0;
+}
+
+static int find_tracepoint(struct open_request *r)
+{
+	struct pmuctl_tp *tp;
+
+	if (!r->open->tracepoint)
+		return 0;
+	tp = pmuctl_tp_alloc(r->name, r->why);
+	if (IS_ERR(tp))
+		return PTR_ERR(tp);
+	r->tp = tp;
+	return 0;
+}
+
+/* FD_NO_GROUP with FD_OUTPUT wants the buffer at group_fd, not the group. */
+static int find_group(struct open_request *r)
+{
+	const u32 flags = r->open->flags;
+
+	if (r->open->group_fd == -1 ||
+	    (flags & PERF_FLAG_FD_NO_GROUP && !(flags & PERF_FLAG_FD_OUTPUT)))
+		return 0;
+	r->leader = pmuctl_event_fd_get(r->open->group_fd, &r->group);
+	if (!r->leader)
+		return pmuctl_refuse(r->why, GROUP_FD, "group_fd", r->open->group_fd);
+	return 0;
+}
+
+/* May the caller open it, for each thread if it is of a process? These can differ. */
+static int check_permission(struct open_request *r)
+{
+	const struct perf_event_attr *attr = &r->attr.attr;
+	struct pmuctl_threads *threads;
+	unsigned int i;
+	int err;
+
+	err = pmuctl_may_open(attr, r->task, r->open->pid, r->why);
+	if (err || !is_of_process(r) || perfmon_capable())
+		return err;
+	threads = pmuctl_threads_get(r->task);
+	if (!threads)
+		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	for (i = 0; i < threads->n && !err; i++) {
+		err = pmuctl_may_open(attr, threads->task[i], r->open->pid, r->why);
+		if (err == -ESRCH)
+			err = 0; /* it has ended meanwhile */
+	}
+	pmuctl_threads_put(threads);
+	return err;
+}
+
+/* ---- The event ---- */
+
+static bool is_foreign(const struct open_request *r)
+{
+	return r->task && !same_thread_group(r->task, current);
+}
+
+/* An event that counts all that it is to. One of somebody else's task does not count yet. */
+static int create(struct open_request *r)
+{
+	const struct perf_event_attr *attr = &r->attr.attr;
+	struct pmuctl_event *leader = r->open->flags & PERF_FLAG_FD_NO_GROUP ?
+				      NULL : r->leader;
+	struct pmuctl_event *event;
+	unsigned int flags = 0;
+
+	if (!attr->disabled && !is_foreign(r))
+		flags |= PMUCTL_EVENT_ENABLED;
+	if (perfmon_capable())
+		flags |= PMUCTL_EVENT_CLAIMS;
+	if (pmuctl_is_unlimited())
+		flags |= PMUCTL_EVENT_UNLIMITED;
+	event = pmuctl_event_create(r->task, r->open->cpu, attr, r->tp, flags, leader,
+				    r->why);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	r->event = event;
+	r->tp = NULL;
+	if (!event->inherit.root)
+		return 0;
+	return pmuctl_inherit_attach(event, is_of_process(r), r->why);
+}
+
+/* An exec may have come between; from now on it would end the event. */
+static int check_again(struct open_request *r)
+{
+	int err;
+
+	if (!is_foreign(r))
+		return 0;
+	err = check_permission(r);
+	if (err)
+		return err;
+	if (!r->attr.attr.disabled)
+		pmuctl_event_enable(r->event, false);
+	return 0;
+}
+
+static int set_output(struct open_request *r)
+{
+	if (!r->leader || !(r->open->flags & PERF_FLAG_FD_OUTPUT))
+		return 0;
+	return pmuctl_event_set_output(r->event, r->leader, r->why);
+}
+
+/* ---- Its descriptor ---- */
+
+static int refuse_file(struct open_request *r, int err)
+{
+	switch (err) {
+	case -EMFILE:
+		return pmuctl_refuse(r->why, NO_FD, "");
+	case -ENFILE:
+		return pmuctl_refuse(r->why, NO_FILE, "");
+	default:
+		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	}
+}
+
+/* What the descriptor has of its own */
+static int make_file(struct open_request *r)
+{
+	struct pmuctl_event *event = r->event;
+	struct pmuctl_process *process;
+	struct event_file *ef;
+
+	ef = kzalloc(sizeof(*ef), GFP_KERNEL_ACCOUNT);
+	if (!ef)
+		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	pmuctl_last_init(&ef->last);
+	ef->event = event;
+	ef->quota = r->quota;
+	r->ef = ef;
+	r->event = NULL;
+	r->quota = NULL;
+
+	ef->opener = pmuctl_opener_get(true);
+	if (!ef->opener)
+		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	if (!event->inherit.process)
+		return 0;
+	process = pmuctl_process_get(event->context->task);
+	if (IS_ERR(process))
+		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	ef->process = process;
+	return 0;
+}
+
+/* Returns the descriptor */
+static int install(struct open_request *r)
+{
+	const int flags = O_RDWR | (r->open->flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0);
+	struct file *file;
+	int fd;
+
+	fd = get_unused_fd_flags(flags);
+	if (fd < 0)
+		return refuse_file(r, fd);
+	r->fd = fd;
+	file = anon_inode_getfile("[pmuctl_event]", &pmuctl_event_fops, r->ef, flags);
+	if (IS_ERR(file))
+		return refuse_file(r, PTR_ERR(file));
+
+	/* Nothing can fail any more. */
+	pmuctl_opener_add(r->ef);
+	r->ef = NULL;
+	r->fd = -1;
+	fd_install(fd, file);
+	return fd;
+}
+
+/* ---- All of it ---- */
+
+/* In the order of docs/architecture.md */
+static int open_event(struct open_request *r)
+{
+	int err;
+
+	err = check_flags(r) ?: copy_attr(r) ?: check_attr(r) ?: copy_name(r) ?:
+	      count_it(r) ?: find_target(r) ?: find_tracepoint(r) ?: find_group(r) ?:
+	      check_permission(r) ?: create(r) ?: check_again(r) ?: set_output(r) ?:
+	      make_file(r);
+	return err ?: install(r);
+}
+
+/* As much of the explanation as the caller's buffer takes, its strings ended */
+static int copy_explanation(const struct pmuctl_open *open,
+			    const struct pmuctl_explanation *why)
+{
+	struct pmuctl_explanation out = *why;
+	u32 size = min_t(u32, open->explanation_size, sizeof(out));
+	char *bytes = (char *)&out;
+
+	if (!size)
+		return 0;
+	if (size > offsetof(struct pmuctl_explanation, field))
+		bytes[size - 1] = '\0';
+	return copy_to_user(u64_to_user_ptr(open->explanation), bytes, size) ?
+		-EFAULT : 0;
+}
+
+long pmuctl_event_open(const struct pmuctl_open *open, struct pmuctl_explanation *why)
+{
+	struct open_request r pmuctl_uninitialized;
+	int ret;
+
+	r.open = open;
+	r.why = why;
+	r.quota = NULL;
+	r.task = NULL;
+	r.tp = NULL;
+	r.group = NULL;
+	r.leader = NULL;
+	r.event = NULL;
+	r.ef = NULL;
+	r.fd = -1;
+	ret = open_event(&r);
+	finish(&r);
+	if (ret < 0 && copy_explanation(open, why))
+		return pmuctl_refuse(why, BAD_POINTER, "explanation");
+	return ret;
+}
