@@ -182,7 +182,7 @@ static void *restore_fpu_thread(void *arg)
 
 /*
  * An emulator may keep the first CPU's "an NMI is being handled" where other CPUs write, to
- * clear IGNNE# there when they restore the state of their FPU: docs/lab-pmu.md.
+ * clear IGNNE# there when they restore the state of their FPU: docs/laboratory.md.
  */
 Test(nmi_foreign, none_is_lost_while_the_other_cpu_restores_its_fpu)
 {
