@@ -204,9 +204,30 @@ NOT_HERE = re.compile(r"^(build|tests/kmod|tests/fuzz/abi/found)(/|$)|[*{}<>|$\[
 TOP = ("docs", "examples", "include", "lib", "man", "module", "tests", "tools")
 
 
+# Functions of ours that a page may name
+FUNCTION = re.compile(r"`((?:pmuctl|hwpmu|ring|auxbuf)_[a-z0-9_]+)\(\)")
+
+
+def parameters():
+    """Names of the module's parameters, with the place of each."""
+    for path in files(r"^module/.*\.c$"):
+        for number, line in enumerate(read(path).split("\n"), 1):
+            found = re.match(r"module_param\w*\((\w+)", line)
+            if found:
+                yield path, number, found.group(1)
+
+
 def check_pages():
-    """Every page of docs/ is in its list, and every path that a page names exists."""
+    """Every page of docs/ is in its list, every path and function that a page names exists, and
+    every parameter has a row."""
     index = read("docs/README.md")
+    table = read("docs/parameters.md")
+    for path, number, name in parameters():
+        if f"| `{name}` |" not in table:
+            yield path, number, f"docs/parameters.md has no row for {name}"
+    words = set()
+    for path in files(r"^(module|include|lib|tools|examples|tests)/.*\.[ch]$"):
+        words.update(re.findall(r"\w+", read(path)))
     for path in files(r"^docs/[^/]+\.md$"):
         name = os.path.basename(path)
         if name != "README.md" and f"({name})" not in index:
@@ -220,6 +241,9 @@ def check_pages():
             for name in re.findall(rf"`((?:{'|'.join(TOP)})/[^`\s]*[^`\s/:,])`", line):
                 if not (NOT_HERE.search(name) or os.path.exists(os.path.join(TREE, name))):
                     yield path, number, f"there is no {name}"
+            for name in FUNCTION.findall(line):
+                if name not in words:
+                    yield path, number, f"there is no {name}()"
 
 
 CHECKS = {
