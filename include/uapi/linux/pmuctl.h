@@ -346,9 +346,9 @@ struct pmuctl_info {
  *	PERF_FLAG_FD_OUTPUT: the event writes to the buffer of @group_fd, as after
  *	PERF_EVENT_IOC_SET_OUTPUT; and PMUCTL_OPEN_PROCESS. PERF_FLAG_PID_CGROUP is known,
  *	and refused.
- * @attr: address of a struct perf_event_attr; its own field "size" versions it.
- *	If it is longer than what is known here and has unknown bytes that are not
- *	zero, the size that is known is written to its "size" (E2BIG).
+ * @attr: address of a struct perf_event_attr; its own field "size" versions it. If it
+ *	is shorter than PERF_ATTR_SIZE_VER0, or longer than what is known here and not zero
+ *	beyond, the size that is known is written to its "size" (E2BIG).
  * @pid: whom to count: 0 the calling task, > 0 that task (its thread id, in the
  *	caller's pid namespace), -1 every task.
  * @cpu: -1 any CPU, >= 0 only this CPU. With @pid -1, -1 means all CPUs through this one
