@@ -210,7 +210,7 @@ help:
 	'  make check-vm      everything else, in emulated machines' \
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
-	'  make fuzz          fuzz placement and the reader of recordings, a minute each (clang)' \
+	'  make fuzz          fuzz placement, the ring, filters and the reader of recordings (clang)' \
 	'  make fuzz-abi      fuzz the ABI: TIME=600 seconds or CALLS=N calls, FUZZ_KERNEL=debug' \
 	'                     or light, which is quicker and sees less' \
 	'  make coverage      which lines of the module the guest suites run' \

@@ -217,9 +217,17 @@ def parameters():
                 yield path, number, found.group(1)
 
 
+def anchors(path):
+    """What links may name of a page: its headings, as they are shown on the web."""
+    text = re.sub(r"^```.*?^```", "", read(path), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
+        yield re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
 def check_pages():
-    """Every page of docs/ is in its list, every path and function that a page names exists, and
-    every parameter has a row."""
+    """Every page of docs/ is in its list, every path, heading and function that a page names
+    exists, and every parameter has a row."""
     index = read("docs/README.md")
     table = read("docs/parameters.md")
     for path, number, name in parameters():
@@ -234,10 +242,12 @@ def check_pages():
             yield path, 1, "docs/README.md does not list it"
     for path in files(r"^[^/]+\.md$|^docs/.*\.md$"):
         for number, line in enumerate(read(path).split("\n"), 1):
-            for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", line):
-                target = os.path.normpath(os.path.join(os.path.dirname(path), link))
+            for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", line):
+                target = os.path.normpath(os.path.join(os.path.dirname(path), link)) if link else path
                 if not os.path.exists(os.path.join(TREE, target)):
                     yield path, number, f"there is no {link}"
+                elif anchor and target.endswith(".md") and anchor not in anchors(target):
+                    yield path, number, f"there is no {link}#{anchor}"
             for name in re.findall(rf"`((?:{'|'.join(TOP)})/[^`\s]*[^`\s/:,])`", line):
                 if not (NOT_HERE.search(name) or os.path.exists(os.path.join(TREE, name))):
                     yield path, number, f"there is no {name}"
