@@ -7,16 +7,25 @@
  * Lock order, outermost first:
  *
  *	opener->mutex		the front's: which descriptors a thread has opened
+ *	aux->filter_mutex	one filter of a trace is set after the other
  *	group->mutex		of the events of an inherited group: walks over their children
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
+ *	watch_mutex		soft/tracepoint.c: are we told of modules that go
+ *	tracepoints_mutex	which tracepoints have events
+ *	hooks_mutex		which hooks are set
  *	(mmap_lock)		mapping and unmapping
  *	aux_mutex		which AUX buffer is mapped how often
  *	buffer_mutex		which output writes to which buffer
+ *	charge_mutex		whose locked memory a buffer is
  *	user_mutex		which processes may read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
+ *	files_lock		raw: which trace's filter is about which file
  *	(rq->lock)		the scheduler's, held when sched_switch calls us
  *	context->lock		raw, IRQs off: state of the events of a context
+ *	shard->lock		raw, IRQs off: the children that were made on a CPU
  *	pmuctl_hash_locks	raw, IRQs off: which contexts tasks have; leaves
+ *
+ * All other locks are leaves too, and described where they are.
  *
  * Under context->lock nothing may be woken up: rq->lock is outside of it. Only the CPU on
  * which both are loaded locks two contexts at once: its own, then its task's.
