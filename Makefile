@@ -71,7 +71,7 @@ ready-modules: $(MODULES)
 ready-check-style:
 	@tests/run-tier style tests/style/check
 
-ready-check-unit: $(UNIT_TESTS) lib
+ready-check-unit: $(UNIT_TESTS) lib tools
 	@tests/run-tier unit tests/run-unit
 
 ready-check-vm: guest-files
