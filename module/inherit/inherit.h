@@ -144,8 +144,8 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EINVAL if its leader differs in @process; -ENOMEM; -EINTR; -EBUSY as
- * pmuctl_admit().
+ * Return: 0; -EINVAL if its leader differs in @process, or the group of one of the leader's
+ * children is full; -ENOMEM; -EINTR; -EBUSY as pmuctl_admit().
  */
 int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How large a group may become in a child, by an ordinary user, at the default level. What an exec
+ * has taken from the parent's group is still in the children's: there has to be room in these too
+ * for whoever joins. A sample with PERF_FORMAT_GROUP tells of each member, in memory for so many.
+ */
+#include "family.h"
+#include "perm.h"
+#include "sampling.h"
+
+#include <poll.h>
+
+#define GROUP_MAX	64
+#define SENTENCE	"its group already has 64 events, and no group has more: open it in another group"
+#define PAGES		128
+
+/**
+ * struct family - a process that forks and executes another program when it is told to
+ * @pid: of it.
+ * @child: which touches new memory when it is told to.
+ * @go: it does so when this is written to.
+ * @touch: the child touches a page with each byte, and tells it.
+ * @touched: that.
+ */
+struct family {
+	pid_t pid, child;
+	int go, touch, touched;
+};
+
+static void touch_pages(int orders, int done)
+{
+	char c;
+
+	while (read(orders, &c, 1) == 1) {
+		volatile char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		*page = 1;
+		if (write(done, &c, 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void run_parent(int go, int touch, int touched, int child_pid)
+{
+	static char *args[] = { "sleep", "1000000", NULL };
+	pid_t child;
+	char c;
+
+	if (perm_become(PERM_USER) || read(go, &c, 1) != 1)
+		_exit(1);
+	child = fork();
+	if (!child)
+		touch_pages(touch, touched);
+	if (child < 0 || write(child_pid, &child, sizeof(child)) != sizeof(child))
+		_exit(1);
+	execv("/bin/sleep", args);
+	_exit(1);
+}
+
+/* The process, before it has forked */
+static struct family family_start(int child_pid[2])
+{
+	int go[2], touch[2], touched[2];
+	struct family f;
+
+	cr_assert_eq(pipe2(go, O_CLOEXEC), 0);
+	cr_assert_eq(pipe2(touch, O_CLOEXEC), 0);
+	cr_assert_eq(pipe2(touched, O_CLOEXEC), 0);
+	cr_assert_eq(pipe2(child_pid, O_CLOEXEC), 0);
+	f.pid = fork_child();
+	if (!f.pid)
+		run_parent(go[0], touch[0], touched[1], child_pid[1]);
+	f.go = go[1];
+	f.touch = touch[1];
+	f.touched = touched[0];
+	return f;
+}
+
+static void family_fork(struct family *f, int child_pid)
+{
+	cr_assert_eq(write(f->go, "x", 1), 1);
+	cr_assert_eq(read(child_pid, &f->child, sizeof(f->child)), (ssize_t)sizeof(f->child));
+}
+
+static void family_touch(const struct family *f)
+{
+	char c;
+
+	cr_assert_eq(write(f->touch, "x", 1), 1);
+	cr_assert_eq(read(f->touched, &c, 1), 1);
+}
+
+static struct perf_event_attr user_only(uint64_t config)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, config);
+
+	attr.exclude_kernel = 1;
+	return inherited(attr);
+}
+
+static int join(struct perf_event_attr attr, pid_t pid, int leader)
+{
+	int fd = group_try(attr, pid, -1, leader, 0);
+
+	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
+	return fd;
+}
+
+static void wait_hung_up(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	cr_assert_eq(poll(&p, 1, -1), 1);
+	cr_assert(p.revents & POLLHUP);
+}
+
+/* The members of which the last sample tells */
+static uint64_t sampled_members(struct ring *r)
+{
+	struct perf_event_header *header;
+	uint64_t n = 0;
+
+	while ((header = ring_next(r)))
+		if (header->type == PERF_RECORD_SAMPLE)
+			n = *(uint64_t *)(header + 1);
+	return n;
+}
+
+Test(attack_group, a_childs_group_has_room_for_who_joins)
+{
+	struct perf_event_attr leads = user_only(PERF_COUNT_SW_PAGE_FAULTS);
+	struct perf_event_attr stays = user_only(PERF_COUNT_SW_DUMMY), leaves = stays;
+	int leader, sibling[GROUP_MAX], child_pid[2];
+	struct family f;
+	struct ring ring;
+
+	cr_assert_eq(perm_become(PERM_USER), 0);
+	leads.sample_period = 1;
+	leads.sample_type = PERF_SAMPLE_READ;
+	leads.read_format = PERF_FORMAT_GROUP;
+	leaves.remove_on_exec = 1;
+	f = family_start(child_pid);
+	wait_asleep(f.pid);
+	leader = join(leads, f.pid, -1);
+	ring_map(&ring, leader, PAGES);
+	for (int i = 1; i < GROUP_MAX; i++)
+		sibling[i] = join(leaves, f.pid, leader);
+	family_fork(&f, child_pid[0]);
+	wait_hung_up(sibling[1]);
+	wait_asleep(f.pid);
+
+	/* The parent's has room, the child's has not. */
+	assert_refused(stays, f.pid, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", SENTENCE);
+	sampled_members(&ring);
+	family_touch(&f);
+	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
+	/* Of an event that is closed there are no children. */
+	close(sibling[1]);
+	sibling[1] = join(stays, f.pid, leader);
+	assert_refused(stays, f.pid, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", SENTENCE);
+	family_touch(&f);
+	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
+	raw_reap(f.child);
+	raw_reap(f.pid);
+}
