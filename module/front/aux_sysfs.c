@@ -9,30 +9,22 @@
 #include <linux/sysfs.h>
 
 #include "aux/aux.h"
-#include "front/front.h"
+#include "front/ioctl.h"
 
-long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
-			 struct pmuctl_explanation *why)
+long pmuctl_ioctl_driver(struct pmuctl_ioctl_call *call)
 {
-	const struct pmuctl_aux_driver *driver;
-	struct pmuctl_driver out;
+	struct pmuctl_driver *out = &call->args.driver;
+	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_at(out->index);
 	const char *reason;
-	u32 size;
-	int err;
 
-	err = pmuctl_copy_question(&out, sizeof(out), arg, &size, why);
-	if (err)
-		return err;
-	driver = pmuctl_aux_driver_at(out.index);
 	if (!driver)
-		return pmuctl_refuse(why, AUX_NO_DRIVER, "index", out.index);
-	out.size = sizeof(out);
-	out.type = driver->type;
+		return pmuctl_refuse(&call->why, AUX_NO_DRIVER, "index", out->index);
+	out->type = driver->type;
 	reason = driver->unit->reason();
-	out.config = reason ? 0 : driver->unit->config();
-	strscpy_pad(out.name, driver->name, sizeof(out.name));
-	strscpy_pad(out.reason, reason ? : "", sizeof(out.reason));
-	return pmuctl_copy_back(arg, size, &out, sizeof(out), why);
+	out->config = reason ? 0 : driver->unit->config();
+	strscpy_pad(out->name, driver->name, sizeof(out->name));
+	strscpy_pad(out->reason, reason ? : "", sizeof(out->reason));
+	return 0;
 }
 
 /* ---- sysfs ---- */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/pmuctl: its ioctls, the copying of their versioned structures, and the way of
- * explanations to user space.
+ * /dev/pmuctl and its ioctls.
  */
 #include <linux/capability.h>
 #include <linux/cpu.h>
@@ -12,82 +11,7 @@
 #include <linux/uaccess.h>
 
 #include "aux/aux.h"
-#include "compat/uninitialized.h"
-#include "front/front.h"
-
-int pmuctl_copy_sized(void *dst, size_t known, const void __user *src, u32 size)
-{
-	return size > PAGE_SIZE ? -E2BIG : copy_struct_from_user(dst, known, src, size);
-}
-
-int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
-			  const void __user *src, u32 *size,
-			  struct pmuctl_explanation *why)
-{
-	int err;
-
-	if (get_user(*size, (const u32 __user *)src))
-		return pmuctl_refuse(why, BAD_POINTER, "");
-	if (*size < least)
-		return pmuctl_refuse(why, SIZE_TOO_SMALL, "size", *size, least);
-	err = pmuctl_copy_sized(dst, known, src, *size);
-	if (err == -E2BIG)
-		return pmuctl_refuse(why, SIZE_TOO_BIG, "size", *size, known);
-	if (err)
-		return pmuctl_refuse(why, BAD_POINTER, "");
-	return 0;
-}
-
-int pmuctl_copy_question(void *dst, size_t known, const void __user *src, u32 *size,
-			 struct pmuctl_explanation *why)
-{
-	const struct {
-		u32 size;
-		u32 flags;
-	} *head = dst;
-	int err = pmuctl_copy_versioned(dst, known, known, src, size, why);
-
-	if (!err && head->flags)
-		err = pmuctl_refuse(why, FLAGS_UNKNOWN, "flags", head->flags, 0);
-	return err;
-}
-
-/* The reverse: as much as the user knows; what is beyond is already zero. */
-int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
-		     struct pmuctl_explanation *why)
-{
-	if (copy_to_user(dst, src, min_t(size_t, size, known)))
-		return pmuctl_refuse(why, BAD_POINTER, "");
-	return 0;
-}
-
-void pmuctl_last_set(struct pmuctl_last *last, int error,
-		     struct pmuctl_explanation *why)
-{
-	if (why->error != error) /* nobody has filled it */
-		memset(why, 0, sizeof(*why));
-	spin_lock(&last->lock);
-	last->explanation = *why;
-	spin_unlock(&last->lock);
-}
-
-int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
-		      struct pmuctl_explanation *why)
-{
-	struct pmuctl_explanation explanation;
-	u32 size;
-	int err;
-
-	err = pmuctl_copy_versioned(&explanation, sizeof(explanation),
-				    sizeof(explanation), arg, &size, why);
-	if (err)
-		return err;
-	spin_lock(&last->lock);
-	explanation = last->explanation;
-	spin_unlock(&last->lock);
-	explanation.size = sizeof(explanation);
-	return pmuctl_copy_back(arg, size, &explanation, sizeof(explanation), why);
-}
+#include "front/ioctl.h"
 
 static void fill_pmu_info(struct pmuctl_info *info)
 {
@@ -126,98 +50,48 @@ static void fill_pmu_info(struct pmuctl_info *info)
 	strscpy(info->pmu_name, caps.name, sizeof(info->pmu_name));
 }
 
-static long ioctl_info(struct pmuctl_last *last, void __user *arg,
-		       struct pmuctl_explanation *why)
+static long ioctl_info(struct pmuctl_ioctl_call *call)
 {
-	struct pmuctl_info info;
-	u32 size;
-	int err;
+	struct pmuctl_info *info = &call->args.info;
 
-	err = pmuctl_copy_question(&info, sizeof(info), arg, &size, why);
-	if (err)
-		return err;
-
-	memset(&info, 0, sizeof(info));
-	info.size = sizeof(info);
-	info.abi_version = PMUCTL_ABI_VERSION;
-	info.attr_size = PMUCTL_ATTR_SIZE;
-	info.paranoid = pmuctl_paranoid();
-	strscpy(info.module_version, PMUCTL_VERSION,
-		sizeof(info.module_version));
-	fill_pmu_info(&info);
-	return pmuctl_copy_back(arg, size, &info, sizeof(info), why);
+	memset(info, 0, sizeof(*info));
+	info->abi_version = PMUCTL_ABI_VERSION;
+	info->attr_size = PMUCTL_ATTR_SIZE;
+	info->paranoid = pmuctl_paranoid();
+	strscpy(info->module_version, PMUCTL_VERSION, sizeof(info->module_version));
+	fill_pmu_info(info);
+	return 0;
 }
 
-static long ioctl_open(struct pmuctl_last *last, void __user *arg,
-		       struct pmuctl_explanation *why)
-{
-	struct pmuctl_open open pmuctl_uninitialized;
-	u32 size;
-	int err;
-
-	err = pmuctl_copy_versioned(&open, sizeof(open), PMUCTL_OPEN_SIZE_VER0,
-				    arg, &size, why);
-	if (err)
-		return err;
-	return pmuctl_event_open(&open, why);
-}
-
-static long ioctl_explain(struct pmuctl_last *last, void __user *arg,
-			  struct pmuctl_explanation *why)
-{
-	return pmuctl_last_fetch(last, arg, why);
-}
-
-static long ioctl_task_enable(struct pmuctl_last *last, void __user *arg,
-			      struct pmuctl_explanation *why)
+static long ioctl_task_enable(struct pmuctl_ioctl_call *call)
 {
 	pmuctl_event_fd_switch_own(true);
 	return 0;
 }
 
-static long ioctl_task_disable(struct pmuctl_last *last, void __user *arg,
-			       struct pmuctl_explanation *why)
+static long ioctl_task_disable(struct pmuctl_ioctl_call *call)
 {
 	pmuctl_event_fd_switch_own(false);
 	return 0;
 }
 
-static const struct {
-	unsigned int number;
-	long (*func)(struct pmuctl_last *last, void __user *arg,
-		     struct pmuctl_explanation *why);
-} ioctls[] = {
-	{ PMUCTL_IOC_INFO, ioctl_info },
-	{ PMUCTL_IOC_OPEN, ioctl_open },
-	{ PMUCTL_IOC_EXPLAIN, ioctl_explain },
-	{ PMUCTL_IOC_TASK_ENABLE, ioctl_task_enable },
-	{ PMUCTL_IOC_TASK_DISABLE, ioctl_task_disable },
-	{ PMUCTL_IOC_DRIVER, pmuctl_ioctl_driver },
+static const struct pmuctl_ioctl ioctls[] = {
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_INFO, info, sizeof(struct pmuctl_info),
+			  PMUCTL_IOCTL_NO_FLAGS | PMUCTL_IOCTL_FILLS, ioctl_info),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_OPEN, open, PMUCTL_OPEN_SIZE_VER0,
+			  0, pmuctl_ioctl_open),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_EXPLAIN, explanation, sizeof(struct pmuctl_explanation),
+			  PMUCTL_IOCTL_FILLS, pmuctl_ioctl_explain),
+	PMUCTL_IOCTL(PMUCTL_IOC_TASK_ENABLE, ioctl_task_enable),
+	PMUCTL_IOCTL(PMUCTL_IOC_TASK_DISABLE, ioctl_task_disable),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_DRIVER, driver, sizeof(struct pmuctl_driver),
+			  PMUCTL_IOCTL_NO_FLAGS | PMUCTL_IOCTL_FILLS, pmuctl_ioctl_driver),
+	{ }
 };
 
-static long do_ioctl(struct pmuctl_last *last, unsigned int number,
-		     unsigned long arg, struct pmuctl_explanation *why)
+static long dev_ioctl(struct file *file, unsigned int number, unsigned long arg)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ioctls); i++)
-		if (ioctls[i].number == number)
-			return ioctls[i].func(last, (void __user *)arg, why);
-	return pmuctl_refuse(why, IOCTL_UNKNOWN, "", number);
-}
-
-static long dev_ioctl(struct file *file, unsigned int number,
-		      unsigned long arg)
-{
-	struct pmuctl_last *last = file->private_data;
-	struct pmuctl_explanation why pmuctl_uninitialized;
-	long ret;
-
-	why.error = 0;
-	ret = do_ioctl(last, number, arg, &why);
-	if (ret < 0)
-		pmuctl_last_set(last, -ret, &why);
-	return ret;
+	return pmuctl_ioctl(ioctls, NULL, file->private_data, number, arg);
 }
 
 static int dev_open(struct inode *inode, struct file *file)

@@ -12,28 +12,11 @@
 #include "aux/aux.h"
 #include "compat/uninitialized.h"
 #include "front/event_fd.h"
+#include "front/ioctl.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
 #include "sample/sampling.h"
 #include "soft/tracepoint.h"
-
-/*
- * The argument may be PERF_IOC_FLAG_GROUP. Other bits are ignored, as perf does: many
- * programs give no argument, so that anything comes.
- */
-static long ioctl_switch(struct pmuctl_event *event, unsigned int number,
-			 unsigned long arg)
-{
-	bool group = arg & PERF_IOC_FLAG_GROUP;
-
-	if (number == PERF_EVENT_IOC_ENABLE)
-		pmuctl_event_enable(event, group);
-	else if (number == PERF_EVENT_IOC_DISABLE)
-		pmuctl_event_disable(event, group);
-	else
-		pmuctl_event_reset(event, group);
-	return 0;
-}
 
 /* Copy the counts of its CPUs, as many as there is room for; nr becomes their number. */
 static long copy_cpus(struct pmuctl_event *event, struct pmuctl_read_cpus *args,
@@ -66,26 +49,22 @@ static long copy_cpus(struct pmuctl_event *event, struct pmuctl_read_cpus *args,
 	return 0;
 }
 
-static long ioctl_read_cpus(struct pmuctl_event *event, void __user *arg,
-			    struct pmuctl_explanation *why)
+/* Of its structure only nr goes back, and also if that tells how much room is needed. */
+static long ioctl_read_cpus(struct pmuctl_ioctl_call *call)
 {
-	struct pmuctl_read_cpus args;
-	u32 __user *nr = arg + offsetof(struct pmuctl_read_cpus, nr);
-	u32 size;
+	struct pmuctl_read_cpus *args = &call->args.read_cpus;
+	struct pmuctl_read_cpus __user *user = (void __user *)call->arg;
 	long ret;
 
-	ret = pmuctl_copy_question(&args, sizeof(args), arg, &size, why);
-	if (ret)
-		return ret;
-	if (args.entry_size != sizeof(struct pmuctl_cpu_count))
-		return pmuctl_refuse(why, ENTRY_SIZE, "entry_size",
-				     args.entry_size,
+	if (args->entry_size != sizeof(struct pmuctl_cpu_count))
+		return pmuctl_refuse(&call->why, ENTRY_SIZE, "entry_size",
+				     args->entry_size,
 				     sizeof(struct pmuctl_cpu_count));
-	if (!pmuctl_event_is_of_cpus(event))
-		return pmuctl_refuse(why, NOT_BY_CPU, "");
-	ret = copy_cpus(event, &args, why);
-	if ((!ret || ret == -ENOSPC) && put_user(args.nr, nr))
-		return pmuctl_refuse(why, BAD_POINTER, "nr");
+	if (!pmuctl_event_is_of_cpus(call->event))
+		return pmuctl_refuse(&call->why, NOT_BY_CPU, "");
+	ret = copy_cpus(call->event, args, &call->why);
+	if ((!ret || ret == -ENOSPC) && put_user(args->nr, &user->nr))
+		return pmuctl_refuse(&call->why, BAD_POINTER, "nr");
 	return ret;
 }
 
@@ -104,144 +83,149 @@ int pmuctl_event_set_output(struct pmuctl_event *event, struct pmuctl_event *to,
 	return pmuctl_output_redirect(output, target, why);
 }
 
-static long ioctl_set_output(struct pmuctl_event *event, int fd,
-			     struct pmuctl_explanation *why)
+static long ioctl_set_output(struct pmuctl_ioctl_call *call)
 {
+	const int fd = call->arg;
 	struct pmuctl_event *to;
 	struct file *file;
 	long ret;
 
 	if (fd == -1)
-		return pmuctl_event_set_output(event, NULL, why);
+		return pmuctl_event_set_output(call->event, NULL, &call->why);
 	to = pmuctl_event_fd_get(fd, &file);
 	if (!to)
-		return pmuctl_refuse(why, OUTPUT_FD, "", fd);
-	ret = pmuctl_event_set_output(event, to, why);
+		return pmuctl_refuse(&call->why, OUTPUT_FD, "", fd);
+	ret = pmuctl_event_set_output(call->event, to, &call->why);
 	fput(file);
 	return ret;
 }
 
-static long ioctl_pause_output(struct pmuctl_event *event, bool pause,
-			       struct pmuctl_explanation *why)
+static long ioctl_pause_output(struct pmuctl_ioctl_call *call)
 {
-	struct pmuctl_output *output = READ_ONCE(event->output);
+	struct pmuctl_output *output = READ_ONCE(call->event->output);
 
 	if (!output)
-		return pmuctl_refuse(why, NO_BUFFER, "");
-	return pmuctl_output_pause(output, pause, why);
+		return pmuctl_refuse(&call->why, NO_BUFFER, "");
+	return pmuctl_output_pause(output, call->arg, &call->why);
 }
 
-static long ioctl_period(struct pmuctl_event *event, u64 __user *arg,
-			 struct pmuctl_explanation *why)
+static long ioctl_refresh(struct pmuctl_ioctl_call *call)
 {
-	u64 value;
-
-	if (get_user(value, arg))
-		return pmuctl_refuse(why, BAD_POINTER, "");
-	return pmuctl_event_set_period(event, value, why);
+	return pmuctl_event_refresh(call->event, call->arg, &call->why);
 }
 
-static long ioctl_set_filter(struct pmuctl_event *event, const char __user *arg,
-			     struct pmuctl_explanation *why)
+static long ioctl_set_filter(struct pmuctl_ioctl_call *call)
 {
+	struct pmuctl_event *event = call->event;
 	struct pmuctl_tp *tp = event->sw.tp;
 	char text[FILTER_TEXT_MAX];
 	long length;
 
 	if (!tp && !event->aux)
-		return pmuctl_refuse(why, FILTER_UNUSED, "");
-	length = strncpy_from_user(text, arg, sizeof(text));
+		return pmuctl_refuse(&call->why, FILTER_UNUSED, "");
+	length = strncpy_from_user(text, (const char __user *)call->arg, sizeof(text));
 	if (length < 0)
-		return pmuctl_refuse(why, BAD_POINTER, "");
+		return pmuctl_refuse(&call->why, BAD_POINTER, "");
 	if (length == sizeof(text))
-		return pmuctl_refuse(why, FILTER_LONG, "filter",
+		return pmuctl_refuse(&call->why, FILTER_LONG, "filter",
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
-		return pmuctl_aux_set_filter(event, text, why);
-	return pmuctl_tp_set_filter(tp, text, pmuctl_may_see_raw(), why);
+		return pmuctl_aux_set_filter(event, text, &call->why);
+	return pmuctl_tp_set_filter(tp, text, pmuctl_may_see_raw(), &call->why);
 }
 
-static long ioctl_aux_status(struct pmuctl_event *event, void __user *arg,
-			     struct pmuctl_explanation *why)
+static long ioctl_aux_status(struct pmuctl_ioctl_call *call)
 {
-	struct pmuctl_aux_status status;
-	u32 size;
+	if (!call->event->aux)
+		return pmuctl_refuse(&call->why, AUX_STATUS, "");
+	pmuctl_aux_status(call->event, &call->args.aux_status);
+	return 0;
+}
+
+static long refuse_modify(struct pmuctl_ioctl_call *call)
+{
+	return pmuctl_refuse(&call->why, NOT_MODIFIED, "");
+}
+
+static long refuse_set_bpf(struct pmuctl_ioctl_call *call)
+{
+	return pmuctl_refuse(&call->why, IOCTL_UNSUPPORTED, "", "PERF_EVENT_IOC_SET_BPF");
+}
+
+static long refuse_query_bpf(struct pmuctl_ioctl_call *call)
+{
+	return pmuctl_refuse(&call->why, IOCTL_UNSUPPORTED, "", "PERF_EVENT_IOC_QUERY_BPF");
+}
+
+/* All but those of pmuctl_event_fd_ioctl() */
+static const struct pmuctl_ioctl ioctls[] = {
+	PMUCTL_IOCTL(PERF_EVENT_IOC_REFRESH, ioctl_refresh),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_SET_OUTPUT, ioctl_set_output),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_PAUSE_OUTPUT, ioctl_pause_output),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_SET_FILTER, ioctl_set_filter),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, refuse_modify),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_SET_BPF, refuse_set_bpf),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_QUERY_BPF, refuse_query_bpf),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_READ_CPUS, read_cpus, sizeof(struct pmuctl_read_cpus),
+			  PMUCTL_IOCTL_NO_FLAGS, ioctl_read_cpus),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_AUX_STATUS, aux_status, sizeof(struct pmuctl_aux_status),
+			  PMUCTL_IOCTL_NO_FLAGS | PMUCTL_IOCTL_FILLS, ioctl_aux_status),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_EXPLAIN, explanation, sizeof(struct pmuctl_explanation),
+			  PMUCTL_IOCTL_FILLS, pmuctl_ioctl_explain),
+	{ }
+};
+
+static noinline long set_period(struct event_file *ef, u64 __user *arg)
+{
+	struct pmuctl_explanation why pmuctl_uninitialized;
+	u64 value;
 	int err;
 
-	err = pmuctl_copy_question(&status, sizeof(status), arg, &size, why);
+	why.error = 0;
+	err = get_user(value, arg) ? pmuctl_refuse(&why, BAD_POINTER, "") :
+		pmuctl_event_set_period(ef->event, value, &why);
 	if (err)
-		return err;
-	if (!event->aux)
-		return pmuctl_refuse(why, AUX_STATUS, "");
-	pmuctl_aux_status(event, &status);
-	return pmuctl_copy_back(arg, size, &status, sizeof(status), why);
+		pmuctl_last_set(&ef->last, -err, &why);
+	return err;
 }
 
-static long unsupported(unsigned int number, struct pmuctl_explanation *why)
+static noinline long refuse_pointer(struct event_file *ef)
 {
-	static const struct {
-		unsigned int number;
-		const char *name;
-	} known[] = {
-		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
-		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
-	};
-	unsigned int i;
+	struct pmuctl_explanation why;
+	int err = pmuctl_refuse(&why, BAD_POINTER, "");
 
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (known[i].number == number)
-			return pmuctl_refuse(why, IOCTL_UNSUPPORTED, "",
-					     known[i].name);
-	return pmuctl_refuse(why, IOCTL_UNKNOWN, "", number);
+	pmuctl_last_set(&ef->last, -err, &why);
+	return err;
 }
 
-static long do_ioctl(struct event_file *ef, unsigned int number,
-		     unsigned long arg, struct pmuctl_explanation *why)
-{
-	switch (number) {
-	case PERF_EVENT_IOC_ENABLE:
-	case PERF_EVENT_IOC_DISABLE:
-	case PERF_EVENT_IOC_RESET:
-		return ioctl_switch(ef->event, number, arg);
-	case PERF_EVENT_IOC_ID:
-		if (put_user(ef->event->id, (u64 __user *)arg))
-			return pmuctl_refuse(why, BAD_POINTER, "");
-		return 0;
-	case PERF_EVENT_IOC_REFRESH:
-		return pmuctl_event_refresh(ef->event, arg, why);
-	case PERF_EVENT_IOC_PERIOD:
-		return ioctl_period(ef->event, (u64 __user *)arg, why);
-	case PERF_EVENT_IOC_SET_FILTER:
-		return ioctl_set_filter(ef->event, (const char __user *)arg, why);
-	case PERF_EVENT_IOC_SET_OUTPUT:
-		return ioctl_set_output(ef->event, arg, why);
-	case PERF_EVENT_IOC_PAUSE_OUTPUT:
-		return ioctl_pause_output(ef->event, arg, why);
-	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
-		return pmuctl_refuse(why, NOT_MODIFIED, "");
-	case PMUCTL_IOC_READ_CPUS:
-		return ioctl_read_cpus(ef->event, (void __user *)arg, why);
-	case PMUCTL_IOC_AUX_STATUS:
-		return ioctl_aux_status(ef->event, (void __user *)arg, why);
-	case PMUCTL_IOC_EXPLAIN:
-		return pmuctl_last_fetch(&ef->last, (void __user *)arg, why);
-	default:
-		return unsupported(number, why);
-	}
-}
-
+/*
+ * Those that programs call all the time, around what they measure, come before the table: a
+ * search and an indirect call, which is dear where branches are guarded (retpolines), would be a
+ * good part of what ENABLE takes. Of their arguments, which may be PERF_IOC_FLAG_GROUP, other bits
+ * are ignored, as perf does: many programs give no argument, so that anything comes.
+ */
 long pmuctl_event_fd_ioctl(struct file *file, unsigned int number,
 			   unsigned long arg)
 {
 	struct event_file *ef = file->private_data;
-	struct pmuctl_explanation why pmuctl_uninitialized;
-	long ret;
 
-	why.error = 0;
-	ret = do_ioctl(ef, number, arg, &why);
-	if (ret < 0)
-		pmuctl_last_set(&ef->last, -ret, &why);
-	return ret;
+	switch (number) {
+	case PERF_EVENT_IOC_ENABLE:
+		pmuctl_event_enable(ef->event, arg & PERF_IOC_FLAG_GROUP);
+		return 0;
+	case PERF_EVENT_IOC_DISABLE:
+		pmuctl_event_disable(ef->event, arg & PERF_IOC_FLAG_GROUP);
+		return 0;
+	case PERF_EVENT_IOC_RESET:
+		pmuctl_event_reset(ef->event, arg & PERF_IOC_FLAG_GROUP);
+		return 0;
+	case PERF_EVENT_IOC_ID:
+		return put_user(ef->event->id, (u64 __user *)arg) ? refuse_pointer(ef) : 0;
+	case PERF_EVENT_IOC_PERIOD:
+		return set_period(ef, (u64 __user *)arg);
+	default:
+		return pmuctl_ioctl(ioctls, ef->event, &ef->last, number, arg);
+	}
 }
 
 #ifdef CONFIG_COMPAT

@@ -20,6 +20,7 @@
 #include "compat/uninitialized.h"
 #include "core/threads.h"
 #include "front/event_fd.h"
+#include "front/ioctl.h"
 #include "soft/tracepoint.h"
 
 /**
@@ -398,13 +399,13 @@ static int copy_explanation(const struct pmuctl_open *open,
 		-EFAULT : 0;
 }
 
-long pmuctl_event_open(const struct pmuctl_open *open, struct pmuctl_explanation *why)
+long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call)
 {
 	struct open_request r pmuctl_uninitialized;
 	int ret;
 
-	r.open = open;
-	r.why = why;
+	r.open = &call->args.open;
+	r.why = &call->why;
 	r.quota = NULL;
 	r.task = NULL;
 	r.tp = NULL;
@@ -415,7 +416,7 @@ long pmuctl_event_open(const struct pmuctl_open *open, struct pmuctl_explanation
 	r.fd = -1;
 	ret = open_event(&r);
 	finish(&r);
-	if (ret < 0 && copy_explanation(open, why))
-		return pmuctl_refuse(why, BAD_POINTER, "explanation");
+	if (ret < 0 && copy_explanation(r.open, r.why))
+		return pmuctl_refuse(r.why, BAD_POINTER, "explanation");
 	return ret;
 }

@@ -33,82 +33,13 @@ static inline void pmuctl_last_init(struct pmuctl_last *last)
 void pmuctl_last_set(struct pmuctl_last *last, int error,
 		     struct pmuctl_explanation *why);
 
-/**
- * pmuctl_last_fetch() - PMUCTL_IOC_EXPLAIN
- * @last: what to tell.
- * @arg: user's struct pmuctl_explanation with its size filled in.
- * @why: filled if the size is wrong.
- *
- * Return: 0, -EINVAL, -E2BIG, -EFAULT.
- */
-int pmuctl_last_fetch(struct pmuctl_last *last, void __user *arg,
-		      struct pmuctl_explanation *why);
-
-/**
- * pmuctl_copy_sized() - copy a structure of the size that the user has it in
- * @dst: gets it, zero-extended.
- * @known: sizeof(*dst).
- * @src: the user's.
- * @size: its.
- *
- * Context: Process, may sleep.
- * Return: 0, -E2BIG: what is beyond @known is not zero, or @size is more than a page; -EFAULT.
- */
-int pmuctl_copy_sized(void *dst, size_t known, const void __user *src, u32 size);
-
-/**
- * pmuctl_copy_versioned() - copy a structure that starts with its size from user space
- * @dst: gets it, zero-extended.
- * @known: sizeof(*dst).
- * @least: size of its first version.
- * @src: the user's.
- * @size: is set to the size that the user gave.
- * @why: filled on refusal.
- *
- * Context: Process, may sleep.
- * Return: 0, -EINVAL, -E2BIG, -EFAULT.
- */
-int pmuctl_copy_versioned(void *dst, size_t known, size_t least,
-			  const void __user *src, u32 *size,
-			  struct pmuctl_explanation *why);
-
-/**
- * pmuctl_copy_question() - copy a structure that is to be filled, and that has no flags yet
- * @dst: gets it; begins with its size and its flags.
- * @known: sizeof(*dst), and the size of its first version.
- * @src: the user's.
- * @size: is set to the size that the user gave.
- * @why: filled on refusal.
- *
- * Context: Process, may sleep.
- * Return: as pmuctl_copy_versioned(); -EINVAL: a flag is set.
- */
-int pmuctl_copy_question(void *dst, size_t known, const void __user *src, u32 *size,
-			 struct pmuctl_explanation *why);
-
-/* The reverse; @known bytes at @src, as many of them as the user's @size. */
-int pmuctl_copy_back(void __user *dst, u32 size, const void *src, size_t known,
-		     struct pmuctl_explanation *why);
-
-/* front/aux_sysfs.c: PMUCTL_IOC_DRIVER, and what is in sysfs */
-long pmuctl_ioctl_driver(struct pmuctl_last *last, void __user *arg,
-			 struct pmuctl_explanation *why);
+/* front/aux_sysfs.c: what is in sysfs */
 int pmuctl_dev_aux_init(struct device *device);
 void pmuctl_dev_aux_exit(void);
 
 /* dev.c: /dev/pmuctl */
 int pmuctl_dev_init(void);
 void pmuctl_dev_exit(void);
-
-/**
- * pmuctl_event_open() - PMUCTL_IOC_OPEN: event_open.c
- * @open: as the user gave it.
- * @why: filled on refusal; the user's buffer for it is too.
- *
- * Context: Process, may sleep.
- * Return: a file descriptor, or -errno.
- */
-long pmuctl_event_open(const struct pmuctl_open *open, struct pmuctl_explanation *why);
 
 /**
  * pmuctl_event_fd_mmap() - map the page of an event, or its buffer
