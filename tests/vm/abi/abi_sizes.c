@@ -19,6 +19,8 @@ static const struct versioned {
 	  PMUCTL_OPEN_SIZE_VER0 },
 	{ "EXPLAIN", PMUCTL_IOC_EXPLAIN, sizeof(struct pmuctl_explanation),
 	  sizeof(struct pmuctl_explanation) },
+	{ "DRIVER", PMUCTL_IOC_DRIVER, sizeof(struct pmuctl_driver),
+	  sizeof(struct pmuctl_driver) },
 };
 
 /* A good request for @s of @size bytes, of which those that nobody knows are @beyond. */
