@@ -213,12 +213,14 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 		pmuctl_context_call(event->context, read_events, &call);
 		return call.n;
 	}
+	/* Who joins does so CPU by CPU: there may be more members than on those before. */
+	memset(counts, 0, max * sizeof(*counts));
+	call.sum = true;
 	for_each_possible_cpu(cpu) {
 		call.event = event->on_cpu[cpu];
 		pmuctl_context_call(call.event->context, read_events, &call);
 		if (!call.n)
 			return 0;
-		call.sum = true;
 	}
 	return call.n;
 }

@@ -165,3 +165,42 @@ Test(attack_group, a_childs_group_has_room_for_who_joins)
 	raw_reap(f.child);
 	raw_reap(f.pid);
 }
+
+/* ---- Groups of all CPUs ---- */
+
+#define MEMBERS		12	/* more than a read has room for on the stack */
+#define ROUNDS		4000
+
+/*
+ * A group is read CPU by CPU: who has joined on one may not have been there on the one before.
+ * Nothing is counted, so each value is 0. Where memory is not cleared when it is allocated
+ * (init_on_alloc=0), and what is freed is overwritten (slub_debug=P), others were seen.
+ */
+Test(attack_group, who_joins_while_a_group_of_all_cpus_is_read_has_counted_nothing)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct group_read group;
+	int leader, status;
+	pid_t other;
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+	leader = join(attr, -1, -1);
+	for (int i = 1; i < MEMBERS; i++)
+		join(attr, -1, leader);
+	other = fork_child();
+	if (!other) {
+		pin_here(1);
+		for (int i = 0; i < ROUNDS; i++)
+			close(join(attr, -1, leader));
+		_exit(0);
+	}
+	pin_here(0);
+	do {
+		cr_assert_gt(read(leader, &group, sizeof(group)), 0, "%m");
+		for (uint64_t i = 0; i < group.nr; i++)
+			cr_assert_eq(group.each[i].value, 0, "member %lu of %lu: %#lx", i,
+				     group.nr, group.each[i].value);
+	} while (!waitpid(other, &status, WNOHANG));
+	cr_assert_eq(status, 0);
+}
