@@ -169,7 +169,7 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 {
 	struct pmuctl_context *ctx;
 
-	lockdep_assert_held(&pmuctl_mutex);
+	might_sleep();
 	ctx = pmuctl_context_get_existing(task);
 	if (ctx)
 		return ctx;

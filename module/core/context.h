@@ -158,7 +158,7 @@ struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
  * @task: referenced by the caller.
  * @why: filled on refusal.
  *
- * Context: Process, may sleep; pmuctl_mutex and the hooks held.
+ * Context: Process, may sleep; the hooks held.
  * Return: the context with a reference, or ERR_PTR(-ENOMEM).
  */
 struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,

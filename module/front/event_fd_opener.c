@@ -51,7 +51,7 @@ static struct pmuctl_opener *make(struct pid *pid)
 	opener->pid = get_pid(pid);
 	mutex_init(&opener->mutex);
 	INIT_LIST_HEAD(&opener->files);
-	hash_add(openers, &opener->node, (unsigned long)pid);
+	opener->refs = 1;
 	return opener;
 }
 
@@ -62,10 +62,18 @@ struct pmuctl_opener *pmuctl_opener_get(bool new)
 
 	mutex_lock(&openers_mutex);
 	opener = find(pid);
-	if (!opener && new)
-		opener = make(pid);
 	if (opener)
 		opener->refs++;
+	mutex_unlock(&openers_mutex);
+	if (opener || !new)
+		return opener;
+
+	/* Nobody else makes it, nor waits while a cgroup lets who allocates wait. */
+	opener = make(pid);
+	if (!opener)
+		return NULL;
+	mutex_lock(&openers_mutex);
+	hash_add(openers, &opener->node, (unsigned long)pid);
 	mutex_unlock(&openers_mutex);
 	return opener;
 }

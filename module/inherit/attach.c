@@ -24,6 +24,8 @@
  * struct spread - what is under way
  * @root: whose children they are to be.
  * @why: of the caller.
+ * @blank: memory for the next child, or NULL. A cgroup may let who allocates wait for seconds, so
+ *	that is done while others may open and close.
  * @child: the one that is being attached to its context, whose group has
  * @leader: as its leader, NULL if it leads itself.
  * @joined: it was.
@@ -34,6 +36,7 @@
 struct spread {
 	struct pmuctl_event *root;
 	struct pmuctl_explanation *why;
+	struct pmuctl_event *blank;
 	struct pmuctl_event *child;
 	struct pmuctl_event *leader;
 	bool joined;
@@ -102,6 +105,14 @@ static int check_killed(const struct spread *s)
 	return fatal_signal_pending(current) ? pmuctl_refuse(s->why, INTERRUPTED, "") : 0;
 }
 
+/* Before it is locked for one */
+static int get_blank(struct spread *s)
+{
+	if (!s->blank)
+		s->blank = pmuctl_event_blank(s->root->sampling, GFP_KERNEL);
+	return s->blank ? 0 : pmuctl_refuse(s->why, NO_MEMORY, "");
+}
+
 /* Locked for one */
 static int add_child(struct spread *s, struct pmuctl_context *ctx,
 		     struct pmuctl_event *leader)
@@ -113,9 +124,8 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	err = pmuctl_admit_number(ctx, s->root, s->why);
 	if (err)
 		return err;
-	s->child = pmuctl_event_blank(s->root->sampling, GFP_KERNEL);
-	if (!s->child)
-		return pmuctl_refuse(s->why, NO_MEMORY, "");
+	s->child = s->blank;
+	s->blank = NULL;
 	pmuctl_event_copy(s->child, s->root);
 	s->child->context = ctx;
 	s->leader = leader;
@@ -137,18 +147,21 @@ static bool may_have(const struct pmuctl_event *root, struct task_struct *task)
 
 /* ---- The threads of a process ---- */
 
-/* Locked for one */
 static int add_thread(struct spread *s, struct task_struct *task)
 {
 	struct pmuctl_context *ctx;
-	int err;
+	int err = get_blank(s);
 
+	if (err)
+		return err;
 	ctx = pmuctl_context_get_task(task, s->why);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
+	lock_for_one();
 	err = pmuctl_admit(ctx, s->root, s->why);
 	if (!err)
 		err = add_child(s, ctx, NULL);
+	unlock_for_one();
 	pmuctl_context_put(ctx);
 	return err;
 }
@@ -167,11 +180,8 @@ static int add_threads(struct spread *s)
 		if (threads->task[i] == s->root->context->task)
 			continue;
 		err = check_killed(s);
-		if (err)
-			break;
-		lock_for_one();
-		err = add_thread(s, threads->task[i]);
-		unlock_for_one();
+		if (!err)
+			err = add_thread(s, threads->task[i]);
 	}
 	pmuctl_threads_put(threads);
 	return err;
@@ -187,6 +197,8 @@ static void add_sibling(struct pmuctl_event *leader, void *arg)
 	    !may_have(s->root, leader->context->task))
 		return;
 	s->err = check_killed(s);
+	if (!s->err)
+		s->err = get_blank(s);
 	if (s->err)
 		return;
 	lock_for_one();
@@ -230,5 +242,7 @@ int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 	else if (process)
 		err = add_rounds(&s, add_threads);
 	pmuctl_inherit_unlock(event);
+	if (s.blank)
+		pmuctl_event_free_child(s.blank);
 	return err;
 }

@@ -164,28 +164,50 @@ static void set_buffer(struct pmuctl_output *output,
 	rcu_assign_pointer(output->buffer, buffer);
 }
 
-struct pmuctl_buffer *pmuctl_buffer_map(struct pmuctl_output *output,
-					unsigned long nr_pages,
-					unsigned int flags,
+/* Map what the output writes to, or @new if that is nothing; NULL if there is neither. */
+static struct pmuctl_buffer *map_one_of(struct pmuctl_output *output,
+					struct pmuctl_buffer *new, unsigned long nr_pages,
 					struct pmuctl_explanation *why)
 {
 	struct pmuctl_buffer *buffer;
 
 	mutex_lock(&buffer_mutex);
 	buffer = buffer_of(output);
-	if (!buffer) {
-		buffer = make_buffer(output, nr_pages, flags, why);
-		if (!IS_ERR(buffer))
-			set_buffer(output, buffer);
-	} else if (buffer->nr_pages != nr_pages) {
+	if (!buffer && new) {
+		buffer = new;
+		set_buffer(output, new);
+	}
+	if (buffer && buffer->nr_pages != nr_pages)
 		buffer = ERR_PTR(pmuctl_refuse(why, MMAP_OTHER_SIZE, "",
 					       nr_pages, buffer->nr_pages));
-	}
-	if (!IS_ERR(buffer)) {
+	if (!IS_ERR_OR_NULL(buffer)) {
 		buffer->mappings++;
 		output->mappings++;
 	}
 	mutex_unlock(&buffer_mutex);
+	return buffer;
+}
+
+/* A cgroup may let who allocates wait for seconds: nobody else is to wait for that. */
+struct pmuctl_buffer *pmuctl_buffer_map(struct pmuctl_output *output,
+					unsigned long nr_pages,
+					unsigned int flags,
+					struct pmuctl_explanation *why)
+{
+	struct pmuctl_buffer *buffer, *new;
+
+	buffer = map_one_of(output, NULL, nr_pages, why);
+	if (buffer)
+		return buffer;
+	new = make_buffer(output, nr_pages, flags, why);
+	if (IS_ERR(new))
+		return new;
+	buffer = map_one_of(output, new, nr_pages, why);
+	if (buffer != new) {
+		/* Another process was faster. */
+		pmuctl_uncharge(&new->charge);
+		free_buffer(new);
+	}
 	return buffer;
 }
 
