@@ -11,6 +11,7 @@
 
 #include "aux/aux.h"
 #include "core/cpu_state.h"
+#include "core/hook.h"
 #include "core/sched.h"
 #include "sample/output.h"
 
@@ -214,12 +215,6 @@ void pmuctl_aux_status(const struct pmuctl_event *event,
 	};
 }
 
-static const struct pmuctl_soft aux_ops = {
-	.start = aux_start,
-	.stop = aux_stop,
-	.read = aux_read,
-};
-
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 {
 	struct pmuctl_aux *aux = event->aux;
@@ -271,6 +266,8 @@ static void stall_work(struct irq_work *work)
 
 /* ---- Making ---- */
 
+static const struct pmuctl_event_ops aux_ops;
+
 int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
 		    struct pmuctl_explanation *why)
 {
@@ -302,17 +299,17 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	mutex_init(&aux->filter_mutex);
 	init_irq_work(&aux->work, stall_work);
 	event->aux = aux;
-	event->soft = &aux_ops;
+	event->ops = &aux_ops;
+	event->hook = &pmuctl_crash_hook;
 	event->own.counter.index = -1;
 	return 0;
 }
 
-void pmuctl_aux_free(struct pmuctl_aux *aux)
+static void aux_free(struct pmuctl_event *event)
 {
-	if (!aux)
-		return;
-	irq_work_sync(&aux->work);
-	kfree(aux);
+	irq_work_sync(&event->aux->work);
+	kfree(event->aux);
+	event->aux = NULL;
 }
 
 /* ---- Beside others ---- */
@@ -346,7 +343,7 @@ static void look_for_others(void *info)
 		WRITE_ONCE(taken->by_others, true);
 }
 
-int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
 	struct taken taken = { .unit = event->aux->driver->unit };
@@ -391,7 +388,8 @@ void pmuctl_aux_pmu_has_gone(void)
 		drivers[i].unit->let_others();
 }
 
-void pmuctl_aux_settle(void)
+/* Nobody is kept away for what is not attached. */
+static void aux_unadmit(void)
 {
 	if (!nr_of_cpus && !nr_of_tasks)
 		pmuctl_aux_pmu_has_gone();
@@ -412,10 +410,8 @@ bool pmuctl_aux_cpu_came(int cpu)
 	return kept;
 }
 
-void pmuctl_aux_attached(const struct pmuctl_event *event)
+static void aux_attached(const struct pmuctl_event *event)
 {
-	if (!event->aux)
-		return;
 	if (event->context->task)
 		nr_of_tasks++;
 	else
@@ -423,15 +419,27 @@ void pmuctl_aux_attached(const struct pmuctl_event *event)
 	nr_of_driver[event->aux->driver - drivers]++;
 }
 
-void pmuctl_aux_detached(const struct pmuctl_event *event)
+static void aux_detached(const struct pmuctl_event *event)
 {
-	if (!event->aux)
-		return;
 	if (event->context->task)
 		nr_of_tasks--;
 	else
 		nr_of_cpus--;
 	nr_of_driver[event->aux->driver - drivers]--;
 	pmuctl_aux_forget_files(event->aux);
-	pmuctl_aux_settle();
+	aux_unadmit();
 }
+
+static const struct pmuctl_event_ops aux_ops = {
+	.needs_pmu = true,
+	.weight = 1,
+	.admit = aux_admit,
+	.unadmit = aux_unadmit,
+	.attached = aux_attached,
+	.detached = aux_detached,
+	.free = aux_free,
+	.exec = pmuctl_aux_exec,
+	.start = aux_start,
+	.stop = aux_stop,
+	.read = aux_read,
+};

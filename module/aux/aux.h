@@ -133,26 +133,6 @@ bool pmuctl_aux_is_there(void);
 int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
 		    struct pmuctl_explanation *why);
 
-/* And free it, not running any more. NULL is fine. Process, may sleep. */
-void pmuctl_aux_free(struct pmuctl_aux *aux);
-
-/**
- * pmuctl_aux_admit() - may it trace beside the others?
- * @ctx: whose event it is to be.
- * @event: not attached yet.
- * @why: filled on refusal.
- *
- * If it is not attached then, pmuctl_aux_settle() is next.
- *
- * Context: Process; pmuctl_mutex and cpus_read_lock held.
- * Return: 0; -EBUSY if somebody else traces; -ENOMEM.
- */
-int pmuctl_aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
-		     struct pmuctl_explanation *why);
-
-/* Nobody is kept away for what is not attached. pmuctl_mutex held. */
-void pmuctl_aux_settle(void);
-
 /*
  * The PMU is about to be ours, or is not any more: so are the units of events that trace, which
  * are open all the while. pmuctl_mutex and cpus_read_lock held.
@@ -165,10 +145,6 @@ void pmuctl_aux_pmu_has_gone(void);
  * there already. Process, may sleep.
  */
 bool pmuctl_aux_cpu_came(int cpu);
-
-/* It is attached, or is no more. pmuctl_mutex held. */
-void pmuctl_aux_attached(const struct pmuctl_event *event);
-void pmuctl_aux_detached(const struct pmuctl_event *event);
 
 /* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
 bool pmuctl_aux_tick(struct pmuctl_cpuctx *pc);

@@ -18,7 +18,6 @@
 
 #include "core/admission.h"
 #include "pmu/place.h"
-#include "soft/soft.h"
 
 static bool overcommit = true;
 module_param(overcommit, bool, 0644);
@@ -88,7 +87,7 @@ bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader)
-		if (!event->soft && !event->tally->counter.running &&
+		if (pmuctl_event_is_hw(event) && !event->tally->counter.running &&
 		    !hwpmu_allowed_here(&event->tally->counter))
 			return false;
 	return true;
@@ -118,8 +117,10 @@ static void demand_add(struct counter_demand *demand, u64 allowed, const struct 
 static unsigned int demand_add_on(struct counter_demand *demand, const struct pmuctl_event *event,
 				  const struct pmuctl_context *ctx, int cpu)
 {
-	u64 allowed = event->soft ? 0 : hwpmu_allowed_on_cpu(&event->own.counter, cpu);
+	u64 allowed = 0;
 
+	if (pmuctl_event_is_hw(event))
+		allowed = hwpmu_allowed_on_cpu(&event->own.counter, cpu);
 	if (!allowed)
 		return 0;
 	demand_add(demand, allowed, ctx);
@@ -155,7 +156,7 @@ static void demand_add_group(struct counter_demand *demand, struct pmuctl_event 
 
 	raw_spin_lock_irqsave(&leader->context->lock, flags);
 	for_each_group_member(event, leader)
-		if (!event->soft)
+		if (pmuctl_event_is_hw(event))
 			demand_add(demand, hwpmu_allowed_on_type(&event->own.counter, type), ctx);
 	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
 }
@@ -255,7 +256,7 @@ static unsigned int types_of_event(const struct pmuctl_event *event, unsigned in
 {
 	unsigned int type;
 
-	for (type = 0; !event->soft && type < hwpmu_nr_types(); type++)
+	for (type = 0; pmuctl_event_is_hw(event) && type < hwpmu_nr_types(); type++)
 		if (!hwpmu_allowed_on_type(&event->own.counter, type))
 			types &= ~BIT(type);
 	return types;
@@ -326,8 +327,6 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	if (event->soft)
-		return 0; /* it needs nothing that there could be too little of */
 	err = admit_group(ctx, event, why);
 	if (err)
 		return err;

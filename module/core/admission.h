@@ -9,7 +9,7 @@
 #include "core/event.h"
 
 /**
- * pmuctl_admit() - may one more event be opened?
+ * pmuctl_admit() - may one more hardware event be opened?
  * @ctx: whose it is to be.
  * @event: not attached yet; its leader is known.
  * @why: filled on refusal.
@@ -21,6 +21,13 @@
  */
 int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why);
+
+/* The same for events of any kind: of what some need there cannot be too little. */
+static inline int pmuctl_event_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+				     struct pmuctl_explanation *why)
+{
+	return event->ops->admit ? event->ops->admit(ctx, event, why) : 0;
+}
 
 /**
  * pmuctl_admit_to_group() - may an event join a group?

@@ -34,18 +34,18 @@ static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
 	return task || event->exclude_idle || event->side ||
-	       pmuctl_soft_needs_hooks(event);
+	       event->ops->at_switch;
 }
 
 static int get_pmu(const struct pmuctl_event *event,
 		   struct pmuctl_explanation *why)
 {
-	return event->soft && !event->aux ? 0 : pmuctl_claim_get(event, why);
+	return event->ops->needs_pmu ? pmuctl_claim_get(event, why) : 0;
 }
 
 static void put_pmu(const struct pmuctl_event *event)
 {
-	if (!event->soft || event->aux)
+	if (event->ops->needs_pmu)
 		pmuctl_claim_put(event);
 }
 
@@ -66,8 +66,7 @@ static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
 	err = pmuctl_admit_number(ctx, event, why);
 	if (err)
 		return err;
-	return event->aux ? pmuctl_aux_admit(ctx, event, why) :
-		pmuctl_admit(ctx, event, why);
+	return pmuctl_event_admit(ctx, event, why);
 }
 
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
@@ -89,7 +88,7 @@ again:
 	}
 	err = admit(ctx, event, leader, why);
 	if (err)
-		goto err_settle;
+		goto err_unadmit;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
 		/* An exec may have ended that context, but not the task. */
@@ -98,14 +97,15 @@ again:
 			goto again;
 		}
 		err = pmuctl_refuse_ended(task, leader, why);
-		goto err_settle;
+		goto err_unadmit;
 	}
-	pmuctl_aux_attached(event);
+	if (event->ops->attached)
+		event->ops->attached(event);
 	return 0;
 
-err_settle:
-	if (event->aux)
-		pmuctl_aux_settle();
+err_unadmit:
+	if (event->ops->unadmit)
+		event->ops->unadmit();
 	pmuctl_context_put(ctx);
 err_put_pmu:
 	put_pmu(event);
@@ -116,7 +116,8 @@ err_put_pmu:
 static void detach(struct pmuctl_event *event)
 {
 	pmuctl_context_del(event);
-	pmuctl_aux_detached(event);
+	if (event->ops->detached)
+		event->ops->detached(event);
 	pmuctl_sampling_sync(event);
 	pmuctl_context_put(event->context);
 	put_pmu(event);
@@ -250,6 +251,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
 	event->tally = &event->own;
+	event->ops = &pmuctl_hw_event_ops; /* unless init_counter() finds another */
 	event->id = id;
 	event->stream_id = id;
 	event->cpu = cpu;
@@ -314,13 +316,6 @@ void pmuctl_event_free_later(struct pmuctl_event *event)
 	call_rcu(&event->rcu, free_event_rcu);
 }
 
-static void dealloc_root(struct pmuctl_event *event)
-{
-	pmuctl_aux_free(event->aux); /* it may wait */
-	event->aux = NULL;
-	pmuctl_event_free_later(event);
-}
-
 /* As many of its parts as there are */
 static void dealloc_parts(struct pmuctl_event *event)
 {
@@ -330,7 +325,7 @@ static void dealloc_parts(struct pmuctl_event *event)
 		return;
 	for_each_possible_cpu(cpu)
 		if (event->on_cpu[cpu])
-			dealloc_root(event->on_cpu[cpu]);
+			pmuctl_event_free_later(event->on_cpu[cpu]);
 	kfree(event->on_cpu);
 }
 
@@ -341,7 +336,9 @@ static void dealloc_event(struct pmuctl_event *event)
 	pmuctl_inherit_free(event);
 	pmuctl_userpage_free(event);
 	pmuctl_output_free(event->output);
-	dealloc_root(event);
+	if (event->ops->free)
+		event->ops->free(event);
+	pmuctl_event_free_later(event);
 }
 
 /* Does it need an output from the start? */
@@ -453,7 +450,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	err = attach_with_hooks(event, task, leader, why);
 	if (err)
 		goto err_dealloc;
-	if (!event->soft)
+	if (pmuctl_event_is_hw(event))
 		atomic_inc(&nr_events);
 	return event;
 
@@ -466,7 +463,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 {
 	struct pmuctl_tp *tp = event->sw.tp;
 
-	if (!event->soft)
+	if (pmuctl_event_is_hw(event))
 		atomic_dec(&nr_events);
 	/* There may be many children: nobody else waits for those. */
 	if (event->inherit.root)
@@ -494,6 +491,15 @@ struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp)
 	return child;
 }
 
+static void copy_soft_state(struct pmuctl_soft_state *child, const struct pmuctl_soft_state *from)
+{
+	child->source = from->source;
+	child->tp = from->tp;
+	child->value_of = from->value_of;
+	child->exclude_user = from->exclude_user;
+	child->exclude_kernel = from->exclude_kernel;
+}
+
 void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
 {
 	child->output = from->output;
@@ -503,6 +509,7 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 	child->read_format = from->read_format;
 	child->side = from->side;
 	child->missed = from->missed;
+	child->hook = from->hook;
 	child->exclude_idle = from->exclude_idle;
 	child->remove_on_exec = from->remove_on_exec;
 	child->inherit_stat = from->inherit_stat;
@@ -512,8 +519,9 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 	INIT_LIST_HEAD(&child->siblings);
 	child->enable_on_exec = from->enable_on_exec;
 	hwpmu_counter_copy(&child->own.counter, &from->own.counter);
-	if (from->soft)
-		pmuctl_soft_copy(child, from);
+	child->ops = from->ops;
+	if (!pmuctl_event_is_hw(from))
+		copy_soft_state(&child->sw, &from->sw);
 	if (from->sampling)
 		pmuctl_sampling_copy(child, from);
 }

@@ -15,11 +15,77 @@
 #include "pmu/hwpmu.h"
 
 struct pmuctl_aux;
+struct pmuctl_hook;
 struct pmuctl_sw_source;
 struct pmuctl_output;
 struct pmuctl_sampling;
-struct pmuctl_soft;
+struct pmuctl_event;
 struct pmuctl_tp;
+
+/* When an event is to be told of a switch: struct pmuctl_event_ops.at_switch */
+#define PMUCTL_AT_SWITCH_CPU	1	/* if it is of a CPU */
+#define PMUCTL_AT_SWITCH_TASK	2	/* if it is of a task */
+
+/**
+ * struct pmuctl_event_ops - what a kind of event does in its own way
+ *
+ * There is one table for hardware events (core/hw_event.c), one for each way in which software
+ * events and tracepoints count (soft/), and one for events that trace (aux/).
+ *
+ * @needs_pmu: it counts or traces by the PMU, which must be ours.
+ * @at_switch: PMUCTL_AT_SWITCH_*.
+ * @weight: what one that samples counts as where the number of events is limited, for what it
+ *	costs at a switch.
+ *
+ * Process, may sleep, pmuctl_mutex and cpus_read_lock held; each may be NULL:
+ * @admit: may it be opened beside others? As pmuctl_admit().
+ * @unadmit: it was perhaps admitted, but will not be attached.
+ * @attached: it has been attached.
+ * @detached: it is no longer attached.
+ *
+ * @free: free what only its kind has. It is not attached; may be NULL. Process, may sleep.
+ * @exec: its task executes another program; may be NULL. Its context is locked.
+ *
+ * Running; owner CPU, IRQs off, its context locked. Of hardware events NULL: switches and reads
+ * ask pmuctl_event_is_hw() and call hwpmu_*() themselves, which is a comparison instead of an
+ * indirect call for what is to be fastest; and counters start and stop together.
+ * @start: it is about to run: @counter.running is set afterwards.
+ * @stop: it is no longer to run: afterwards @counter.count is its value.
+ * @read: its value while it is running; NMI-safe.
+ *
+ * Of an event that samples, its context locked, on its CPU or loaded nowhere:
+ * @init_timer: a timer of its own ends its periods, which are in ns: prepare it, nobody knows
+ *	the event yet. NULL if what it counts does.
+ * @set_period: begin another period, of this length.
+ * @unhold: it was held, and goes on.
+ * @left: what is left of its period.
+ */
+struct pmuctl_event_ops {
+	bool needs_pmu;
+	u8 at_switch;
+	u8 weight;
+
+	int (*admit)(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		     struct pmuctl_explanation *why);
+	void (*unadmit)(void);
+	void (*attached)(const struct pmuctl_event *event);
+	void (*detached)(const struct pmuctl_event *event);
+
+	void (*free)(struct pmuctl_event *event);
+	void (*exec)(struct pmuctl_event *event);
+
+	void (*start)(struct pmuctl_event *event);
+	void (*stop)(struct pmuctl_event *event);
+	u64 (*read)(const struct pmuctl_event *event);
+
+	void (*init_timer)(struct pmuctl_event *event);
+	void (*set_period)(struct pmuctl_event *event, u64 period);
+	void (*unhold)(struct pmuctl_event *event);
+	s64 (*left)(const struct pmuctl_event *event);
+};
+
+/* Those that a counter of the PMU counts */
+extern const struct pmuctl_event_ops pmuctl_hw_event_ops;
 
 /**
  * struct pmuctl_soft_state - what an event has that is a software event; see soft.h
@@ -80,9 +146,10 @@ struct pmuctl_count_state {
  * @cpu: it counts only on this CPU; -1 on any.
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
- * @soft: how it counts, if it is a software event; NULL: by a hardware counter.
+ * @ops: what its kind does in its own way.
+ * @hook: who tells it of what it counts, or must be there while it is open; NULL: nobody.
  * @aux_action: PMUCTL_AUX_*: what its overflows do to the trace of its leader.
- * @aux: what it has that traces, see aux.h; NULL if it does not. It has @soft too.
+ * @aux: what it has that traces, see aux.h; NULL if it does not.
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
@@ -127,7 +194,8 @@ struct pmuctl_event {
 	struct pmuctl_output *output;
 	struct pmuctl_sampling *sampling;
 	struct pmuctl_context *context;
-	const struct pmuctl_soft *soft;
+	const struct pmuctl_event_ops *ops;
+	struct pmuctl_hook *hook;
 	struct pmuctl_aux *aux;
 	u64 id;
 	u64 stream_id;
@@ -164,6 +232,12 @@ struct pmuctl_event {
 	struct rcu_head rcu;
 };
 
+/* Does a counter of the PMU count it? Any context. */
+static inline bool pmuctl_event_is_hw(const struct pmuctl_event *event)
+{
+	return event->ops == &pmuctl_hw_event_ops;
+}
+
 /* How pmuctl_event_create() makes one */
 #define PMUCTL_EVENT_ENABLED	1
 #define PMUCTL_EVENT_CLAIMS	2
@@ -186,6 +260,67 @@ static inline struct pmuctl_event *pmuctl_group_next(struct pmuctl_event *event)
 	return next == &leader->siblings ? NULL :
 		list_entry(next, struct pmuctl_event, node);
 }
+
+/* Does a group count or trace by the PMU? Its context is locked. */
+static inline bool pmuctl_group_needs_pmu(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader)
+		if (event->ops->needs_pmu)
+			return true;
+	return false;
+}
+
+/* Does it need no counter? Its context is locked. */
+static inline bool pmuctl_group_is_soft(struct pmuctl_event *leader)
+{
+	struct pmuctl_event *event;
+
+	for_each_group_member(event, leader)
+		if (pmuctl_event_is_hw(event))
+			return false;
+	return true;
+}
+
+/* The value of an event that no counter of the PMU counts; NMI-safe. */
+static inline u64 pmuctl_count_soft(const struct pmuctl_event *event)
+{
+	return event->own.counter.running ? event->ops->read(event) :
+					    event->own.counter.count;
+}
+
+/* The value of an event of any kind; as hwpmu_read(), and of others than hardware NMI-safe. */
+static inline u64 pmuctl_count(const struct pmuctl_event *event)
+{
+	return pmuctl_event_is_hw(event) ? hwpmu_read(&event->tally->counter) :
+					   pmuctl_count_soft(event);
+}
+
+/* The same of one that is not inherited: it always has its own tally. */
+static inline u64 pmuctl_count_own(const struct pmuctl_event *event)
+{
+	return pmuctl_event_is_hw(event) ? hwpmu_read(&event->own.counter) :
+					   pmuctl_count_soft(event);
+}
+
+/* Does a switch concern an event of this context, beside loading and unloading that? */
+static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
+				       const struct pmuctl_event *event)
+{
+	if (ctx->task)
+		return event->ops->at_switch & PMUCTL_AT_SWITCH_TASK;
+	return event->exclude_idle || event->ops->at_switch & PMUCTL_AT_SWITCH_CPU;
+}
+
+/* What it counts as where the number of events is limited. Any context. */
+static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
+{
+	return event->sampling ? event->ops->weight : 1;
+}
+
+/* Most of them: a clock that samples starts and stops a timer of its own at a switch. */
+#define PMUCTL_WEIGHT_CLOCK	4
 
 /* Walk the event alone, or all of its group; ctx->lock is held. */
 #define for_each_meant(each, event, group)				\

@@ -5,7 +5,6 @@
 #include <linux/sched/clock.h>
 
 #include "core/sched.h"
-#include "soft/soft.h"
 
 /**
  * struct event_call - what reset and read are called with

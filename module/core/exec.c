@@ -11,7 +11,6 @@
  */
 #include <linux/sched/coredump.h>
 
-#include "aux/aux.h"
 #include "core/context_table.h"
 #include "core/cpu_state.h"
 #include "core/exec.h"
@@ -40,8 +39,8 @@ static bool enable_all(struct pmuctl_context *ctx)
 			any |= event->enable_on_exec;
 			event->enabled |= event->enable_on_exec;
 			event->enable_on_exec = false;
-			if (event->aux)
-				pmuctl_aux_exec(event);
+			if (event->ops->exec)
+				event->ops->exec(event);
 		}
 	}
 	WRITE_ONCE(ctx->in_exec, true);

@@ -165,7 +165,7 @@ static struct page *get_other(struct pmuctl_event *event)
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 {
 	return event->context && event->context->task == current &&
-	       !event->inherit.root && !event->soft;
+	       !event->inherit.root && pmuctl_event_is_hw(event);
 }
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)

@@ -20,7 +20,6 @@
 #include "core/sched.h"
 #include "core/times.h"
 #include "sample/sampling.h"
-#include "soft/soft.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000
@@ -110,10 +109,12 @@ static unsigned int add_one(struct pmuctl_cpuctx *pc, unsigned int n,
 {
 	if (!event->tally->counter.running)
 		return n;
-	if (event->soft)
-		pmuctl_soft_stop(event);
-	else
+	if (pmuctl_event_is_hw(event)) {
 		pc->batch[n++] = &event->tally->counter;
+		return n;
+	}
+	event->ops->stop(event);
+	event->own.counter.running = false;
 	return n;
 }
 
@@ -149,11 +150,12 @@ static noinline void start_soft(struct pmuctl_cpuctx *pc, struct pmuctl_event *l
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		if (!event->soft || !event->own.eligible || event->own.counter.running)
+		if (pmuctl_event_is_hw(event) || !event->own.eligible || event->own.counter.running)
 			continue;
 		if (event->sampling)
 			pmuctl_sampling_start(pc, event);
-		pmuctl_soft_start(event);
+		event->ops->start(event);
+		event->own.counter.running = true;
 	}
 }
 
@@ -184,9 +186,9 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 
 		if (!tally->eligible || tally->counter.running)
 			continue;
-		if (event->soft) {
+		if (!pmuctl_event_is_hw(event)) {
 			soft = true;
-			traces |= !!event->aux;
+			traces |= event->ops->needs_pmu;
 			continue;
 		}
 		if (n == ARRAY_SIZE(pc->batch))

@@ -20,7 +20,6 @@
 #include "core/hook.h"
 #include "core/task_hooks.h"
 #include "sample/sideband.h"
-#include "soft/soft.h"
 
 static noinline void switch_and_tell(bool preempted, struct task_struct *prev,
 				     struct task_struct *next)
@@ -170,11 +169,10 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 	err = pmuctl_side_get(event->side, why);
 	if (err)
 		goto err_scheduler;
-	err = pmuctl_soft_get(event, why);
+	if (event->hook)
+		err = pmuctl_hook_get(event->hook, why);
 	if (err)
 		goto err_side;
-	if (event->aux) /* where that hook cannot be set one traces without */
-		pmuctl_hook_get(&pmuctl_crash_hook, why);
 	return 0;
 
 err_side:
@@ -187,9 +185,8 @@ err_scheduler:
 
 void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 {
-	if (event->aux)
-		pmuctl_hook_put(&pmuctl_crash_hook);
-	pmuctl_soft_put(event);
+	if (event->hook)
+		pmuctl_hook_put(event->hook);
 	pmuctl_side_put(event->side);
 	if (scheduler)
 		pmuctl_hook_put(&pmuctl_scheduler_hook);
@@ -197,7 +194,8 @@ void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 
 u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
 {
-	return pmuctl_soft_missed(event) + pmuctl_side_missed(event->side);
+	return (event->hook ? pmuctl_hook_missed(event->hook) : 0) +
+		pmuctl_side_missed(event->side);
 }
 
 void __init pmuctl_hooks_init(void)

@@ -29,7 +29,7 @@ static struct dentry *directory;
 static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 {
 	seq_printf(m, " %llu", event->id);
-	if (event->soft)
+	if (!pmuctl_event_is_hw(event))
 		seq_puts(m, event->tally->counter.running ? "@software" : "");
 	else if (event->tally->counter.running)
 		seq_printf(m, "@%d", event->tally->counter.index);

@@ -158,7 +158,7 @@ static int add_thread(struct spread *s, struct task_struct *task)
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
 	lock_for_one();
-	err = pmuctl_admit(ctx, s->root, s->why);
+	err = pmuctl_event_admit(ctx, s->root, s->why);
 	if (!err)
 		err = add_child(s, ctx, NULL);
 	unlock_for_one();

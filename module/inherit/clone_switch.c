@@ -46,7 +46,7 @@ static atomic64_t last_clone_id;
 
 static bool is_simple(const struct pmuctl_event *event)
 {
-	return event->inherit.root && !event->soft && !event->sampling &&
+	return event->inherit.root && pmuctl_event_is_hw(event) && !event->sampling &&
 		event->cpu < 0 && !event->error && !event->tally->counter.user &&
 		event->tally->counter.running == event->tally->eligible;
 }

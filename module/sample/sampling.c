@@ -22,7 +22,6 @@
 #include "sample/output.h"
 #include "sample/sample.h"
 #include "sample/sampling.h"
-#include "soft/soft.h"
 
 /* Far from where computing with it overflows, and what no counter reaches in an hour */
 #define PERIOD_MAX	BIT_ULL(47)
@@ -61,29 +60,6 @@ static unsigned int rate_limit(void)
 static unsigned int samples_per_tick(void)
 {
 	return DIV_ROUND_UP(rate_limit(), HZ);
-}
-
-/* ---- Counters of either kind ---- */
-
-static void set_period(struct pmuctl_event *event, u64 period)
-{
-	if (event->soft)
-		pmuctl_soft_set_period(event, period);
-	else
-		hwpmu_set_period(&event->own.counter, period);
-}
-
-static void unhold(struct pmuctl_event *event)
-{
-	if (event->soft)
-		pmuctl_soft_unhold(event);
-	else
-		hwpmu_unhold(&event->own.counter);
-}
-
-static s64 left_of(const struct pmuctl_event *event)
-{
-	return event->soft ? event->own.counter.left : hwpmu_left(&event->own.counter);
 }
 
 /* ---- Frequency ---- */
@@ -140,7 +116,7 @@ static void shorten_period(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
-	s64 left = left_of(event), events = c->period - left;
+	s64 left = event->ops->left(event), events = c->period - left;
 	u64 period;
 
 	if (left == s->left)
@@ -151,7 +127,7 @@ static void shorten_period(struct pmuctl_event *event)
 		return;
 	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
 	if (period < c->period / 2) {
-		set_period(event, period);
+		event->ops->set_period(event, period);
 		s->ran = now;
 	}
 }
@@ -230,7 +206,7 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	struct pmuctl_event *event =
 		container_of(counter, struct pmuctl_event, own.counter);
 	struct pmuctl_sampling *s = event->sampling;
-	u64 period = counter->period, began = event->soft ? 0 : rdtsc();
+	u64 period = counter->period, began = pmuctl_event_is_hw(event) ? rdtsc() : 0;
 	bool much;
 
 	if (s->freq) {
@@ -248,7 +224,7 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	if (unlikely(event->aux_action))
 		pmuctl_aux_overflow(event, PMUCTL_AUX_RESUME);
 	much = is_too_often(s);
-	if (!event->soft)
+	if (pmuctl_event_is_hw(event))
 		much |= takes_too_long(began);
 	if (unlikely(much) && !s->throttled) {
 		s->throttled = true;
@@ -289,7 +265,7 @@ static void unthrottle(struct pmuctl_event *event)
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
-		unhold(event);
+		event->ops->unhold(event);
 }
 
 void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
@@ -299,7 +275,7 @@ void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 	if (s->throttled && s->window != READ_ONCE(jiffies))
 		unthrottle(event);
 	else if (event->own.counter.held && !s->throttled && !s->expired)
-		unhold(event);
+		event->ops->unhold(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;
 }
@@ -322,7 +298,7 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event)
 		return false;
 	s->expired = false;
 	if (!s->throttled)
-		unhold(event);
+		event->ops->unhold(event);
 	return true;
 }
 
@@ -393,14 +369,14 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	s->event = event;
 	init_irq_work(&s->work, sampling_work);
 	event->sampling = s;
-	if (event->soft && pmuctl_soft_is_clock(event)) {
-		pmuctl_soft_clock_init(event);
-		set_period(event, attr->freq ? NSEC_PER_SEC / attr->sample_freq :
-					       attr->sample_period);
+	if (event->ops->init_timer) {
+		event->ops->init_timer(event);
+		event->ops->set_period(event, attr->freq ? NSEC_PER_SEC / attr->sample_freq :
+							   attr->sample_period);
 		return 0;
 	}
 	s->freq = attr->freq ? attr->sample_freq : 0;
-	set_period(event, s->freq ? 1 : attr->sample_period);
+	event->ops->set_period(event, s->freq ? 1 : attr->sample_period);
 	return 0;
 }
 
@@ -417,8 +393,8 @@ void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event 
 	s->event = child;
 	s->freq = from->sampling->freq;
 	init_irq_work(&s->work, sampling_work);
-	if (child->soft && pmuctl_soft_is_clock(child))
-		pmuctl_soft_clock_init(child);
+	if (child->ops->init_timer)
+		child->ops->init_timer(child);
 }
 
 void pmuctl_sampling_sync(struct pmuctl_event *event)
@@ -438,7 +414,7 @@ void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
 	if (event->sampling->freq)
 		event->sampling->freq = value;
 	else
-		set_period(event, value);
+		event->ops->set_period(event, value);
 }
 
 struct period_change {

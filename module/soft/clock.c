@@ -52,13 +52,6 @@ static void stop_clock(struct pmuctl_event *event)
 	hrtimer_try_to_cancel(timer);
 }
 
-const struct pmuctl_soft pmuctl_soft_clock_ops = {
-	.start = start_clock,
-	.stop = stop_clock,
-	.read = read_clock,
-	.unhold = start_clock,
-};
-
 static bool wants_sample(const struct pmuctl_event *event, struct pt_regs *regs)
 {
 	return regs && !pmuctl_soft_excludes(event, regs) &&
@@ -87,10 +80,35 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-void pmuctl_soft_clock_init(struct pmuctl_event *event)
+static void init_timer(struct pmuctl_event *event)
 {
 	struct hrtimer *timer = &event->sampling->timer;
 
 	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer->function = tick;
 }
+
+static void set_period(struct pmuctl_event *event, u64 period)
+{
+	pmuctl_soft_set_period(event, max_t(u64, period, PMUCTL_CLOCK_PERIOD_MIN));
+	if (event->own.counter.running)
+		start_clock(event); /* from now on */
+}
+
+static void unhold(struct pmuctl_event *event)
+{
+	pmuctl_soft_unhold(event);
+	if (event->own.counter.running)
+		start_clock(event);
+}
+
+const struct pmuctl_event_ops pmuctl_soft_clock_ops = {
+	.weight = PMUCTL_WEIGHT_CLOCK,
+	.start = start_clock,
+	.stop = stop_clock,
+	.read = read_clock,
+	.init_timer = init_timer,
+	.set_period = set_period,
+	.unhold = unhold,
+	.left = pmuctl_soft_left,
+};

@@ -23,7 +23,8 @@ static u64 read_nothing(const struct pmuctl_event *event)
 	return event->own.counter.count;
 }
 
-static const struct pmuctl_soft nothing_ops = {
+static const struct pmuctl_event_ops nothing_ops = {
+	PMUCTL_SOFT_OPS,
 	.start = nothing,
 	.stop = nothing,
 	.read = read_nothing,
@@ -87,11 +88,12 @@ static void stop_task(struct pmuctl_event *event)
 		hlist_del_rcu(&event->sw.node);
 }
 
-static const struct pmuctl_soft task_ops = {
+static const struct pmuctl_event_ops task_ops = {
+	PMUCTL_SOFT_OPS,
 	.start = start_task,
 	.stop = stop_task,
 	.read = read_task,
-	.at_switch = true,
+	.at_switch = PMUCTL_AT_SWITCH_CPU,
 };
 
 static void switch_task(struct pmuctl_event *event, struct task_struct *next)
@@ -151,14 +153,14 @@ void pmuctl_soft_arrive(struct pmuctl_context *ctx)
 /**
  * struct kind - an event of PERF_TYPE_SOFTWARE
  * @name: perf's, for people.
- * @soft: how it counts, if nothing below says otherwise; NULL: it is not ours.
+ * @ops: how it counts, if nothing below says otherwise; NULL: it is not ours.
  * @value_of: as struct pmuctl_soft_state.
  * @source: who tells of each, if they are sampled, or if it matters where they are.
  * @in_kernel: all of them happen in the kernel.
  */
 struct kind {
 	const char *name;
-	const struct pmuctl_soft *soft;
+	const struct pmuctl_event_ops *ops;
 	u64 (*value_of)(const struct task_struct *task);
 	struct pmuctl_sw_source *source;
 	bool in_kernel;
@@ -200,22 +202,28 @@ bool pmuctl_soft_is(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE;
 }
 
+static void count_source(struct pmuctl_event *event, struct pmuctl_sw_source *source)
+{
+	event->sw.source = source;
+	event->hook = source->hook;
+}
+
 static void choose_ops(struct pmuctl_event *event, const struct kind *kind,
 		       const struct perf_event_attr *attr)
 {
 	bool anywhere = !attr->exclude_user && !attr->exclude_kernel;
 
-	event->soft = kind->soft;
+	event->ops = kind->ops;
 	event->sw.value_of = kind->value_of;
 	if (!kind->source)
 		return;
 	if (kind->in_kernel && attr->exclude_kernel) {
-		event->soft = &nothing_ops;
-	} else if (kind->soft != &task_ops) {
-		event->sw.source = kind->source;
+		event->ops = &nothing_ops;
+	} else if (kind->ops != &task_ops) {
+		count_source(event, kind->source);
 	} else if (attr->sample_period || !(anywhere || kind->in_kernel)) {
-		event->soft = &pmuctl_swevent_ops;
-		event->sw.source = kind->source;
+		event->ops = &pmuctl_swevent_ops;
+		count_source(event, kind->source);
 	}
 }
 
@@ -229,7 +237,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
 				     attr->config, attr->type);
 	kind = &kinds[array_index_nospec(attr->config, PERF_COUNT_SW_MAX)];
-	if (!kind->soft)
+	if (!kind->ops)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
 				     attr->config, kind->name);
 	event->own.counter.index = -1;
@@ -242,69 +250,25 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp)
 {
 	event->own.counter.index = -1;
-	event->soft = &pmuctl_swevent_ops;
+	event->ops = &pmuctl_swevent_ops;
 	event->sw.tp = tp;
-	event->sw.source = pmuctl_tp_source(tp);
+	count_source(event, pmuctl_tp_source(tp));
 }
 
-void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
-{
-	child->soft = from->soft;
-	child->sw.source = from->sw.source;
-	child->sw.tp = from->sw.tp;
-	child->sw.value_of = from->sw.value_of;
-	child->sw.exclude_user = from->sw.exclude_user;
-	child->sw.exclude_kernel = from->sw.exclude_kernel;
-}
-
-bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event)
-{
-	return event->soft && event->soft->at_switch;
-}
-
-int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why)
-{
-	return event->sw.source ? pmuctl_hook_get(event->sw.source->hook, why) : 0;
-}
-
-void pmuctl_soft_put(struct pmuctl_event *event)
-{
-	if (event->sw.source)
-		pmuctl_hook_put(event->sw.source->hook);
-}
-
-unsigned long pmuctl_soft_missed(const struct pmuctl_event *event)
-{
-	return event->sw.source ? pmuctl_hook_missed(event->sw.source->hook) : 0;
-}
-
-/* ---- Running ---- */
-
-void pmuctl_soft_start(struct pmuctl_event *event)
-{
-	event->soft->start(event);
-	event->own.counter.running = true;
-}
-
-void pmuctl_soft_stop(struct pmuctl_event *event)
-{
-	event->soft->stop(event);
-	event->own.counter.running = false;
-}
+/* ---- Sampling ---- */
 
 void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period)
 {
-	if (event->soft == &pmuctl_soft_clock_ops)
-		period = max_t(u64, period, PMUCTL_CLOCK_PERIOD_MIN);
 	event->own.counter.period = period;
 	event->own.counter.left = period;
-	if (event->own.counter.running && event->soft->unhold)
-		event->soft->unhold(event); /* from now on */
 }
 
 void pmuctl_soft_unhold(struct pmuctl_event *event)
 {
 	event->own.counter.held = false;
-	if (event->own.counter.running && event->soft->unhold)
-		event->soft->unhold(event);
+}
+
+s64 pmuctl_soft_left(const struct pmuctl_event *event)
+{
+	return event->own.counter.left;
 }

@@ -24,26 +24,10 @@
 struct pmuctl_hook;
 struct pt_regs;
 
-/**
- * struct pmuctl_soft - how a software event counts
- * @start: it is about to run: @counter.running is set afterwards.
- * @stop: it is no longer to run: afterwards @counter.count is its value.
- * @read: its value while it is running; NMI-safe.
- * @unhold: it was held, is running, and goes on; may be NULL.
- * @at_switch: it must be told when tasks are switched.
- */
-struct pmuctl_soft {
-	void (*start)(struct pmuctl_event *event);
-	void (*stop)(struct pmuctl_event *event);
-	u64 (*read)(const struct pmuctl_event *event);
-	void (*unhold)(struct pmuctl_event *event);
-	bool at_switch;
-};
-
 /* How events with hits count */
-extern const struct pmuctl_soft pmuctl_swevent_ops;
+extern const struct pmuctl_event_ops pmuctl_swevent_ops;
 /* The same, of tasks that come from another CPU */
-extern const struct pmuctl_soft pmuctl_soft_migration_ops;
+extern const struct pmuctl_event_ops pmuctl_soft_migration_ops;
 
 /**
  * struct pmuctl_sw_source - who tells of an event that happens one by one
@@ -92,89 +76,21 @@ int pmuctl_soft_init(struct pmuctl_event *event,
  */
 void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp);
 
-/* For a child: it counts as @from does. Any context. */
-void pmuctl_soft_copy(struct pmuctl_event *child, const struct pmuctl_event *from);
-
-/**
- * pmuctl_soft_get() - have it told what it wants to count
- * pmuctl_soft_put() - not any more
- * @event: any; nothing happens unless it is a software event with hits.
- * @why: filled on refusal.
- *
- * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- * Return: 0; -EOPNOTSUPP if this kernel has no such hook; -ENOMEM.
- */
-int pmuctl_soft_get(struct pmuctl_event *event, struct pmuctl_explanation *why);
-void pmuctl_soft_put(struct pmuctl_event *event);
-
-/* As pmuctl_hook_missed(), of who tells of what it counts. A user's; any context. */
-unsigned long pmuctl_soft_missed(const struct pmuctl_event *event);
-
-/* Does it need the hooks of core/task_hooks.c although it is of a CPU? Any context. */
-bool pmuctl_soft_needs_hooks(const struct pmuctl_event *event);
-
-/* ---- Running; owner CPU, IRQs off, its context locked ---- */
-
-void pmuctl_soft_start(struct pmuctl_event *event);
-void pmuctl_soft_stop(struct pmuctl_event *event);
-
-/* As the functions hwpmu_*() of that name do. */
+/* What all software events do alike: struct pmuctl_event_ops */
 void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period);
 void pmuctl_soft_unhold(struct pmuctl_event *event);
+s64 pmuctl_soft_left(const struct pmuctl_event *event);
 
-static inline u64 pmuctl_soft_count(const struct pmuctl_event *event)
-{
-	return event->own.counter.running ? event->soft->read(event) :
-					    event->own.counter.count;
-}
-
-/* The value of an event of either kind; as hwpmu_read(), and for software events NMI-safe. */
-static inline u64 pmuctl_count(const struct pmuctl_event *event)
-{
-	return event->soft ? pmuctl_soft_count(event) : hwpmu_read(&event->tally->counter);
-}
-
-/* The same of one that is not inherited: it always has its own tally. */
-static inline u64 pmuctl_count_own(const struct pmuctl_event *event)
-{
-	return event->soft ? pmuctl_soft_count(event) : hwpmu_read(&event->own.counter);
-}
-
-/* Does a group count or trace by the PMU? Its context is locked. */
-static inline bool pmuctl_group_needs_pmu(struct pmuctl_event *leader)
-{
-	struct pmuctl_event *event;
-
-	for_each_group_member(event, leader)
-		if (!event->soft || event->aux)
-			return true;
-	return false;
-}
-
-/* Does it need no counter? Its context is locked. */
-static inline bool pmuctl_group_is_soft(struct pmuctl_event *leader)
-{
-	struct pmuctl_event *event;
-
-	for_each_group_member(event, leader)
-		if (!event->soft)
-			return false;
-	return true;
-}
+#define PMUCTL_SOFT_OPS						\
+	.weight = 1,						\
+	.set_period = pmuctl_soft_set_period,			\
+	.unhold = pmuctl_soft_unhold,				\
+	.left = pmuctl_soft_left
 
 /* ---- What the switch hook tells; IRQs off ---- */
 
 /* Events of this CPU that count what tasks do: @next comes instead of the current one. */
 void pmuctl_soft_switch(struct task_struct *next);
-
-/* Does a switch concern an event of this context, beside loading and unloading that? */
-static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
-				       const struct pmuctl_event *event)
-{
-	if (ctx->task)
-		return event->soft == &pmuctl_soft_migration_ops;
-	return event->exclude_idle || (event->soft && event->soft->at_switch);
-}
 
 /* Have those tasks counted that have come to this CPU. */
 void pmuctl_soft_count_arrivals(void);
@@ -241,28 +157,9 @@ void pmuctl_soft_module_exit(void);
 
 /* ---- soft/clock.c ---- */
 
-extern const struct pmuctl_soft pmuctl_soft_clock_ops;
-
-static inline bool pmuctl_soft_is_clock(const struct pmuctl_event *event)
-{
-	return event->soft == &pmuctl_soft_clock_ops;
-}
-
-/*
- * What an event counts as where their number is limited, for what it costs at a switch. A clock
- * that samples has a timer of its own, which is started and stopped there. Any context.
- */
-#define PMUCTL_WEIGHT_CLOCK	4
-
-static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
-{
-	return event->sampling && pmuctl_soft_is_clock(event) ? PMUCTL_WEIGHT_CLOCK : 1;
-}
+extern const struct pmuctl_event_ops pmuctl_soft_clock_ops;
 
 /* ns; shorter ones are made as long */
 #define PMUCTL_CLOCK_PERIOD_MIN	10000
-
-/* Its sampling has just been allocated. Any context. */
-void pmuctl_soft_clock_init(struct pmuctl_event *event);
 
 #endif /* PMUCTL_SOFT_H */

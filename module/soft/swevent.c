@@ -129,7 +129,8 @@ static u64 read_hits(const struct pmuctl_event *event)
 	return READ_ONCE(event->own.counter.count);
 }
 
-const struct pmuctl_soft pmuctl_swevent_ops = {
+const struct pmuctl_event_ops pmuctl_swevent_ops = {
+	PMUCTL_SOFT_OPS,
 	.start = start_hits,
 	.stop = stop_hits,
 	.read = read_hits,
@@ -201,11 +202,12 @@ static u64 read_migrations(const struct pmuctl_event *event)
 	return READ_ONCE(event->own.counter.count) + READ_ONCE(event->sw.kept);
 }
 
-const struct pmuctl_soft pmuctl_soft_migration_ops = {
+const struct pmuctl_event_ops pmuctl_soft_migration_ops = {
+	PMUCTL_SOFT_OPS,
 	.start = start_migrations,
 	.stop = stop_migrations,
 	.read = read_migrations,
-	.at_switch = true,
+	.at_switch = PMUCTL_AT_SWITCH_CPU | PMUCTL_AT_SWITCH_TASK,
 };
 
 /* ---- Sources ---- */

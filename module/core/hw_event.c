@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware events: those that a counter of the PMU counts. How counters start, stop and are read
+ * is pmu/'s; sched.c and who reads call that directly.
+ */
+#include "core/admission.h"
+
+static void set_period(struct pmuctl_event *event, u64 period)
+{
+	hwpmu_set_period(&event->own.counter, period);
+}
+
+static void unhold(struct pmuctl_event *event)
+{
+	hwpmu_unhold(&event->own.counter);
+}
+
+static s64 left(const struct pmuctl_event *event)
+{
+	return hwpmu_left(&event->own.counter);
+}
+
+const struct pmuctl_event_ops pmuctl_hw_event_ops = {
+	.needs_pmu = true,
+	.weight = 1,
+	.admit = pmuctl_admit,
+	.set_period = set_period,
+	.unhold = unhold,
+	.left = left,
+};
