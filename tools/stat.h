@@ -140,14 +140,14 @@ void child_cancel(struct child *child);
 /**
  * struct run_end - how the measured time ended
  * @status: exit status for the tool.
- * @interrupted: a signal asked for the end.
+ * @interrupted: the signal that asked for the end, or 0.
  * @has_usage: @user and @system are those of the command.
  * @user: seconds.
  * @system: seconds.
  */
 struct run_end {
 	int status;
-	bool interrupted;
+	int interrupted;
 	bool has_usage;
 	double user;
 	double system;

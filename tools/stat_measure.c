@@ -265,6 +265,7 @@ static int runs(struct session *s)
 	unsigned int nr = s->options->repeat > 1 ? s->options->repeat : 1;
 	struct stat_result result = { .elapsed = 0 };
 	struct run_end end = { 0 };
+	unsigned int done;
 	int status = 0;
 
 	if (nr > 1 && repeats_new(&s->repeats) < 0) {
@@ -272,10 +273,10 @@ static int runs(struct session *s)
 		return STATUS_FAILED;
 	}
 	s->begin = now();
-	for (unsigned int i = 0; i < nr && !end.interrupted; i++) {
-		if (i && now() - s->begin >= LONG)
-			progress_show(&s->progress, "run %u of %u", i + 1, nr);
-		status = run(s, i == 0, &end);
+	for (done = 0; done < nr && !end.interrupted; done++) {
+		if (done && now() - s->begin >= LONG)
+			progress_show(&s->progress, "run %u of %u", done + 1, nr);
+		status = run(s, done == 0, &end);
 		if (status)
 			return status;
 	}
@@ -284,7 +285,8 @@ static int runs(struct session *s)
 		if (result_write(s, &result) < 0)
 			return STATUS_FAILED;
 	}
-	return end.status;
+	/* The command may have ended by itself just then. */
+	return done < nr ? STATUS_SIGNAL + end.interrupted : end.status;
 }
 
 /**

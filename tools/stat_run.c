@@ -251,7 +251,7 @@ static bool signal_handle(const struct signalfd_siginfo *info, pid_t child,
 
 	if (number == SIGCHLD)
 		return child > 0 && child_reap(child, end);
-	end->interrupted = true;
+	end->interrupted = number;
 	if (child > 0) {
 		if (info->ssi_code <= 0)
 			kill(child, number);
@@ -356,7 +356,7 @@ static void signals_drain(int signals, struct run_end *end)
 
 	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		if (info.ssi_signo != SIGCHLD)
-			end->interrupted = true;
+			end->interrupted = (int)info.ssi_signo;
 }
 
 /**

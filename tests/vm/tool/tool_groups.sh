@@ -217,6 +217,7 @@ repeats_of_all_cpus() { run 0 -r 2 -x , -a -A -e cycles true && lines err 2 && s
 status_of_the_last_repeat() { echo 0 >n && run 3 -r 3 -e cycles:u sh -c 'read n <n; echo $((n + 1)) >n; exit $((n + 1))'; }
 repeats_end_with_a_signal()
 {
+	: >ran
 	pmuctl stat -r 100000 -e cycles:u sh -c 'echo >>ran; sleep 0.2' 2>err &
 	counting=$!
 	listens $counting && until [ "$(wc -l <ran)" -ge 3 ]; do usleep 20000; done
@@ -224,6 +225,11 @@ repeats_end_with_a_signal()
 	told=$(wc -l <ran)
 	wait $counting
 	[ $? -eq 143 ] && [ "$(wc -l <ran)" -le $((told + 2)) ] && says '\([0-9]+ runs\)'
+}
+a_signal_between_two_repeats_ends_them()
+{
+	run 143 -r 5 -e cycles:u sh -c 'trap "" TERM; echo >>ended; kill -TERM $PPID' &&
+		lines ended 1 && run 0 -e cycles:u sh -c 'trap "" TERM; kill -TERM $PPID'
 }
 command_not_found_is_not_repeated() { run 127 -r 5 no-such-command && lines err 1; }
 one_repeat_is_none() { run 0 -r 1 -e cycles:u true && ! grep -q 'runs\|+-' err && says 'seconds user'; }
