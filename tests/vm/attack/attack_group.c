@@ -169,7 +169,7 @@ Test(attack_group, a_childs_group_has_room_for_who_joins)
 /* ---- Groups of all CPUs ---- */
 
 #define MEMBERS		12	/* more than a read has room for on the stack */
-#define ROUNDS		4000
+#define ROUNDS		(is_debug_kernel() ? 100 : 500)
 
 /*
  * A group is read CPU by CPU: who has joined on one may not have been there on the one before.
