@@ -297,6 +297,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
 	INIT_LIST_HEAD(&aux->filed);
 	mutex_init(&aux->filter_mutex);
+	mutex_init(&aux->map_mutex);
 	init_irq_work(&aux->work, stall_work);
 	event->aux = aux;
 	event->ops = &aux_ops;

@@ -66,7 +66,9 @@ struct pmuctl_aux_file {
  *	of the task that is traced, for which only who sets a filter of this event may wait.
  *
  * @buffer: that the ring of records is in; mapped once more for this. With @charge and
- * @mappings under the mutex of buffers.
+ * @mappings under @map_mutex.
+ * @map_mutex: it is mapped, or unmapped; inside of mmap_lock, outside of the mutex of buffers. Of
+ *	each its own: a cgroup may let who allocates wait for seconds.
  * @charge: whose locked memory it is.
  * @mappings: of the AUX buffer.
  */
@@ -94,6 +96,7 @@ struct pmuctl_aux {
 	struct pmuctl_buffer *buffer;
 	struct pmuctl_charge charge;
 	unsigned int mappings;
+	struct mutex map_mutex; /* @buffer, @charge, @mappings */
 };
 
 /**

@@ -16,9 +16,6 @@
 #include "sample/buffer.h"
 #include "sample/output.h"
 
-/* Mappings of AUX buffers; inside of mmap_lock, outside of the mutex of buffers */
-static DEFINE_MUTEX(aux_mutex);
-
 /**
  * struct place - what the metadata page says
  * @offset: aux_offset.
@@ -117,22 +114,22 @@ struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
 	u64 size = (u64)nr_pages << PAGE_SHIFT;
 	int err = 0;
 
-	mutex_lock(&aux_mutex);
+	mutex_lock(&aux->map_mutex);
 	if (!aux->mappings)
 		err = map_first(event, offset, nr_pages, flags, why);
 	else if (aux->buf->size != size)
 		err = pmuctl_refuse(why, AUX_SIZE, "", aux->buf->size, size);
 	if (!err)
 		aux->mappings++;
-	mutex_unlock(&aux_mutex);
+	mutex_unlock(&aux->map_mutex);
 	return err ? ERR_PTR(err) : aux->buf;
 }
 
 void pmuctl_aux_map_again(struct pmuctl_event *event)
 {
-	mutex_lock(&aux_mutex);
+	mutex_lock(&event->aux->map_mutex);
 	event->aux->mappings++;
-	mutex_unlock(&aux_mutex);
+	mutex_unlock(&event->aux->map_mutex);
 }
 
 void pmuctl_aux_unmap(struct pmuctl_event *event)
@@ -140,7 +137,7 @@ void pmuctl_aux_unmap(struct pmuctl_event *event)
 	struct pmuctl_aux *aux = event->aux;
 	struct auxbuf *buf = aux->buf;
 
-	mutex_lock(&aux_mutex);
+	mutex_lock(&aux->map_mutex);
 	if (!--aux->mappings) {
 		set_buf(event, NULL);
 		aux->driver->unit->free(&aux->trace);
@@ -148,5 +145,5 @@ void pmuctl_aux_unmap(struct pmuctl_event *event)
 		pmuctl_uncharge(&aux->charge);
 		pmuctl_buffer_unmap(event->output, aux->buffer);
 	}
-	mutex_unlock(&aux_mutex);
+	mutex_unlock(&aux->map_mutex);
 }

@@ -14,7 +14,7 @@
  *	tracepoints_mutex	which tracepoints have events
  *	hooks_mutex		which hooks are set
  *	(mmap_lock)		mapping and unmapping
- *	aux_mutex		which AUX buffer is mapped how often
+ *	aux->map_mutex		how often the AUX buffer of an event is mapped
  *	buffer_mutex		which output writes to which buffer
  *	charge_mutex		whose locked memory a buffer is
  *	user_mutex		which processes may read counters
