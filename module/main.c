@@ -47,6 +47,7 @@ static int __init pmuctl_init(void)
 	err = pmuctl_context_init();
 	if (err)
 		goto err_soft;
+	pmuctl_hook_add(&pmuctl_crash_hook);
 	err = pmuctl_hotplug_init();
 	if (err)
 		goto err_context;

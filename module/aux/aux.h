@@ -186,6 +186,9 @@ void pmuctl_aux_status(const struct pmuctl_event *event,
 /* hwpmu_ops.trace */
 void pmuctl_aux_interrupt(struct hwtrace *trace);
 
+/* Quiets what traces when the kernel crashes, for each event that does: aux/crash.c */
+extern struct pmuctl_hook pmuctl_crash_hook;
+
 /* ---- aux/map.c ---- */
 
 /**

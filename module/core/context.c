@@ -19,12 +19,8 @@
 #include "core/context_table.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
-#include "core/threads.h"
 #include "inherit/clone_switch.h"
-#include "sample/sideband.h"
 #include "soft/soft.h"
-
-struct pmuctl_cpuctx __percpu *pmuctl_cpus;
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
@@ -108,16 +104,6 @@ static void load_if_current(void *info)
 }
 
 /* ---- Contexts of tasks ---- */
-
-struct pmuctl_cpuctx *pmuctl_cpu_of(int cpu)
-{
-	return per_cpu_ptr(pmuctl_cpus, cpu);
-}
-
-struct pmuctl_context *pmuctl_context_of_cpu(int cpu)
-{
-	return &pmuctl_cpu_of(cpu)->context;
-}
 
 static void context_setup(struct pmuctl_context *ctx, struct task_struct *task,
 			  int cpu)
@@ -423,31 +409,14 @@ void pmuctl_context_switch(struct task_struct *next)
 		switch_contexts(pc, ctx, next);
 }
 
-void pmuctl_context_task_gone(bool ended)
+void pmuctl_context_retire(struct pmuctl_context *ctx)
 {
-	struct pmuctl_context *ctx;
 	unsigned long flags;
 
-	rcu_read_lock();
-	ctx = pmuctl_context_find(current);
-	if (ctx) {
-		retire(ctx);
-		local_irq_save(flags);
-		unload_here(ctx);
-		local_irq_restore(flags);
-	}
-	/* After its last sample, while all its events are there, and before others know */
-	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
-		pmuctl_side_exit(ctx);
-	if (ctx) {
-		pmuctl_inherit_end(ctx);
-		/* wq_has_sleeper() pairs with event_poll:A. */
-		if (wq_has_sleeper(&ctx->gone_wait))
-			wake_up_all(&ctx->gone_wait);
-	}
-	if (ended)
-		pmuctl_process_task_ends();
-	rcu_read_unlock();
+	retire(ctx);
+	local_irq_save(flags);
+	unload_here(ctx);
+	local_irq_restore(flags);
 }
 
 /* ---- CPUs come and go; on that CPU ---- */

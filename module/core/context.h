@@ -246,7 +246,7 @@ void pmuctl_context_resched_here(struct pmuctl_context *ctx);
 
 /* What the hooks tell. Context: that of the tracepoint, see core/task_hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
-/* @ended: it will never run again; else only nobody may look into it any more. */
-void pmuctl_context_task_gone(bool ended);
+/* That of the current task is never to be loaded again. Under RCU. */
+void pmuctl_context_retire(struct pmuctl_context *ctx);
 
 #endif /* PMUCTL_CONTEXT_H */

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which task has which context: a hash table by the task's address, in which a switch to a
- * task without events costs one load and a branch.
+ * Which CPU and which task has which context. Of tasks: a hash table by the task's address, in
+ * which a switch to a task without events costs one load and a branch.
  */
 #include "core/context_table.h"
+#include "core/cpu_state.h"
 
 #define LOCK_BITS	6
+
+/* See the lock order in context.h. */
+DEFINE_MUTEX(pmuctl_mutex);
+
+/* ---- Of CPUs ---- */
+
+struct pmuctl_cpuctx __percpu *pmuctl_cpus;
+
+struct pmuctl_cpuctx *pmuctl_cpu_of(int cpu)
+{
+	return per_cpu_ptr(pmuctl_cpus, cpu);
+}
+
+struct pmuctl_context *pmuctl_context_of_cpu(int cpu)
+{
+	return &pmuctl_cpu_of(cpu)->context;
+}
+
+/* ---- Of tasks ---- */
 
 struct hlist_head pmuctl_context_heads[1 << PMUCTL_HASH_BITS];
 

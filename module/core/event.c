@@ -22,9 +22,6 @@
 #include "soft/soft.h"
 #include "soft/tracepoint.h"
 
-/* See the lock order in context.h. */
-DEFINE_MUTEX(pmuctl_mutex);
-
 static struct kmem_cache *event_cache;
 static atomic64_t last_id;
 static atomic_t nr_events;
@@ -373,14 +370,6 @@ struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event)
 	if (!READ_ONCE(event->output))
 		make_output(event, &nothing, NULL);
 	return READ_ONCE(event->output);
-}
-
-u64 pmuctl_event_lost(const struct pmuctl_event *event)
-{
-	const struct pmuctl_output *output = READ_ONCE(event->output);
-	u64 lost = output ? atomic64_read(&output->lost) : 0;
-
-	return lost + pmuctl_hooks_missed(event) - event->missed;
 }
 
 static int alloc_parts(struct pmuctl_event *event,

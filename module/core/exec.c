@@ -9,8 +9,6 @@
  * mapped. If they are more than the old ones the task's context ends in that last hook, and
  * until then nothing is told.
  */
-#include <linux/sched/coredump.h>
-
 #include "core/context_table.h"
 #include "core/cpu_state.h"
 #include "core/exec.h"
@@ -109,15 +107,6 @@ static bool begin(struct pmuctl_cpuctx *pc, void *arg)
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		any |= remove_all(exec, pc, &exec->ctx->groups[class]);
 	return any;
-}
-
-/* As perf has it: the same that forbids ptrace(2) and core dumps. */
-bool pmuctl_exec_is_secret(const struct task_struct *task)
-{
-	const struct mm_struct *mm = task->mm;
-
-	return task->in_execve && mm &&
-	       __get_dumpable(READ_ONCE(mm->flags)) != SUID_DUMP_USER;
 }
 
 void pmuctl_context_exec_begin(void)

@@ -5,6 +5,8 @@
 #ifndef PMUCTL_EXEC_H
 #define PMUCTL_EXEC_H
 
+#include <linux/sched/coredump.h>
+
 #include "core/event.h"
 
 /**
@@ -16,7 +18,14 @@
  *
  * Context: Any, on the CPU of the task; NMI-safe.
  */
-bool pmuctl_exec_is_secret(const struct task_struct *task);
+static inline bool pmuctl_exec_is_secret(const struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+
+	/* As perf has it: the same that forbids ptrace(2) and core dumps. */
+	return task->in_execve && mm &&
+	       __get_dumpable(READ_ONCE(mm->flags)) != SUID_DUMP_USER;
+}
 
 /**
  * pmuctl_may_tell() - may this event tell what its task does, now?

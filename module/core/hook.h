@@ -88,8 +88,6 @@ void pmuctl_hooks_look_later(void);
 
 /* The scheduler's: core/task_hooks.c */
 extern struct pmuctl_hook pmuctl_scheduler_hook;
-/* Quiets what traces when the kernel crashes, for each event that does: hotplug.c */
-extern struct pmuctl_hook pmuctl_crash_hook;
 
 /**
  * pmuctl_hooks_get() - an event is about to need all hooks that it needs

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPUs that come and go, a system that sleeps and wakes, and one that stops or crashes: nothing
+ * CPUs that come and go, a system that sleeps and wakes, and one that stops: nothing
  * counts or traces where the PMU is about to go, and what should does when it is back.
  *
  * There is one way to quiet: pmuctl_context_cpu_offline(), on the CPU that is meant. An event runs
  * only while its context is loaded, so what is unloaded is off, traces too.
  */
 #include <linux/cpu.h>
-#include <linux/kprobes.h>
 #include <linux/reboot.h>
 #include <linux/smp.h>
 #include <linux/syscore_ops.h>
@@ -15,7 +14,6 @@
 
 #include "aux/aux.h"
 #include "core/event.h"
-#include "core/hook.h"
 #include "core/hotplug.h"
 
 static int hotplug_state;
@@ -107,48 +105,8 @@ static struct notifier_block stop_block = {
 	.priority = INT_MIN,
 };
 
-/*
- * The system has crashed, and starts the kernel that it keeps for that, on whichever CPU, while
- * the others wait in an NMI for ever. No notifier is called before. But on each CPU this function
- * is, which stops a trace of the kernel's own driver, and there we stop ours: what was kept in
- * memory may be wrong by now, so that only registers are written.
- */
-static int crashes(struct kprobe *probe, struct pt_regs *regs)
-{
-	hwpmu_crash();
-	return 0;
-}
-
-static struct kprobe crash_probe = {
-	.symbol_name = "cpu_emergency_stop_pt",
-	.pre_handler = crashes,
-};
-
-/* Where it cannot be set one traces all the same. */
-static bool crash_probe_is_set;
-
-static int set_crash_probe(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
-{
-	/* What a registration before has left there would make the next one fail. */
-	crash_probe.addr = NULL;
-	crash_probe.flags = 0;
-	crash_probe_is_set = !register_kprobe(&crash_probe);
-	return 0;
-}
-
-static void drop_crash_probe(struct pmuctl_hook *hook)
-{
-	if (crash_probe_is_set)
-		unregister_kprobe(&crash_probe);
-}
-
-struct pmuctl_hook pmuctl_crash_hook = {
-	.name = "crash", .set = set_crash_probe, .drop = drop_crash_probe,
-};
-
 int __init pmuctl_hotplug_init(void)
 {
-	pmuctl_hook_add(&pmuctl_crash_hook);
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
 					  cpu_comes, cpu_goes);
 	if (hotplug_state < 0)

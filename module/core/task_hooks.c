@@ -15,10 +15,12 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
+#include "core/context_table.h"
 #include "core/event.h"
 #include "core/exec.h"
 #include "core/hook.h"
 #include "core/task_hooks.h"
+#include "core/threads.h"
 #include "sample/sideband.h"
 
 static noinline void switch_and_tell(bool preempted, struct task_struct *prev,
@@ -52,6 +54,29 @@ static void probe_task_rename(void *data, struct task_struct *task,
 		pmuctl_side_comm(task, comm, exec);
 }
 
+/* @ended: it will never run again; else only nobody may look into it any more. */
+static void task_gone(bool ended)
+{
+	struct pmuctl_context *ctx;
+
+	rcu_read_lock();
+	ctx = pmuctl_context_find(current);
+	if (ctx)
+		pmuctl_context_retire(ctx);
+	/* After its last sample, while all its events are there, and before others know */
+	if (ended && pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
+		pmuctl_side_exit(ctx);
+	if (ctx) {
+		pmuctl_inherit_end(ctx);
+		/* wq_has_sleeper() pairs with event_poll:A. */
+		if (wq_has_sleeper(&ctx->gone_wait))
+			wake_up_all(&ctx->gone_wait);
+	}
+	if (ended)
+		pmuctl_process_task_ends();
+	rcu_read_unlock();
+}
+
 static void probe_sched_process_exec(void *data, struct task_struct *task,
 				     pid_t old_pid, struct linux_binprm *bprm)
 {
@@ -61,7 +86,7 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 	 */
 	if (bprm->secureexec || pmuctl_exec_is_secret(task) ||
 	    (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
-		pmuctl_context_task_gone(false);
+		task_gone(false);
 	else
 		pmuctl_context_exec_end();
 }
@@ -83,7 +108,7 @@ static void probe_sched_process_fork(void *data, struct task_struct *parent,
 
 static void probe_sched_process_exit(void *data, struct task_struct *task)
 {
-	pmuctl_context_task_gone(true);
+	task_gone(true);
 }
 
 static struct hook {
@@ -190,12 +215,6 @@ void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 	pmuctl_side_put(event->side);
 	if (scheduler)
 		pmuctl_hook_put(&pmuctl_scheduler_hook);
-}
-
-u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
-{
-	return (event->hook ? pmuctl_hook_missed(event->hook) : 0) +
-		pmuctl_side_missed(event->side);
 }
 
 void __init pmuctl_hooks_init(void)

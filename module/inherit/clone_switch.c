@@ -42,6 +42,8 @@
 
 static atomic64_t last_clone_id;
 
+atomic_t pmuctl_inherit_locked;
+
 /* ---- Are two contexts equivalent? ---- */
 
 static bool is_simple(const struct pmuctl_event *event)

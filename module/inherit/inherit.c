@@ -109,8 +109,6 @@ void pmuctl_inherit_free(struct pmuctl_event *event)
 	free_percpu(h->child_total);
 }
 
-atomic_t pmuctl_inherit_locked;
-
 void pmuctl_inherit_lock(struct pmuctl_event *event)
 {
 	atomic_inc(&pmuctl_inherit_locked);

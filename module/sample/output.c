@@ -11,6 +11,7 @@
 #include <linux/timekeeping.h>
 
 #include "core/event.h"
+#include "core/hook.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
 #include "sample/sample.h"
@@ -267,4 +268,12 @@ void pmuctl_record_put(struct pmuctl_event *event,
 
 	if (pmuctl_record_begin(&rec, event, header, fixed, 0))
 		pmuctl_record_end(&rec, event, task);
+}
+
+u64 pmuctl_event_lost(const struct pmuctl_event *event)
+{
+	const struct pmuctl_output *output = READ_ONCE(event->output);
+	u64 lost = output ? atomic64_read(&output->lost) : 0;
+
+	return lost + pmuctl_hooks_missed(event) - event->missed;
 }

@@ -483,6 +483,12 @@ unsigned long pmuctl_side_missed(u8 side)
 	return side & MMAP_KINDS ? pmuctl_hook_missed(&mappings) : 0;
 }
 
+u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
+{
+	return (event->hook ? pmuctl_hook_missed(event->hook) : 0) +
+		pmuctl_side_missed(event->side);
+}
+
 void __init pmuctl_sideband_init(void)
 {
 	pmuctl_hook_add(&mappings);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The trace of a group's leader is paused and resumed by what the members of the group count.
+ */
+#include "aux/aux.h"
+
+/*
+ * If the leader was paused while this interrupts its start or stop, that knows (pmu/). So
+ * none is dropped, and there is nothing that could recurse.
+ */
+void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+	bool pause = action == PMUCTL_AUX_PAUSE;
+
+	if (!(event->aux_action & action) || !aux)
+		return;
+	if (!aux->driver->unit->pause(&aux->trace, pause))
+		local64_inc(&aux->idle);
+	else
+		local64_inc(pause ? &aux->pauses : &aux->resumes);
+}
+
+void pmuctl_aux_missed(const struct pmuctl_event *event)
+{
+	struct pmuctl_aux *aux = event->leader->aux;
+
+	if (aux)
+		local64_inc(&aux->missed);
+}
+
+void pmuctl_aux_status(const struct pmuctl_event *event,
+		       struct pmuctl_aux_status *status)
+{
+	struct pmuctl_aux *aux = event->aux;
+
+	*status = (struct pmuctl_aux_status){
+		.size = sizeof(*status),
+		.state = (READ_ONCE(aux->trace.paused) ? PMUCTL_AUX_IS_PAUSED : 0) |
+			 (READ_ONCE(aux->stalled) ? PMUCTL_AUX_IS_STALLED : 0),
+		.pauses = local64_read(&aux->pauses),
+		.resumes = local64_read(&aux->resumes),
+		.idle = local64_read(&aux->idle),
+		.missed = local64_read(&aux->missed),
+	};
+}
