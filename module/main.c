@@ -7,6 +7,7 @@
 
 #include "aux/aux.h"
 #include "core/claim.h"
+#include "core/core_ops.h"
 #include "core/hook.h"
 #include "core/hotplug.h"
 #include "core/sched.h"
@@ -19,16 +20,27 @@
 #include "soft/soft.h"
 #include "soft/tracepoint.h"
 
+static const struct hwpmu_ops hwpmu_calls = {
+	.overflow = pmuctl_overflow,
+	.stopped = pmuctl_sched_stopped,
+	.trace = pmuctl_aux_interrupt,
+};
+
+static const struct pmuctl_core_ops core_calls = {
+	.switched = pmuctl_soft_switch,
+	.arrived = pmuctl_soft_arrive,
+	.tick = pmuctl_tick,
+	.tick_aux = pmuctl_aux_tick,
+	.go_on = pmuctl_sampling_go_on,
+	.hooks_dropped = pmuctl_tracepoint_free_unused,
+};
+
 static int __init pmuctl_init(void)
 {
-	static const struct hwpmu_ops ops = {
-		.overflow = pmuctl_overflow,
-		.stopped = pmuctl_sched_stopped,
-		.trace = pmuctl_aux_interrupt,
-	};
 	int err;
 
-	err = hwpmu_init(&ops);
+	pmuctl_core_ops = &core_calls;
+	err = hwpmu_init(&hwpmu_calls);
 	if (err)
 		return err;
 	pt_init();
@@ -43,7 +55,7 @@ static int __init pmuctl_init(void)
 	if (err)
 		goto err_buffer;
 	pmuctl_hooks_init();
-	pmuctl_sideband_init();
+	pmuctl_sideband_init(pmuctl_aux_mapped);
 	err = pmuctl_context_init();
 	if (err)
 		goto err_soft;

@@ -17,10 +17,10 @@
 
 #include "core/admission.h"
 #include "core/context_table.h"
+#include "core/core_ops.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
 #include "inherit/clone_switch.h"
-#include "soft/soft.h"
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
@@ -54,12 +54,18 @@ static void load_task(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 	raw_spin_unlock(&pc->context.lock);
 }
 
+/* Of a task that counts migrations: how many there were */
+static void leave(struct pmuctl_context *ctx)
+{
+	ctx->migrations = READ_ONCE(ctx->task->se.nr_migrations);
+}
+
 static void unload(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	raw_spin_lock(&ctx->lock);
 	pmuctl_sched_out(pc, ctx);
 	if (ctx->nr_at_switch && ctx->task)
-		pmuctl_soft_leave(ctx);
+		leave(ctx);
 	WRITE_ONCE(ctx->loaded_cpu, -1);
 	raw_spin_unlock(&ctx->lock);
 	if (pc->task_context == ctx)
@@ -124,7 +130,7 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	bool at_switch = pmuctl_is_at_switch(ctx, event);
 
 	if (at_switch && ctx->task && !ctx->nr_at_switch && ctx->loaded_cpu < 0)
-		pmuctl_soft_leave(ctx);
+		leave(ctx);
 	ctx->nr_at_switch += at_switch;
 	if (event->leader == event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
@@ -342,7 +348,7 @@ static void reload(struct irq_work *work)
 	else
 		resched(pc, current);
 	if (ctx && unlikely(ctx->nr_at_switch))
-		pmuctl_soft_arrive(ctx);
+		pmuctl_core_ops->arrived(ctx);
 	pmuctl_user_switch(current);
 	local_irq_restore(flags);
 }
@@ -370,9 +376,9 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 	else if (changed)
 		sched_in(pc, next);
 	if (unlikely(at_switch))
-		pmuctl_soft_switch(next);
+		pmuctl_core_ops->switched(next);
 	if (ctx && unlikely(ctx->nr_at_switch))
-		pmuctl_soft_arrive(ctx);
+		pmuctl_core_ops->arrived(ctx);
 }
 
 /* The same while some processes read counters by themselves */

@@ -13,9 +13,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "core/core_ops.h"
 #include "core/event.h"
 #include "core/hook.h"
-#include "soft/tracepoint.h"
 
 #define LINGER	(1 * HZ)
 
@@ -91,7 +91,7 @@ static void drop_idle(struct work_struct *work)
 		drop(hook);
 	next = next_look();
 	mutex_unlock(&hooks_mutex);
-	pmuctl_tracepoint_free_unused();
+	pmuctl_core_ops->hooks_dropped();
 	if (next)
 		queue_delayed_work(system_wq, &drop_work, next);
 }

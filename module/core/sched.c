@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 
 #include "core/admission.h"
+#include "core/core_ops.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
 #include "core/times.h"
@@ -570,7 +571,8 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 
 	pmuctl_cpu_lock(pc);
-	again = pmuctl_tick(pc);
+	again = pmuctl_core_ops->tick(pc);
+	again |= pmuctl_core_ops->tick_aux(pc);
 	pc->ticking = again;
 	pmuctl_cpu_unlock(pc);
 	if (!again)

@@ -268,7 +268,7 @@ static void unthrottle(struct pmuctl_event *event)
 		event->ops->unhold(event);
 }
 
-void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
+void pmuctl_sampling_go_on(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 
@@ -276,18 +276,6 @@ void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 		unthrottle(event);
 	else if (event->own.counter.held && !s->throttled && !s->expired)
 		event->ops->unhold(event);
-	if (s->freq || s->throttled)
-		pc->ticking = true;
-}
-
-void pmuctl_sampling_expire(struct pmuctl_event *event)
-{
-	struct pmuctl_sampling *s = event->sampling;
-
-	if (unlikely(s->expired)) {
-		s->expired = false;
-		event->enabled = false;
-	}
 }
 
 bool pmuctl_sampling_refresh(struct pmuctl_event *event)
@@ -344,7 +332,7 @@ bool pmuctl_tick(struct pmuctl_cpuctx *pc)
 	if (pc->task_context)
 		again |= tick_context(pc->task_context);
 	hwpmu_commit();
-	return again | pmuctl_aux_tick(pc);
+	return again;
 }
 
 /* ---- For the front ---- */

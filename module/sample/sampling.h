@@ -9,9 +9,9 @@
 #include <linux/irq_work.h>
 #include <linux/perf_event.h>
 
-struct hwpmu_counter;
-struct pmuctl_cpuctx;
-struct pmuctl_event;
+#include "core/core_ops.h"
+#include "core/cpu_state.h"
+
 struct pmuctl_explanation;
 struct pmuctl_sample_data;
 struct pt_regs;
@@ -90,11 +90,30 @@ void pmuctl_sampling_free(struct pmuctl_event *event);
  */
 void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value);
 
+/* Its counter is about to start, and it was held or throttled: struct pmuctl_core_ops.go_on */
+void pmuctl_sampling_go_on(struct pmuctl_event *event);
+
 /* Its counter is about to start. Owner CPU, context locked, IRQs off. */
-void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event);
+static inline void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (unlikely(s->throttled || event->own.counter.held))
+		pmuctl_core_ops->go_on(event);
+	if (s->freq || s->throttled)
+		pc->ticking = true;
+}
 
 /* Disable it if its limit is reached. As above. */
-void pmuctl_sampling_expire(struct pmuctl_event *event);
+static inline void pmuctl_sampling_expire(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	if (unlikely(s->expired)) {
+		s->expired = false;
+		event->enabled = false;
+	}
+}
 
 /* It is enabled or disabled, so what its limit wanted is over. As above, or anywhere if its
  * context is not loaded. Returns true if it wanted something.

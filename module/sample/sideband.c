@@ -16,7 +16,6 @@
 #include <linux/mman.h>
 #include <linux/percpu.h>
 
-#include "aux/aux.h"
 #include "compat/vma_file.h"
 #include "core/context_table.h"
 #include "core/event.h"
@@ -30,6 +29,9 @@
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 
 u8 pmuctl_side_wanted;
+
+/* Who is told of code for the filters of traces */
+static void (*code_mapped)(const struct vm_area_struct *vma) __ro_after_init;
 
 /* Events that want each kind; pmuctl_mutex */
 static unsigned int users[KINDS];
@@ -363,7 +365,7 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	if (vma->vm_flags & VM_EXEC) {
 		t.side.kinds = PMUCTL_SIDE_MMAP;
 		if (pmuctl_side_is_wanted(PMUCTL_SIDE_CODE))
-			pmuctl_aux_mapped(vma);
+			code_mapped(vma);
 	}
 	if (!pmuctl_side_is_wanted(t.side.kinds))
 		return 0;
@@ -489,7 +491,8 @@ u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
 		pmuctl_side_missed(event->side);
 }
 
-void __init pmuctl_sideband_init(void)
+void __init pmuctl_sideband_init(void (*mapped)(const struct vm_area_struct *vma))
 {
+	code_mapped = mapped;
 	pmuctl_hook_add(&mappings);
 }

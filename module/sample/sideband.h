@@ -14,6 +14,7 @@ struct perf_event_attr;
 struct pmuctl_context;
 struct pmuctl_explanation;
 struct task_struct;
+struct vm_area_struct;
 
 /* What an event wants to be told: struct pmuctl_event.side */
 #define PMUCTL_SIDE_COMM	0x01
@@ -75,6 +76,7 @@ static inline bool pmuctl_side_is_wanted(u8 side)
 	return unlikely(READ_ONCE(pmuctl_side_wanted) & side);
 }
 
-void pmuctl_sideband_init(void);
+/* @mapped: is told that the current process has mapped code, with mmap_lock held. */
+void pmuctl_sideband_init(void (*mapped)(const struct vm_area_struct *vma));
 
 #endif /* PMUCTL_SIDEBAND_H */

@@ -130,11 +130,6 @@ void pmuctl_soft_switch(struct task_struct *next)
 	pmuctl_soft_count_arrivals();
 }
 
-void pmuctl_soft_leave(struct pmuctl_context *ctx)
-{
-	ctx->migrations = READ_ONCE(ctx->task->se.nr_migrations);
-}
-
 void pmuctl_soft_arrive(struct pmuctl_context *ctx)
 {
 	u64 n = READ_ONCE(ctx->task->se.nr_migrations) - ctx->migrations;

@@ -95,8 +95,7 @@ void pmuctl_soft_switch(struct task_struct *next);
 /* Have those tasks counted that have come to this CPU. */
 void pmuctl_soft_count_arrivals(void);
 
-/* The context of a task, which counts migrations, is unloaded, or has been loaded. */
-void pmuctl_soft_leave(struct pmuctl_context *ctx);
+/* The context of a task, which counts migrations, has been loaded. */
 void pmuctl_soft_arrive(struct pmuctl_context *ctx);
 
 /* ---- soft/swevent.c ---- */
