@@ -6,8 +6,6 @@
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
-#include <linux/rcupdate.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "aux/aux.h"
@@ -22,8 +20,6 @@
 #include "soft/soft.h"
 #include "soft/tracepoint.h"
 
-static struct kmem_cache *event_cache;
-static atomic64_t last_id;
 static atomic_t nr_events;
 
 /* Only a CPU's events can meet the idle task; those of tasks never do. */
@@ -243,11 +239,10 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	struct pmuctl_event *event;
 	int err;
 
-	event = kmem_cache_zalloc(event_cache, GFP_KERNEL_ACCOUNT);
+	event = pmuctl_event_zalloc(GFP_KERNEL);
 	if (!event)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
-	event->tally = &event->own;
 	event->ops = &pmuctl_hw_event_ops; /* unless init_counter() finds another */
 	event->id = id;
 	event->stream_id = id;
@@ -274,43 +269,8 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	return event;
 
 err_free:
-	kmem_cache_free(event_cache, event);
+	pmuctl_event_free_child(event);
 	return ERR_PTR(err);
-}
-
-/* An event, or its own tally, is not used any more. The memory goes with the second of both. */
-static void give_up_half(struct pmuctl_event *event)
-{
-	if (atomic_xchg(&event->parts_freed, 1))
-		kmem_cache_free(event_cache, event);
-}
-
-static void dealloc_one(struct pmuctl_event *event)
-{
-	pmuctl_sampling_free(event);
-	if (event->tally == &event->own) {
-		kmem_cache_free(event_cache, event);
-		return;
-	}
-	/* It ends with another one's tally, and somebody else still has its own. */
-	give_up_half(container_of(event->tally, struct pmuctl_event, own));
-	give_up_half(event);
-}
-
-static void free_event_rcu(struct rcu_head *rcu)
-{
-	struct pmuctl_event *event = container_of(rcu, struct pmuctl_event, rcu);
-	struct pmuctl_inherit *next;
-
-	for (; event; event = next ? pmuctl_inherit_event(next) : NULL) {
-		next = event->inherit.next_ended;
-		dealloc_one(event);
-	}
-}
-
-void pmuctl_event_free_later(struct pmuctl_event *event)
-{
-	call_rcu(&event->rcu, free_event_rcu);
 }
 
 /* As many of its parts as there are */
@@ -390,7 +350,7 @@ static int alloc_parts(struct pmuctl_event *event,
 		part->enabled = event->enabled;
 		part->claims = event->claims;
 		part->unlimited = event->unlimited;
-		part->stream_id = atomic64_inc_return(&last_id);
+		part->stream_id = pmuctl_event_next_id();
 		part->output = event->output;
 		event->on_cpu[cpu] = part;
 	}
@@ -423,7 +383,7 @@ struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
 	struct pmuctl_event *event;
 	int err;
 
-	event = alloc_event(attr, tp, atomic64_inc_return(&last_id), cpu, why);
+	event = alloc_event(attr, tp, pmuctl_event_next_id(), cpu, why);
 	if (IS_ERR(event))
 		return event;
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
@@ -462,77 +422,59 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	pmuctl_tp_free(tp);
 }
 
-/* ---- Children; mostly in hooks, where nothing may sleep ---- */
+struct period_change {
+	struct pmuctl_event *event;
+	u64 value;
+};
 
-struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp)
+static void change_period(struct pmuctl_context *ctx, void *arg)
 {
-	struct pmuctl_event *child;
+	const struct period_change *change = arg;
 
-	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
-	child = kmem_cache_zalloc(event_cache, gfp);
-	if (!child)
-		return NULL;
-	child->tally = &child->own;
-	if (sampling && !pmuctl_sampling_blank(child, gfp)) {
-		kmem_cache_free(event_cache, child);
-		return NULL;
+	pmuctl_sampling_set_period(change->event, change->value);
+}
+
+int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
+			    struct pmuctl_explanation *why)
+{
+	struct period_change change = { .event = event, .value = value };
+	int cpu, err;
+
+	err = pmuctl_sampling_check_period(event, value, why);
+	if (err)
+		return err;
+	if (event->inherit.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, change_period, &change);
+		pmuctl_inherit_set_period(event, value);
+		pmuctl_inherit_unlock(event);
+		return 0;
 	}
-	return child;
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, change_period, &change);
+		return 0;
+	}
+	for_each_possible_cpu(cpu) {
+		change.event = event->on_cpu[cpu];
+		pmuctl_context_call(change.event->context, change_period,
+				    &change);
+	}
+	return 0;
 }
 
-static void copy_soft_state(struct pmuctl_soft_state *child, const struct pmuctl_soft_state *from)
+int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
+			 struct pmuctl_explanation *why)
 {
-	child->source = from->source;
-	child->tp = from->tp;
-	child->value_of = from->value_of;
-	child->exclude_user = from->exclude_user;
-	child->exclude_kernel = from->exclude_kernel;
-}
-
-void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
-{
-	child->output = from->output;
-	child->id = from->id;
-	child->stream_id = atomic64_inc_return(&last_id);
-	child->cpu = from->cpu;
-	child->read_format = from->read_format;
-	child->side = from->side;
-	child->missed = from->missed;
-	child->hook = from->hook;
-	child->exclude_idle = from->exclude_idle;
-	child->remove_on_exec = from->remove_on_exec;
-	child->inherit_stat = from->inherit_stat;
-	child->exclusive = from->exclusive;
-	child->class = from->class;
-	child->leader = child;
-	INIT_LIST_HEAD(&child->siblings);
-	child->enable_on_exec = from->enable_on_exec;
-	hwpmu_counter_copy(&child->own.counter, &from->own.counter);
-	child->ops = from->ops;
-	if (!pmuctl_event_is_hw(from))
-		copy_soft_state(&child->sw, &from->sw);
-	if (from->sampling)
-		pmuctl_sampling_copy(child, from);
-}
-
-void pmuctl_event_free_child(struct pmuctl_event *child)
-{
-	dealloc_one(child);
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->on_cpu || event->inherit.root)
+		return pmuctl_refuse(why, REFRESH_MANY, "");
+	atomic_add(overflows, &event->output->limit);
+	pmuctl_event_enable(event, false);
+	return 0;
 }
 
 unsigned int pmuctl_event_number(void)
 {
 	return atomic_read(&nr_events);
-}
-
-int __init pmuctl_event_init(void)
-{
-	event_cache = KMEM_CACHE(pmuctl_event, 0);
-	return event_cache ? 0 : -ENOMEM;
-}
-
-void pmuctl_event_exit(void)
-{
-	rcu_barrier(); /* free_event_rcu() is code of this module */
-	kmem_cache_destroy(event_cache);
 }

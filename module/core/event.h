@@ -238,6 +238,15 @@ static inline bool pmuctl_event_is_hw(const struct pmuctl_event *event)
 	return event->ops == &pmuctl_hw_event_ops;
 }
 
+/* Of one that is inherited: it has followed the last change for all. Its context is locked. */
+static inline void pmuctl_inherit_follows(struct pmuctl_event *event)
+{
+	const struct pmuctl_event *root = event->inherit.root;
+
+	if (root)
+		event->inherit.changes = READ_ONCE(root->inherit.changes);
+}
+
 /* How pmuctl_event_create() makes one */
 #define PMUCTL_EVENT_ENABLED	1
 #define PMUCTL_EVENT_CLAIMS	2
@@ -385,6 +394,30 @@ void pmuctl_event_disable(struct pmuctl_event *event, bool group);
 void pmuctl_event_reset(struct pmuctl_event *event, bool group);
 
 /**
+ * pmuctl_event_set_period() - PERF_EVENT_IOC_PERIOD
+ * @event: an event.
+ * @value: the period, or if it has a frequency that.
+ * @why: filled on refusal.
+ *
+ * Context: Process, IRQs on.
+ * Return: 0; -EINVAL if it is not sampled, or the value is 0 or too large.
+ */
+int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
+			    struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_event_refresh() - PERF_EVENT_IOC_REFRESH
+ * @event: an event.
+ * @overflows: after how many more it is disabled again; 0: as many as are left.
+ * @why: filled on refusal.
+ *
+ * Context: Process, IRQs on.
+ * Return: 0; -EINVAL if it is not sampled.
+ */
+int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
+			 struct pmuctl_explanation *why);
+
+/**
  * pmuctl_event_read() - read value and times of one instant
  * @event: in any state.
  * @format: PERF_FORMAT_GROUP to read all events of its group, the leader first;
@@ -472,8 +505,16 @@ void pmuctl_event_free_child(struct pmuctl_event *child);
  */
 void pmuctl_event_free_later(struct pmuctl_event *event);
 
-/* Enable or disable a child, or its group, if it has not ended. Process, IRQs on. */
-void pmuctl_event_switch_child(struct pmuctl_event *child, bool group, bool enabled);
+/* Enable or disable it, or its group, if it has not ended, but neither children nor parts of it.
+ * Process, IRQs on.
+ */
+void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled);
+
+/* Memory for an event, charged to the caller's cgroup, all zero but its tally; NULL without. */
+struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp);
+
+/* A number for an event, never used again. Any context. */
+u64 pmuctl_event_next_id(void);
 
 /* Number of hardware events that are open. Any context. */
 unsigned int pmuctl_event_number(void);

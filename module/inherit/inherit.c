@@ -240,14 +240,6 @@ void pmuctl_inherit_close(struct pmuctl_event *event)
 
 /* ---- Changes for all ---- */
 
-void pmuctl_inherit_follows(struct pmuctl_event *event)
-{
-	const struct pmuctl_event *root = event->inherit.root;
-
-	if (root)
-		event->inherit.changes = READ_ONCE(root->inherit.changes);
-}
-
 struct change {
 	bool group;
 	u64 value;
@@ -257,7 +249,7 @@ static void follow_switch(struct pmuctl_event *child, void *arg)
 {
 	const struct change *change = arg;
 
-	pmuctl_event_switch_child(child, change->group, change->value);
+	pmuctl_event_switch(child, change->group, change->value);
 }
 
 void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,

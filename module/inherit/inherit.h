@@ -200,9 +200,6 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 /* Forget what has been counted by children until now. As above. */
 void pmuctl_inherit_reset(struct pmuctl_event *event, bool group);
 
-/* It has followed the last change for all. Its context's lock is held. */
-void pmuctl_inherit_follows(struct pmuctl_event *event);
-
 /* What the hooks tell. The current task makes another, which has not run; RCU. */
 void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
 

@@ -405,24 +405,9 @@ void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)
 		event->ops->set_period(event, value);
 }
 
-struct period_change {
-	struct pmuctl_event *event;
-	u64 value;
-};
-
-static void change_period(struct pmuctl_context *ctx, void *arg)
+int pmuctl_sampling_check_period(const struct pmuctl_event *event, u64 value,
+				 struct pmuctl_explanation *why)
 {
-	const struct period_change *change = arg;
-
-	pmuctl_sampling_set_period(change->event, change->value);
-}
-
-int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
-			    struct pmuctl_explanation *why)
-{
-	struct period_change change = { .event = event, .value = value };
-	int cpu;
-
 	if (!event->sampling)
 		return pmuctl_refuse(why, NOT_SAMPLED, "");
 	if (event->sampling->freq && value > rate_limit())
@@ -430,34 +415,5 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 				     rate_limit());
 	if (!value || value >> 63)
 		return pmuctl_refuse(why, PERIOD_RANGE, "", value);
-
-	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
-		pmuctl_context_call(event->context, change_period, &change);
-		pmuctl_inherit_set_period(event, value);
-		pmuctl_inherit_unlock(event);
-		return 0;
-	}
-	if (!event->on_cpu) {
-		pmuctl_context_call(event->context, change_period, &change);
-		return 0;
-	}
-	for_each_possible_cpu(cpu) {
-		change.event = event->on_cpu[cpu];
-		pmuctl_context_call(change.event->context, change_period,
-				    &change);
-	}
-	return 0;
-}
-
-int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
-			 struct pmuctl_explanation *why)
-{
-	if (!event->sampling)
-		return pmuctl_refuse(why, NOT_SAMPLED, "");
-	if (event->on_cpu || event->inherit.root)
-		return pmuctl_refuse(why, REFRESH_MANY, "");
-	atomic_add(overflows, &event->output->limit);
-	pmuctl_event_enable(event, false);
 	return 0;
 }

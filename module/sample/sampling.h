@@ -90,6 +90,10 @@ void pmuctl_sampling_free(struct pmuctl_event *event);
  */
 void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value);
 
+/* May a user change it so? Return: as pmuctl_event_set_period(). */
+int pmuctl_sampling_check_period(const struct pmuctl_event *event, u64 value,
+				 struct pmuctl_explanation *why);
+
 /* Its counter is about to start, and it was held or throttled: struct pmuctl_core_ops.go_on */
 void pmuctl_sampling_go_on(struct pmuctl_event *event);
 
@@ -135,29 +139,5 @@ bool pmuctl_tick(struct pmuctl_cpuctx *pc);
 
 /* A counter has overflowed: hwpmu_ops.overflow */
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs);
-
-/**
- * pmuctl_event_set_period() - PERF_EVENT_IOC_PERIOD
- * @event: an event.
- * @value: the period, or if it has a frequency that.
- * @why: filled on refusal.
- *
- * Context: Process, IRQs on.
- * Return: 0; -EINVAL if it is not sampled, or the value is 0 or too large.
- */
-int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
-			    struct pmuctl_explanation *why);
-
-/**
- * pmuctl_event_refresh() - PERF_EVENT_IOC_REFRESH
- * @event: an event.
- * @overflows: after how many more it is disabled again; 0: as many as are left.
- * @why: filled on refusal.
- *
- * Context: Process, IRQs on.
- * Return: 0; -EINVAL if it is not sampled.
- */
-int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
-			 struct pmuctl_explanation *why);
 
 #endif /* PMUCTL_SAMPLING_H */
