@@ -199,7 +199,6 @@ struct pmuctl_event {
 	struct pmuctl_aux *aux;
 	u64 id;
 	u64 stream_id;
-	int cpu;
 	u64 read_format;
 	u8 side;
 	u8 aux_action;
@@ -210,6 +209,7 @@ struct pmuctl_event {
 	bool claims;
 	bool unlimited;
 	enum pmuctl_class class;
+	int cpu;
 	u64 missed;
 	struct pmuctl_event **on_cpu;
 
