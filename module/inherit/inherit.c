@@ -51,6 +51,7 @@ static struct pmuctl_inherit_group *make_group(void)
 		INIT_LIST_HEAD(&shard->children);
 	}
 	mutex_init(&ig->mutex);
+	seqcount_init(&ig->switches);
 	INIT_LIST_HEAD(&ig->roots);
 	refcount_set(&ig->refs, 1);
 	return ig;
@@ -256,15 +257,21 @@ void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 				bool enabled)
 {
 	struct change change = { .group = group, .value = enabled };
+	struct pmuctl_inherit_group *ig = event->inherit.group;
 	struct pmuctl_inherit *h;
+	unsigned long flags;
 
-	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
+	local_irq_save(flags); /* who makes children waits for it */
+	write_seqcount_begin(&ig->switches);
+	list_for_each_entry(h, &ig->roots, sibling) {
 		if (!pmuctl_is_meant(h, event, group))
 			continue;
 		h->switched = true;
 		h->enabled = enabled;
 		WRITE_ONCE(h->changes, h->changes + 1);
 	}
+	write_seqcount_end(&ig->switches);
+	local_irq_restore(flags);
 	pmuctl_inherit_walk(event, follow_switch, &change);
 }
 

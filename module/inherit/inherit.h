@@ -26,6 +26,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -110,6 +111,7 @@ struct pmuctl_shard {
  *	a walk.
  * @roots: the events with descriptors; @mutex.
  * @walk: number of the last walk; @mutex.
+ * @switches: odd while @roots are being enabled or disabled, all or one; @mutex, IRQs off.
  * @shards: one for each CPU.
  * @refs: one for each root.
  */
@@ -117,6 +119,7 @@ struct pmuctl_inherit_group {
 	struct mutex mutex; /* @roots, @walk, walks */
 	struct list_head roots;
 	u64 walk;
+	seqcount_t switches;
 	struct pmuctl_shard __percpu *shards;
 	refcount_t refs;
 };

@@ -25,6 +25,22 @@ unsigned long pmuctl_inherit_missing(void)
 
 /* ---- The beginning of a child ---- */
 
+/* What has become of its root since it last followed that */
+static void follow_root(struct pmuctl_event *child)
+{
+	struct pmuctl_inherit *h = &child->inherit;
+	const struct pmuctl_inherit *root = &h->root->inherit;
+	u64 changes = READ_ONCE(root->changes);
+
+	if (h->changes == changes)
+		return;
+	h->changes = changes;
+	if (root->switched)
+		child->enabled = root->enabled;
+	if (root->period)
+		pmuctl_sampling_set_period(child, root->period);
+}
+
 bool pmuctl_inherit_list(struct pmuctl_event *child,
 			 const struct pmuctl_event *from, int cpu)
 {
@@ -40,13 +56,8 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 
 	raw_spin_lock(&shard->lock);
 	child->enabled = from->enabled;
-	h->changes = READ_ONCE(root->changes);
-	if (h->changes != from->inherit.changes) {
-		if (root->switched)
-			child->enabled = root->enabled;
-		if (root->period)
-			pmuctl_sampling_set_period(child, root->period);
-	}
+	h->changes = from->inherit.changes;
+	follow_root(child);
 	/* Whoever closes the root walks this list later, or had said so before: one answer. */
 	goes_on = !root->closing;
 	if (goes_on)
@@ -186,6 +197,23 @@ static struct pmuctl_event *find_earlier(const struct brood *brood,
 	return pmuctl_inherit_find(ctx, root);
 }
 
+/*
+ * Its group may have been enabled or disabled while it was copied, one member before and one
+ * after that: all follow, before the new task runs. Who switched it waits for the context's lock.
+ */
+static void follow_roots(struct pmuctl_event *first)
+{
+	const struct pmuctl_inherit_group *ig = first->inherit.group;
+	struct pmuctl_event *child;
+	unsigned int seq;
+
+	do {
+		seq = read_seqcount_begin(&ig->switches);
+		for_each_group_member(child, first)
+			follow_root(child);
+	} while (read_seqcount_retry(&ig->switches, seq));
+}
+
 static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
 		       struct pmuctl_event *leader)
 {
@@ -206,6 +234,8 @@ static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
 		if (!first)
 			first = child;
 	}
+	if (first && !list_empty(&first->siblings))
+		follow_roots(first);
 }
 
 /* Both contexts are its own: the parent's is loaded here, the child has not run. */
