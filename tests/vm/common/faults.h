@@ -9,6 +9,7 @@
 #include "raw.h"
 
 #include <criterion/criterion.h>
+#include <sys/rseq.h>
 
 #define FAULTS_DIR	"/sys/kernel/debug/"
 #define FAULTS_MAX	2000	/* no call of ours has that many places to fail */
@@ -25,9 +26,24 @@ static inline void faults_configure(const char *path, const char *text)
 	cr_assert_eq(err, 0, "%s: %s: boot the debug kernel", path, strerror(-err));
 }
 
+/*
+ * The kernel writes to a task's rseq area when it goes on after it was preempted. If that page is
+ * still shared with a child, and the allocation of its copy is the one that fails, the task gets
+ * SIGSEGV (rseq(2)).
+ */
+static inline void faults_without_rseq(void)
+{
+	char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
+
+	if (__rseq_size)
+		cr_assert_eq(syscall(SYS_rseq, area, sizeof(struct rseq), RSEQ_FLAG_UNREGISTER,
+				     RSEQ_SIG), 0, "%s", strerror(errno));
+}
+
 /* Any allocation may fail, and the kernel log tells in one line which one did. */
 static inline void faults_set_up(void)
 {
+	faults_without_rseq();
 	faults_configure(FAULTS_DIR "failslab/ignore-gfp-wait", "N");
 	faults_configure(FAULTS_DIR "failslab/verbose", "1");
 	faults_configure(FAULTS_DIR "fail_page_alloc/ignore-gfp-wait", "N");
