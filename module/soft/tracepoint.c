@@ -94,7 +94,7 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 		sample(event, args, nr_args, place);
 }
 
-/* In the midst of another hit */
+/* In the midst of another hit. IRQs are off: nothing that runs here is stopped, and then freed. */
 static noinline void miss_all(struct hlist_head *running, const u64 *args)
 {
 	const struct filter *filter;
@@ -116,7 +116,9 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *ar
 	unsigned int level;
 
 	if (!pmuctl_soft_enter(&level)) {
+		local_irq_save(flags);
 		miss_all(running, args);
+		local_irq_restore(flags);
 		return;
 	}
 	local_irq_save(flags);
