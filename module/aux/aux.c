@@ -268,6 +268,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 static void aux_free(struct pmuctl_event *event)
 {
 	irq_work_sync(&event->aux->work);
+	pmuctl_aux_put_files(event->aux);
 	kfree(event->aux);
 	event->aux = NULL;
 }

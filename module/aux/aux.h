@@ -230,7 +230,12 @@ void pmuctl_aux_mapped(const struct vm_area_struct *vma);
 /* The current task executes another program: nothing is mapped. Its context is locked. */
 void pmuctl_aux_exec(struct pmuctl_event *event);
 
-/* The event is closed: it follows no file any more. pmuctl_mutex held, may sleep. */
+/* The event is closed: it follows no file any more. pmuctl_mutex held. */
 void pmuctl_aux_forget_files(struct pmuctl_aux *aux);
+
+/* Give back the files that it followed. A deleted one may be freed then, which takes long:
+ * process, may sleep, no lock that others wait for.
+ */
+void pmuctl_aux_put_files(struct pmuctl_aux *aux);
 
 #endif /* PMUCTL_AUX_H */

@@ -272,6 +272,9 @@ void pmuctl_aux_forget_files(struct pmuctl_aux *aux)
 	raw_spin_lock(&files_lock);
 	list_del_init(&aux->filed);
 	raw_spin_unlock(&files_lock);
+}
+
+void pmuctl_aux_put_files(struct pmuctl_aux *aux)
+{
 	put_files(aux->files);
-	memset(aux->files, 0, sizeof(aux->files));
 }
