@@ -225,9 +225,38 @@ def anchors(path):
         yield re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
 
 
+# A test of the table of features: a backquoted word, behind "unit" or "fuzz" one of these
+TEST_LIST = re.compile(r"\b(unit|fuzz) ((?:`\w+`(?: \([^)]*\))?(?:, )?)+)")
+TEST_NAME = re.compile(r"`([a-z0-9]+_[a-z0-9_]+|[a-z0-9_]+\.sh)`")
+
+
+def lacking_tests():
+    """Names of tests in docs/status.md that there are none of, with their lines. What begins like
+    an area of tests/vm is one, unless it is a field of the attr."""
+    fields = set()
+    for path in files(r"^(module|tests)/.*\.[ch]$"):
+        fields.update(re.findall(r"\battr(?:\.|->)(\w+)", read(path)))
+    guest = {re.sub(r"\.c$", "", os.path.basename(path)) for path in files(r"^tests/vm/\w+/\w+\.(c|sh)$")}
+    unit = {os.path.basename(path)[:-2] for path in files(r"^tests/unit/\w+\.c$")}
+    fuzz = {os.path.basename(path)[:-2] for path in files(r"^tests/fuzz/\w+\.c$")}
+    areas = {os.path.basename(os.path.dirname(path)) for path in files(r"^tests/vm/\w+/")}
+    for number, line in enumerate(read("docs/status.md").split("\n"), 1):
+        for kind, names in TEST_LIST.findall(line):
+            first, *others = re.findall(r"`(\w+)`", names)
+            if first not in (unit if kind == "unit" else fuzz):
+                yield number, f"there is no test {kind} {first}"
+            for name in others:
+                if name not in unit | fuzz | guest:
+                    yield number, f"there is no test {name}"
+        for name in TEST_NAME.findall(TEST_LIST.sub("", line)):
+            if (name.endswith(".sh") or name.split("_")[0] in areas) and \
+                    name not in guest | unit | fields:
+                yield number, f"there is no test {name}"
+
+
 def check_pages():
     """Every page of docs/ is in its list, every path, heading and function that a page names
-    exists, and every parameter has a row."""
+    exists, so does every test of the table of features, and every parameter has a row."""
     index = read("docs/README.md")
     table = read("docs/parameters.md")
     for path, number, name in parameters():
@@ -254,6 +283,9 @@ def check_pages():
             for name in FUNCTION.findall(line):
                 if name not in words:
                     yield path, number, f"there is no {name}()"
+    if os.path.exists(os.path.join(TREE, "docs/status.md")):
+        for number, what in lacking_tests():
+            yield "docs/status.md", number, what
 
 
 CHECKS = {
