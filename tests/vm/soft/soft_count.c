@@ -342,7 +342,10 @@ static uint64_t faults_in(const struct rusage *usage)
 	return usage->ru_minflt + usage->ru_majflt;
 }
 
-/* What the event and the kernel have counted of this process, at an instant without a fault */
+/*
+ * What the event and the kernel have counted of this thread, at an instant without a fault. The
+ * process has another, Criterion's.
+ */
 struct counted {
 	uint64_t event;
 	uint64_t own;
@@ -354,9 +357,9 @@ static struct counted counted_until_now(int fd)
 	struct counted counted;
 
 	do {
-		getrusage(RUSAGE_SELF, &before);
+		getrusage(RUSAGE_THREAD, &before);
 		counted.event = sampling_value(fd);
-		getrusage(RUSAGE_SELF, &after);
+		getrusage(RUSAGE_THREAD, &after);
 	} while (faults_in(&before) != faults_in(&after));
 	counted.own = faults_in(&after);
 	return counted;
