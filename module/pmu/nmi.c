@@ -5,7 +5,8 @@
  *
  * Intel's processors mask LVTPC when they deliver the interrupt (SDM Vol. 3A, "Local
  * Vector Table"); it is written anew after the status has been acknowledged.
- * All counters stand still in between, so that nothing overflows unseen.
+ * All counters stand still in between, so that nothing overflows unseen. An interrupt may also
+ * come with no status at all: a masked LVTPC tells that it was one of the PMU's, too.
  *
  * AMD's do not mask it, and an interrupt may be some time on its way. So when two overflows
  * are handled together, the NMI of the second may still come and find nothing: one that
@@ -116,6 +117,21 @@ static int take_late_nmi(struct hwpmu_cpu *cpu)
 	return NMI_HANDLED;
 }
 
+/*
+ * Has one of the PMU's interrupts come for nothing? What has overflowed since, while LVTPC was
+ * masked, sends no other one.
+ */
+static bool unmask(struct hwpmu_cpu *cpu, u64 *status)
+{
+	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
+		return false;
+	hwpmu_lvtpc_set_nmi();
+	*status = read_causes(cpu);
+	if (!*status)
+		cpu->stats.nmis_claimed++;
+	return true;
+}
+
 /* A trace has filled a region. What it fills from here on must be seen anew. */
 static int handle_topa(u64 status)
 {
@@ -147,8 +163,14 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
 	status = read_causes(cpu);
-	if (!status)
-		return bts_nmi() ? end_of_traces(cpu) : take_late_nmi(cpu);
+	if (!status) {
+		if (bts_nmi())
+			return end_of_traces(cpu);
+		if (!unmask(cpu, &status))
+			return take_late_nmi(cpu);
+		if (!status)
+			return NMI_HANDLED;
+	}
 
 	hwpmu_enable_only(cpu, 0);
 	handled = bts_nmi();

@@ -4,6 +4,8 @@
  *
  *	parameters/send		written a CPU's number: it gets an NMI; returns when that
  *				has arrived
+ *	parameters/send_pmi	as send, but the CPU's LVTPC is masked before, as Intel's
+ *				processors do when they deliver a counter's interrupt
  *	parameters/counts	a line for each CPU: its number, all NMIs, those with a
  *				counter overflown, those without, those nobody wanted
  *
@@ -128,6 +130,38 @@ static int send_set(const char *text, const struct kernel_param *kp)
 
 static const struct kernel_param_ops send_ops = { .set = send_set };
 module_param_cb(send, &send_ops, NULL, 0200);
+
+/* On the CPU, IRQs off: the NMI comes at once. */
+static void deliver_pmi(void *unused)
+{
+	apic->write(APIC_LVTPC, apic->read(APIC_LVTPC) | APIC_LVT_MASKED);
+	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
+}
+
+static int send_pmi_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned long end = jiffies + PATIENCE;
+	unsigned long before;
+	unsigned int cpu;
+	int err;
+
+	err = kstrtouint(text, 0, &cpu);
+	if (err)
+		return err;
+	if (cpu >= nr_cpu_ids)
+		return -ENODEV;
+	before = READ_ONCE(per_cpu_ptr(&counts, cpu)->all);
+	err = smp_call_function_single(cpu, deliver_pmi, NULL, 1);
+	while (!err && READ_ONCE(per_cpu_ptr(&counts, cpu)->all) == before) {
+		if (time_after(jiffies, end))
+			err = -ETIMEDOUT;
+		cond_resched();
+	}
+	return err;
+}
+
+static const struct kernel_param_ops send_pmi_ops = { .set = send_pmi_set };
+module_param_cb(send_pmi, &send_pmi_ops, NULL, 0200);
 
 static int counts_get(char *buffer, const struct kernel_param *kp)
 {
