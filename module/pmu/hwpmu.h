@@ -75,7 +75,7 @@ struct hwtrace;
  *	if it is to go on; false to hold it until hwpmu_unhold(), or until it is stopped.
  *	NMI; all counters of this CPU stand still.
  * @stopped: the PMU of this CPU was given up, or is about to be given back: nothing that is
- *	started counts any more, and nothing can be started; or it has become ours. Hard IRQ.
+ *	started counts any more, and nothing can be started; or it has become ours. IRQs off.
  * @trace: a trace that is on has reached a watermark, or its end. NMI, or on its CPU with
  *	IRQs off.
  */

@@ -20,7 +20,9 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/nmi.h>
+#include <linux/workqueue.h>
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -36,14 +38,58 @@
 /* How long an NMI may be on its way after another, in microseconds */
 #define LATE_NMI_US		100
 
+/* ---- A PMU whose overflows do not end ---- */
+
+/*
+ * It is tried again after a while, which doubles while that does not help.
+ * @was_retried: and has not been stuck since.
+ * @retried: when, in jiffies.
+ * @wait: before that, in seconds.
+ */
+struct recovery {
+	struct irq_work report;
+	struct delayed_work retry;
+	bool was_retried;
+	unsigned long retried;
+	unsigned int wait;
+};
+
+#define WAIT_S		10
+#define WAIT_S_MAX	320U
+
+static DEFINE_PER_CPU(struct recovery, recoveries);
+
+/* Of its CPU, with IRQs off */
 static void report_stuck(struct irq_work *work)
 {
-	pr_warn("CPU %d: counters overflow without end and are stopped: close all hardware events before you open any again\n",
-		smp_processor_id());
+	struct recovery *r = container_of(work, struct recovery, report);
+
+	if (r->was_retried && time_before(jiffies, r->retried + r->wait * HZ))
+		r->wait = min(2 * r->wait, WAIT_S_MAX);
+	else
+		r->wait = WAIT_S;
+	r->was_retried = false;
+	pr_warn("CPU %d: counters overflow without end and are stopped; they are tried again in %u s, or when all hardware events have been closed\n",
+		smp_processor_id(), r->wait);
 	hwpmu_core_ops->stopped();
+	mod_delayed_work_on(smp_processor_id(), system_wq, &r->retry, r->wait * HZ);
 }
 
-static DEFINE_PER_CPU(struct irq_work, stuck_work);
+static void retry(struct work_struct *work)
+{
+	struct recovery *r = container_of(to_delayed_work(work), struct recovery, retry);
+
+	/* If its CPU has gone offline since, this is another one; that one begins anew. */
+	local_irq_disable();
+	if (r == this_cpu_ptr(&recoveries)) {
+		r->was_retried = true;
+		r->retried = jiffies;
+		hwpmu_cpu_retry();
+	}
+	local_irq_enable();
+}
+
+/* ---- The NMI ---- */
 
 void hwpmu_lvtpc_set_nmi(void)
 {
@@ -188,7 +234,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (status) {
 		cpu->stats.stuck++;
 		WRITE_ONCE(cpu->stuck, true);
-		irq_work_queue(this_cpu_ptr(&stuck_work));
+		irq_work_queue(this_cpu_ptr(&recoveries.report));
 	}
 	if (handled > 1)
 		expect_late_nmis(cpu, handled);
@@ -202,8 +248,12 @@ int __init hwpmu_nmi_init(void)
 	int cpu;
 
 	/* Not by an initializer: in a module's per-CPU data older kernels leave pointers 0. */
-	for_each_possible_cpu(cpu)
-		init_irq_work(per_cpu_ptr(&stuck_work, cpu), report_stuck);
+	for_each_possible_cpu(cpu) {
+		struct recovery *r = per_cpu_ptr(&recoveries, cpu);
+
+		init_irq_work(&r->report, report_stuck);
+		INIT_DELAYED_WORK(&r->retry, retry);
+	}
 	return register_nmi_handler(NMI_LOCAL, hwpmu_nmi, NMI_FLAG_FIRST,
 				    NMI_NAME);
 }
@@ -213,6 +263,8 @@ void hwpmu_nmi_exit(void)
 	int cpu;
 
 	unregister_nmi_handler(NMI_LOCAL, NMI_NAME);
-	for_each_possible_cpu(cpu)
-		irq_work_sync(per_cpu_ptr(&stuck_work, cpu));
+	for_each_possible_cpu(cpu) {
+		irq_work_sync(per_cpu_ptr(&recoveries.report, cpu));
+		cancel_delayed_work_sync(per_cpu_ptr(&recoveries.retry, cpu));
+	}
 }

@@ -127,6 +127,17 @@ void hwpmu_cpu_offline(void)
 	cpu->owned = false;
 }
 
+void hwpmu_cpu_retry(void)
+{
+	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	if (!cpu->owned || !READ_ONCE(cpu->stuck) || READ_ONCE(hwpmu_closed))
+		return;
+	hwpmu_cpu_offline();
+	hwpmu_cpu_online();
+	hwpmu_core_ops->stopped();
+}
+
 void hwpmu_close(void)
 {
 	WRITE_ONCE(hwpmu_closed, true);

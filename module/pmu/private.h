@@ -23,7 +23,7 @@
  * @type: of CPU; HWPMU_NO_TYPE: not known, and not to be used. Constant after init, or since
  *	the CPU was online first.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
- *	the PMU is taken anew.
+ *	they are tried again, or the PMU is taken anew.
  * @frozen: they all stand still for a moment, to be read.
  * @still: one of these two; else 0.
  * @written: what the global control register was last written to, or is about to be.
@@ -187,6 +187,10 @@ void hwpmu_nmi_exit(void);
 void hwpmu_lvtpc_set_nmi(void);
 
 /* owner.c */
+
+/* Begin anew with a CPU that is stuck, if it still is. Own CPU, IRQs off. */
+void hwpmu_cpu_retry(void);
+
 int hwpmu_owner_init(void);
 void hwpmu_owner_exit(void);
 

@@ -3,7 +3,8 @@
  * A PMU that is broken: however often the handler acknowledges an overflow, the status says
  * that there is one. For a guest whose emulated PMU loses acknowledgements when
  * it is told to (--cpu intel-stuck or amd-stuck). The handler gives up, stops the counters and says so
- * once; the machine goes on.
+ * once; the machine goes on. They are tried again after ten seconds, which none of the other tests
+ * takes.
  */
 #include "module.h"
 #include "nmis.h"
@@ -11,6 +12,8 @@
 #define N		100000ull
 #define HEADROOM	1000
 #define WARNING		"overflow without end"
+/* After so many seconds it is tried again, and after twice as many once more. */
+#define WAIT		10
 /* The emulator's own register: how many acknowledgements it is to lose */
 #define LOSE_ACKS	0x400000f0
 #define FOR_EVER	(~0ull)
@@ -167,7 +170,7 @@ Test(own_stuck, counters_are_stopped_and_it_is_told_once)
 	cr_expect_geq(value, HEADROOM);
 	after = nmi_stats(1);
 	cr_expect_eq(after.stuck, before.stuck + 1);
-	cr_expect_eq(log_count(log, "pmuctl: CPU 1: counters overflow without end and are stopped: close all hardware events before you open any again"),
+	cr_expect_eq(log_count(log, "pmuctl: CPU 1: counters overflow without end and are stopped; they are tried again in"),
 		     1);
 
 	old = event_read(fd);
@@ -200,6 +203,51 @@ Test(own_stuck, the_remedy_works)
 	for (i = 0; i < 3; i++)
 		close(fd[i]);
 	check_counts();
+}
+
+static double seconds_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* It is tried and fails, and is tried after twice that time and does not: nobody has closed it. */
+Test(own_stuck, it_counts_again_by_itself, .timeout = 300)
+{
+	struct perf_event_attr attr = instructions_u();
+	uint64_t before = nmi_stats(1).stuck, value;
+	int log = log_open(), fd, own;
+	struct counts old, c;
+	double start;
+
+	fd = open_cpu(1);
+	attr.disabled = 1;
+	own = event_open(&attr, 0, -1);
+	break_it();
+	start = seconds_now();
+	wait_stuck(before + 1);
+	cr_expect_geq(seconds_now() - start, WAIT - 1);
+	cr_expect_eq(log_count(log, "tried again in 20 s"), 1);
+
+	lose_acks(1, 0);
+	old = event_read(fd);
+	do {
+		user_loop(N);
+		c = event_read(fd);
+	} while (c.running == old.running);
+	cr_expect_geq(seconds_now() - start, 3 * WAIT - 1);
+	value = event_value(fd);
+	bracket(own, N);
+	cr_expect_eq(event_value(own), bracket_instructions(N));
+	cr_expect_geq(event_value(fd) - value, bracket_instructions(N));
+	cr_expect_lt(c.running, c.enabled);
+	cr_expect_eq(nmi_stats(1).stuck, before + 2);
+	cr_expect_eq(log_count(log, WARNING), 0);
+	close(own);
+	close(fd);
+	close(log);
 }
 
 /* Who keeps the PMU has it anew after the last event, without its being given to others. */
