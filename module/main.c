@@ -98,6 +98,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_permission_exit();
 	pmuctl_hooks_drop_all();
 	pmuctl_claim_exit();
+	pmuctl_aux_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();

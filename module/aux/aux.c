@@ -5,9 +5,11 @@
  * comes only while the trace is on.
  */
 #include <linux/cpu.h>
+#include <linux/jiffies.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "aux/aux.h"
 #include "core/cpu_state.h"
@@ -25,6 +27,9 @@ static const struct pmuctl_aux_driver drivers[] = {
 
 /* Attached events that trace tasks, and CPUs, and of each driver; pmuctl_mutex */
 static unsigned int nr_of_tasks, nr_of_cpus, nr_of_driver[ARRAY_SIZE(drivers)];
+static bool kept_away[ARRAY_SIZE(drivers)];	/* others, from its unit */
+
+#define LET_OTHERS_DELAY	(1 * HZ)
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
 {
@@ -304,10 +309,25 @@ static void look_for_others(void *info)
 		WRITE_ONCE(taken->by_others, true);
 }
 
+/* Once until they are let: it calls all CPUs. */
+static int keep_others_away(unsigned int i)
+{
+	struct taken taken = { .unit = drivers[i].unit };
+	int err;
+
+	if (kept_away[i])
+		return 0;
+	err = taken.unit->keep_others_away();
+	if (err)
+		return err;
+	on_each_cpu(look_for_others, &taken, 1);
+	kept_away[i] = !taken.by_others;
+	return taken.by_others ? -EBUSY : 0;
+}
+
 static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
-	struct taken taken = { .unit = event->aux->driver->unit };
 	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
@@ -317,17 +337,15 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	err = taken.unit->keep_others_away();
+	err = keep_others_away(event->aux->driver - drivers);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
-	if (err && err != -EBUSY)
-		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", event->aux->driver->name,
-				     -err);
-	if (!err)
-		on_each_cpu(look_for_others, &taken, 1);
-	if (err || taken.by_others)
+	if (err == -EBUSY)
 		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type",
 				     event->aux->driver->name);
+	if (err)
+		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", event->aux->driver->name,
+				     -err);
 	return 0;
 }
 
@@ -338,22 +356,44 @@ void pmuctl_aux_pmu_comes(void)
 
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (nr_of_driver[i])
-			drivers[i].unit->keep_others_away();
+			keep_others_away(i);
 }
 
 void pmuctl_aux_pmu_has_gone(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(drivers); i++)
+	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
 		drivers[i].unit->let_others();
+		kept_away[i] = false;
+	}
 }
 
-/* Nobody is kept away for what is not attached. */
+static void let_others_later(struct work_struct *work)
+{
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	if (!nr_of_cpus && !nr_of_tasks)
+		pmuctl_aux_pmu_has_gone();
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+}
+
+static DECLARE_DELAYED_WORK(let_others_work, let_others_later);
+
+void pmuctl_aux_exit(void)
+{
+	cancel_delayed_work_sync(&let_others_work);
+}
+
+/*
+ * Nobody is kept away for what is not attached, but for a moment: who opens and closes in a loop
+ * does not call all CPUs each time.
+ */
 static void aux_unadmit(void)
 {
 	if (!nr_of_cpus && !nr_of_tasks)
-		pmuctl_aux_pmu_has_gone();
+		mod_delayed_work(system_wq, &let_others_work, LET_OTHERS_DELAY);
 }
 
 bool pmuctl_aux_cpu_came(int cpu)
@@ -364,7 +404,7 @@ bool pmuctl_aux_cpu_came(int cpu)
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
-		if ((nr_of_cpus || nr_of_tasks) && cpu_online(cpu) && drivers[i].unit->cpu_came)
+		if (kept_away[i] && cpu_online(cpu) && drivers[i].unit->cpu_came)
 			kept &= drivers[i].unit->cpu_came(cpu);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);

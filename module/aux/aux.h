@@ -143,6 +143,9 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 void pmuctl_aux_pmu_comes(void);
 void pmuctl_aux_pmu_has_gone(void);
 
+/* At unload, when the PMU has been given back */
+void pmuctl_aux_exit(void);
+
 /*
  * A CPU has come online: others are kept away there too. Returns false if somebody traces
  * there already. Process, may sleep.

@@ -81,14 +81,56 @@ Test(aux_user, a_user_traces_nothing_else)
 	become_user(false);
 }
 
+/* Calls of functions by other CPUs that a CPU has had */
+static uint64_t calls_of_cpu(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char line[512], *at;
+	uint64_t n = 0;
+
+	cr_assert_not_null(f, "%m");
+	while (fgets(line, sizeof(line), f)) {
+		at = strstr(line, "CAL:");
+		if (!at)
+			continue;
+		at += strlen("CAL:");
+		for (int i = 0; i <= cpu; i++)
+			n = strtoull(at, &at, 10);
+	}
+	fclose(f);
+	return n;
+}
+
+/* A user can't call other CPUs by opening and closing, with nobody beside or beside a holder. */
+Test(aux_user, a_loop_calls_no_other_cpus)
+{
+	union raw_attr a = trace_attr();
+	uint64_t before, calls;
+	int fd;
+
+	trace_pin(0, 0);
+	become_user(true);
+	close(raw_check_opened(&a, 0, -1, 0));
+	before = calls_of_cpu(1);
+	for (int i = 0; i < 200; i++) {
+		fd = raw_check_opened(&a, 0, -1, 0);
+		close(fd);
+	}
+	calls = calls_of_cpu(1) - before;
+	become_user(false);
+	cr_expect_lt(calls, 100, "%lu calls", calls);
+}
+
 /* The kernel's driver is somebody's: that is what is said, and it is true. */
 Test(aux_user, a_user_beside_perf)
 {
 	struct perf_event_attr theirs = { .type = raw_read_number(RIVAL), .size = sizeof(theirs),
 		.disabled = 1 };
 	union raw_attr a = trace_attr();
-	int fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
+	int fd;
 
+	cr_assert_eq(raw_give_back(), 0);
+	fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
 	cr_assert_geq(fd, 0, "%m");
 	become_user(true);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
@@ -179,6 +221,20 @@ Test(aux_user, what_is_left_open_keeps_perf_from_nothing)
 	close(perf);
 }
 
+/* After the last trace others are let soon, though the PMU stays ours. */
+Test(aux_user, what_is_closed_keeps_perf_from_nothing)
+{
+	int holder = holder_open(), perf;
+	union raw_attr a = trace_attr();
+
+	close(raw_check_opened(&a, 0, -1, 0));
+	while ((perf = perf_try()) == -EBUSY)
+		usleep(10000);
+	cr_assert_geq(perf, 0, "%s", strerror(-perf));
+	close(perf);
+	close(holder);
+}
+
 /* perf's driver can't be had for another reason, which has nothing to do with somebody else. */
 Test(aux_user, perf_refuses)
 {
@@ -187,6 +243,7 @@ Test(aux_user, perf_refuses)
 	struct utsname name;
 	int fd;
 
+	cr_assert_eq(raw_give_back(), 0);
 	cr_assert_eq(uname(&name), 0);
 	snprintf(path, sizeof(path), "/pmuctl/tests/kmod/%s/refuse_perf.ko", name.release);
 	snprintf(type, sizeof(type), "type=%ld error=%d", raw_read_number(RIVAL), ENXIO);

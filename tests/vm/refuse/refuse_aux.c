@@ -77,6 +77,7 @@ Test(refuse_aux, somebody_else_traces)
 
 	theirs.attr.type = raw_read_number(path);
 	theirs.attr.exclude_kernel = 0;
+	cr_assert_eq(raw_give_back(), 0);
 	fd = syscall(SYS_perf_event_open, &theirs, -1, 0, -1, 0);
 	cr_assert_geq(fd, 0);
 	page = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -106,6 +107,7 @@ Test(refuse_aux, somebody_traces_by_the_registers)
 	union raw_attr a = pt_attr();
 
 	m = (struct msrs){ .n = 1, .addr = { MSR_RTIT_CTL } };
+	cr_assert_eq(raw_give_back(), 0);
 	/* Neither user mode nor the kernel: nothing is written */
 	msr_write(1, MSR_RTIT_CTL, 1);
 	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
