@@ -135,10 +135,11 @@ static u64 read_causes(struct hwpmu_cpu *cpu)
 	return hwpmu_each_overflowed(cpu);
 }
 
+/* Counters are not left frozen either, whoever had them be. */
 static void acknowledge(u64 status)
 {
 	if (static_branch_likely(&hwpmu_has_global))
-		hwpmu_regs_ack_status(status);
+		hwpmu_regs_ack_status(status | hwpmu_regs.frozen);
 }
 
 /* Several overflows were handled at once: there may be more NMIs on their way. */
@@ -171,6 +172,7 @@ static bool unmask(struct hwpmu_cpu *cpu, u64 *status)
 {
 	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return false;
+	acknowledge(0);
 	hwpmu_lvtpc_set_nmi();
 	*status = read_causes(cpu);
 	if (!*status)
@@ -192,6 +194,7 @@ static int handle_topa(u64 status)
 static int end_of_traces(struct hwpmu_cpu *cpu)
 {
 	cpu->stats.nmis_claimed++;
+	acknowledge(0);
 	hwpmu_lvtpc_set_nmi();
 	return 1;
 }

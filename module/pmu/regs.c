@@ -150,17 +150,42 @@ u64 hwpmu_regs_read_enabled(const struct hwpmu_caps *caps)
 	return enabled;
 }
 
-/* All bits that may be set in the status: those of existing counters */
+/* All bits that may be set in the status: those of existing counters, and that of all */
 static void clear_status(const struct hwpmu_caps *caps)
 {
 	if (caps->global)
-		hwpmu_regs_ack_status(caps->counters & hwpmu_regs_read_status());
+		hwpmu_regs_ack_status((caps->counters | hwpmu_regs.frozen) &
+				      hwpmu_regs_read_status());
+}
+
+/* Nothing may stop counters but we. Return: what it was. */
+static u64 forbid_freezing(void)
+{
+	u64 ctl;
+
+	if (!hwpmu_regs.freeze)
+		return 0;
+	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
+	if (ctl & hwpmu_regs.freeze)
+		wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl & ~hwpmu_regs.freeze);
+	return ctl & hwpmu_regs.freeze;
+}
+
+static void restore_freezing(u64 freeze)
+{
+	u64 ctl;
+
+	if (!freeze)
+		return;
+	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
+	wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl | freeze);
 }
 
 void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved)
 {
 	u64 left;
 
+	saved->freeze = forbid_freezing();
 	if (caps->global) {
 		rdmsrl(hwpmu_regs.global_ctrl, saved->global_ctrl);
 		hwpmu_regs_enable_only(0);
@@ -213,6 +238,7 @@ void hwpmu_regs_give_back(const struct hwpmu_caps *caps,
 			hwpmu_regs_write_evtsel(i, saved->evtsel[i]);
 	}
 	clear_status(caps);
+	restore_freezing(saved->freeze);
 	if (caps->nr_fixed)
 		hwpmu_regs_write_fixed_ctrl(saved->fixed_ctrl);
 	if (caps->global)

@@ -27,6 +27,9 @@
  * @global_ctrl: which counters count, bit n for counter n.
  * @global_status: which have overflowed.
  * @global_ack: write: clears bits of the status.
+ * @frozen: bit of the status that keeps all counters from counting until it is cleared; or 0.
+ * @freeze: bit of IA32_DEBUGCTL that has the processor set it with each interrupt, or clear
+ *	@global_ctrl; or 0.
  */
 struct hwpmu_regs {
 	u32 evtsel;
@@ -36,6 +39,8 @@ struct hwpmu_regs {
 	u32 global_ctrl;
 	u32 global_status;
 	u32 global_ack;
+	u64 frozen;
+	u64 freeze;
 };
 
 extern struct hwpmu_regs hwpmu_regs;
@@ -50,6 +55,7 @@ DECLARE_STATIC_KEY_TRUE(hwpmu_has_global);
  */
 struct hwpmu_saved {
 	u32 lvtpc;
+	u64 freeze;
 	u64 global_ctrl;
 	u64 fixed_ctrl;
 	u64 evtsel[HWPMU_MAX_GENERAL];
