@@ -77,6 +77,8 @@ void hwpmu_each_settle(struct hwpmu_cpu *cpu, u64 counters)
 
 	for (i = 0; i < NMI_LATENCY && !is_settled(cpu, counters); i++)
 		udelay(1);
-	/* If it has not come, one NMI stood for two overflows. */
+	/* If it has not come, one NMI stood for two overflows, or it is later than that. */
+	if (i == NMI_LATENCY)
+		hwpmu_expect_late_nmi();
 	this_cpu_and(hwpmu_cpu.seen, ~counters);
 }

@@ -8,9 +8,9 @@
  * All counters stand still in between, so that nothing overflows unseen. An interrupt may also
  * come with no status at all: a masked LVTPC tells that it was one of the PMU's, too.
  *
- * AMD's do not mask it, and an interrupt may be some time on its way. So when two overflows
- * are handled together, the NMI of the second may still come and find nothing: one that
- * comes soon enough is taken for it.
+ * AMD's do not mask it, and an interrupt may be some time on its way: when two overflows are
+ * handled together, or one is found before its NMI has come, that may still come and find
+ * nothing. One that comes soon enough after an overflow is taken for such a one, as perf does.
  *
  * Branch Trace Store is in no status: it knows by itself whether it has a reason (bts.c).
  *
@@ -21,6 +21,7 @@
 
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
+#include <linux/module.h>
 #include <linux/nmi.h>
 #include <linux/workqueue.h>
 
@@ -35,8 +36,11 @@
 #define NMI_NAME	"pmuctl"
 /* Overflows in a row, without leaving the handler, that are surely not real */
 #define LOOPS_MAX	64
-/* How long an NMI may be on its way after another, in microseconds */
-#define LATE_NMI_US		100
+
+static unsigned int late_nmi_ms = 100;
+module_param(late_nmi_ms, uint, 0644);
+MODULE_PARM_DESC(late_nmi_ms,
+		 "AMD: milliseconds after an overflow in which an NMI without one is taken for ours (default 100)");
 
 /* ---- A PMU whose overflows do not end ---- */
 
@@ -142,26 +146,17 @@ static void acknowledge(u64 status)
 		hwpmu_regs_ack_status(status | hwpmu_regs.frozen);
 }
 
-/* Several overflows were handled at once: there may be more NMIs on their way. */
-static void expect_late_nmis(struct hwpmu_cpu *cpu, unsigned int handled)
+void hwpmu_expect_late_nmi(void)
 {
-	if (hwpmu_the_caps.vendor != HWPMU_VENDOR_AMD)
-		return;
-	cpu->late_nmis = handled - 1;
-	cpu->late_nmi_deadline = rdtsc() + LATE_NMI_US * (tsc_khz / 1000);
+	if (hwpmu_the_caps.vendor == HWPMU_VENDOR_AMD)
+		this_cpu_write(hwpmu_cpu.late_nmi_deadline,
+			       rdtsc() + (u64)READ_ONCE(late_nmi_ms) * tsc_khz);
 }
 
-/* Nothing has overflowed: is it one of those? */
-static int take_late_nmi(struct hwpmu_cpu *cpu)
+/* Nothing has overflowed: has something, not long ago? */
+static int take_late_nmi(const struct hwpmu_cpu *cpu)
 {
-	if (!cpu->late_nmis)
-		return NMI_DONE;
-	cpu->late_nmis--;
-	if ((s64)(rdtsc() - cpu->late_nmi_deadline) > 0) {
-		cpu->late_nmis = 0;
-		return NMI_DONE;
-	}
-	return NMI_HANDLED;
+	return (s64)(rdtsc() - cpu->late_nmi_deadline) < 0 ? NMI_HANDLED : NMI_DONE;
 }
 
 /*
@@ -239,8 +234,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 		WRITE_ONCE(cpu->stuck, true);
 		irq_work_queue(this_cpu_ptr(&recoveries.report));
 	}
-	if (handled > 1)
-		expect_late_nmis(cpu, handled);
+	hwpmu_expect_late_nmi();
 	hwpmu_lvtpc_set_nmi();
 	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled;

@@ -99,7 +99,6 @@ void hwpmu_cpu_online(void)
 	cpu->written = 0;
 	cpu->counting = 0;
 	cpu->seen = 0;
-	cpu->late_nmis = 0;
 	cpu->stuck = false;
 	cpu->unsettled = true;
 	cpu->used = 0;

@@ -31,14 +31,13 @@
  * @counting: without global control: counters whose enable bit is set, or may be. As @held.
  * @seen: those of @active that were being stopped or handed over when an NMI came that has
  *	claimed their overflow. As @held.
- * @late_nmis: overflows that were handled together, whose NMIs may still come one by one.
- * @late_nmi_deadline: TSC value after which they do not.
+ * @late_nmi_deadline: TSC value until which an NMI may be that of an overflow handled before.
  * @evtsel: what the event-select registers hold; without global control their enable bit
  *	is @counting's.
  * @fixed_ctrl: what IA32_FIXED_CTR_CTRL holds.
  *
  * Written by its own CPU with IRQs off; the NMI reads the first group and may write
- * @stuck, @written, @counting, @seen, @late_nmis and @stats.
+ * @stuck, @written, @counting, @seen, @late_nmi_deadline and @stats.
  */
 struct hwpmu_cpu {
 	u64 enabled;
@@ -59,7 +58,6 @@ struct hwpmu_cpu {
 	struct hwpmu_stats stats;
 	u64 counting;
 	u64 seen;
-	unsigned int late_nmis;
 	u64 late_nmi_deadline;
 
 	u64 evtsel[HWPMU_MAX_GENERAL];
@@ -185,6 +183,9 @@ static inline const struct hwpmu_caps *hwpmu_caps_here(void)
 int hwpmu_nmi_init(void);
 void hwpmu_nmi_exit(void);
 void hwpmu_lvtpc_set_nmi(void);
+
+/* An overflow has been handled, whose NMI may still be on its way. Own CPU, NMI-safe. */
+void hwpmu_expect_late_nmi(void);
 
 /* owner.c */
 

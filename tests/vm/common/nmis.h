@@ -35,6 +35,14 @@ static inline struct nmi_stats nmi_stats(int cpu)
 	return s;
 }
 
+/* For so long one that finds nothing is taken for ours on AMD's, by default. */
+#define LATE_NMI_MS	100
+
+static inline void late_nmi_set(unsigned int ms)
+{
+	cr_assert_eq(raw_write_number("/sys/module/pmuctl/parameters/late_nmi_ms", ms), 0);
+}
+
 /* ---- NMIs that nobody owns ---- */
 
 #define FOREIGN_PARAMETERS	"/sys/module/foreign_nmi/parameters/"

@@ -19,6 +19,7 @@
 static void begin(void)
 {
 	cr_assert_eq(raw_give_back(), 0);
+	late_nmi_set(0);
 	foreign_load();
 	sampling_init();
 }
@@ -27,6 +28,7 @@ static void end(void)
 {
 	sampling_fini();
 	foreign_unload();
+	late_nmi_set(LATE_NMI_MS);
 }
 
 TestSuite(nmi_foreign, .init = begin, .fini = end);
