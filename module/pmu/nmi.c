@@ -130,20 +130,22 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 		hwpmu_user_overflow(c);
 }
 
-/* Why there is an NMI, of what is ours: counters that have overflowed, a trace */
+/*
+ * Why there is an NMI, of what is ours: counters that have overflowed, a trace. With either of
+ * them counters may have been frozen, and are not left so, whoever had them be.
+ */
 static u64 read_causes(struct hwpmu_cpu *cpu)
 {
 	if (static_branch_likely(&hwpmu_has_global))
 		return hwpmu_regs_read_status() &
-			(hwpmu_the_caps.counters | hwpmu_status_topa);
+			(hwpmu_the_caps.counters | hwpmu_status_topa | hwpmu_regs.frozen);
 	return hwpmu_each_overflowed(cpu);
 }
 
-/* Counters are not left frozen either, whoever had them be. */
 static void acknowledge(u64 status)
 {
 	if (static_branch_likely(&hwpmu_has_global))
-		hwpmu_regs_ack_status(status | hwpmu_regs.frozen);
+		hwpmu_regs_ack_status(status);
 }
 
 void hwpmu_expect_late_nmi(void)
@@ -167,7 +169,6 @@ static bool unmask(struct hwpmu_cpu *cpu, u64 *status)
 {
 	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return false;
-	acknowledge(0);
 	hwpmu_lvtpc_set_nmi();
 	*status = read_causes(cpu);
 	if (!*status)
@@ -189,7 +190,6 @@ static int handle_topa(u64 status)
 static int end_of_traces(struct hwpmu_cpu *cpu)
 {
 	cpu->stats.nmis_claimed++;
-	acknowledge(0);
 	hwpmu_lvtpc_set_nmi();
 	return 1;
 }
@@ -219,7 +219,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	hwpmu_enable_only(cpu, 0);
 	handled = bts_nmi();
 	while (status && loops++ < LOOPS_MAX) {
-		for (left = status & ~hwpmu_status_topa; left; left &= left - 1) {
+		for (left = status & hwpmu_the_caps.counters; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
@@ -237,7 +237,7 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	hwpmu_expect_late_nmi();
 	hwpmu_lvtpc_set_nmi();
 	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
-	return handled;
+	return handled ?: NMI_HANDLED;
 }
 
 int __init hwpmu_nmi_init(void)
