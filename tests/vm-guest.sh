@@ -18,11 +18,11 @@ cd /tmp || exit 1
 result=0
 # Seconds for one suite, and for one test; one that hangs must not take the
 # others with it. A busy host may need ten times as long as a calm one. Kernels with
-# leak checks have many others, and are slow.
+# leak checks have many others, and are slow; so is one that looks for data races.
 leaks=/sys/kernel/debug/kmemleak
 limit=900
 test_limit=${TEST_SECONDS:-600}
-if [ -e "$leaks" ]; then
+if [ -e "$leaks" ] || [ -e /sys/kernel/debug/kcsan ]; then
 	limit=2400
 	test_limit=1800
 fi

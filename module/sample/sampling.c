@@ -99,36 +99,42 @@ static void adjust_period(struct pmuctl_event *event)
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
 
-	s->ran = now;
+	WRITE_ONCE(s->ran, now);
 	if (ns > 2 * longest_interval(s))
 		return; /* there was a pause */
-	s->events += c->period - s->events / MEMORY;
-	s->ns += ns - s->ns / MEMORY;
-	c->period = right_period(s->freq, s->events, s->ns);
+	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
+	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
+	WRITE_ONCE(c->period, right_period(s->freq, s->events, s->ns));
 }
 
 /*
  * At a tick: there may have been no overflow since the last one. If nothing was counted at
- * all, that time does not matter; if little was, the period is too long.
+ * all, that time does not matter; if little was, the period is too long. An overflow in the
+ * midst of it makes one period a wrong guess, at most.
  */
 static void shorten_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
-	u64 now = ran_until_now(event), ns = now - s->ran;
-	s64 left = event->ops->left(event), events = c->period - left;
-	u64 period;
+	u64 ran = READ_ONCE(s->ran), now = ran_until_now(event); /* in this order */
+	s64 left = event->ops->left(event), events = READ_ONCE(c->period) - left;
+	u64 period, ns;
 
-	if (left == s->left)
-		s->ran += min(ns, PMUCTL_TICK_NS);
+	if (left == s->left) {
+		u64 before = ran;
+
+		ran += min(now - ran, PMUCTL_TICK_NS);
+		cmpxchg_local(&s->ran, before, ran);
+	}
 	s->left = left;
-	ns = now - s->ran;
+	ns = now - ran;
 	if (ns < 2 * longest_interval(s))
 		return;
-	period = right_period(s->freq, s->events + max(events, 0LL), s->ns + ns);
-	if (period < c->period / 2) {
+	period = right_period(s->freq, READ_ONCE(s->events) + max(events, 0LL),
+			      READ_ONCE(s->ns) + ns);
+	if (period < READ_ONCE(c->period) / 2) {
 		event->ops->set_period(event, period);
-		s->ran = now;
+		WRITE_ONCE(s->ran, now);
 	}
 }
 

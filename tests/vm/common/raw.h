@@ -40,6 +40,12 @@ static inline bool is_debug_kernel(void)
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
 }
 
+/* One in which at least each access to memory is looked at? */
+static inline bool is_slow_kernel(void)
+{
+	return is_debug_kernel() || !access("/sys/kernel/debug/kcsan", F_OK);
+}
+
 /* The device, opened once for each process; ends the program if it is not there. */
 static inline int raw_device(void)
 {

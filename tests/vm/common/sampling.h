@@ -40,7 +40,7 @@ static inline bool is_stress(void)
  */
 static inline uint64_t kernel_period(uint64_t period)
 {
-	return is_debug_kernel() ? 100 * period : period;
+	return is_slow_kernel() ? 100 * period : period;
 }
 
 /* ---- Limits ---- */

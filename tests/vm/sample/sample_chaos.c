@@ -22,7 +22,7 @@ static bool is_over(void)
 
 static uint64_t any_freq(unsigned int *seed)
 {
-	return rand_r(seed) % (is_debug_kernel() ? 100 : 20000) + 1;
+	return rand_r(seed) % (is_slow_kernel() ? 100 : 20000) + 1;
 }
 
 /* All fields whose size is not known before, and those of fixed size */
