@@ -30,7 +30,7 @@ static union raw_attr busy_attr(void)
 Test(aux_reader, one_that_stops_and_goes_on)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = busy_start(branches);
+	pid_t pid = traced_task_start(branches);
 	struct trace t;
 	uint64_t head;
 
@@ -48,7 +48,7 @@ Test(aux_reader, one_that_stops_and_goes_on)
 		while (head_of(&t) == head)
 			nap();
 	}
-	busy_end(pid);
+	traced_task_end(pid);
 	trace_records(&t);
 	cr_assert_eq(head_of(&t), t.bytes);
 	cr_assert_eq(raw_read(t.fd), t.bytes);
@@ -76,7 +76,7 @@ static long free_kb(void)
 /* What 30 of them would leave is 30 MiB. */
 Test(aux_reader, killed_ones_leave_nothing)
 {
-	pid_t pid = busy_start(branches);
+	pid_t pid = traced_task_start(branches);
 	unsigned int seed = 1;
 	long before, lost = LONG_MAX;
 	union raw_attr a = busy_attr();
@@ -98,7 +98,7 @@ Test(aux_reader, killed_ones_leave_nothing)
 	/* Neither this task nor a CPU is taken. */
 	close(raw_check_opened(&a, pid, -1, 0));
 	close(raw_check_opened(&a, -1, 0, 0));
-	busy_end(pid);
+	traced_task_end(pid);
 }
 
 /* ---- Too little ---- */
@@ -106,7 +106,7 @@ Test(aux_reader, killed_ones_leave_nothing)
 Test(aux_reader, one_that_unmaps_half)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = busy_start(branches);
+	pid_t pid = traced_task_start(branches);
 	struct trace t;
 	uint64_t head;
 
@@ -125,13 +125,13 @@ Test(aux_reader, one_that_unmaps_half)
 	while (head_of(&t) == head)
 		nap();
 	trace_close(&t);
-	busy_end(pid);
+	traced_task_end(pid);
 }
 
 Test(aux_reader, one_page)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = busy_start(branches);
+	pid_t pid = traced_task_start(branches);
 	struct trace t;
 
 	trace_open(&t, &a, pid, -1, 1, PROT_READ | PROT_WRITE);
@@ -139,7 +139,7 @@ Test(aux_reader, one_page)
 		nap();
 	cr_assert_eq(head_of(&t), TRACE_PAGE);
 	trace_close(&t);
-	busy_end(pid);
+	traced_task_end(pid);
 }
 
 static uint64_t count_lost(const struct trace *t, size_t ring, unsigned int *aux)
@@ -163,7 +163,7 @@ static uint64_t count_lost(const struct trace *t, size_t ring, unsigned int *aux
 Test(aux_reader, a_ring_that_is_too_small)
 {
 	union raw_attr a = busy_attr();
-	pid_t pid = busy_start(branches);
+	pid_t pid = traced_task_start(branches);
 	struct trace t = { 0 };
 	unsigned int aux = 0;
 	uint64_t tail = 0;
@@ -184,7 +184,7 @@ Test(aux_reader, a_ring_that_is_too_small)
 		tail = head_of(&t);
 		__atomic_store_n(&t.page->aux_tail, tail, __ATOMIC_RELEASE);
 	}
-	busy_end(pid);
+	traced_task_end(pid);
 	cr_assert_eq(raw_read(t.fd), head_of(&t));
 	cr_assert_leq(t.page->data_head - t.page->data_tail, TRACE_PAGE);
 	/* What was lost is told of in the next record that finds room. */

@@ -192,7 +192,7 @@ static void branch(void)
 /* The same while the trace is open already: it waits, and goes on when they have ended. */
 Test(bts_refuse, somebody_else_begins_to_trace)
 {
-	pid_t pid = busy_start(branch);
+	pid_t pid = traced_task_start(branch);
 	union raw_attr a = bts_attr();
 	struct trace t;
 
@@ -210,7 +210,7 @@ Test(bts_refuse, somebody_else_begins_to_trace)
 		nap();
 	cr_assert_eq(trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED, 0);
 	trace_close(&t);
-	busy_end(pid);
+	traced_task_end(pid);
 }
 
 /* A CPU that comes while branches are traced is ours as well, one that goes is not. */

@@ -314,7 +314,7 @@ Test(bts_trace, round_and_round)
 Test(bts_trace, full_is_told_and_goes_on_when_there_is_room)
 {
 	union raw_attr a = bts_attr();
-	pid_t pid = busy_start(bts_block);
+	pid_t pid = traced_task_start(bts_block);
 	struct trace t;
 
 	a.attr.disabled = 0;
@@ -337,7 +337,7 @@ Test(bts_trace, full_is_told_and_goes_on_when_there_is_room)
 		while (head_of(&t) == head)
 			nap();
 	}
-	busy_end(pid);
+	traced_task_end(pid);
 	trace_records(&t);
 	cr_assert_eq(raw_read(t.fd), t.bytes);
 	trace_close(&t);
@@ -412,7 +412,7 @@ Test(bts_trace, only_between_resume_and_pause)
 
 Test(bts_trace, killed_readers_leave_nothing_on)
 {
-	pid_t pid = busy_start(bts_block);
+	pid_t pid = traced_task_start(bts_block);
 	unsigned int seed = 1;
 	union raw_attr a = bts_attr();
 
@@ -422,5 +422,5 @@ Test(bts_trace, killed_readers_leave_nothing_on)
 	/* Neither this task nor a CPU is taken. */
 	close(raw_check_opened(&a, pid, -1, 0));
 	close(raw_check_opened(&a, -1, 0, 0));
-	busy_end(pid);
+	traced_task_end(pid);
 }

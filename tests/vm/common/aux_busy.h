@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* A task that calls @code until it is killed */
-static inline pid_t busy_start(void (*code)(void))
+static inline pid_t traced_task_start(void (*code)(void))
 {
 	pid_t pid = raw_task(code);
 
@@ -20,7 +20,7 @@ static inline pid_t busy_start(void (*code)(void))
 	return pid;
 }
 
-static inline void busy_end(pid_t pid)
+static inline void traced_task_end(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);

@@ -4,15 +4,15 @@
  */
 #include "perm.h"
 #include "raw_check.h"
-#include "trace.h"
+#include "tracepoint.h"
 
 static void check_name(const char *name, uint32_t type, int error, uint32_t code,
 		       const char *sentence)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 
 	attr.type = type;
-	cr_assert_eq(trace_try(name, &attr, 0, -1), -error, "wanted: %s", sentence);
+	cr_assert_eq(tracepoint_try(name, &attr, 0, -1), -error, "wanted: %s", sentence);
 	raw_check_why(&event_why, error, code, "tracepoint", "%s", sentence);
 }
 
@@ -37,10 +37,10 @@ Test(refuse_trace, names)
 
 Test(refuse_trace, without_the_kernel_there_are_none)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 
 	attr.exclude_kernel = 1;
-	cr_assert_eq(trace_try("sched_switch", &attr, 0, -1), -EINVAL);
+	cr_assert_eq(tracepoint_try("sched_switch", &attr, 0, -1), -EINVAL);
 	raw_check_why(&event_why, EINVAL, PMUCTL_WHY_TRACEPOINT_KERNEL,
 		      "attr.exclude_kernel",
 		      "tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it");
@@ -51,15 +51,15 @@ static void check_filter(int fd, const char *text, int error, uint32_t code,
 {
 	struct pmuctl_explanation why;
 
-	cr_assert_eq(trace_filter(fd, text), -error, "wanted: %s", sentence);
+	cr_assert_eq(tracepoint_filter(fd, text), -error, "wanted: %s", sentence);
 	cr_assert_eq(raw_explain(fd, &why), 0);
 	raw_check_why(&why, error, code, field, "%s", sentence);
 }
 
 Test(refuse_trace, filters)
 {
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
 	static char text[300];
 
 	check_filter(fd, "id == 1 && nr == 2", EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
@@ -102,8 +102,8 @@ Test(refuse_trace, filters_that_cannot_be_understood)
 		  "id==1||id==1||id==1||id==1||id==1||id==1||id==1||id==1||id==1", 113,
 		  "there are too many comparisons before this" },
 	};
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
 	char sentence[200];
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
@@ -114,8 +114,8 @@ Test(refuse_trace, filters_that_cannot_be_understood)
 			     sentence);
 	}
 	/* As many of both as there may be */
-	cr_assert_eq(trace_filter(fd, "((((((((id == 1))))))))"), 0);
-	cr_assert_eq(trace_filter(fd, bad[RAW_ARRAY_SIZE(bad) - 1].text + 7), 0);
+	cr_assert_eq(tracepoint_filter(fd, "((((((((id == 1))))))))"), 0);
+	cr_assert_eq(tracepoint_filter(fd, bad[RAW_ARRAY_SIZE(bad) - 1].text + 7), 0);
 }
 
 #define RAW_SENTENCE								\
@@ -123,17 +123,17 @@ Test(refuse_trace, filters_that_cannot_be_understood)
 
 static void as_an_ordinary_user(void)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	int fd;
 
 	cr_assert_eq(raw_become(RAW_USER), 0);
-	fd = trace_open("raw_syscalls:sys_enter", &attr);
-	cr_assert_eq(trace_filter(fd, "id == 1"), 0);
+	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	cr_assert_eq(tracepoint_filter(fd, "id == 1"), 0);
 	check_filter(fd, "arg1 == 1", EACCES, PMUCTL_WHY_PERM_RAW, "filter",
 		     RAW_SENTENCE);
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
-	cr_assert_eq(trace_try("raw_syscalls:sys_enter", &attr, 0, -1), -EACCES);
+	cr_assert_eq(tracepoint_try("raw_syscalls:sys_enter", &attr, 0, -1), -EACCES);
 	raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_RAW, "attr.sample_type",
 		      RAW_SENTENCE);
 }
@@ -162,14 +162,14 @@ Test(refuse_trace, what_they_tell_needs_permission, .fini = perm_default_level)
 
 static void as_one_who_may(void)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	int fd;
 
 	cr_assert_eq(raw_become(RAW_USER), 0);
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
-	fd = trace_open("raw_syscalls:sys_enter", &attr);
-	cr_assert_eq(trace_filter(fd, "arg1 == 1"), 0);
+	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	cr_assert_eq(tracepoint_filter(fd, "arg1 == 1"), 0);
 }
 
 Test(refuse_trace, unless_everything_is_allowed, .fini = perm_default_level)

@@ -3,7 +3,7 @@
  * What a ring says is all that happened: each hit is a sample or is in a LOST record, what is
  * throttled goes on again and says so, and no sample's times are before another's.
  */
-#include "trace.h"
+#include "tracepoint.h"
 
 #define REGION		(64 * PAGE)
 #define CPU		1
@@ -38,7 +38,7 @@ static void loop_on_stack(void *stack, uint64_t n)
 Test(sample_told, a_hit_inside_a_sample_is_told_or_lost)
 {
 	struct perf_event_attr outer = sampling_attr(1000);
-	struct perf_event_attr faults = trace_attr();
+	struct perf_event_attr faults = tracepoint_attr();
 	struct tally t = { 0 };
 	struct ring r, of_outer;
 	int fd, outer_fd;
@@ -53,7 +53,7 @@ Test(sample_told, a_hit_inside_a_sample_is_told_or_lost)
 	faults.sample_id_all = 1;
 	outer_fd = sampling_open(&outer);
 	ring_map(&of_outer, outer_fd, 64);
-	fd = trace_open("exceptions:page_fault_kernel", &faults);
+	fd = tracepoint_open("exceptions:page_fault_kernel", &faults);
 	ring_map(&r, fd, 64);
 	at = (char *)fresh_pages(REGION / PAGE);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);

@@ -3,7 +3,7 @@
  * Tracepoints: counted, sampled, filtered, in groups and children, on CPUs, of modules that go
  * away. System calls and switches are counted one by one. No PMU is needed.
  */
-#include "trace.h"
+#include "tracepoint.h"
 
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -17,35 +17,35 @@ TestSuite(trace_count, .init = sampling_init, .fini = sampling_fini);
 /* ENABLE is not seen when it begins, but DISABLE is. */
 Test(trace_count, system_calls)
 {
-	struct perf_event_attr attr = trace_attr();
-	int enter = trace_open("raw_syscalls:sys_enter", &attr);
-	int leave = trace_open("sys_exit", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int enter = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	int leave = tracepoint_open("sys_exit", &attr);
 
-	cr_expect_eq(trace_count_getppid(enter, CALLS), CALLS + 1);
-	cr_expect_eq(trace_count_getppid(leave, CALLS), CALLS + 1);
-	cr_expect_eq(trace_count_getppid(enter, 1), 2);
+	cr_expect_eq(tracepoint_count_getppid(enter, CALLS), CALLS + 1);
+	cr_expect_eq(tracepoint_count_getppid(leave, CALLS), CALLS + 1);
+	cr_expect_eq(tracepoint_count_getppid(enter, 1), 2);
 }
 
 Test(trace_count, one_of_the_system_calls)
 {
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
 	char text[40];
 
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
-	cr_assert_eq(trace_filter(fd, text), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), CALLS);
 	snprintf(text, sizeof(text), "id == %d", __NR_ioctl);
-	cr_assert_eq(trace_filter(fd, text), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), 1);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), 1);
 	snprintf(text, sizeof(text), "id != %d && id != %d", __NR_ioctl, __NR_getppid);
-	cr_assert_eq(trace_filter(fd, text), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), 0);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), 0);
 	snprintf(text, sizeof(text), "arg1 == %d || id < 0", __NR_getppid);
-	cr_assert_eq(trace_filter(fd, text), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
-	cr_assert_eq(trace_filter(fd, ""), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS + 1);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), CALLS);
+	cr_assert_eq(tracepoint_filter(fd, ""), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), CALLS + 1);
 }
 
 /* ENABLE is not seen when it begins, and DISABLE is call 16, 0x10; getppid is 110, 0x6e. */
@@ -71,23 +71,23 @@ Test(trace_count, each_comparison_of_a_filter)
 		{ "id == 110 || id == 16 && id != 16", CALLS },
 		{ "(id == 110) && (id == 16)", 0 },
 	};
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open("raw_syscalls:sys_enter", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
 		uint64_t calls;
 
-		cr_assert_eq(trace_filter(fd, filters[i].text), 0, "%s", filters[i].text);
-		calls = trace_count_getppid(fd, CALLS);
+		cr_assert_eq(tracepoint_filter(fd, filters[i].text), 0, "%s", filters[i].text);
+		calls = tracepoint_count_getppid(fd, CALLS);
 		cr_expect_eq(calls, filters[i].calls, "%s: %lu", filters[i].text, calls);
 	}
 	close(fd);
 	/* The end of a call knows which it is, by the registers. */
-	fd = trace_open("raw_syscalls:sys_exit", &attr);
-	cr_assert_eq(trace_filter(fd, "id == 110"), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), CALLS);
-	cr_assert_eq(trace_filter(fd, "id != 110"), 0);
-	cr_expect_eq(trace_count_getppid(fd, CALLS), 1);
+	fd = tracepoint_open("raw_syscalls:sys_exit", &attr);
+	cr_assert_eq(tracepoint_filter(fd, "id == 110"), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), CALLS);
+	cr_assert_eq(tracepoint_filter(fd, "id != 110"), 0);
+	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), 1);
 }
 
 /* An int, which may be negative */
@@ -99,14 +99,14 @@ Test(trace_count, signals_by_their_number)
 	} filters[] = {
 		{ "sig == 10", CALLS }, { "sig > -1", CALLS }, { "sig < 0", 0 }, { "sig == 12", 0 },
 	};
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open("signal:signal_generate", &attr);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open("signal:signal_generate", &attr);
 
 	signal(SIGUSR1, SIG_IGN);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
 		uint64_t before = sampling_value(fd);
 
-		cr_assert_eq(trace_filter(fd, filters[i].text), 0);
+		cr_assert_eq(tracepoint_filter(fd, filters[i].text), 0);
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 		for (unsigned int n = 0; n < CALLS; n++)
 			kill(getpid(), SIGUSR1);
@@ -122,20 +122,20 @@ Test(trace_count, switches_by_their_kind)
 	static const char *const kinds[] = {
 		"preempt == 0", "preempt != 0", "prev_state == 0", "prev_state > 0",
 	};
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	uint64_t of_kind[RAW_ARRAY_SIZE(kinds)];
 	int all, fds[RAW_ARRAY_SIZE(kinds)];
 	struct worker w;
 
 	attr.disabled = 0;
 	worker_start(&w, false);
-	all = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
+	all = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++) {
-		struct perf_event_attr off = trace_attr();
+		struct perf_event_attr off = tracepoint_attr();
 
-		fds[i] = trace_try_in_group("sched:sched_switch", &off, w.tid, -1, all);
+		fds[i] = tracepoint_try_in_group("sched:sched_switch", &off, w.tid, -1, all);
 		cr_assert_geq(fds[i], 0, "%s", event_why.sentence);
-		cr_assert_eq(trace_filter(fds[i], kinds[i]), 0);
+		cr_assert_eq(tracepoint_filter(fds[i], kinds[i]), 0);
 	}
 	event_ioctl(all, PERF_EVENT_IOC_DISABLE);
 	event_ioctl(all, PERF_EVENT_IOC_RESET);
@@ -155,7 +155,7 @@ Test(trace_count, switches_by_their_kind)
 
 Test(trace_count, switches_are_those_of_the_tasks_status)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	uint64_t before, value;
 	char text[40];
 	struct worker w;
@@ -163,10 +163,10 @@ Test(trace_count, switches_are_those_of_the_tasks_status)
 
 	attr.disabled = 0;
 	worker_start(&w, false);
-	all = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
-	some = trace_open_for("sched:sched_switch", &attr, w.tid, -1);
+	all = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
+	some = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
 	snprintf(text, sizeof(text), "prev_pid != %d", w.tid);
-	cr_assert_eq(trace_filter(some, text), 0);
+	cr_assert_eq(tracepoint_filter(some, text), 0);
 	for (int round = 0; round < 5; round++) {
 		before = task_switches(w.tid);
 		value = sampling_value(all);
@@ -183,12 +183,12 @@ Test(trace_count, switches_are_those_of_the_tasks_status)
 
 Test(trace_count, of_all_cpus_through_one_descriptor)
 {
-	struct perf_event_attr attr = trace_attr();
-	int fd = trace_open_for("sys_enter", &attr, -1, -1);
+	struct perf_event_attr attr = tracepoint_attr();
+	int fd = tracepoint_open_for("sys_enter", &attr, -1, -1);
 	char text[40];
 
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
-	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 6; i++) {
 		pin_here(i & 1);
@@ -199,7 +199,7 @@ Test(trace_count, of_all_cpus_through_one_descriptor)
 
 Test(trace_count, in_a_group_with_software_events)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	struct perf_event_attr leader = soft_attr(PERF_COUNT_SW_DUMMY);
 	struct group_read got;
 	int fd;
@@ -209,7 +209,7 @@ Test(trace_count, in_a_group_with_software_events)
 	fd = group_open(leader, -1);
 	attr.disabled = 0;
 	attr.read_format = leader.read_format;
-	cr_assert_geq(trace_try_in_group("sys_enter", &attr, 0, -1, fd), 0);
+	cr_assert_geq(tracepoint_try_in_group("sys_enter", &attr, 0, -1, fd), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	syscall_loop(CALLS);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
@@ -220,14 +220,14 @@ Test(trace_count, in_a_group_with_software_events)
 
 Test(trace_count, children_count_too_and_share_the_filter)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	char text[40];
 	int fd;
 
 	attr.inherit = 1;
-	fd = trace_open("sys_enter", &attr);
+	fd = tracepoint_open("sys_enter", &attr);
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
-	cr_assert_eq(trace_filter(fd, text), 0);
+	cr_assert_eq(tracepoint_filter(fd, text), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 3; i++) {
 		pid_t child = fork();
@@ -247,7 +247,7 @@ Test(trace_count, what_our_own_work_does)
 	static const char *const names[] = { "timer:hrtimer_start", "irq_vectors:irq_work_entry",
 		"exceptions:page_fault_kernel", "sched:sched_waking", "kmem:kmalloc",
 		"msr:write_msr", "irq_vectors:local_timer_entry", "timer:hrtimer_expire_entry" };
-	struct perf_event_attr attr = trace_attr(), clock;
+	struct perf_event_attr attr = tracepoint_attr(), clock;
 	struct ring r[RAW_ARRAY_SIZE(names)];
 
 	attr.sample_period = 1;
@@ -257,7 +257,7 @@ Test(trace_count, what_our_own_work_does)
 	attr.disabled = 0;
 	attr.wakeup_events = 1;
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(names); i++)
-		ring_map(&r[i], trace_open_for(names[i], &attr, -1, 0), 4);
+		ring_map(&r[i], tracepoint_open_for(names[i], &attr, -1, 0), 4);
 	clock = soft_attr(PERF_COUNT_SW_CPU_CLOCK);
 	clock.sample_period = 100000;
 	clock.sample_type = attr.sample_type;
@@ -276,7 +276,7 @@ Test(trace_count, what_our_own_work_does)
 
 Test(trace_count, samples_tell_the_arguments)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	struct perf_event_header *header;
 	uint64_t n = 0;
 	struct ring r;
@@ -284,9 +284,9 @@ Test(trace_count, samples_tell_the_arguments)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
-	fd = trace_open("raw_syscalls:sys_enter", &attr);
+	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
 	ring_map(&r, fd, 16);
-	cr_assert_eq(trace_count_getppid(fd, 30), 31);
+	cr_assert_eq(tracepoint_count_getppid(fd, 30), 31);
 	for (; (header = ring_next(&r)); n++) {
 		const uint64_t *words = (const uint64_t *)(header + 1);
 		const uint32_t *raw = (const uint32_t *)(words + 2);
@@ -309,7 +309,7 @@ Test(trace_count, samples_tell_the_arguments)
 /* Of one that is not known all that there could be is told. */
 Test(trace_count, samples_of_any_tracepoint)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	struct perf_event_header *header;
 	struct sample s;
 	uint64_t n = 0;
@@ -318,7 +318,7 @@ Test(trace_count, samples_of_any_tracepoint)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
-	fd = trace_open("timer:hrtimer_init", &attr);
+	fd = tracepoint_open("timer:hrtimer_init", &attr);
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 10; i++)
@@ -335,15 +335,15 @@ Test(trace_count, samples_of_any_tracepoint)
 
 Test(trace_count, every_kth_is_sampled)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	struct ring r;
 	int fd;
 
 	attr.sample_period = 7;
 	attr.sample_type = PERF_SAMPLE_IP;
-	fd = trace_open("sys_enter", &attr);
+	fd = tracepoint_open("sys_enter", &attr);
 	ring_map(&r, fd, 16);
-	cr_assert_eq(trace_count_getppid(fd, 69), 70);
+	cr_assert_eq(tracepoint_count_getppid(fd, 69), 70);
 	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 10);
 }
 
@@ -352,7 +352,7 @@ Test(trace_count, every_kth_is_sampled)
 /* Each tracepoint that there is can be opened, counts for a while, and is closed. */
 Test(trace_count, every_tracepoint_of_the_kernel)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	unsigned int opened = 0, lines = 0;
 	char line[200];
 	FILE *list;
@@ -373,7 +373,7 @@ Test(trace_count, every_tracepoint_of_the_kernel)
 		lines++;
 		if (lines % 8)
 			continue;
-		fd = trace_try(line, &attr, -1, 0);
+		fd = tracepoint_try(line, &attr, -1, 0);
 		opened += fd >= 0;
 		if (fd >= 0)
 			close(fd);

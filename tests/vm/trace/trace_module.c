@@ -3,7 +3,7 @@
  * Tracepoints of a module (kmod/traced.c): found while it is loaded, told with their arguments,
  * and gone with it, whoever listens.
  */
-#include "trace.h"
+#include "tracepoint.h"
 
 #include <sys/utsname.h>
 
@@ -45,39 +45,39 @@ TestSuite(trace_module, .init = sampling_init, .fini = forget);
 
 Test(trace_module, its_tracepoint_is_there_while_it_is_loaded)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	int fd;
 
 	attr.disabled = 0;
-	cr_expect_eq(trace_try(NAME, &attr, 0, -1), -ENOENT);
+	cr_expect_eq(tracepoint_try(NAME, &attr, 0, -1), -ENOENT);
 	load();
-	fd = trace_open(NAME, &attr);
+	fd = tracepoint_open(NAME, &attr);
 	hit(17);
 	cr_expect_eq(sampling_value(fd), 17);
-	cr_assert_eq(trace_filter(fd, "arg0 > 10 && arg1 <= 30"), 0);
+	cr_assert_eq(tracepoint_filter(fd, "arg0 > 10 && arg1 <= 30"), 0);
 	hit(17);
 	cr_expect_eq(sampling_value(fd), 17 + 5);
 	close(fd);
 	unload();
-	cr_expect_eq(trace_try(NAME, &attr, 0, -1), -ENOENT);
+	cr_expect_eq(tracepoint_try(NAME, &attr, 0, -1), -ENOENT);
 }
 
 Test(trace_module, it_goes_while_somebody_listens)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	int first, second, all;
 
 	attr.disabled = 0;
 	load();
-	first = trace_open(NAME, &attr);
-	all = trace_open_for(NAME, &attr, -1, -1);
+	first = tracepoint_open(NAME, &attr);
+	all = tracepoint_open_for(NAME, &attr, -1, -1);
 	hit(5);
 	unload();
 	cr_expect_eq(sampling_value(first), 5);
 	load();
 	hit(7);
 	cr_expect_eq(sampling_value(first), 5, "it does not come back");
-	second = trace_open(NAME, &attr);
+	second = tracepoint_open(NAME, &attr);
 	hit(9);
 	cr_expect_eq(sampling_value(first), 5);
 	cr_expect_eq(sampling_value(all), 5);
@@ -91,7 +91,7 @@ Test(trace_module, it_goes_while_somebody_listens)
 
 Test(trace_module, samples_tell_its_arguments)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	struct perf_event_header *header;
 	uint64_t n = 0;
 	struct ring r;
@@ -101,7 +101,7 @@ Test(trace_module, samples_tell_its_arguments)
 	attr.sample_type = PERF_SAMPLE_RAW;
 	attr.disabled = 0;
 	load();
-	fd = trace_open(NAME, &attr);
+	fd = tracepoint_open(NAME, &attr);
 	ring_map(&r, fd, 16);
 	hit(20);
 	while ((header = ring_next(&r))) {
@@ -120,7 +120,7 @@ Test(trace_module, samples_tell_its_arguments)
 /* Two CPUs: one opens and closes, the module comes and goes on the other. */
 Test(trace_module, it_comes_and_goes_while_somebody_opens)
 {
-	struct perf_event_attr attr = trace_attr();
+	struct perf_event_attr attr = tracepoint_attr();
 	unsigned int found = 0;
 	pid_t child;
 
@@ -136,7 +136,7 @@ Test(trace_module, it_comes_and_goes_while_somebody_opens)
 		}
 	}
 	while (found < 10) {
-		int fd = trace_try(NAME, &attr, -1, -1);
+		int fd = tracepoint_try(NAME, &attr, -1, -1);
 
 		found += fd >= 0;
 		if (fd >= 0)

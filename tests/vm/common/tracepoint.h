@@ -2,13 +2,13 @@
 /*
  * For the tests of tracepoints: opening one by its name, and its filter.
  */
-#ifndef VM_TRACE_H
-#define VM_TRACE_H
+#ifndef VM_TRACEPOINT_H
+#define VM_TRACEPOINT_H
 
 #include "soft.h"
 
 /* Disabled; a read gives the value only. */
-static inline struct perf_event_attr trace_attr(void)
+static inline struct perf_event_attr tracepoint_attr(void)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
 
@@ -18,8 +18,8 @@ static inline struct perf_event_attr trace_attr(void)
 }
 
 /* Returns a descriptor, or -errno with event_why filled. */
-static inline int trace_try_in_group(const char *name, const struct perf_event_attr *attr,
-				     pid_t pid, int cpu, int group_fd)
+static inline int tracepoint_try_in_group(const char *name, const struct perf_event_attr *attr,
+					       pid_t pid, int cpu, int group_fd)
 {
 	struct pmuctl_open request = {
 		.size = sizeof(request),
@@ -37,34 +37,34 @@ static inline int trace_try_in_group(const char *name, const struct perf_event_a
 	return fd < 0 ? -errno : fd;
 }
 
-static inline int trace_try(const char *name, const struct perf_event_attr *attr,
-			    pid_t pid, int cpu)
+static inline int tracepoint_try(const char *name, const struct perf_event_attr *attr,
+				      pid_t pid, int cpu)
 {
-	return trace_try_in_group(name, attr, pid, cpu, -1);
+	return tracepoint_try_in_group(name, attr, pid, cpu, -1);
 }
 
-static inline int trace_open_for(const char *name, const struct perf_event_attr *attr,
-				 pid_t pid, int cpu)
+static inline int tracepoint_open_for(const char *name, const struct perf_event_attr *attr,
+					   pid_t pid, int cpu)
 {
-	int fd = trace_try(name, attr, pid, cpu);
+	int fd = tracepoint_try(name, attr, pid, cpu);
 
 	cr_assert(fd >= 0, "%s for pid %d, cpu %d: %s: %s", name, pid, cpu,
 		  strerror(-fd), event_why.sentence);
 	return fd;
 }
 
-static inline int trace_open(const char *name, const struct perf_event_attr *attr)
+static inline int tracepoint_open(const char *name, const struct perf_event_attr *attr)
 {
-	return trace_open_for(name, attr, 0, -1);
+	return tracepoint_open_for(name, attr, 0, -1);
 }
 
-static inline int trace_filter(int fd, const char *text)
+static inline int tracepoint_filter(int fd, const char *text)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text) ? -errno : 0;
 }
 
 /* What an event counts of @n system calls of this task; the two around are none of them. */
-static inline uint64_t trace_count_getppid(int fd, uint64_t n)
+static inline uint64_t tracepoint_count_getppid(int fd, uint64_t n)
 {
 	uint64_t before = sampling_value(fd);
 
@@ -74,4 +74,4 @@ static inline uint64_t trace_count_getppid(int fd, uint64_t n)
 	return sampling_value(fd) - before;
 }
 
-#endif /* VM_TRACE_H */
+#endif /* VM_TRACEPOINT_H */
