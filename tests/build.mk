@@ -6,7 +6,7 @@
 #   tests/vm/AREA/AREA_NAME.c   run in a guest, linked with libpmuctl.a; Criterion
 #   tests/vm/AREA/AREA_NAME.sh  run in a guest by busybox' sh
 #   tests/vm/kmod/NAME.c   kernel modules for them to load, see build.mk there
-#   tests/vm/common/       what those have in common
+#   tests/vm/common/       what those have in common: a library that they are linked with
 #   tests/vm/prog/NAME.c   programs for them to count; static, no Criterion, and
 #                          without a C library if its libs are -nostdlib
 #   tests/bench/*.c        one static program for a guest, the benchmark
@@ -67,17 +67,25 @@ $(UNIT_TESTS): $(O)/tests/%: $(O)/sanitized/tests/%.o \
 # $(call area,SUITE): its folder, the first word of its name
 area		= $(firstword $(subst _, ,$(1)))
 
-$(VM_BINARIES): $(O)/tests/vm/%: $(O)/guest/tests/vm/$$(call area,$$*)/%.o $(O)/lib/libpmuctl.a \
+# What the suites have in common
+VM_LIBRARY	:= $(O)/guest/libvmtest.a
+VM_COMMON	:= $(filter-out %/libgit2.c,$(wildcard tests/vm/common/*.c))
+
+$(VM_LIBRARY): $(VM_COMMON:%.c=$(O)/guest/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f -- $@ && $(AR) rcs $@ $^
+
+$(VM_BINARIES): $(O)/tests/vm/%: $(O)/guest/tests/vm/$$(call area,$$*)/%.o $(VM_LIBRARY) $(O)/lib/libpmuctl.a \
 		$$(call parts,guest,vm/$$(call area,$$*)/$$*)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(O)/lib/libpmuctl.a -lcriterion -lpthread \
+	$(Q)$(CC) -o $@ $(filter %.o,$^) $(VM_LIBRARY) $(O)/lib/libpmuctl.a -lcriterion -lpthread \
 		$(tests/vm/$(call area,$*)/$*_libs)
 
-$(VM_PROGRAMS): $(O)/tests/%: tests/%.c
+$(VM_PROGRAMS): $(O)/tests/%: tests/%.c $(VM_LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< \
+	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< $(VM_LIBRARY) \
 		$(or $(tests/$*_libs),-lpthread)
 
 BENCH		:= $(O)/tests/bench/bench

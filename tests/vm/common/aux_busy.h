@@ -12,93 +12,18 @@
 #include <time.h>
 
 /* A task that calls @code until it is killed */
-static inline pid_t traced_task_start(void (*code)(void))
-{
-	pid_t pid = raw_task(code);
+pid_t traced_task_start(void (*code)(void));
 
-	cr_assert_geq(pid, 0);
-	return pid;
-}
-
-static inline void traced_task_end(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-}
-
-static inline void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-}
-
-static inline uint64_t head_of(const struct trace *t)
-{
-	return __atomic_load_n(&t->page->aux_head, __ATOMIC_ACQUIRE);
-}
-
-/* Open, map and read a trace of @pid again and again; a byte tells of each. */
-static inline void trace_until_killed(const union raw_attr *attr, pid_t pid, size_t pages,
-				      int ready)
-{
-	struct trace t;
-
-	for (;;) {
-		t.fd = raw_open(attr, pid, -1, 0, NULL);
-		if (t.fd < 0)
-			_exit(1);
-		if (trace_try_map(&t, pages, PROT_READ | PROT_WRITE))
-			_exit(2);
-		if (write(ready, "", 1) != 1)
-			_exit(3);
-		for (int i = 0; i < 10; i++)
-			t.page->aux_tail = head_of(&t);
-		trace_close(&t);
-	}
-}
+void traced_task_end(pid_t pid);
+void nap(void);
+uint64_t head_of(const struct trace *t);
 
 /* A reader of @pid's trace, that is killed at some moment of its work */
-static inline void trace_kill_reader(const union raw_attr *attr, pid_t pid, size_t pages,
-				     unsigned int *seed)
-{
-	int status, ready[2];
-	pid_t child;
-	char byte;
-
-	cr_assert_eq(pipe(ready), 0);
-	child = fork();
-	cr_assert_geq(child, 0);
-	if (!child)
-		trace_until_killed(attr, pid, pages, ready[1]);
-	cr_assert_eq(read(ready[0], &byte, 1), 1);
-	usleep(rand_r(seed) % 20000);
-	kill(child, SIGKILL);
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert(WIFSIGNALED(status), "%#x", status);
-	close(ready[0]);
-	close(ready[1]);
-}
+void trace_kill_reader(const union raw_attr *attr, pid_t pid, size_t pages,
+		       unsigned int *seed);
 
 /* The calling task's hits of a tracepoint, each @period-th of which is to do @action to @leader */
-static inline int trace_open_trigger(const char *name, uint32_t action, uint64_t period,
-				     int leader, const char *filter)
-{
-	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request;
-	int fd;
-
-	a.attr.exclude_kernel = 0;
-	a.attr.sample_period = period;
-	a = trace_with_action(a, action);
-	request = raw_request(&a, 0, -1, 0, &why);
-	request.group_fd = leader;
-	request.tracepoint = (uintptr_t)name;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%s", why.sentence);
-	if (filter)
-		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	return fd;
-}
+int trace_open_trigger(const char *name, uint32_t action, uint64_t period,
+		       int leader, const char *filter);
 
 #endif /* VM_AUX_BUSY_H */

@@ -17,96 +17,14 @@
 /* Where a fault was: none, an allocation, a copy from or to user space */
 enum fault { NONE, MEMORY, COPY };
 
-static int faults_kmsg = -1, faults_nth = -1;
-
-static inline void faults_configure(const char *path, const char *text)
-{
-	int err = raw_write_file(path, text);
-
-	cr_assert_eq(err, 0, "%s: %s: boot the debug kernel", path, strerror(-err));
-}
-
-/*
- * The kernel writes to a task's rseq area when it goes on after it was preempted. If that page is
- * still shared with a child, and the allocation of its copy is the one that fails, the task gets
- * SIGSEGV (rseq(2)).
- */
-static inline void faults_without_rseq(void)
-{
-	char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
-
-	if (__rseq_size)
-		cr_assert_eq(syscall(SYS_rseq, area, sizeof(struct rseq), RSEQ_FLAG_UNREGISTER,
-				     RSEQ_SIG), 0, "%s", strerror(errno));
-}
+void faults_configure(const char *path, const char *text);
 
 /* Any allocation may fail, and the kernel log tells in one line which one did. */
-static inline void faults_set_up(void)
-{
-	faults_without_rseq();
-	faults_configure(FAULTS_DIR "failslab/ignore-gfp-wait", "N");
-	faults_configure(FAULTS_DIR "failslab/verbose", "1");
-	faults_configure(FAULTS_DIR "fail_page_alloc/ignore-gfp-wait", "N");
-	faults_configure(FAULTS_DIR "fail_page_alloc/ignore-gfp-highmem", "N");
-	faults_configure(FAULTS_DIR "fail_page_alloc/min-order", "0");
-	faults_configure(FAULTS_DIR "fail_page_alloc/verbose", "1");
-	faults_configure(FAULTS_DIR "fail_usercopy/verbose", "1");
-	faults_kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	cr_assert_geq(faults_kmsg, 0);
-	faults_nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	cr_assert_geq(faults_nth, 0);
-}
-
-/*
- * Which of both a fault was, by what the kernel log has said since it was last looked at:
- * nothing if it was an allocation that asked for no warning.
- */
-static inline enum fault faults_told(void)
-{
-	enum fault fault = MEMORY;
-	char line[2048];
-	ssize_t n;
-
-	while ((n = read(faults_kmsg, line, sizeof(line) - 1)) > 0 || errno == EPIPE) {
-		line[n > 0 ? n : 0] = '\0';
-		if (strstr(line, "FAULT_INJECTION: forcing a failure") &&
-		    strstr(line, "name fail_usercopy,"))
-			fault = COPY;
-	}
-	return fault;
-}
-
-/* Was there a fault since fail-nth was written? It counts down to 0. */
-static inline bool faults_hit(void)
-{
-	char text[16];
-
-	/* If the copy of the answer is what fails, nothing else has before. */
-	return pread(faults_nth, text, sizeof(text), 0) > 0 && text[0] == '0';
-}
+void faults_set_up(void);
 
 /* Make the nth thing that can fail in @call fail; what @call returned, and what it was. */
-static inline int with_fault(unsigned int nth, int (*call)(void *arg), void *arg,
-			     enum fault *fault)
-{
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", nth);
-	int ret;
-
-	lseek(faults_kmsg, 0, SEEK_END);
-	if (pwrite(faults_nth, text, len, 0) != len)
-		cr_assert_fail("fail-nth cannot be written");
-	ret = call(arg);
-	if (faults_hit()) {
-		*fault = faults_told();
-		return ret;
-	}
-	*fault = NONE;
-	/* This may be what fails, instead; then fail-nth is 0 all the same. */
-	if (pwrite(faults_nth, "0", 1, 0) != 1 && pwrite(faults_nth, "0", 1, 0) != 1)
-		cr_assert_fail("fail-nth cannot be written");
-	return ret;
-}
+int with_fault(unsigned int nth, int (*call)(void *arg), void *arg,
+	       enum fault *fault);
 
 /*
  * Is it over, as nothing was left to fail some times in a row? The kernel's own checks
@@ -114,15 +32,6 @@ static inline int with_fault(unsigned int nth, int (*call)(void *arg), void *arg
  */
 #define FAULTS_NONE	5
 
-static inline bool faults_over(enum fault fault)
-{
-	static unsigned int none;
-
-	none = fault == NONE ? none + 1 : 0;
-	if (none < FAULTS_NONE)
-		return false;
-	none = 0;
-	return true;
-}
+bool faults_over(enum fault fault);
 
 #endif /* TESTS_VM_FAULTS_H */

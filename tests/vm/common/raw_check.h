@@ -13,27 +13,8 @@
 
 /* Is @why what a refusal with these must say? The sentence is a format. */
 __attribute__((format(printf, 5, 6)))
-static inline void raw_check_why(const struct pmuctl_explanation *why, int error,
-				 uint32_t code, const char *field,
-				 const char *format, ...)
-{
-	char sentence[sizeof(why->sentence)];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(sentence, sizeof(sentence), format, args);
-	va_end(args);
-	cr_assert_eq(why->error, (uint32_t)error, "error %u, expected %d: %s",
-		     why->error, error, why->sentence);
-	cr_assert_eq(why->code, code, "code %u, expected %u: %s", why->code,
-		     code, why->sentence);
-	cr_assert_str_eq(why->field, field, "field '%s', expected '%s'",
-			 why->field, field);
-	cr_assert_str_eq(why->sentence, sentence, "'%s', expected '%s'",
-			 why->sentence, sentence);
-	cr_assert_eq(why->size, sizeof(*why));
-	cr_assert_eq(why->reserved, 0);
-}
+void raw_check_why(const struct pmuctl_explanation *why, int error, uint32_t code,
+		   const char *field, const char *format, ...);
 
 /*
  * An open that must be refused: what it returns, what it writes, and what

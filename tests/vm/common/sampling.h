@@ -21,58 +21,29 @@
 #define READ_LOST	(1ull << 4)	/* PERF_FORMAT_LOST */
 #define RECORD_LOST_SAMPLES 13
 
-static inline bool is_witness(void)
-{
-	const char *of = getenv("SAMPLING_OF");
-
-	return of && !strcmp(of, "perf");
-}
+bool is_witness(void);
 
 /* Is this the long version of a test? */
-static inline bool is_stress(void)
-{
-	return getenv("SAMPLING_STRESS") != NULL;
-}
+bool is_stress(void);
 
 /*
  * A period for instructions of the kernel: no shorter than what a sample itself takes, or
  * nothing else would get on.
  */
-static inline uint64_t kernel_period(uint64_t period)
-{
-	return is_slow_kernel() ? 100 * period : period;
-}
+uint64_t kernel_period(uint64_t period);
 
 /* ---- Limits ---- */
 
 /* Samples a second, above which events are throttled; of the module or of perf */
-static inline void set_max_rate(long rate)
-{
-	const char *path = "/sys/module/pmuctl/parameters/max_sample_rate";
-
-	if (is_witness()) {
-		/* The rate cannot be written while this is 0. */
-		raw_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "25");
-		path = "/proc/sys/kernel/perf_event_max_sample_rate";
-	}
-	cr_assert_eq(raw_write_number(path, rate), 0, "%s", path);
-	if (is_witness())
-		raw_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
-}
+void set_max_rate(long rate);
 
 #define RATE_USUAL	100000
 #define RATE_ENDLESS	1000000000
 
 /* Tests count what they sample: nothing may be left out because the host is slow. */
-static inline void sampling_init(void)
-{
-	set_max_rate(RATE_ENDLESS);
-}
+void sampling_init(void);
 
-static inline void sampling_fini(void)
-{
-	set_max_rate(RATE_USUAL);
-}
+void sampling_fini(void);
 
 /* ---- Events ---- */
 
@@ -80,62 +51,22 @@ static inline void sampling_fini(void)
 			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ)
 
 /* User instructions, every @period-th sampled, disabled; a read gives the value only. */
-static inline struct perf_event_attr sampling_attr(uint64_t period)
-{
-	struct perf_event_attr attr = instructions_u();
-
-	attr.sample_period = period;
-	attr.sample_type = SAMPLE_USUAL;
-	attr.read_format = 0;
-	attr.disabled = 1;
-	return attr;
-}
+struct perf_event_attr sampling_attr(uint64_t period);
 
 /* Returns a descriptor, or -errno with event_why filled if it is ours. */
-static inline int sampling_try(const struct perf_event_attr *attr, pid_t pid, int cpu,
-			       int group_fd, unsigned int flags)
-{
-	int fd;
+int sampling_try(const struct perf_event_attr *attr, pid_t pid, int cpu,
+		 int group_fd, unsigned int flags);
 
-	if (!is_witness())
-		return group_try(*attr, pid, cpu, group_fd, flags);
-	fd = syscall(__NR_perf_event_open, attr, pid, cpu, group_fd,
-		     PERF_FLAG_FD_CLOEXEC | flags);
-	return fd < 0 ? -errno : fd;
-}
-
-static inline int sampling_open_for(const struct perf_event_attr *attr, pid_t pid,
-				    int cpu, int group_fd)
-{
-	int fd = sampling_try(attr, pid, cpu, group_fd, 0);
-
-	cr_assert(fd >= 0, "open for pid %d, cpu %d: %s: %s", pid, cpu, strerror(-fd),
-		  is_witness() ? "perf" : event_why.sentence);
-	return fd;
-}
+int sampling_open_for(const struct perf_event_attr *attr, pid_t pid,
+		      int cpu, int group_fd);
 
 /* An event of this task, on any CPU, alone */
-static inline int sampling_open(const struct perf_event_attr *attr)
-{
-	return sampling_open_for(attr, 0, -1, -1);
-}
+int sampling_open(const struct perf_event_attr *attr);
 
-static inline uint64_t sampling_id(int fd)
-{
-	uint64_t id = 0;
-
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0, "%m");
-	return id;
-}
+uint64_t sampling_id(int fd);
 
 /* Of an event with read_format 0 */
-static inline uint64_t sampling_value(int fd)
-{
-	uint64_t value;
-
-	cr_assert_eq(read(fd, &value, sizeof(value)), (ssize_t)sizeof(value), "%m");
-	return value;
-}
+uint64_t sampling_value(int fd);
 
 /* ---- Rings ---- */
 
@@ -156,94 +87,29 @@ struct ring {
 };
 
 /* Map a ring of @pages pages of data: 0, or -errno. */
-static inline int ring_try_map(struct ring *r, int fd, size_t pages, int prot)
-{
-	void *map = mmap(NULL, (1 + pages) * PAGE, prot, MAP_SHARED, fd, 0);
+int ring_try_map(struct ring *r, int fd, size_t pages, int prot);
 
-	memset(r, 0, sizeof(*r));
-	if (map == MAP_FAILED)
-		return -errno;
-	r->page = map;
-	r->data = (uint8_t *)map + PAGE;
-	r->size = pages * PAGE;
-	r->length = (1 + pages) * PAGE;
-	return 0;
-}
-
-static inline void ring_map(struct ring *r, int fd, size_t pages)
-{
-	int err = ring_try_map(r, fd, pages, PROT_READ | PROT_WRITE);
-
-	cr_assert_eq(err, 0, "mmap of 1 + %zu pages: %s", pages, strerror(-err));
-}
-
-static inline void ring_unmap(struct ring *r)
-{
-	cr_assert_eq(munmap(r->page, r->length), 0);
-}
+void ring_map(struct ring *r, int fd, size_t pages);
+void ring_unmap(struct ring *r);
 
 /* Pairs with the kernel's barrier between the data and the head. */
-static inline uint64_t ring_head(const struct ring *r)
-{
-	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-}
+uint64_t ring_head(const struct ring *r);
 
 /* Bytes from a place that may lie before the end of the data and go on at its begin */
-static inline void ring_copy(const struct ring *r, void *to, uint64_t from, size_t n)
-{
-	size_t offset = from & (r->size - 1);
-	size_t first = n < r->size - offset ? n : r->size - offset;
-
-	memcpy(to, r->data + offset, first);
-	memcpy((uint8_t *)to + first, r->data, n - first);
-}
+void ring_copy(const struct ring *r, void *to, uint64_t from, size_t n);
 
 /* The next record, a copy that is good until the next call; NULL if there is none. The
  * room of the one before is the writers' again.
  */
-static inline struct perf_event_header *ring_next(struct ring *r)
-{
-	static __thread uint64_t record[RECORD_MAX / 8];
-	struct perf_event_header *header = (void *)record;
-	uint64_t head = ring_head(r);
-
-	/* Pairs with the kernel's look at the tail before it writes there. */
-	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
-	if (r->tail == head)
-		return NULL;
-	cr_assert_leq(head - r->tail, r->size, "head %#lx, tail %#lx", head, r->tail);
-	ring_copy(r, header, r->tail, sizeof(*header));
-	cr_assert(header->size >= sizeof(*header) && header->size % 8 == 0 &&
-		  header->size <= head - r->tail,
-		  "record of type %u at %#lx: size %u, head %#lx", header->type,
-		  r->tail, header->size, head);
-	ring_copy(r, record, r->tail, header->size);
-	r->tail += header->size;
-	return header;
-}
+struct perf_event_header *ring_next(struct ring *r);
 
 /* The same, but only of what was there before @end: who reads while others write would
  * else perhaps never come to an end.
  */
-static inline struct perf_event_header *ring_next_before(struct ring *r, uint64_t end)
-{
-	struct perf_event_header *header = r->tail < end ? ring_next(r) : NULL;
-
-	if (!header)
-		__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
-	return header;
-}
+struct perf_event_header *ring_next_before(struct ring *r, uint64_t end);
 
 /* Read what is there and forget it; returns how many records of @type there were. */
-static inline uint64_t ring_drain(struct ring *r, uint32_t type)
-{
-	struct perf_event_header *header;
-	uint64_t n = 0, end = ring_head(r);
-
-	while ((header = ring_next_before(r, end)))
-		n += header->type == type;
-	return n;
-}
+uint64_t ring_drain(struct ring *r, uint32_t type);
 
 /* ---- Code whose instructions are known ---- */
 
@@ -256,24 +122,6 @@ static inline uint64_t ring_drain(struct ring *r, uint32_t type)
 #define BLOCK_END		3
 #define BLOCK_LENGTH(rounds)	(BLOCK_ROUND * (uint64_t)(rounds) + BLOCK_END)
 
-
-asm(".pushsection .text\n"
-    "sampled_block:\n"
-    "	mov	%rsi, %r8\n"
-    "	mov	$16, %eax\n"		/* ioctl */
-    "	mov	$0x2400, %esi\n"	/* PERF_EVENT_IOC_ENABLE */
-    "	xor	%edx, %edx\n"
-    "	syscall\n"
-    "sampled_first:\n"
-    "	nop; nop; nop; nop; nop; nop; nop; nop\n"
-    "	dec	%r8\n"
-    "	jnz	sampled_first\n"
-    "	mov	$0x2401, %esi\n"	/* PERF_EVENT_IOC_DISABLE */
-    "	mov	$16, %eax\n"
-    "	syscall\n"
-    "	ret\n"
-    ".popsection");
-
 extern long sampled_block(long fd, uint64_t rounds);
 extern const uint8_t sampled_first[];
 
@@ -283,15 +131,6 @@ static inline void block_run(int fd, uint64_t rounds)
 }
 
 /* Where a task is that has executed @n > 0 instructions of blocks */
-static inline uint64_t block_ip(uint64_t n, uint64_t rounds)
-{
-	static const uint8_t round[BLOCK_ROUND] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 11 };
-	static const uint8_t end[BLOCK_END + 1] = { 13, 18, 23, 25 };
-
-	n = (n - 1) % BLOCK_LENGTH(rounds) + 1;
-	if (n < BLOCK_ROUND * rounds)
-		return (uintptr_t)sampled_first + round[n % BLOCK_ROUND];
-	return (uintptr_t)sampled_first + end[n - BLOCK_ROUND * rounds];
-}
+uint64_t block_ip(uint64_t n, uint64_t rounds);
 
 #endif /* VM_SAMPLING_H */

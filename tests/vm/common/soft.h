@@ -9,105 +9,31 @@
 #include "records.h"
 
 /* Disabled; a read gives the value only. */
-static inline struct perf_event_attr soft_attr(uint64_t config)
-{
-	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, config);
+struct perf_event_attr soft_attr(uint64_t config);
 
-	attr.read_format = 0;
-	attr.disabled = 1;
-	return attr;
-}
-
-static inline int soft_open(uint64_t config)
-{
-	struct perf_event_attr attr = soft_attr(config);
-
-	return sampling_open(&attr);
-}
+int soft_open(uint64_t config);
 
 /* Memory that is not there before it is touched, page by page */
-static inline uint8_t *fresh_pages(size_t pages)
-{
-	uint8_t *map = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(map, MAP_FAILED);
-	/* A kernel without huge pages does not know the word. */
-	cr_assert(!madvise(map, pages * PAGE, MADV_NOHUGEPAGE) || errno == EINVAL, "%m");
-	return map;
-}
+uint8_t *fresh_pages(size_t pages);
 
 /* A page fault for each page */
-static inline void touch_pages(uint8_t *map, size_t pages)
-{
-	for (size_t i = 0; i < pages; i++)
-		*(volatile uint8_t *)(map + i * PAGE) = 1;
-}
+void touch_pages(uint8_t *map, size_t pages);
 
 /* The same by the kernel, when it copies something there */
-static inline void touch_by_kernel(uint8_t *map, size_t pages)
-{
-	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-
-	for (size_t i = 0; i < pages; i++)
-		cr_assert_eq(read(zero, map + i * PAGE, 1), 1);
-	close(zero);
-}
+void touch_by_kernel(uint8_t *map, size_t pages);
 
 /* What an event counts between the two system calls around @pages page faults */
-static inline uint64_t count_touches(int fd, size_t pages, bool by_kernel)
-{
-	uint8_t *map = fresh_pages(pages);
-	uint64_t before;
-
-	touch_by_kernel(fresh_pages(1), 1); /* what is done the first time only */
-	before = sampling_value(fd);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	if (by_kernel)
-		touch_by_kernel(map, pages);
-	else
-		touch_pages(map, pages);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	cr_assert_eq(munmap(map, pages * PAGE), 0);
-	return sampling_value(fd) - before;
-}
+uint64_t count_touches(int fd, size_t pages, bool by_kernel);
 
 /* ---- Samples ---- */
 
 /* The next sample, taken apart; false if there is none. Nothing is lost. */
-static inline bool next_sample(const struct perf_event_attr *attr, struct ring *r,
-			struct sample *s)
-{
-	struct perf_event_header *header;
-
-	while ((header = ring_next(r))) {
-		cr_assert_neq(header->type, PERF_RECORD_LOST);
-		if (header->type != PERF_RECORD_SAMPLE)
-			continue;
-		take_sample(attr, header, s);
-		return true;
-	}
-	return false;
-}
+bool next_sample(const struct perf_event_attr *attr, struct ring *r,
+	  struct sample *s);
 
 /* ---- What the kernel itself has counted ---- */
 
 /* How often a task has been moved to another CPU */
-static inline uint64_t task_migrations(pid_t tid)
-{
-	char path[64], line[128];
-	unsigned long n = 0;
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/sched", tid);
-	f = fopen(path, "re");
-	cr_assert_not_null(f, "%s: %m", path);
-	while (!found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "se.nr_migrations : %lu", &n) == 1;
-	fclose(f);
-	cr_assert(found);
-	return n;
-}
+uint64_t task_migrations(pid_t tid);
 
 #endif /* VM_SOFT_H */

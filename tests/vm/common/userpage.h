@@ -8,25 +8,14 @@
 
 #include "groups.h"
 
-#include <setjmp.h>
 #include <sys/mman.h>
 
 #define PAGE_BYTES	4096
 
 typedef struct perf_event_mmap_page user_page;
 
-static inline user_page *page_map(int fd)
-{
-	void *page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-
-	cr_assert(page != MAP_FAILED, "mmap: %m");
-	return page;
-}
-
-static inline void page_unmap(user_page *page)
-{
-	cr_assert_eq(munmap(page, PAGE_BYTES), 0);
-}
+user_page *page_map(int fd);
+void page_unmap(user_page *page);
 
 static inline uint64_t counter_read(uint32_t number)
 {
@@ -88,27 +77,7 @@ static inline uint64_t around_loop(const user_page *page, uint64_t n)
 
 /* ---- Is the instruction allowed? ---- */
 
-static sigjmp_buf fault_jump;
-
-static void fault_handler(int signal)
-{
-	(void)signal;
-	siglongjmp(fault_jump, 1);
-}
-
 /* Does reading a counter end in SIGSEGV? One thread of a process at a time. */
-static inline bool counter_faults(void)
-{
-	struct sigaction act = { .sa_handler = fault_handler }, old;
-	volatile bool faulted = true;
-
-	sigaction(SIGSEGV, &act, &old);
-	if (!sigsetjmp(fault_jump, 1)) {
-		counter_read(0);
-		faulted = false;
-	}
-	sigaction(SIGSEGV, &old, NULL);
-	return faulted;
-}
+bool counter_faults(void);
 
 #endif /* VM_USERPAGE_H */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "hybrid.h"
+
+bool is_hybrid(void)
+{
+	return raw_cpu_is_intel() && raw_cpuid(0).eax >= 0x1a && (raw_cpuid(7).edx >> 15 & 1);
+}
+
+unsigned int core_type(int cpu)
+{
+	pin_here(cpu);
+	return raw_cpuid(0x1a).eax >> 24;
+}
+
+int cpu_of_type(unsigned int type)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < 2; cpu++)
+		if (core_type(cpu) == type)
+			return cpu;
+	cr_assert_fail("no CPU of type %#x: this guest needs --cpu hybrid", type);
+	return -1;
+}
+
+void pin_where_perf_counts(void)
+{
+	if (is_hybrid())
+		pin_here(cpu_of_type(CORE_PERFORMANCE));
+}
+
+/* The number of perf's PMU for this type; 0 if there is none */
+static uint64_t perf_type(unsigned int type)
+{
+	char path[80], text[16];
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+		 type == CORE_EFFICIENCY ? "cpu_atom" : "cpu_core");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	cr_assert_gt(n, 0);
+	text[n] = '\0';
+	return strtoull(text, NULL, 10);
+}
+
+struct perf_event_attr perf_attr(struct perf_event_attr attr, unsigned int type)
+{
+	uint64_t number = perf_type(type);
+
+	cr_assert(number, "perf has no PMU for cores of type %#x", type);
+	if (attr.type == PERF_TYPE_RAW)
+		attr.type = number;
+	else
+		attr.config |= number << 32;
+	return attr;
+}
