@@ -27,7 +27,7 @@ VM_SCRIPTS	:= $(addprefix $(O)/tests/vm/,$(notdir $(filter-out tests/vm/common/%
 VM_SHARED	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/common/*.sh))
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(O)/tests/vm/common/without-libgit2
 
-TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itests -Itests/unit/kernel
+TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
@@ -146,12 +146,12 @@ ring_sources		:= module/ringbuf/ring.c
 ring_length		:= 400
 filter_sources		:= module/soft/filter.c module/explain/explain.c
 filter_length		:= 255
-perffile_sources	:= $(wildcard tools/perffile*.c)
+perffile_sources	:= $(wildcard tools/perffile/*.c)
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
-	$(addprefix tools/,symbols.c symbols_names.c symbols_tasks.c samples.c \
-	report_hist.c report_json.c report_text.c report_tree.c flame.c flame_svg.c \
-	script_json.c script_text.c script_names.c)
+	$(addprefix tools/symbols/,symbols.c names.c tasks.c samples.c) \
+	$(addprefix tools/report/,hist.c json.c text.c tree.c flame.c flame_svg.c) \
+	$(addprefix tools/script/,json.c text.c names.c)
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++
 perffile_report_length	:= 4096
 

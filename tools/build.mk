@@ -4,7 +4,7 @@
 # Included by the top Makefile. The library is linked in statically: a binary that
 # carries capabilities must not depend on where the loader finds a library.
 
-TOOL_SOURCES	:= $(wildcard tools/*.c)
+TOOL_SOURCES	:= $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
 TOOL_MAN	:= $(wildcard man/*.1)
 DEVICE_MAN	:= $(O)/man/pmuctl.4
@@ -20,7 +20,7 @@ tools: $(O)/tools/pmuctl $(DEVICE_MAN)
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Ilib/include -Iinclude/uapi $(TOOL_DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -Itools -Ilib/include -Iinclude/uapi $(TOOL_DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 	@mkdir -p $(@D)

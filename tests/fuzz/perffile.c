@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../tools/perffile.h"
+#include "../../tools/perffile/perffile.h"
 
 /* So that nothing is optimized away */
 static volatile uint64_t sink;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../tools/report.h"
-#include "../../tools/script.h"
+#include "../../tools/report/report.h"
+#include "../../tools/script/script.h"
 
 /* A message for each input would only slow the fuzzer down. */
 void say_error(const char *format, ...)

@@ -2,7 +2,7 @@
 /*
  * The bytes of a file of samples, read back by offsets as other readers have them.
  */
-/* sources: tools/perfdata.c tools/perfdata_stream.c */
+/* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/perfdata.h"
+#include "../../tools/perffile/perfdata.h"
 
 #define HEADER_SIZE	104u
 #define ATTR_SIZE	112u

@@ -3,8 +3,8 @@
  * What a recording says of tasks, maps and files that were there before: this process is
  * the task, and knows about itself.
  */
-/* sources: tools/record_tasks.c tools/record_kernel.c tools/record_dsos.c */
-/* sources: tools/perfdata.c tools/perfdata_stream.c */
+/* sources: tools/record/tasks.c tools/record/kernel.c tools/record/dsos.c */
+/* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 /* libs: -lelf */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -17,7 +17,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/record.h"
+#include "../../tools/record/record.h"
 
 #define TRAILER 24u
 

@@ -3,8 +3,8 @@
  * The reader of perf.data files: what it takes from good ones, and that it refuses the
  * others, each with its reason.
  */
-/* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
-/* sources: tools/perffile_sample.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/sample.c */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/perffile.h"
+#include "../../tools/perffile/perffile.h"
 #include "fuzz/perffile_build.h"
 
 #define SIMPLE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID)

@@ -3,13 +3,13 @@
  * The records of perf.data files: their order, whose they are, and every combination of
  * fields.
  */
-/* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
-/* sources: tools/perffile_sample.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/sample.c */
 #include <errno.h>
 
 #include <criterion/criterion.h>
 
-#include "../../tools/perffile.h"
+#include "../../tools/perffile/perffile.h"
 #include "fuzz/perffile_build.h"
 
 #define ROUNDS 20000

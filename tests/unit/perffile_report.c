@@ -3,15 +3,15 @@
  * "pmuctl report" and "pmuctl script" on recordings that are built here: what they
  * print, and that they tell what was lost.
  */
-/* sources: tools/script_trace.c tools/trace_streams.c tools/trace_code.c */
-/* sources: tools/trace_decode.c tools/trace_branches.c tools/perffile_trace.c */
-/* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
-/* sources: tools/perffile_sample.c tools/symbols.c tools/symbols_names.c */
-/* sources: tools/symbols_tasks.c tools/symbols_elf.c tools/symbols_kernel.c */
-/* sources: tools/samples.c tools/say.c tools/report.c tools/report_hist.c */
-/* sources: tools/report_json.c tools/report_text.c tools/report_tree.c tools/flame.c */
-/* sources: tools/flame_svg.c tools/script.c tools/script_json.c tools/script_names.c */
-/* sources: tools/script_text.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/script/trace.c tools/trace/streams.c tools/trace/code.c */
+/* sources: tools/trace/decode.c tools/trace/branches.c tools/perffile/trace.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c */
+/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/kernel.c */
+/* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
+/* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
+/* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
+/* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
 #include <stdio.h>
 #include <stdlib.h>

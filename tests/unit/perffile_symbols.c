@@ -3,8 +3,8 @@
  * Symbols of files, debug files and kernels. The file is this program itself, or parts of
  * it that objcopy makes.
  */
-/* sources: tools/symbols.c tools/symbols_names.c */
-/* sources: tools/symbols_elf.c tools/symbols_kernel.c */
+/* sources: tools/symbols/symbols.c tools/symbols/names.c */
+/* sources: tools/symbols/elf.c tools/symbols/kernel.c */
 /* libs: -ldw -lelf -lstdc++ */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include <elf.h>
 #include <link.h>
 
-#include "../../tools/symbols.h"
+#include "../../tools/symbols/symbols.h"
 
 static const struct perffile_info no_info;
 

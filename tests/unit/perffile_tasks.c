@@ -2,15 +2,15 @@
 /*
  * What the tasks of a recording have mapped at a time, and the texts of a recording.
  */
-/* sources: tools/perffile.c tools/perffile_features.c tools/perffile_records.c */
-/* sources: tools/perffile_sample.c tools/symbols.c tools/symbols_names.c */
-/* sources: tools/symbols_tasks.c tools/symbols_elf.c tools/symbols_kernel.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c */
+/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/kernel.c */
 /* libs: -ldw -lelf -lstdc++ */
 #include <errno.h>
 
 #include <criterion/criterion.h>
 
-#include "../../tools/symbols.h"
+#include "../../tools/symbols/symbols.h"
 #include "fuzz/perffile_build.h"
 
 #define MISC_EXEC (1 << 13)

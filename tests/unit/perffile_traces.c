@@ -3,8 +3,8 @@
  * Pieces of traces in a file: written, and found again byte by byte, between records; with
  * an index as other readers want it.
  */
-/* sources: tools/perfdata.c tools/perfdata_stream.c tools/perffile.c tools/perffile_features.c */
-/* sources: tools/perffile_records.c tools/perffile_sample.c tools/perffile_trace.c */
+/* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c tools/perffile/perffile.c tools/perffile/features.c */
+/* sources: tools/perffile/records.c tools/perffile/sample.c tools/perffile/trace.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/perfdata.h"
-#include "../../tools/perffile.h"
+#include "../../tools/perffile/perfdata.h"
+#include "../../tools/perffile/perffile.h"
 
 static const uint64_t ids[] = { 7 };
 static const struct perfdata_event events[] = {

@@ -3,7 +3,7 @@
  * Where a recording goes: nothing that was recorded before is lost, neither by a new
  * recording nor by one that comes to nothing.
  */
-/* sources: tools/record_output.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/record/output.c tools/say.c lib/src/explain.c lib/src/names.c */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/record.h"
+#include "../../tools/record/record.h"
 
 static char directory[] = "/tmp/output-XXXXXX";
 

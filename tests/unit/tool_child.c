@@ -2,7 +2,7 @@
 /*
  * The commands that "pmuctl stat" and "pmuctl record" start: what they inherit.
  */
-/* sources: tools/stat_run.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/stat/run.c tools/say.c lib/src/explain.c lib/src/names.c */
 /* libs: -lcap */
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/stat.h"
+#include "../../tools/stat/stat.h"
 
 /* Runs a command that sends itself SIGPIPE; returns its status. */
 static int run(const sigset_t *mask)

@@ -2,7 +2,7 @@
 /*
  * Events as they are given to -e: lists that add up, and numbers of generic events.
  */
-/* sources: tools/events_text.c tools/cpu_names.c tools/trace_names.c tools/say.c */
+/* sources: tools/evlist/events_text.c tools/evlist/cpu_names.c tools/trace/names.c tools/say.c */
 /* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 /* sources: lib/src/explain.c lib/src/tracepoint.c */
 /* libs: -lpfm */

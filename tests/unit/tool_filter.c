@@ -2,8 +2,8 @@
 /*
  * "--filter": of which events it is, and that it is refused if there are none of them.
  */
-/* sources: tools/measure_options.c tools/lists.c tools/events_text.c tools/cpu_names.c */
-/* sources: tools/trace_names.c tools/say.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
+/* sources: tools/evlist/measure_options.c tools/evlist/lists.c tools/evlist/events_text.c tools/evlist/cpu_names.c */
+/* sources: tools/trace/names.c tools/say.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
 /* sources: lib/src/terms.c lib/src/events.c lib/src/explain.c lib/src/tracepoint.c */
 /* sources: lib/src/device.c */
 /* libs: -lpfm */
@@ -14,7 +14,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/measure.h"
+#include "../../tools/evlist/measure.h"
 
 static const struct command command = { .name = "stat" };
 

@@ -2,7 +2,7 @@
 /*
  * Lists of numbers on the command line, and names through libpfm4.
  */
-/* sources: tools/lists.c tools/cpu_names.c */
+/* sources: tools/evlist/lists.c tools/evlist/cpu_names.c */
 /* libs: -lpfm */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/stat.h"
+#include "../../tools/stat/stat.h"
 
 static void check(const char *text, bool ranges, size_t count, const int *numbers)
 {

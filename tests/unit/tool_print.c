@@ -3,7 +3,7 @@
  * The three forms in which "pmuctl stat" prints, to the byte where programs read
  * them.
  */
-/* sources: tools/stat_print.c lib/src/explain.c */
+/* sources: tools/stat/print.c lib/src/explain.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 
-#include "../../tools/stat.h"
+#include "../../tools/stat/stat.h"
 
 static struct stat_row hw(char *name, uint64_t config, uint64_t value)
 {

@@ -3,7 +3,7 @@
  * Means of repeated runs and how far they can be trusted, and the line that tells what
  * goes on.
  */
-/* sources: tools/stat_repeat.c tools/progress.c */
+/* sources: tools/stat/repeat.c tools/stat/progress.c */
 /* libs: -lm -lutil */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/stat.h"
+#include "../../tools/stat/stat.h"
 
 Test(tool_repeat, mean_and_its_error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: tools/trace_branches.c */
+/* sources: tools/trace/branches.c */
 /*
  * Records of Branch Trace Store: which kind of branch each one is, by the code at its place.
  */
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../../tools/perffile_format.h"
-#include "../../tools/trace.h"
+#include "../../tools/perffile/perffile_format.h"
+#include "../../tools/trace/trace.h"
 
 #define USER	0x401000ULL
 #define OTHER	0x402000ULL

@@ -9,7 +9,7 @@
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
 
-#include "samples.h"
+#include "symbols/samples.h"
 
 /* ---- trace_code.c */
 

@@ -12,8 +12,8 @@
 
 #include <pmuctl_trace.h>
 
-#include "perfdata.h"
-#include "stat.h"
+#include "perffile/perfdata.h"
+#include "stat/stat.h"
 
 /**
  * struct record_options - what the command line asks for

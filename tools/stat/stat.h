@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "measure.h"
+#include "evlist/measure.h"
 
 enum row_state {
 	ROW_COUNTED,

@@ -9,7 +9,7 @@
 #define PMUCTL_TOOL_REPORT_H
 
 #include "command.h"
-#include "samples.h"
+#include "symbols/samples.h"
 
 /* What a row can be sorted by */
 enum report_key {

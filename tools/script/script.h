@@ -7,7 +7,7 @@
 #define PMUCTL_TOOL_SCRIPT_H
 
 #include "command.h"
-#include "samples.h"
+#include "symbols/samples.h"
 
 enum script_field {
 	FIELD_COMM	= 1 << 0,

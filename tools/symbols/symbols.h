@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "perffile.h"
+#include "perffile/perffile.h"
 
 /* Addresses in these parts of a call chain are markers, not code. */
 #define SYMBOLS_IS_MARKER(ip) ((ip) >= (uint64_t)PERF_CONTEXT_MAX)

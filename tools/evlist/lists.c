@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "stat.h"
+#include "stat/stat.h"
 
 /* A wider range is a slip of the finger, not a machine. */
 #define RANGE_MAX 65536

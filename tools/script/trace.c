@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "script.h"
-#include "trace.h"
+#include "trace/trace.h"
 
 #define NS_PER_SECOND 1000000000ULL
 
