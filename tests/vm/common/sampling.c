@@ -144,10 +144,14 @@ void ring_copy(const struct ring *r, void *to, uint64_t from, size_t n)
 
 struct perf_event_header *ring_next(struct ring *r)
 {
-	static __thread uint64_t record[RECORD_MAX / 8];
-	struct perf_event_header *header = (void *)record;
+	static __thread struct perf_event_header *record; /* small: threads may have small stacks */
+	struct perf_event_header *header;
 	uint64_t head = ring_head(r);
 
+	if (!record)
+		record = malloc(RECORD_MAX);
+	cr_assert_not_null(record);
+	header = record;
 	/* Pairs with the kernel's look at the tail before it writes there. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 	if (r->tail == head)

@@ -37,6 +37,7 @@ pid_t slow_start(void (*prepare)(void), void (*func)(void))
 		for (;;)
 			func();
 	}
+	close(link[1]);
 	hear(link[0]);
 	snprintf(text, sizeof(text), "%d", user);
 	cr_assert_eq(raw_write_file(CGROUP "/cgroup.procs", text), 0);
