@@ -443,4 +443,5 @@ static const struct pmuctl_event_ops aux_ops = {
 	.start = aux_start,
 	.stop = aux_stop,
 	.read = aux_read,
+	.pause = pmuctl_aux_pause,
 };

@@ -21,10 +21,10 @@
 
 #include <asm/local64.h>
 
+#include "core/event.h"
 #include "pmu/bts.h"
 #include "pmu/pt.h"
 #include "sample/buffer.h"
-#include "soft/soft.h"
 
 struct pmuctl_cpuctx;
 
@@ -170,16 +170,10 @@ static inline u32 pmuctl_aux_action(const struct perf_event_attr *attr)
 	return action;
 }
 
-/**
- * pmuctl_aux_overflow() - an event has overflowed whose aux_action is set
- * @event: it is running on this CPU.
- * @action: which of its actions is meant, PMUCTL_AUX_PAUSE or PMUCTL_AUX_RESUME.
- *
- * Context: Owner CPU; NMI too.
- */
-void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action);
+/* Pause or resume the trace of an event: struct pmuctl_event_ops. Owner CPU; NMI too. */
+void pmuctl_aux_pause(struct pmuctl_event *event, bool pause);
 
-/* A hit of it was dropped, and its aux_action is set. Context: as above. */
+/* A hit of this event was dropped, and its aux_action is set. Context: as above. */
 void pmuctl_aux_missed(const struct pmuctl_event *event);
 
 /* What user space can know of an event that traces. Process. */

@@ -8,13 +8,10 @@
  * If the leader was paused while this interrupts its start or stop, that knows (pmu/). So
  * none is dropped, and there is nothing that could recurse.
  */
-void pmuctl_aux_overflow(struct pmuctl_event *event, u8 action)
+void pmuctl_aux_pause(struct pmuctl_event *event, bool pause)
 {
-	struct pmuctl_aux *aux = event->leader->aux;
-	bool pause = action == PMUCTL_AUX_PAUSE;
+	struct pmuctl_aux *aux = event->aux;
 
-	if (!(event->aux_action & action) || !aux)
-		return;
 	if (!aux->driver->unit->pause(&aux->trace, pause))
 		local64_inc(&aux->idle);
 	else

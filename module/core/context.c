@@ -16,11 +16,11 @@
 #include <linux/smp.h>
 
 #include "core/admission.h"
+#include "core/clone_switch.h"
 #include "core/context_table.h"
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
-#include "inherit/clone_switch.h"
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 

@@ -88,7 +88,7 @@ enum pmuctl_class {
  * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
  * @nr_events: all its events, by their weight (soft.h).
  * @clone_id: between those with the same number a switch needs nothing from the PMU; 0: nobody,
- *	and negative ones are for switches that are always split: see inherit/clone_switch.c.
+ *	and negative ones are for switches that are always split: see core/clone_switch.c.
  *	Whoever changes which events there are, their order, or which are enabled, sets
  *	it to 0. It stays 0 once the context is gone.
  * @in_exec: its task is in an exec that cannot fail any more, or may be: what it executes may

@@ -9,6 +9,7 @@
 #ifndef PMUCTL_CORE_OPS_H
 #define PMUCTL_CORE_OPS_H
 
+#include <linux/jiffies.h>
 #include <linux/types.h>
 
 struct pmuctl_context;
@@ -35,6 +36,9 @@ struct pmuctl_core_ops {
 	void (*go_on)(struct pmuctl_event *event);
 	void (*hooks_dropped)(void);
 };
+
+/* ns between two calls of @tick and @tick_aux, while they are needed */
+#define PMUCTL_TICK_NS	((u64)TICK_NSEC)
 
 extern const struct pmuctl_core_ops *pmuctl_core_ops;
 

@@ -14,6 +14,7 @@
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "core/sched.h"
+#include "inherit/inherit.h"
 #include "sample/output.h"
 #include "sample/sampling.h"
 #include "sample/sideband.h"

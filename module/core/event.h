@@ -11,11 +11,12 @@
 #include "core/attr.h"
 #include "core/context.h"
 #include "core/rdpmc.h"
-#include "inherit/inherit.h"
 #include "pmu/hwpmu.h"
 
 struct pmuctl_aux;
+struct pmuctl_child_total;
 struct pmuctl_hook;
+struct pmuctl_inherit_group;
 struct pmuctl_sw_source;
 struct pmuctl_output;
 struct pmuctl_sampling;
@@ -52,6 +53,7 @@ struct pmuctl_tp;
  * @start: it is about to run: @counter.running is set afterwards.
  * @stop: it is no longer to run: afterwards @counter.count is its value.
  * @read: its value while it is running; NMI-safe.
+ * @pause: of one that traces: pause or resume that, if it runs; NMI-safe. Others: NULL.
  *
  * Of an event that samples, its context locked, on its CPU or loaded nowhere:
  * @init_timer: a timer of its own ends its periods, which are in ns: prepare it, nobody knows
@@ -77,6 +79,7 @@ struct pmuctl_event_ops {
 	void (*start)(struct pmuctl_event *event);
 	void (*stop)(struct pmuctl_event *event);
 	u64 (*read)(const struct pmuctl_event *event);
+	void (*pause)(struct pmuctl_event *event, bool pause);
 
 	void (*init_timer)(struct pmuctl_event *event);
 	void (*set_period)(struct pmuctl_event *event, u64 period);
@@ -136,6 +139,50 @@ struct pmuctl_count_state {
 };
 
 /**
+ * struct pmuctl_inherit - what an event has that is inherited; see inherit/inherit.h
+ *
+ * Constant:
+ * @group: what those of its group share.
+ * @root: from which it descends; itself if it has a descriptor.
+ * @shard: of a child: where it is listed, a CPU.
+ *
+ * Of a root:
+ * @child_total: for each shard.
+ * @sibling: in @group->roots; its mutex.
+ * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
+ * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
+ *	the last time; if their period was changed, it became @period. Likewise; of a child:
+ *	the last change that it has followed.
+ * @thread_only: only threads of the same process inherit it; constant.
+ * @process: it is of all threads that its process had; constant once it has a descriptor.
+ *
+ * Of a child:
+ * @child_entry: in its shard; that one's lock.
+ * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
+ *	that is to be freed: which other one is with it.
+ * @seen: number of the walk that has dealt with it; under the mutex.
+ */
+struct pmuctl_inherit {
+	struct pmuctl_inherit_group *group;
+	struct pmuctl_event *root;
+	int shard;
+
+	struct pmuctl_child_total __percpu *child_total;
+	struct list_head sibling;
+	bool closing;
+	bool switched;
+	bool enabled;
+	u64 period;
+	u64 changes;
+	bool thread_only;
+	bool process;
+
+	struct list_head child_entry;
+	struct pmuctl_inherit *next_ended;
+	u64 seen;
+};
+
+/**
  * struct pmuctl_event - an open event
  *
  * Constant after creation:
@@ -181,7 +228,7 @@ struct pmuctl_count_state {
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
  * @tally: what it has counted; &own, or one that it got at a switch of clones for its
- *	own (inherit/clone_switch.c). Of one that samples or is a software event always &own.
+ *	own (core/clone_switch.c). Of one that samples or is a software event always &own.
  * @sw: what else a software event has.
  * @ended: it was taken out of its context, for ever, and is in no list of it; its count stays.
  * @clone_next: that of its context which comes after it; right while the context has a clone_id.

@@ -8,8 +8,8 @@
 #include <linux/slab.h>
 
 #include "core/cpu_state.h"
+#include "core/sampling_state.h"
 #include "core/sched.h"
-#include "sample/sampling.h"
 
 static struct kmem_cache *event_cache;
 static atomic64_t last_id;

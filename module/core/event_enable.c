@@ -6,6 +6,7 @@
 #include <linux/cpumask.h>
 
 #include "core/sched.h"
+#include "inherit/inherit.h"
 
 static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
 {

@@ -5,6 +5,7 @@
 #include <linux/sched/clock.h>
 
 #include "core/sched.h"
+#include "inherit/inherit.h"
 
 /**
  * struct event_call - what reset and read are called with

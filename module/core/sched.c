@@ -18,9 +18,9 @@
 #include "core/admission.h"
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
+#include "core/sampling_state.h"
 #include "core/sched.h"
 #include "core/times.h"
-#include "sample/sampling.h"
 
 #define ROTATION_US_MIN	100
 #define ROTATION_US_MAX	1000000

@@ -21,6 +21,7 @@
 #include "core/hook.h"
 #include "core/task_hooks.h"
 #include "core/threads.h"
+#include "inherit/inherit.h"
 #include "sample/sideband.h"
 
 static noinline void switch_and_tell(bool preempted, struct task_struct *prev,

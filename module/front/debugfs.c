@@ -20,6 +20,7 @@
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "front/front.h"
+#include "inherit/inherit.h"
 #include "sample/output.h"
 #include "soft/soft.h"
 #include "soft/tracepoint.h"

@@ -12,6 +12,7 @@
 
 #include "aux/aux.h"
 #include "front/ioctl.h"
+#include "inherit/inherit.h"
 
 static void fill_pmu_info(struct pmuctl_info *info)
 {

@@ -21,6 +21,7 @@
 #include "core/threads.h"
 #include "front/event_fd.h"
 #include "front/ioctl.h"
+#include "inherit/inherit.h"
 #include "soft/tracepoint.h"
 
 /**

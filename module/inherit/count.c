@@ -9,7 +9,6 @@
 #include "core/event.h"
 #include "core/sched.h"
 #include "inherit/inherit.h"
-#include "soft/soft.h"
 
 /**
  * struct sum - what a walk adds to

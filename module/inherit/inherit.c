@@ -7,6 +7,7 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
+#include "core/clone_switch.h"
 #include "core/event.h"
 #include "inherit/inherit.h"
 #include "sample/sampling.h"

@@ -48,50 +48,6 @@ struct pmuctl_child_total {
 };
 
 /**
- * struct pmuctl_inherit - what an event has that is inherited
- *
- * Constant:
- * @group: what those of its group share.
- * @root: from which it descends; itself if it has a descriptor.
- * @shard: of a child: where it is listed, a CPU.
- *
- * Of a root:
- * @child_total: for each shard.
- * @sibling: in @group->roots; its mutex.
- * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
- * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
- *	the last time; if their period was changed, it became @period. Likewise; of a child:
- *	the last change that it has followed.
- * @thread_only: only threads of the same process inherit it; constant.
- * @process: it is of all threads that its process had; constant once it has a descriptor.
- *
- * Of a child:
- * @child_entry: in its shard; that one's lock.
- * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
- *	that is to be freed: which other one is with it.
- * @seen: number of the walk that has dealt with it; under the mutex.
- */
-struct pmuctl_inherit {
-	struct pmuctl_inherit_group *group;
-	struct pmuctl_event *root;
-	int shard;
-
-	struct pmuctl_child_total __percpu *child_total;
-	struct list_head sibling;
-	bool closing;
-	bool switched;
-	bool enabled;
-	u64 period;
-	u64 changes;
-	bool thread_only;
-	bool process;
-
-	struct list_head child_entry;
-	struct pmuctl_inherit *next_ended;
-	u64 seen;
-};
-
-/**
  * struct pmuctl_shard - children that were made on one CPU
  * @lock: raw, IRQs off; inside of the locks of contexts.
  * @children: by inherit->child_entry, the events of a group together, its leader first.
@@ -161,9 +117,8 @@ void pmuctl_inherit_free(struct pmuctl_event *event);
 
 /*
  * No walk is under way between these two, and each event has what its own task has counted:
- * see inherit/clone_switch.c. Process, may sleep.
+ * see core/clone_switch.c. Process, may sleep.
  */
-extern atomic_t pmuctl_inherit_locked;
 void pmuctl_inherit_lock(struct pmuctl_event *event);
 void pmuctl_inherit_unlock(struct pmuctl_event *event);
 

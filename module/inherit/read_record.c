@@ -6,7 +6,6 @@
 #include "core/event.h"
 #include "inherit/inherit.h"
 #include "sample/output.h"
-#include "soft/soft.h"
 
 /* Words that follow a value */
 static unsigned int words_of_one(u64 format)

@@ -14,7 +14,6 @@
 #include "core/context_table.h"
 #include "inherit/inherit.h"
 #include "sample/sampling.h"
-#include "soft/soft.h"
 
 static atomic_long_t missing;
 

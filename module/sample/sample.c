@@ -21,13 +21,11 @@
 #include "sample/output.h"
 #include "sample/sample.h"
 #include "sample/sampling.h"
-#include "soft/filter.h"
-#include "soft/soft.h"
 
 /* The header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD */
 #define FIXED_WORDS	10
 /* A size of 4 bytes, the arguments of a tracepoint, 4 bytes more */
-#define RAW_WORDS	(1 + FILTER_ARGS_MAX)
+#define RAW_WORDS	(1 + PMUCTL_SAMPLE_ARGS_MAX)
 /* Every group member has up to 3 words, and there are up to 3 before them. */
 #define READ_WORDS	(3 + 3 * PMUCTL_GROUP_MAX)
 /* Their number, two markers, the addresses */

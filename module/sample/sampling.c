@@ -15,7 +15,6 @@
 
 #include <asm/tsc.h>
 
-#include "aux/aux.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
 #include "core/times.h"
@@ -207,6 +206,15 @@ static noinline void call_handler(struct pmuctl_sampling *s,
 	irq_work_queue(&s->work);
 }
 
+/* The trace of its group's leader is paused or resumed, if that is its @action. */
+static noinline void act_on_trace(const struct pmuctl_event *event, u8 action)
+{
+	struct pmuctl_event *leader = event->leader;
+
+	if (event->aux_action & action && leader->ops->pause)
+		leader->ops->pause(leader, action == PMUCTL_AUX_PAUSE);
+}
+
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 {
 	struct pmuctl_event *event =
@@ -222,13 +230,13 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 	}
 	/* The sample is not in the trace of one that pauses, nor of one that resumes. */
 	if (unlikely(event->aux_action))
-		pmuctl_aux_overflow(event, PMUCTL_AUX_PAUSE);
+		act_on_trace(event, PMUCTL_AUX_PAUSE);
 	if (unlikely(s->handler))
 		call_handler(s, regs, period);
 	else
 		pmuctl_sample_put(event, regs, period);
 	if (unlikely(event->aux_action))
-		pmuctl_aux_overflow(event, PMUCTL_AUX_RESUME);
+		act_on_trace(event, PMUCTL_AUX_RESUME);
 	much = is_too_often(s);
 	if (pmuctl_event_is_hw(event))
 		much |= takes_too_long(began);
@@ -282,18 +290,6 @@ void pmuctl_sampling_go_on(struct pmuctl_event *event)
 		unthrottle(event);
 	else if (event->own.counter.held && !s->throttled && !s->expired)
 		event->ops->unhold(event);
-}
-
-bool pmuctl_sampling_refresh(struct pmuctl_event *event)
-{
-	struct pmuctl_sampling *s = event->sampling;
-
-	if (likely(!s->expired))
-		return false;
-	s->expired = false;
-	if (!s->throttled)
-		event->ops->unhold(event);
-	return true;
 }
 
 static void tick_group(struct pmuctl_event *leader, bool *again)
@@ -374,33 +370,10 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	return 0;
 }
 
-bool pmuctl_sampling_blank(struct pmuctl_event *child, gfp_t gfp)
-{
-	child->sampling = kzalloc(sizeof(*child->sampling), gfp);
-	return child->sampling;
-}
-
-void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
-{
-	struct pmuctl_sampling *s = child->sampling;
-
-	s->event = child;
-	s->freq = from->sampling->freq;
-	init_irq_work(&s->work, sampling_work);
-	if (child->ops->init_timer)
-		child->ops->init_timer(child);
-}
-
 void pmuctl_sampling_sync(struct pmuctl_event *event)
 {
 	if (event->sampling)
 		irq_work_sync(&event->sampling->work);
-}
-
-void pmuctl_sampling_free(struct pmuctl_event *event)
-{
-	kfree(event->sampling);
-	event->sampling = NULL;
 }
 
 void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value)

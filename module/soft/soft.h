@@ -20,6 +20,7 @@
 #define PMUCTL_SOFT_H
 
 #include "core/event.h"
+#include "sample/sample.h"
 
 struct pmuctl_hook;
 struct pt_regs;
@@ -37,18 +38,6 @@ extern const struct pmuctl_event_ops pmuctl_soft_migration_ops;
 struct pmuctl_sw_source {
 	struct pmuctl_hook *hook;
 	struct hlist_head __percpu *running;
-};
-
-/**
- * struct pmuctl_sample_data - what a sample of a hit tells beside registers
- * @address: PERF_SAMPLE_ADDR.
- * @args: PERF_SAMPLE_RAW: words; or NULL.
- * @nr_args: how many.
- */
-struct pmuctl_sample_data {
-	u64 address;
-	const u64 *args;
-	unsigned int nr_args;
 };
 
 /* Is an event of this type one of these? Any context. */

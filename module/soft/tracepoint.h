@@ -9,6 +9,8 @@
 #include "soft/filter.h"
 #include "soft/soft.h"
 
+static_assert(FILTER_ARGS_MAX <= PMUCTL_SAMPLE_ARGS_MAX);
+
 /* "system:name", with its NUL */
 #define PMUCTL_TRACEPOINT_NAME_MAX	128
 

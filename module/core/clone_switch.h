@@ -9,7 +9,9 @@
 #include <linux/atomic.h>
 
 #include "core/cpu_state.h"
-#include "inherit/inherit.h"
+
+/* How many inherit groups are locked: pmuctl_inherit_lock() */
+extern atomic_t pmuctl_inherit_locked;
 
 /* Walk the events of two equivalent contexts, pair by pair. */
 #define for_each_clone_pair(a, b, from, to)				\

@@ -33,7 +33,7 @@
 #include <linux/atomic.h>
 #include <linux/sched/clock.h>
 
-#include "inherit/clone_switch.h"
+#include "core/clone_switch.h"
 
 /* What are_groups_alike() finds out about a switch: */
 #define CLONE_SPLIT	1	/* it is always to be split, */
