@@ -56,6 +56,8 @@ struct scratches {
 	struct scratch level[LEVELS];
 };
 
+DEFINE_PER_CPU(u32, pmuctl_stacks_left) = PMUCTL_STACKS_MAX;
+
 /* Allocated when the first event is sampled */
 static struct scratches __percpu *scratches;
 
@@ -227,15 +229,30 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 	return out;
 }
 
-static u64 *put_callchain(u64 *out, const struct pmuctl_output *output,
-			  struct pt_regs *regs)
+/* Bytes of stacks that it may still tell of: of counters few overflow at a time. */
+static u32 stacks_left(const struct pmuctl_event *event)
 {
+	return pmuctl_event_is_hw(event) ? U32_MAX : this_cpu_read(pmuctl_stacks_left);
+}
+
+static void take_stacks(const struct pmuctl_event *event, u32 bytes)
+{
+	u32 left = stacks_left(event);
+
+	if (!pmuctl_event_is_hw(event))
+		this_cpu_write(pmuctl_stacks_left, left - min(left, bytes));
+}
+
+static u64 *put_callchain(u64 *out, const struct pmuctl_event *event, struct pt_regs *regs)
+{
+	const struct pmuctl_output *output = event->output;
+	u32 most = min_t(u32, output->max_stack, stacks_left(event) / PMUCTL_FRAME_BYTES);
+
 	*out = 0;
-	if (regs)
-		*out = pmuctl_callchain(out + 1, CHAIN_WORDS - 1,
-					output->max_stack, regs,
-					output->chain_kernel,
-					output->chain_user);
+	if (regs && most)
+		*out = pmuctl_callchain(out + 1, CHAIN_WORDS - 1, most, regs,
+					output->chain_kernel, output->chain_user);
+	take_stacks(event, *out * PMUCTL_FRAME_BYTES);
 	return out + 1 + *out;
 }
 
@@ -262,12 +279,12 @@ static u64 *put_regs(u64 *out, u64 mask, const struct pt_regs *regs)
 /* ---- The user's stack ---- */
 
 /* What there is room for in a record that already has some bytes */
-static u32 stack_size(const struct pmuctl_output *output,
-		      const struct pt_regs *user, u32 others)
+static u32 stack_size(const struct pmuctl_event *event, const struct pt_regs *user, u32 others)
 {
 	u32 room = (U16_MAX & ~7U) - others - 2 * sizeof(u64);
 
-	return pmuctl_stack_user_size(user, min(output->stack_user, room));
+	return pmuctl_stack_user_size(user, min3(event->output->stack_user, room,
+						 stacks_left(event)));
 }
 
 /* Its size, as many bytes, and how many of them are true; the others are 0. */
@@ -316,7 +333,7 @@ static u64 *put_fields(u64 *out, struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_READ)
 		out = put_read(out, event);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		out = put_callchain(out, output, regs);
+		out = put_callchain(out, event, regs);
 	if (type & PERF_SAMPLE_RAW)
 		out = put_raw(out, event);
 	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs)
@@ -371,7 +388,8 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 	after = (end - out) * sizeof(*words);
 
 	if (type & PERF_SAMPLE_STACK_USER) {
-		stack = stack_size(output, user, before + after);
+		stack = stack_size(event, user, before + after);
+		take_stacks(event, stack);
 		if (!begin(event, &h, words, before,
 			   before + after + sizeof(u64) +
 			   (stack ? stack + sizeof(u64) : 0), regs))

@@ -5,6 +5,7 @@
 #ifndef PMUCTL_SAMPLE_H
 #define PMUCTL_SAMPLE_H
 
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 struct pmuctl_event;
@@ -31,6 +32,23 @@ void pmuctl_sample_exit(void);
 
 /* Bytes of every sample that has these fields; 0 if they differ. Any context. */
 u32 pmuctl_sample_size(u64 sample_type);
+
+/*
+ * Any number of software events may tell of one hit, with interrupts off, each with a piece of the
+ * user's stack and its frames: what they tell of these altogether is limited, in bytes; a frame
+ * takes about as long as PMUCTL_FRAME_BYTES. Later ones tell of less, or of none.
+ */
+#define PMUCTL_STACKS_MAX	(256U << 10)
+#define PMUCTL_FRAME_BYTES	64U
+
+/* What is left of that */
+DECLARE_PER_CPU(u32, pmuctl_stacks_left);
+
+/* What is told of from here on is another hit. Preemption off. */
+static inline void pmuctl_sample_begin_hit(void)
+{
+	this_cpu_write(pmuctl_stacks_left, PMUCTL_STACKS_MAX);
+}
 
 /* Write a sample. NMI-safe; preemption off. */
 void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,

@@ -5,11 +5,14 @@
  * come from a timer, which runs while the event does.
  */
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 
 #include <asm/irq_regs.h>
 
 #include "core/times.h"
+#include "sample/sample.h"
 #include "sample/sampling.h"
 #include "soft/soft.h"
 
@@ -58,6 +61,19 @@ static bool wants_sample(const struct pmuctl_event *event, struct pt_regs *regs)
 	       !(event->exclude_idle && is_idle_task(current));
 }
 
+static DEFINE_PER_CPU(unsigned long, last_tick);
+
+/* All that are over in one jiffy are one hit: there may be one interrupt right after the other. */
+static void begin_hit(void)
+{
+	unsigned long now = READ_ONCE(jiffies);
+
+	if (this_cpu_read(last_tick) == now)
+		return;
+	this_cpu_write(last_tick, now);
+	pmuctl_sample_begin_hit();
+}
+
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct pmuctl_sampling *s =
@@ -69,6 +85,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	if (!c->running)
 		return HRTIMER_NORESTART;
 	if (wants_sample(s->event, regs) && pmuctl_soft_enter(&level)) {
+		begin_hit();
 		if (!pmuctl_overflow(c, regs))
 			c->held = true;
 		pmuctl_soft_exit_level(level);

@@ -14,6 +14,7 @@
 
 #include "aux/aux.h"
 #include "sample/callchain.h"
+#include "sample/sample.h"
 #include "sample/sampling.h"
 #include "soft/soft.h"
 
@@ -107,6 +108,7 @@ void pmuctl_swevent(struct pmuctl_sw_source *source, struct pt_regs *regs,
 		return;
 	}
 	local_irq_save(flags);
+	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, this_cpu_ptr(source->running), sw.node, true)
 		pmuctl_swevent_add(event, 1, regs, data);
 	local_irq_restore(flags);
@@ -155,6 +157,7 @@ static void tell_migrations(struct irq_work *work)
 		return;
 	pmuctl_regs_here(&regs);
 	local_irq_save(flags);
+	pmuctl_sample_begin_hit();
 	running = this_cpu_ptr(pmuctl_sw_migrations.running);
 	hlist_for_each_entry(event, running, sw.node) {
 		u64 n = event->sw.kept;

@@ -19,6 +19,7 @@
 
 #include "aux/aux.h"
 #include "core/hook.h"
+#include "sample/sample.h"
 #include "soft/tracepoint.h"
 
 /* Before core/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
@@ -122,6 +123,7 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *ar
 		return;
 	}
 	local_irq_save(flags);
+	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, running, sw.node, true)
 		hit_one(event, args, t->prototype->nr_args, place);
 	local_irq_restore(flags);

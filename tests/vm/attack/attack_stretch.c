@@ -287,3 +287,102 @@ Test(attack_stretch, families)
 {
 	check_stretch("a family", (struct attack){ prepare_family, work_family, TASKS }, STRETCH_MAX);
 }
+
+/* ---- One hit that many events sample, each with as much of the user's stack as it may ---- */
+
+#define DEPTH		140
+#define STACK		65528
+#define RING_PAGES	32
+
+static int device;
+static volatile char *fresh;
+
+/* As many samples as there are events, into one buffer that is never full */
+static void open_deep(struct perf_event_attr attr, unsigned int n)
+{
+	struct ring ring;
+	int first;
+
+	attr.exclude_kernel = 1;
+	attr.disabled = 1;
+	attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
+	attr.sample_stack_user = STACK;
+	device = raw_device();
+	first = event_try(&attr, 0, -1);
+	die_if(first < 0, "open");
+	die_if(ring_try_map(&ring, first, RING_PAGES, PROT_READ), "mmap");
+	while (--n)
+		die_if(event_try_in_group(&attr, 0, -1, first,
+					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+	fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	die_if(fresh == MAP_FAILED, "mmap");
+}
+
+static pid_t prepare_faults(unsigned int n)
+{
+	struct perf_event_attr attr = soft(PERF_COUNT_SW_PAGE_FAULTS);
+
+	attr.sample_period = 1;
+	open_deep(attr, n);
+	return getpid();
+}
+
+static pid_t prepare_clocks(unsigned int n)
+{
+	struct perf_event_attr attr = soft(PERF_COUNT_SW_TASK_CLOCK);
+
+	attr.sample_period = 5000000;
+	open_deep(attr, n);
+	return getpid();
+}
+
+/* With a chain of frames on a stack that is as deep as a sample tells */
+static __attribute__((noinline, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
+void call_deep(unsigned int depth, void (*func)(void))
+{
+	char room[512];
+
+	asm volatile("" : : "r"(room) : "memory");
+	if (depth)
+		call_deep(depth - 1, func);
+	else
+		func();
+	asm volatile("" : : "r"(room) : "memory");
+}
+
+static __attribute__((optimize("no-omit-frame-pointer"))) void touch_fresh(void)
+{
+	die_if(ioctl(device, PMUCTL_IOC_TASK_ENABLE), "enable");
+	fresh[0] = 1;
+	die_if(ioctl(device, PMUCTL_IOC_TASK_DISABLE), "disable");
+}
+
+static __attribute__((optimize("no-omit-frame-pointer"))) void wait_for_clocks(void)
+{
+	die_if(ioctl(device, PMUCTL_IOC_TASK_ENABLE), "enable");
+	for (volatile int i = 0; i < 10000000; i++)
+		;
+	die_if(ioctl(device, PMUCTL_IOC_TASK_DISABLE), "disable");
+}
+
+static void work_fault(void)
+{
+	call_deep(DEPTH, touch_fresh);
+}
+
+static void work_clocks(void)
+{
+	call_deep(DEPTH, wait_for_clocks);
+}
+
+Test(attack_stretch, a_fault_that_many_sample)
+{
+	check_stretch("samples of a fault", (struct attack){ prepare_faults, work_fault,
+		      PER_CONTEXT_DEFAULT }, STRETCH_MAX);
+}
+
+Test(attack_stretch, clocks_that_many_sample)
+{
+	check_stretch("samples of clocks", (struct attack){ prepare_clocks, work_clocks,
+		      PER_CONTEXT_DEFAULT / CLOCK_WEIGHT }, STRETCH_MAX);
+}
