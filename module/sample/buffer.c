@@ -96,8 +96,11 @@ void pmuctl_uncharge(struct pmuctl_charge *charge)
 
 /* ---- Their making and end ---- */
 
+static void wake_many(struct work_struct *work);
+
 static void free_buffer(struct pmuctl_buffer *buffer)
 {
+	cancel_work_sync(&buffer->wake);
 	ring_free(buffer->ring);
 	kfree(buffer);
 }
@@ -130,6 +133,7 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	buffer->flags = flags;
 	spin_lock_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->outputs);
+	INIT_WORK(&buffer->wake, wake_many);
 	INIT_RCU_WORK(&buffer->free, free_work);
 	return buffer;
 
@@ -154,11 +158,13 @@ static void set_buffer(struct pmuctl_output *output,
 	if (old) {
 		spin_lock_irq(&old->lock);
 		list_del(&output->node);
+		WRITE_ONCE(old->nr_outputs, old->nr_outputs - 1);
 		spin_unlock_irq(&old->lock);
 	}
 	if (buffer) {
 		spin_lock_irq(&buffer->lock);
-		list_add(&output->node, &buffer->outputs);
+		list_add_tail(&output->node, &buffer->outputs);
+		WRITE_ONCE(buffer->nr_outputs, buffer->nr_outputs + 1);
 		spin_unlock_irq(&buffer->lock);
 	}
 	rcu_assign_pointer(output->buffer, buffer);
@@ -234,15 +240,25 @@ struct pmuctl_buffer *pmuctl_buffer_map_own(struct pmuctl_output *output)
 	return buffer;
 }
 
+static struct pmuctl_output *first_output(struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_output *first;
+
+	spin_lock_irq(&buffer->lock);
+	first = list_first_entry_or_null(&buffer->outputs, struct pmuctl_output, node);
+	spin_unlock_irq(&buffer->lock);
+	return first;
+}
+
 void pmuctl_buffer_unmap(struct pmuctl_output *output,
 			 struct pmuctl_buffer *buffer)
 {
-	struct pmuctl_output *each, *next;
+	struct pmuctl_output *each;
 
 	mutex_lock(&buffer_mutex);
 	output->mappings--;
 	if (!--buffer->mappings) {
-		list_for_each_entry_safe(each, next, &buffer->outputs, node)
+		while ((each = first_output(buffer)))
 			set_buffer(each, NULL);
 		pmuctl_uncharge(&buffer->charge);
 		queue_rcu_work(free_queue, &buffer->free);
@@ -317,20 +333,51 @@ static void signal_owner(struct pmuctl_output *output)
 	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
 }
 
+/*
+ * The next so many of the outputs, which become the last; those that come meanwhile come after
+ * them. Returns how many there are.
+ */
+static unsigned int wake_some(struct pmuctl_buffer *buffer, unsigned int n)
+{
+	struct pmuctl_output *first;
+	unsigned long flags;
+	unsigned int all;
+
+	spin_lock_irqsave(&buffer->lock, flags);
+	all = buffer->nr_outputs;
+	for (n = min(n, all); n; n--) {
+		first = list_first_entry(&buffer->outputs, struct pmuctl_output, node);
+		wake_up_all(&first->wait);
+		list_rotate_left(&buffer->outputs);
+	}
+	spin_unlock_irqrestore(&buffer->lock, flags);
+	return all;
+}
+
+/* Any number may write to one buffer: so many of them are woken with interrupts off. */
+#define WAKE_AT_ONCE	64
+
+static void wake_many(struct work_struct *work)
+{
+	struct pmuctl_buffer *buffer = container_of(work, struct pmuctl_buffer, wake);
+	unsigned int done = 0;
+
+	while (done++ < wake_some(buffer, 1))
+		cond_resched();
+}
+
 void pmuctl_buffer_wake(struct pmuctl_output *output)
 {
 	struct pmuctl_buffer *buffer;
-	struct pmuctl_output *each;
-	unsigned long flags;
 
 	rcu_read_lock();
 	buffer = rcu_dereference(output->buffer);
 	if (buffer) {
 		atomic_set(&buffer->poll, 1);
-		spin_lock_irqsave(&buffer->lock, flags);
-		list_for_each_entry(each, &buffer->outputs, node)
-			wake_up_all(&each->wait);
-		spin_unlock_irqrestore(&buffer->lock, flags);
+		if (READ_ONCE(buffer->nr_outputs) > WAKE_AT_ONCE)
+			queue_work(free_queue, &buffer->wake);
+		else
+			wake_some(buffer, WAKE_AT_ONCE);
 	} else {
 		wake_up_all(&output->wait);
 	}

@@ -43,7 +43,10 @@ struct pmuctl_charge {
  * Others:
  * @mappings: how many there are; under the mutex of buffers.
  * @lock: of the list of outputs; taken in hard IRQs.
- * @outputs: those that write to it, by their node; changed under that mutex too.
+ * @outputs: those that write to it, by their node; changed under that mutex too, but for their
+ *	order.
+ * @nr_outputs: how many; likewise.
+ * @wake: wakes who waits for any of them, if they are many.
  * @poll: there is something to be read about which no poll() has told yet.
  * @free: frees it when no writer knows it any more.
  */
@@ -56,6 +59,8 @@ struct pmuctl_buffer {
 	unsigned int mappings;
 	spinlock_t lock; /* @outputs */
 	struct list_head outputs;
+	unsigned int nr_outputs;
+	struct work_struct wake;
 	atomic_t poll;
 	struct rcu_work free;
 };

@@ -386,3 +386,38 @@ Test(attack_stretch, clocks_that_many_sample)
 	check_stretch("samples of clocks", (struct attack){ prepare_clocks, work_clocks,
 		      PER_CONTEXT_DEFAULT / CLOCK_WEIGHT }, STRETCH_MAX);
 }
+
+/* ---- Many events that write to one buffer ---- */
+
+static pid_t prepare_outputs(unsigned int n)
+{
+	struct perf_event_attr attr = soft(PERF_COUNT_SW_PAGE_FAULTS), other = dummy();
+	const unsigned int tasks = (n + PER_CONTEXT_DEFAULT - 1) / PER_CONTEXT_DEFAULT;
+	pid_t sleeper[tasks];
+	struct ring ring;
+	int first;
+
+	for (unsigned int i = 0; i < tasks; i++)
+		sleeper[i] = raw_sleeper();
+	attr.exclude_kernel = 1;
+	attr.disabled = 1;
+	attr.sample_period = 1;
+	attr.wakeup_events = 1;
+	other.disabled = 1;
+	device = raw_device();
+	first = event_try(&attr, 0, -1);
+	die_if(first < 0, "open");
+	die_if(ring_try_map(&ring, first, 1, PROT_READ), "mmap");
+	while (--n)
+		die_if(event_try_in_group(&other, sleeper[n / PER_CONTEXT_DEFAULT], -1, first,
+					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+	fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	die_if(fresh == MAP_FAILED, "mmap");
+	return getpid();
+}
+
+Test(attack_stretch, a_buffer_of_many)
+{
+	check_stretch("a buffer of many", (struct attack){ prepare_outputs, touch_fresh,
+		      PER_USER_DEFAULT }, STRETCH_MAX);
+}
