@@ -15,6 +15,7 @@
  * @ig: whose walk it is.
  * @counts: of pmuctl_inherit_add(), as
  * @n: is.
+ * @root: whose each of these is.
  * @group: all of a group are wanted.
  * @child: of which an instant is read.
  */
@@ -22,6 +23,7 @@ struct sum {
 	struct pmuctl_inherit_group *ig;
 	struct pmuctl_counts *counts;
 	unsigned int n;
+	const struct pmuctl_inherit *root[PMUCTL_GROUP_MAX];
 	bool group;
 	struct pmuctl_event *child;
 };
@@ -34,6 +36,20 @@ static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
 		if (sum->counts[i].id == id)
 			return &sum->counts[i];
 	return NULL;
+}
+
+/* There may be many more that were in the group before: interrupts are on. */
+static void find_roots(struct sum *sum)
+{
+	const struct pmuctl_counts *counts;
+	struct pmuctl_inherit *h;
+
+	list_for_each_entry(h, &sum->ig->roots, sibling) {
+		counts = counts_of(sum, pmuctl_inherit_event(h)->id);
+		if (counts)
+			sum->root[counts - sum->counts] = h;
+		cond_resched();
+	}
 }
 
 static void add_child(const struct sum *sum, struct pmuctl_event *child)
@@ -75,19 +91,18 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 {
 	struct pmuctl_inherit *h;
-	struct pmuctl_child_total *total;
+	const struct pmuctl_child_total *total;
+	unsigned int i;
 
 	raw_spin_lock_irq(&shard->lock);
 	shard->walked = true;
-	list_for_each_entry(h, &sum->ig->roots, sibling) {
-		struct pmuctl_counts *counts = counts_of(sum, pmuctl_inherit_event(h)->id);
-
-		if (!counts)
+	for (i = 0; i < sum->n; i++) {
+		if (!sum->root[i])
 			continue;
-		total = per_cpu_ptr(h->child_total, cpu);
-		counts->value += total->value;
-		counts->time_enabled += total->time_enabled;
-		counts->time_running += total->time_running;
+		total = per_cpu_ptr(sum->root[i]->child_total, cpu);
+		sum->counts[i].value += total->value;
+		sum->counts[i].time_enabled += total->time_enabled;
+		sum->counts[i].time_running += total->time_running;
 	}
 	raw_spin_unlock_irq(&shard->lock);
 
@@ -116,6 +131,7 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 
 	lockdep_assert_held(&ig->mutex);
 	ig->walk++;
+	find_roots(&sum);
 	for_each_possible_cpu(cpu)
 		add_shard(&sum, per_cpu_ptr(ig->shards, cpu), cpu);
 }

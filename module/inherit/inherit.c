@@ -254,19 +254,38 @@ static void follow_switch(struct pmuctl_event *child, void *arg)
 	pmuctl_event_switch(child, change->group, change->value);
 }
 
+/* Those that are meant, of perhaps very many that were in the group before; their number */
+static unsigned int find_meant(struct pmuctl_event *event, bool group,
+			       struct pmuctl_inherit **meant)
+{
+	struct pmuctl_inherit *h;
+	unsigned int n = 0;
+
+	if (!group) {
+		meant[n++] = &event->inherit;
+		return n;
+	}
+	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
+		if (n < PMUCTL_GROUP_MAX && pmuctl_is_meant(h, event, true))
+			meant[n++] = h;
+		cond_resched();
+	}
+	return n;
+}
+
 void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 				bool enabled)
 {
 	struct change change = { .group = group, .value = enabled };
 	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *h;
+	struct pmuctl_inherit *meant[PMUCTL_GROUP_MAX], *h;
+	unsigned int n = find_meant(event, group, meant);
 	unsigned long flags;
 
 	local_irq_save(flags); /* who makes children waits for it */
 	write_seqcount_begin(&ig->switches);
-	list_for_each_entry(h, &ig->roots, sibling) {
-		if (!pmuctl_is_meant(h, event, group))
-			continue;
+	while (n--) {
+		h = meant[n];
 		h->switched = true;
 		h->enabled = enabled;
 		WRITE_ONCE(h->changes, h->changes + 1);

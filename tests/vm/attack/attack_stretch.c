@@ -23,6 +23,7 @@
 
 #define TASKS		1000
 #define GROUP		20
+#define GROUP_MAX	64
 
 static void many_samples(void)
 {
@@ -419,5 +420,57 @@ static pid_t prepare_outputs(unsigned int n)
 Test(attack_stretch, a_buffer_of_many)
 {
 	check_stretch("a buffer of many", (struct attack){ prepare_outputs, touch_fresh,
+		      PER_USER_DEFAULT }, STRETCH_MAX);
+}
+
+/* ---- Many events that were in one group ---- */
+
+#define AGAIN	"echo; read x; exec sh -c \"$0\" \"$0\""
+
+static int old_leader;
+
+/* A program that executes itself anew each time it is told to, whose old events end then */
+static pid_t prepare_old(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy()), stays = attr;
+	char *args[] = { "sh", "-c", AGAIN, AGAIN, NULL };
+	int in[2], out[2];
+	char c;
+	pid_t pid;
+
+	die_if(pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC), "pipe");
+	pid = fork_child();
+	if (!pid) {
+		die_if(dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0, "dup");
+		execv("/bin/sh", args);
+		die("sh");
+	}
+	die_if(read(out[0], &c, 1) != 1, "sh");
+	stays.read_format |= PERF_FORMAT_GROUP;
+	old_leader = event_try(&stays, pid, -1);
+	die_if(old_leader < 0, "open");
+	attr.remove_on_exec = 1;
+	for (unsigned int i = 1; i < n; i++) {
+		if (i % GROUP_MAX == 0)
+			die_if(write(in[1], "\n", 1) != 1 || read(out[0], &c, 1) != 1, "sh");
+		else
+			die_if(event_try_in_group(&attr, pid, -1, old_leader, 0) < 0, "open");
+	}
+	return getpid();
+}
+
+static void work_old(void)
+{
+	static uint64_t counts[3 + 3 * GROUP_MAX];
+
+	die_if(read(old_leader, counts, sizeof(counts)) <= 0, "read");
+	die_if(counts[0] != GROUP_MAX, "members");
+	die_if(ioctl(old_leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "enable");
+	die_if(ioctl(old_leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "reset");
+}
+
+Test(attack_stretch, a_group_that_had_many)
+{
+	check_stretch("a group that had many", (struct attack){ prepare_old, work_old,
 		      PER_USER_DEFAULT }, STRETCH_MAX);
 }
