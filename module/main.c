@@ -10,6 +10,7 @@
 #include "core/core_ops.h"
 #include "core/hook.h"
 #include "core/hotplug.h"
+#include "core/rdpmc.h"
 #include "core/sched.h"
 #include "core/task_hooks.h"
 #include "front/front.h"
@@ -100,6 +101,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_claim_exit();
 	pmuctl_aux_exit();
 	pmuctl_hotplug_exit();
+	pmuctl_user_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();
 	pmuctl_soft_module_exit();

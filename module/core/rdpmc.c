@@ -13,11 +13,16 @@
  * A fork copies the number, so it is taken out of the child's; an exec starts from 0.
  */
 #include <linux/clocksource.h>
-#include <linux/list.h>
+#include <linux/cred.h>
+#include <linux/hash.h>
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/workqueue.h>
 
 #include <asm/processor.h>
 #include <asm/tsc.h>
@@ -42,21 +47,37 @@ struct pmuctl_user {
 
 /**
  * struct user_mm - a process that may read counters
- * @node: in user_mms.
+ * @node: in user_mms, by @mm.
  * @mm: its memory, in which there are mappings.
  * @mappings: how many.
  */
 struct user_mm {
-	struct list_head node;
+	struct hlist_node node;
 	struct mm_struct *mm;
 	unsigned int mappings;
 };
 
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
 static DEFINE_MUTEX(user_mutex);
-static LIST_HEAD(user_mms);		/* user_mutex */
-static struct mm_struct *allowing;	/* written under user_mutex */
-unsigned int pmuctl_user_mms;		/* written under user_mutex */
+static DEFINE_HASHTABLE(user_mms, 8);	/* user_mutex */
+bool pmuctl_user_mms;			/* written under user_mutex */
+
+/*
+ * Processes of which every hook knows that they may, or might in a moment; by hash, never to be
+ * dereferenced. Written under user_mutex.
+ */
+#define KNOWN_BITS	6
+static struct mm_struct *known[1 << KNOWN_BITS];
+
+/* They are forgotten so long after the last process. */
+#define FORGET_DELAY	(1 * HZ)
+
+/*
+ * When all CPUs were last called for a process of a user, by hash: once in a jiffy at most.
+ * user_mutex.
+ */
+#define USERS_BITS	6
+static unsigned long last_calls[1 << USERS_BITS];
 
 /* ---- Pages ---- */
 
@@ -139,27 +160,65 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 	pmuctl_userpage_reset(event);
 }
 
-static struct page *get_own(struct pmuctl_event *event)
+/* What an event may get: perhaps it has it already, or somebody else is faster. */
+static bool alloc_spare(struct pmuctl_user **spare, bool own)
 {
-	struct userpage *up = &event->user->hw.userpage;
+	struct pmuctl_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 
-	if (!up->page) {
-		if (boot_cpu_has(X86_FEATURE_NONSTOP_TSC))
-			find_clock(&event->user->mult, &event->user->shift);
-		if (!userpage_alloc(up, true, event->user->mult))
-			return NULL;
-	}
-	pmuctl_context_call(event->context, attach_page, event);
-	return virt_to_page(up->page);
+	if (!user)
+		return false;
+	*spare = user;
+	if (!own)
+		return userpage_alloc(&user->other, false, false);
+	if (boot_cpu_has(X86_FEATURE_NONSTOP_TSC))
+		find_clock(&user->mult, &user->shift);
+	return userpage_alloc(&user->hw.userpage, true, user->mult);
 }
 
-static struct page *get_other(struct pmuctl_event *event)
+static void free_user(struct pmuctl_user *user)
 {
-	struct userpage *up = &event->user->other;
+	if (!user)
+		return;
+	userpage_free(&user->hw.userpage);
+	userpage_free(&user->other);
+	kfree(user);
+}
 
-	if (!up->page && !userpage_alloc(up, false, false))
-		return NULL;
-	return virt_to_page(up->page);
+static void take_userpage(struct userpage *up, struct userpage *spare)
+{
+	if (up->page)
+		return;
+	*up = *spare;
+	spare->page = NULL;
+}
+
+/* The event has it, or takes it from @spare, which is NULL if it needs nothing. */
+static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_user **spare, bool own)
+{
+	struct pmuctl_user *user = event->user, *from = *spare;
+
+	if (!user) {
+		event->user = from;
+		*spare = NULL;
+		user = from;
+	} else if (from && own && !user->hw.userpage.page) {
+		user->mult = from->mult;
+		user->shift = from->shift;
+		take_userpage(&user->hw.userpage, &from->hw.userpage);
+	} else if (from && !own) {
+		take_userpage(&user->other, &from->other);
+	}
+	if (!own)
+		return virt_to_page(user->other.page);
+	pmuctl_context_call(event->context, attach_page, event);
+	return virt_to_page(user->hw.userpage.page);
+}
+
+static bool has_page(const struct pmuctl_event *event, bool own)
+{
+	const struct pmuctl_user *user = event->user;
+
+	return user && (own ? user->hw.userpage.page : user->other.page);
 }
 
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
@@ -170,29 +229,32 @@ bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)
 {
+	struct pmuctl_user *spare = NULL;
 	struct page *page = NULL;
+	bool enough = true;
 
 	mutex_lock(&user_mutex);
-	if (!event->user)
-		event->user = kzalloc(sizeof(*event->user), GFP_KERNEL_ACCOUNT);
-	if (event->user)
-		page = own ? get_own(event) : get_other(event);
+	if (!has_page(event, own)) {
+		mutex_unlock(&user_mutex);
+		/* A cgroup may let who allocates wait for seconds: nobody else does. */
+		enough = alloc_spare(&spare, own);
+		mutex_lock(&user_mutex);
+	}
+	if (enough)
+		page = get_page_of(event, &spare, own);
 	mutex_unlock(&user_mutex);
+	free_user(spare);
 	return page;
 }
 
 void pmuctl_userpage_free(struct pmuctl_event *event)
 {
-	if (!event->user)
-		return;
-	userpage_free(&event->user->hw.userpage);
-	userpage_free(&event->user->other);
-	kfree(event->user);
+	free_user(event->user);
 }
 
 /* ---- Processes ---- */
 
-static bool is_allowed(struct mm_struct *mm)
+static bool is_allowed(const struct mm_struct *mm)
 {
 	return atomic_read(&mm->context.perf_rdpmc_allowed);
 }
@@ -217,56 +279,120 @@ static void nothing(void *unused)
 {
 }
 
+static struct mm_struct **known_slot(const struct mm_struct *mm)
+{
+	return &known[hash_ptr(mm, KNOWN_BITS)];
+}
+
+/*
+ * The number decides in the middle of a switch, after the hook has looked at it. When every CPU
+ * has taken an interrupt no switch is under way any more whose hook did not know.
+ */
+static void make_known(struct mm_struct *mm)
+{
+	WRITE_ONCE(*known_slot(mm), mm);
+	WRITE_ONCE(pmuctl_user_mms, true);
+	on_each_cpu(nothing, NULL, 1);
+}
+
+static void forget(struct work_struct *work)
+{
+	unsigned int i;
+
+	mutex_lock(&user_mutex);
+	if (hash_empty(user_mms)) {
+		WRITE_ONCE(pmuctl_user_mms, false);
+		for (i = 0; i < ARRAY_SIZE(known); i++)
+			WRITE_ONCE(known[i], NULL);
+	}
+	mutex_unlock(&user_mutex);
+}
+
+static DECLARE_DELAYED_WORK(forget_work, forget);
+
+void pmuctl_user_exit(void)
+{
+	cancel_delayed_work_sync(&forget_work);
+}
+
+/* May all CPUs be called for a process more of this user, now? user_mutex held. */
+static bool may_call_all(void)
+{
+	unsigned long *last = &last_calls[hash_32(__kuid_val(current_uid()), USERS_BITS)];
+
+	const unsigned long now = jiffies;
+
+	if (*last == now)
+		return false;
+	*last = now;
+	return true;
+}
+
 static void allow(struct mm_struct *mm)
 {
-	WRITE_ONCE(pmuctl_user_mms, pmuctl_user_mms + 1);
-	/*
-	 * The number decides in the middle of a switch, after the hook has looked at it.
-	 * When every CPU has taken an interrupt no switch is under way any more whose
-	 * hook did not know.
-	 */
-	WRITE_ONCE(allowing, mm);
-	on_each_cpu(nothing, NULL, 1);
 	atomic_inc(&mm->context.perf_rdpmc_allowed);
 	apply(mm);
-	WRITE_ONCE(allowing, NULL);
 }
 
 static void forbid(struct mm_struct *mm)
 {
 	atomic_dec(&mm->context.perf_rdpmc_allowed);
 	apply(mm);
-	WRITE_ONCE(pmuctl_user_mms, pmuctl_user_mms - 1);
+	if (hash_empty(user_mms))
+		mod_delayed_work(system_wq, &forget_work, FORGET_DELAY);
 }
 
 static struct user_mm *find_mm(const struct mm_struct *mm)
 {
 	struct user_mm *um;
 
-	list_for_each_entry(um, &user_mms, node)
+	hash_for_each_possible(user_mms, um, node, (unsigned long)mm)
 		if (um->mm == mm)
 			return um;
 	return NULL;
 }
 
+/* A mapping more of one that has some, or that is known; @new is used for that. */
+static bool get_known(struct mm_struct *mm, struct user_mm **new)
+{
+	struct user_mm *um = find_mm(mm);
+
+	if (!um) {
+		if (!*new || (*known_slot(mm) != mm && !may_call_all()))
+			return false;
+		um = *new;
+		*new = NULL;
+		if (*known_slot(mm) != mm)
+			make_known(mm);
+		um->mm = mm;
+		hash_add(user_mms, &um->node, (unsigned long)mm);
+		allow(mm);
+	}
+	um->mappings++;
+	return true;
+}
+
 bool pmuctl_user_mm_get(struct mm_struct *mm)
 {
-	struct user_mm *um;
+	struct user_mm *new = NULL;
+	bool done;
 
-	mutex_lock(&user_mutex);
-	um = find_mm(mm);
-	if (!um) {
-		um = kzalloc(sizeof(*um), GFP_KERNEL_ACCOUNT);
-		if (um) {
-			um->mm = mm;
-			list_add(&um->node, &user_mms);
-			allow(mm);
-		}
+	for (;;) {
+		mutex_lock(&user_mutex);
+		done = get_known(mm, &new);
+		mutex_unlock(&user_mutex);
+		if (done)
+			break;
+		/* Who waits, for memory too, does so while others may go on. */
+		if (new)
+			schedule_timeout_uninterruptible(1);
+		else
+			new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+		if (!new)
+			return false;
 	}
-	if (um)
-		um->mappings++;
-	mutex_unlock(&user_mutex);
-	return um;
+	kfree(new);
+	return true;
 }
 
 void pmuctl_user_mm_put(struct mm_struct *mm)
@@ -275,12 +401,14 @@ void pmuctl_user_mm_put(struct mm_struct *mm)
 
 	mutex_lock(&user_mutex);
 	um = find_mm(mm);
-	if (!WARN_ON_ONCE(!um) && !--um->mappings) {
-		list_del(&um->node);
+	if (WARN_ON_ONCE(!um) || --um->mappings) {
+		um = NULL;
+	} else {
+		hash_del(&um->node);
 		forbid(mm);
-		kfree(um);
 	}
 	mutex_unlock(&user_mutex);
+	kfree(um);
 }
 
 /* ---- What the hooks tell ---- */
@@ -294,11 +422,17 @@ void pmuctl_user_fork(struct task_struct *child)
 		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
 }
 
+/* Is it allowed, or might it be before the switch is over? */
+static bool may_be_allowed(const struct mm_struct *mm)
+{
+	return is_allowed(mm) || READ_ONCE(*known_slot(mm)) == mm;
+}
+
 bool pmuctl_user_switch_disturbs(const struct task_struct *next)
 {
 	struct mm_struct *mm = next->mm;
 
-	if (!mm || (mm != READ_ONCE(allowing) && !is_allowed(mm)))
+	if (!mm || !may_be_allowed(mm))
 		return false;
 	/* Only if the page table, too, is another one. */
 	return hwpmu_user_unsettled() && read_cr3_pa() != __pa(mm->pgd);
@@ -306,6 +440,6 @@ bool pmuctl_user_switch_disturbs(const struct task_struct *next)
 
 void pmuctl_user_switch(const struct task_struct *next)
 {
-	if (next->mm && is_allowed(next->mm))
+	if (next->mm && may_be_allowed(next->mm))
 		hwpmu_user_hide();
 }

@@ -52,8 +52,11 @@ void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
 bool pmuctl_user_mm_get(struct mm_struct *mm);
 void pmuctl_user_mm_put(struct mm_struct *mm);
 
-/* How many processes may. Any context. */
-extern unsigned int pmuctl_user_mms;
+/* At unload: there are no such processes any more. */
+void pmuctl_user_exit(void);
+
+/* Are there any, or were there a moment ago? Any context. */
+extern bool pmuctl_user_mms;
 
 /* What the hooks tell. The last two: IRQs off, before the switch. */
 void pmuctl_user_fork(struct task_struct *child);
