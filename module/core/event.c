@@ -169,10 +169,8 @@ static void note_missed(struct pmuctl_event *event)
 			event->on_cpu[cpu]->missed = event->missed;
 }
 
-static int attach_with_hooks(struct pmuctl_event *event,
-			     struct task_struct *task,
-			     struct pmuctl_event *leader,
-			     struct pmuctl_explanation *why)
+static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
+			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
 	const bool hooked = needs_hooks(event, task);
 	int err;
@@ -197,6 +195,25 @@ err_put_hooks:
 	pmuctl_hooks_put(event, hooked);
 err_unlock:
 	mutex_unlock(&pmuctl_mutex);
+	return err;
+}
+
+static int attach_with_hooks(struct pmuctl_event *event,
+			     struct task_struct *task,
+			     struct pmuctl_event *leader,
+			     struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx;
+	int err;
+
+	if (!task)
+		return lock_and_attach(event, NULL, leader, why);
+	/* So that it is there: a cgroup may let who allocates wait for seconds. */
+	ctx = pmuctl_context_get_task(task, why);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	err = lock_and_attach(event, task, leader, why);
+	pmuctl_context_put(ctx);
 	return err;
 }
 

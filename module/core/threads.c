@@ -107,9 +107,42 @@ static struct pmuctl_process *make_process(struct pid *pid)
 
 	if (!process)
 		return ERR_PTR(-ENOMEM);
-	process->pid = get_pid(pid);
+	process->pid = pid;
 	init_waitqueue_head(&process->wait);
-	hash_add_rcu(processes, &process->node, (unsigned long)pid);
+	return process;
+}
+
+/* The one that is there, or @new if there is none; with a reference */
+static struct pmuctl_process *use_process(struct pid *pid, struct pmuctl_process *new)
+{
+	struct pmuctl_process *process;
+
+	mutex_lock(&processes_mutex);
+	process = find_process(pid);
+	if (!process && new) {
+		process = new;
+		get_pid(pid);
+		hash_add_rcu(processes, &process->node, (unsigned long)pid);
+	}
+	if (process)
+		process->refs++;
+	mutex_unlock(&processes_mutex);
+	return process;
+}
+
+/* A cgroup may let who allocates wait for seconds: nobody else does. */
+static struct pmuctl_process *use_or_make_process(struct pid *pid)
+{
+	struct pmuctl_process *process = use_process(pid, NULL), *new;
+
+	if (process)
+		return process;
+	new = make_process(pid);
+	if (IS_ERR(new))
+		return new;
+	process = use_process(pid, new);
+	if (process != new)
+		kfree(new);
 	return process;
 }
 
@@ -120,13 +153,7 @@ struct pmuctl_process *pmuctl_process_get(struct task_struct *task)
 
 	if (!pid)
 		return NULL;
-	mutex_lock(&processes_mutex);
-	process = find_process(pid);
-	if (!process)
-		process = make_process(pid);
-	if (!IS_ERR(process))
-		process->refs++;
-	mutex_unlock(&processes_mutex);
+	process = use_or_make_process(pid);
 	put_pid(pid);
 	return process;
 }

@@ -68,17 +68,17 @@ static struct pmuctl_quota *find(kuid_t uid)
 	return NULL;
 }
 
-static struct pmuctl_quota *find_or_make(kuid_t uid)
+/* Returns the user's, which may be @spare, now used; or NULL if there is neither. */
+static struct pmuctl_quota *find_or_use(kuid_t uid, struct pmuctl_quota **spare)
 {
 	struct pmuctl_quota *quota = find(uid);
 
-	if (quota)
+	if (quota || !*spare)
 		return quota;
-	quota = kzalloc(sizeof(*quota), GFP_KERNEL_ACCOUNT);
-	if (quota) {
-		quota->uid = uid;
-		hash_add(users, &quota->node, __kuid_val(uid));
-	}
+	quota = *spare;
+	*spare = NULL;
+	quota->uid = uid;
+	hash_add(users, &quota->node, __kuid_val(uid));
 	return quota;
 }
 
@@ -91,26 +91,42 @@ static void forget_if_empty(struct pmuctl_quota *quota)
 	kfree(quota);
 }
 
-struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why)
+/* NULL: this is his first, and @spare is NULL */
+static struct pmuctl_quota *take_one(struct pmuctl_quota **spare, struct pmuctl_explanation *why)
 {
 	unsigned int max = READ_ONCE(max_events_per_user);
 	struct pmuctl_quota *quota;
 	int err = 0;
 
-	if (pmuctl_is_unlimited())
-		return NULL;
 	mutex_lock(&quota_mutex);
-	quota = find_or_make(payer());
-	if (!quota)
-		err = pmuctl_refuse(why, NO_MEMORY, "");
-	else if (quota->nr_events >= max)
-		err = pmuctl_refuse(why, EVENTS_USER, "", quota->nr_events, max);
-	else
-		quota->nr_events++;
-	if (quota)
+	quota = find_or_use(payer(), spare);
+	if (quota) {
+		if (quota->nr_events >= max)
+			err = pmuctl_refuse(why, EVENTS_USER, "", quota->nr_events, max);
+		else
+			quota->nr_events++;
 		forget_if_empty(quota);
+	}
 	mutex_unlock(&quota_mutex);
 	return err ? ERR_PTR(err) : quota;
+}
+
+struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why)
+{
+	struct pmuctl_quota *quota, *spare = NULL;
+
+	if (pmuctl_is_unlimited())
+		return NULL;
+	quota = take_one(&spare, why);
+	if (quota)
+		return quota;
+	/* A cgroup may let who allocates wait for seconds: nobody else does. */
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	if (!spare)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+	quota = take_one(&spare, why);
+	kfree(spare);
+	return quota;
 }
 
 void pmuctl_quota_put(struct pmuctl_quota *quota)

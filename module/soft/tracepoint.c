@@ -325,6 +325,12 @@ static void watch_end(void) { }
 
 /* ---- Tracepoints ---- */
 
+static void free_tracepoint(struct pmuctl_tracepoint *t)
+{
+	free_percpu(t->source.running);
+	kfree(t);
+}
+
 void pmuctl_tracepoint_free_unused(void)
 {
 	struct pmuctl_tracepoint *t, *next;
@@ -339,10 +345,8 @@ void pmuctl_tracepoint_free_unused(void)
 		return;
 	/* A probe that was taken off may still run. */
 	tracepoint_synchronize_unregister();
-	list_for_each_entry_safe(t, next, &done, node) {
-		free_percpu(t->source.running);
-		kfree(t);
-	}
+	list_for_each_entry_safe(t, next, &done, node)
+		free_tracepoint(t);
 }
 
 /* tracepoints_mutex held */
@@ -376,8 +380,40 @@ static struct pmuctl_tracepoint *make(const struct search *search)
 					pmuctl_prototype_of(t->name);
 	t->tp = search->tp;
 	t->module = search->module;
-	list_add_tail(&t->node, &tracepoints);
-	pmuctl_hook_add(&t->hook);
+	return t;
+}
+
+/* The one that is there, or @new if there is none; with a reference */
+static struct pmuctl_tracepoint *use(const struct search *search, struct pmuctl_tracepoint *new)
+{
+	struct pmuctl_tracepoint *t;
+
+	mutex_lock(&tracepoints_mutex);
+	t = find_used(search);
+	if (!t && new) {
+		t = new;
+		list_add_tail(&t->node, &tracepoints);
+		pmuctl_hook_add(&t->hook);
+	}
+	if (t)
+		t->refs++;
+	mutex_unlock(&tracepoints_mutex);
+	return t;
+}
+
+/* A cgroup may let who allocates wait for seconds: nobody else does. */
+static struct pmuctl_tracepoint *use_or_make(const struct search *search)
+{
+	struct pmuctl_tracepoint *t = use(search, NULL), *new;
+
+	if (t)
+		return t;
+	new = make(search);
+	if (!new)
+		return NULL;
+	t = use(search, new);
+	if (t != new)
+		free_tracepoint(new);
 	return t;
 }
 
@@ -395,13 +431,7 @@ static struct pmuctl_tracepoint *get(const char *name,
 					     name));
 	if (search.module)
 		watch_modules();
-	mutex_lock(&tracepoints_mutex);
-	t = find_used(&search);
-	if (!t)
-		t = make(&search);
-	if (t)
-		t->refs++;
-	mutex_unlock(&tracepoints_mutex);
+	t = use_or_make(&search);
 	/* It may go from here on: we are told. */
 	module_put(search.module);
 	return t ? t : ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
