@@ -7,7 +7,7 @@
 /* sources: tools/trace/decode.c tools/trace/branches.c tools/perffile/trace.c */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/kernel.c */
+/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
 /* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */

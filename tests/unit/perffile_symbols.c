@@ -4,7 +4,7 @@
  * it that objcopy makes.
  */
 /* sources: tools/symbols/symbols.c tools/symbols/names.c */
-/* sources: tools/symbols/elf.c tools/symbols/kernel.c */
+/* sources: tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* libs: -ldw -lelf -lstdc++ */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -153,6 +153,65 @@ Test(perffile_symbols, of_a_debug_file_with_the_same_build_id, .init = make_root
 	symbols = symbols_new(&no_info, root, NULL);
 	binary = symbols_binary(symbols, BINARY_FILE, "/bin/self", id, 20);
 	finds_witness(symbols, binary, address);
+	symbols_free(symbols);
+}
+
+/* Each stub as the disassembler knows it, over its whole length; returns how many. */
+static unsigned int stubs_are_named(struct symbols *symbols, struct binary *binary)
+{
+	char line[512], name[256];
+	unsigned long address;
+	unsigned int count = 0;
+	FILE *list;
+
+	snprintf(line, sizeof(line),
+		 "objdump -d -j .plt -j .plt.sec -j .plt.got %s%s 2>/dev/null", root, binary->raw);
+	list = popen(line, "r");
+	cr_assert_not_null(list);
+	while (fgets(line, sizeof(line), list)) {
+		struct symbol *symbol;
+
+		if (sscanf(line, "%lx <%255[^>]>:", &address, name) != 2 || name[0] == '*' ||
+		    !strstr(name, "@plt") || strstr(name, "@plt-"))
+			continue;
+		symbol = symbols_find(symbols, binary, address + 7);
+		cr_assert_not_null(symbol, "%s at %lx", name, address);
+		cr_assert_str_eq(symbol->raw, name);
+		cr_assert_eq(symbol->start, address);
+		count++;
+	}
+	cr_assert_eq(pclose(list), 0);
+	return count;
+}
+
+Test(perffile_symbols, of_stubs_that_call_libraries, .init = make_root, .fini = remove_root)
+{
+	static const char *const flags[] = {
+		"-fcf-protection=none -Wl,-z,lazy", "-fcf-protection=none -Wl,-z,now",
+		"-fcf-protection=full -Wl,-z,lazy", "-fcf-protection=full -Wl,-z,now",
+		"-fcf-protection=full -Wl,-z,lazy -no-pie -s",
+	};
+	struct symbols *symbols = symbols_new(&no_info, root, NULL);
+
+	run("printf '#include <stdio.h>\nint main(void) { puts(\"\"); return getchar(); }' >%s/stubs.c",
+	    root);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct binary *binary;
+		struct symbol *symbol;
+		char path[32];
+
+		snprintf(path, sizeof(path), "/bin/stubs%zu", i);
+		run("cc -O1 -fplt %s -o %s%s %s/stubs.c", flags[i], root, path, root);
+		binary = symbols_binary(symbols, BINARY_FILE, path, NULL, 0);
+		cr_expect_geq(stubs_are_named(symbols, binary), 2, "%s", flags[i]);
+		/* It has no length, and is alone in its section. */
+		for (size_t n = 0; n < binary->table.count; n++) {
+			symbol = &binary->table.list[n];
+			if (!strcmp(symbol->raw, "_init"))
+				cr_expect_leq(symbol->end - symbol->start, 32, "%s: %#lx bytes",
+					      flags[i], symbol->end - symbol->start);
+		}
+	}
 	symbols_free(symbols);
 }
 
@@ -320,9 +379,11 @@ Test(perffile_symbols, the_best_of_several_names)
 Test(perffile_symbols, names_of_cpp)
 {
 	struct symbol symbol = { .raw = "_ZN5outer5innerEi" }, odd = { .raw = "_Zodd" };
+	struct symbol stub = { .raw = "_ZN5outer5innerEi@plt" };
 	struct symbols *symbols = symbols_new(&no_info, "", NULL);
 
 	cr_assert_str_eq(symbol_name(symbols, &symbol), "outer::inner(int)");
+	cr_assert_str_eq(symbol_name(symbols, &stub), "outer::inner(int)@plt");
 	cr_assert_str_eq(symbol_name(symbols, &odd), "_Zodd");
 	symbols_free(symbols);
 }

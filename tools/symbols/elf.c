@@ -162,6 +162,19 @@ static void add_segments(struct binary *binary, Dwfl_Module *module)
 	}
 }
 
+/* How far it is from a symbol to the end of its section; 0 if it is in none */
+static uint64_t rest_of_section(const GElf_Sym *symbol, Elf *elf, GElf_Word section)
+{
+	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
+	uint64_t into;
+	GElf_Shdr header;
+
+	if (!scn || !gelf_getshdr(scn, &header))
+		return 0;
+	into = symbol->st_value - header.sh_addr;
+	return into < header.sh_size ? header.sh_size - into : 0;
+}
+
 static bool is_code(Elf *elf, GElf_Word section)
 {
 	Elf_Scn *scn = elf ? elf_getscn(elf, section) : NULL;
@@ -203,6 +216,9 @@ static void add_symbols(struct binary *binary, Dwfl_Module *module)
 		bind = GELF_ST_BIND(elf_symbol.st_info);
 		symbol.start = address - binary->bias;
 		symbol.end = symbol.start + elf_symbol.st_size;
+		if (!elf_symbol.st_size)
+			symbol.limit = symbol.start +
+				       rest_of_section(&elf_symbol, elf, section);
 		symbol.raw = name;
 		symbol.rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
 		/* A label is only a name where there is no function. */
@@ -226,9 +242,10 @@ void symbols_load_file(struct symbols *symbols, struct binary *binary)
 		return;
 	add_segments(binary, module);
 	add_symbols(binary, module);
-	symbol_table_finish(&binary->table);
 	if (!binary->table.count)
 		binary->problem = "it has no symbols: install its debug symbols, or build it without stripping it";
+	symbols_add_plt(symbols, binary, module);
+	symbol_table_finish(&binary->table);
 }
 
 /**

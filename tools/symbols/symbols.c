@@ -3,6 +3,8 @@
  * The binaries of a recording and their tables of symbols. A table is read when the
  * first address is looked up in it; names are made readable when they are first used.
  */
+#define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,9 +218,11 @@ void symbol_table_finish(struct symbol_table *table)
 	for (size_t i = 0; i < kept; i++) {
 		struct symbol *symbol = &table->list[i];
 
-		if (symbol->end <= symbol->start)
-			symbol->end = i + 1 < kept ? symbol[1].start :
-						     symbol->start + LAST_SIZE;
+		if (symbol->end > symbol->start)
+			continue;
+		symbol->end = i + 1 < kept ? symbol[1].start : symbol->start + LAST_SIZE;
+		if (symbol->limit > symbol->start && symbol->end > symbol->limit)
+			symbol->end = symbol->limit;
 	}
 }
 
@@ -321,6 +325,23 @@ struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
 	return find_in_kernel(symbols, binary, address);
 }
 
+/* A stub is of a function: its name is not mangled as a whole. */
+static char *demangle(const char *raw)
+{
+	size_t length = strlen(raw), suffix = strlen(SYMBOLS_PLT);
+	char *function, *readable, *text = NULL;
+
+	if (length < suffix || strcmp(raw + length - suffix, SYMBOLS_PLT))
+		return __cxa_demangle(raw, NULL, NULL, NULL);
+	function = strndup(raw, length - suffix);
+	readable = function ? __cxa_demangle(function, NULL, NULL, NULL) : NULL;
+	free(function);
+	if (readable && asprintf(&text, "%s" SYMBOLS_PLT, readable) < 0)
+		text = NULL;
+	free(readable);
+	return text;
+}
+
 /**
  * symbol_name() - the name of a symbol for people
  * @symbols: all of them.
@@ -335,7 +356,7 @@ const char *symbol_name(struct symbols *symbols, struct symbol *symbol)
 	if (symbol->name)
 		return symbol->name;
 	if (!strncmp(symbol->raw, "_Z", 2))
-		readable = __cxa_demangle(symbol->raw, NULL, NULL, NULL);
+		readable = demangle(symbol->raw);
 	symbol->name = names_intern(symbols->names, readable ? readable : symbol->raw);
 	free(readable);
 	return symbol->name;

@@ -2,7 +2,7 @@
 /*
  * From the addresses of a recording to names. symbols_tasks.c knows what every task
  * had mapped where at a time, symbols.c the binaries and their tables of symbols,
- * symbols_elf.c reads those of files (elfutils), symbols_kernel.c those of the kernel,
+ * symbols_elf.c reads those of files (elfutils), plt.c names stubs, symbols_kernel.c those of the kernel,
  * symbols_names.c keeps each text once and makes it fit for a terminal.
  */
 #ifndef PMUCTL_TOOL_SYMBOLS_H
@@ -24,6 +24,7 @@ struct names;
  * struct symbol - a function
  * @start: its first address, in its binary's own terms.
  * @end: the address behind it.
+ * @limit: of one without a length, where it must end; 0: nobody knows.
  * @raw: its name there.
  * @name: its name for people; NULL until symbol_name() was called.
  * @owner: of a kernel symbol, its module; NULL otherwise.
@@ -32,6 +33,7 @@ struct names;
 struct symbol {
 	uint64_t start;
 	uint64_t end;
+	uint64_t limit;
 	const char *raw;
 	const char *name;
 	const char *owner;
@@ -169,6 +171,13 @@ size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, s
 uint64_t binary_address(const struct binary *binary, uint64_t offset);
 const char *symbols_source_line(struct symbols *symbols, const struct place *place);
 void binary_close(struct binary *binary);
+
+/* plt.c: stubs through which functions of libraries are called have this behind their name. */
+#define SYMBOLS_PLT "@plt"
+
+struct Dwfl_Module;
+void symbols_add_plt(struct symbols *symbols, struct binary *binary,
+		     struct Dwfl_Module *module);
 
 /* symbols_kernel.c */
 void symbols_load_kernel(struct symbols *symbols);
