@@ -237,6 +237,31 @@ Test(perffile_report, callers_below_their_row)
 	lacks("out", "others");
 }
 
+/* It stopped at the first byte of work(); where a call returns to is behind the call. */
+Test(perffile_report, what_an_interrupt_stopped_is_no_caller)
+{
+	static const uint64_t chain[] = {
+		0xffffffff81001010, 0xffffffff81000016, 0xffffffff81002000, 0xffffffff81003000,
+	};
+	static const char text[] =
+		"ffffffff80fff000 T _text\nffffffff81000000 T asm_sysvec_apic_timer_interrupt\n"
+		"ffffffff81001000 T leaf\nffffffff81002000 T work\n"
+		"ffffffff81002800 T outer\nffffffff81003000 T end\n";
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+	};
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	add_sample(&build, 0, 1000000001, 100, chain, 4);
+	build_features(&build, NULL, 0);
+	write_file("interrupted", build.data, build.size);
+	build_free(&build);
+	write_file("entries", text, sizeof(text) - 1);
+	cr_assert_eq(run(&command_report, "-i interrupted --kallsyms entries --folded"), 0);
+	has("out", ";outer;work;asm_sysvec_apic_timer_interrupt;leaf 100\n");
+}
+
 Test(perffile_report, tree_from_the_outermost_caller)
 {
 	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events -g caller"), 0);

@@ -184,6 +184,24 @@ static uint16_t mode_of_marker(uint64_t marker)
 	return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
+/*
+ * Through these an interrupt or exception enters the kernel. What it stopped has called
+ * nothing: its address is that of the next instruction, not behind a call.
+ */
+static bool is_interrupt_entry(const struct place *place)
+{
+	static const char *const prefixes[] = {
+		"asm_exc_", "asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
+	};
+
+	if (place->level != 'k' || !place->symbol)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+		if (!strncmp(place->symbol->raw, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 /* The chain begins where the sample is, or with its callers. */
 static void resolve_chain(struct samples *samples, const struct perffile_record *record,
 			  const struct thread *thread)
@@ -205,7 +223,7 @@ static void resolve_chain(struct samples *samples, const struct perffile_record 
 		if (samples->frame_count > 1 || is_return || ip != record->sample.ip)
 			tasks_place(samples->tasks, thread, mode, ip, is_return,
 				    &samples->frames[samples->frame_count++]);
-		is_return = true;
+		is_return = !is_interrupt_entry(&samples->frames[samples->frame_count - 1]);
 	}
 }
 
