@@ -6,13 +6,13 @@
 #include <linux/module.h>
 
 #include "aux/aux.h"
-#include "core/claim.h"
 #include "core/core_ops.h"
 #include "core/hook.h"
-#include "core/hotplug.h"
 #include "core/rdpmc.h"
 #include "core/sched.h"
-#include "core/task_hooks.h"
+#include "event/claim.h"
+#include "event/hotplug.h"
+#include "event/task_hooks.h"
 #include "front/front.h"
 #include "sample/buffer.h"
 #include "sample/sample.h"

@@ -244,7 +244,7 @@ bool pmuctl_context_visit_tasks(pmuctl_context_visit func, void *arg);
 /* Choose anew what is on the PMU if the context is loaded here. Hard IRQ. */
 void pmuctl_context_resched_here(struct pmuctl_context *ctx);
 
-/* What the hooks tell. Context: that of the tracepoint, see core/task_hooks.c */
+/* What the hooks tell. Context: that of the tracepoint, see event/task_hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
 /* That of the current task is never to be loaded again. Under RCU. */
 void pmuctl_context_retire(struct pmuctl_context *ctx);

@@ -1,498 +1,174 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: their making and end. What a user does with one is in event_enable.c and
- * event_read.c; where and when it counts is context.c's.
+ * The memory of events, their copies for children, and switching one of them on and off: what
+ * inheritance needs of them too. How events are opened and closed is in event/create.c.
  */
 #include <linux/atomic.h>
-#include <linux/cpu.h>
-#include <linux/err.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "aux/aux.h"
-#include "core/admission.h"
-#include "core/claim.h"
 #include "core/cpu_state.h"
-#include "core/hook.h"
+#include "core/sampling_state.h"
 #include "core/sched.h"
-#include "inherit/inherit.h"
-#include "sample/output.h"
-#include "sample/sampling.h"
-#include "sample/sideband.h"
-#include "soft/soft.h"
-#include "soft/tracepoint.h"
 
-static atomic_t nr_events;
+static struct kmem_cache *event_cache;
+static atomic64_t last_id;
 
-/* Only a CPU's events can meet the idle task; those of tasks never do. */
-static bool needs_hooks(const struct pmuctl_event *event,
-			const struct task_struct *task)
+u64 pmuctl_event_next_id(void)
 {
-	return task || event->exclude_idle || event->side ||
-	       event->ops->at_switch;
+	return atomic64_inc_return(&last_id);
 }
 
-static int get_pmu(const struct pmuctl_event *event,
-		   struct pmuctl_explanation *why)
+struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp)
 {
-	return event->ops->needs_pmu ? pmuctl_claim_get(event, why) : 0;
-}
+	struct pmuctl_event *event = kmem_cache_zalloc(event_cache, gfp | __GFP_ACCOUNT);
 
-static void put_pmu(const struct pmuctl_event *event)
-{
-	if (event->ops->needs_pmu)
-		pmuctl_claim_put(event);
-}
-
-/* Is there room for it, in its group, in its context and on the PMU? */
-static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
-		 struct pmuctl_event *leader, struct pmuctl_explanation *why)
-{
-	int err;
-
-	if (leader) {
-		err = pmuctl_admit_to_group(ctx, event, leader, why);
-		if (err)
-			return err;
-		event->leader = leader;
-	} else if (event->aux_action && !event->aux) {
-		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
-	}
-	err = pmuctl_admit_number(ctx, event, why);
-	if (err)
-		return err;
-	return pmuctl_event_admit(ctx, event, why);
-}
-
-/* With pmuctl_mutex, hooks, and cpus_read_lock */
-static int attach(struct pmuctl_event *event, struct task_struct *task,
-		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
-{
-	struct pmuctl_context *ctx;
-	int err;
-
-	err = get_pmu(event, why);
-	if (err)
-		return err;
-again:
-	ctx = task ? pmuctl_context_get_task(task, why) :
-		     pmuctl_context_of_cpu(event->cpu);
-	if (IS_ERR(ctx)) {
-		err = PTR_ERR(ctx);
-		goto err_put_pmu;
-	}
-	err = admit(ctx, event, leader, why);
-	if (err)
-		goto err_unadmit;
-	event->context = ctx;
-	if (!pmuctl_context_add(ctx, event)) {
-		/* An exec may have ended that context, but not the task. */
-		if (!leader && !(READ_ONCE(task->flags) & PF_EXITING)) {
-			pmuctl_context_put(ctx);
-			goto again;
-		}
-		err = pmuctl_refuse_ended(task, leader, why);
-		goto err_unadmit;
-	}
-	if (event->ops->attached)
-		event->ops->attached(event);
-	return 0;
-
-err_unadmit:
-	if (event->ops->unadmit)
-		event->ops->unadmit();
-	pmuctl_context_put(ctx);
-err_put_pmu:
-	put_pmu(event);
-	return err;
-}
-
-/* The reverse; it is off the PMU before anything else goes. */
-static void detach(struct pmuctl_event *event)
-{
-	pmuctl_context_del(event);
-	if (event->ops->detached)
-		event->ops->detached(event);
-	pmuctl_sampling_sync(event);
-	pmuctl_context_put(event->context);
-	put_pmu(event);
-}
-
-static void detach_first_parts(struct pmuctl_event *event, int end)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		if (cpu == end)
-			break;
-		detach(event->on_cpu[cpu]);
-	}
-}
-
-static int attach_parts(struct pmuctl_event *event, struct pmuctl_event *leader,
-			struct pmuctl_explanation *why)
-{
-	int cpu, err;
-
-	for_each_possible_cpu(cpu) {
-		err = attach(event->on_cpu[cpu], NULL,
-			     leader ? leader->on_cpu[cpu] : NULL, why);
-		if (err) {
-			detach_first_parts(event, cpu);
-			return err;
-		}
-	}
-	return 0;
-}
-
-static int attach_all(struct pmuctl_event *event, struct task_struct *task,
-		      struct pmuctl_event *leader,
-		      struct pmuctl_explanation *why)
-{
-	if (leader && !leader->on_cpu != !event->on_cpu)
-		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
-	if (event->on_cpu)
-		return attach_parts(event, leader, why);
-	if (event->cpu >= 0 && !cpu_online(event->cpu))
-		return pmuctl_refuse(why, CPU_OFFLINE, "cpu", event->cpu,
-				     event->cpu);
-	return attach(event, task, leader, why);
-}
-
-/* What they miss from now on, it is told. */
-static void note_missed(struct pmuctl_event *event)
-{
-	int cpu;
-
-	event->missed = pmuctl_hooks_missed(event);
-	if (event->on_cpu)
-		for_each_possible_cpu(cpu)
-			event->on_cpu[cpu]->missed = event->missed;
-}
-
-static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
-			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
-{
-	const bool hooked = needs_hooks(event, task);
-	int err;
-
-	if (mutex_lock_killable(&pmuctl_mutex))
-		return pmuctl_refuse(why, INTERRUPTED, "");
-	err = pmuctl_hooks_get(event, hooked, why);
-	if (err)
-		goto err_unlock;
-	note_missed(event);
-
-	/* Not outside of the hooks: registering them takes it too. */
-	cpus_read_lock();
-	err = attach_all(event, task, leader, why);
-	cpus_read_unlock();
-	if (err)
-		goto err_put_hooks;
-	mutex_unlock(&pmuctl_mutex);
-	return 0;
-
-err_put_hooks:
-	pmuctl_hooks_put(event, hooked);
-err_unlock:
-	mutex_unlock(&pmuctl_mutex);
-	return err;
-}
-
-static int attach_with_hooks(struct pmuctl_event *event,
-			     struct task_struct *task,
-			     struct pmuctl_event *leader,
-			     struct pmuctl_explanation *why)
-{
-	struct pmuctl_context *ctx;
-	int err;
-
-	if (!task)
-		return lock_and_attach(event, NULL, leader, why);
-	/* So that it is there: a cgroup may let who allocates wait for seconds. */
-	ctx = pmuctl_context_get_task(task, why);
-	if (IS_ERR(ctx))
-		return PTR_ERR(ctx);
-	err = lock_and_attach(event, task, leader, why);
-	pmuctl_context_put(ctx);
-	return err;
-}
-
-/* The reverse */
-static void detach_with_hooks(struct pmuctl_event *event)
-{
-	const bool hooked = needs_hooks(event, pmuctl_event_is_of_cpus(event) ?
-					NULL : event->context->task);
-
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
-	if (event->on_cpu)
-		detach_first_parts(event, -1);
-	else
-		detach(event);
-	cpus_read_unlock();
-	pmuctl_hooks_put(event, hooked);
-	mutex_unlock(&pmuctl_mutex);
-}
-
-static int init_counter(struct pmuctl_event *event,
-			const struct perf_event_attr *attr,
-			struct pmuctl_tp *tp,
-			struct pmuctl_explanation *why)
-{
-	if (attr->type >= PMUCTL_TYPE_DRIVERS)
-		return pmuctl_aux_init(event, attr, why);
-	if (pmuctl_soft_is(attr))
-		return pmuctl_soft_init(event, attr, why);
-	if (!tp)
-		return hwpmu_counter_init(&event->own.counter, attr, why);
-	pmuctl_soft_init_tp(event, tp);
-	return 0;
-}
-
-static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
-					struct pmuctl_tp *tp,
-					u64 id, int cpu,
-					struct pmuctl_explanation *why)
-{
-	struct pmuctl_event *event;
-	int err;
-
-	event = pmuctl_event_zalloc(GFP_KERNEL);
-	if (!event)
-		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-
-	event->ops = &pmuctl_hw_event_ops; /* unless init_counter() finds another */
-	event->id = id;
-	event->stream_id = id;
-	event->cpu = cpu;
-	event->read_format = attr->read_format;
-	event->side = pmuctl_side_of(attr);
-	event->exclude_idle = attr->exclude_idle;
-	event->remove_on_exec = attr->remove_on_exec;
-	event->inherit_stat = attr->inherit_stat;
-	event->exclusive = attr->exclusive;
-	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
-	event->leader = event;
-	INIT_LIST_HEAD(&event->siblings);
-	event->enable_on_exec = attr->enable_on_exec;
-	event->aux_action = pmuctl_aux_action(attr);
-	err = init_counter(event, attr, tp, why);
-	if (err)
-		goto err_free;
-	if (!event->aux) {
-		err = pmuctl_sampling_alloc(event, attr, why);
-		if (err)
-			goto err_free;
-	}
+	if (event)
+		event->tally = &event->own;
 	return event;
-
-err_free:
-	pmuctl_event_free_child(event);
-	return ERR_PTR(err);
 }
 
-/* As many of its parts as there are */
-static void dealloc_parts(struct pmuctl_event *event)
+/* An event, or its own tally, is not used any more. The memory goes with the second of both. */
+static void give_up_half(struct pmuctl_event *event)
 {
-	int cpu;
+	if (atomic_xchg(&event->parts_freed, 1))
+		kmem_cache_free(event_cache, event);
+}
 
-	if (!event->on_cpu)
+static void dealloc_one(struct pmuctl_event *event)
+{
+	pmuctl_sampling_free(event);
+	if (event->tally == &event->own) {
+		kmem_cache_free(event_cache, event);
 		return;
-	for_each_possible_cpu(cpu)
-		if (event->on_cpu[cpu])
-			pmuctl_event_free_later(event->on_cpu[cpu]);
-	kfree(event->on_cpu);
-}
-
-/* The memory of an event that is not attached, with as much of equip() as there is */
-static void dealloc_event(struct pmuctl_event *event)
-{
-	dealloc_parts(event);
-	pmuctl_inherit_free(event);
-	pmuctl_userpage_free(event);
-	pmuctl_output_free(event->output);
-	if (event->ops->free)
-		event->ops->free(event);
-	pmuctl_event_free_later(event);
-}
-
-/* Does it need an output from the start? */
-static bool writes_records(const struct perf_event_attr *attr)
-{
-	return attr->type >= PMUCTL_TYPE_DRIVERS ||
-	       attr->sample_period || attr->sample_type ||
-	       attr->wakeup_events || attr->use_clockid ||
-	       attr->write_backward || attr->inherit_stat ||
-	       pmuctl_side_of(attr);
-}
-
-static int make_output(struct pmuctl_event *event,
-		       const struct perf_event_attr *attr,
-		       struct pmuctl_explanation *why)
-{
-	struct pmuctl_output *output;
-
-	output = pmuctl_output_alloc(attr, event->id, why);
-	if (IS_ERR(output))
-		return PTR_ERR(output);
-	/* Somebody else may have made one; who sees it sees what is in it. */
-	if (cmpxchg_release(&event->output, NULL, output))
-		pmuctl_output_free(output);
-	return 0;
-}
-
-struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event)
-{
-	static const struct perf_event_attr nothing;
-
-	if (!READ_ONCE(event->output))
-		make_output(event, &nothing, NULL);
-	return READ_ONCE(event->output);
-}
-
-static int alloc_parts(struct pmuctl_event *event,
-		       const struct perf_event_attr *attr,
-		       struct pmuctl_explanation *why)
-{
-	struct pmuctl_event *part;
-	int cpu;
-
-	event->on_cpu = kcalloc(nr_cpu_ids, sizeof(*event->on_cpu),
-				GFP_KERNEL_ACCOUNT);
-	if (!event->on_cpu)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	for_each_possible_cpu(cpu) {
-		part = alloc_event(attr, event->sw.tp, event->id, cpu, why);
-		if (IS_ERR(part))
-			return PTR_ERR(part);
-		part->enabled = event->enabled;
-		part->claims = event->claims;
-		part->unlimited = event->unlimited;
-		part->stream_id = pmuctl_event_next_id();
-		part->output = event->output;
-		event->on_cpu[cpu] = part;
 	}
-	return 0;
+	/* It ends with another one's tally, and somebody else still has its own. */
+	give_up_half(container_of(event->tally, struct pmuctl_event, own));
+	give_up_half(event);
 }
 
-/* What an event has beside itself; what there is on an error goes with dealloc_event(). */
-static int equip(struct pmuctl_event *event, struct task_struct *task,
-		 struct pmuctl_event *leader, const struct perf_event_attr *attr,
-		 struct pmuctl_explanation *why)
+static void free_event_rcu(struct rcu_head *rcu)
 {
-	int err;
+	struct pmuctl_event *event = container_of(rcu, struct pmuctl_event, rcu);
+	struct pmuctl_inherit *next;
 
-	if (writes_records(attr)) {
-		err = make_output(event, attr, why);
-		if (err)
-			return err;
+	for (; event; event = next ? container_of(next, struct pmuctl_event, inherit) : NULL) {
+		next = event->inherit.next_ended;
+		dealloc_one(event);
 	}
-	if (task)
-		return pmuctl_inherit_alloc(event, leader, attr, why);
-	return event->cpu < 0 ? alloc_parts(event, attr, why) : 0;
 }
 
-struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
-					 const struct perf_event_attr *attr,
-					 struct pmuctl_tp *tp, unsigned int flags,
-					 struct pmuctl_event *leader,
-					 struct pmuctl_explanation *why)
+void pmuctl_event_free_later(struct pmuctl_event *event)
 {
+	call_rcu(&event->rcu, free_event_rcu);
+}
+
+/* ---- Children; mostly in hooks, where nothing may sleep ---- */
+
+struct pmuctl_event *pmuctl_event_blank(bool sampling, gfp_t gfp)
+{
+	struct pmuctl_event *child;
+
+	gfp |= __GFP_ACCOUNT | __GFP_NOWARN;
+	child = pmuctl_event_zalloc(gfp);
+	if (!child)
+		return NULL;
+	if (sampling && !pmuctl_sampling_blank(child, gfp)) {
+		kmem_cache_free(event_cache, child);
+		return NULL;
+	}
+	return child;
+}
+
+static void copy_soft_state(struct pmuctl_soft_state *child, const struct pmuctl_soft_state *from)
+{
+	child->source = from->source;
+	child->tp = from->tp;
+	child->value_of = from->value_of;
+	child->exclude_user = from->exclude_user;
+	child->exclude_kernel = from->exclude_kernel;
+}
+
+void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *from)
+{
+	child->output = from->output;
+	child->id = from->id;
+	child->stream_id = pmuctl_event_next_id();
+	child->cpu = from->cpu;
+	child->read_format = from->read_format;
+	child->side = from->side;
+	child->missed = from->missed;
+	child->hook = from->hook;
+	child->exclude_idle = from->exclude_idle;
+	child->remove_on_exec = from->remove_on_exec;
+	child->inherit_stat = from->inherit_stat;
+	child->exclusive = from->exclusive;
+	child->class = from->class;
+	child->leader = child;
+	INIT_LIST_HEAD(&child->siblings);
+	child->enable_on_exec = from->enable_on_exec;
+	hwpmu_counter_copy(&child->own.counter, &from->own.counter);
+	child->ops = from->ops;
+	if (!pmuctl_event_is_hw(from))
+		copy_soft_state(&child->sw, &from->sw);
+	if (from->sampling)
+		pmuctl_sampling_copy(child, from);
+}
+
+void pmuctl_event_free_child(struct pmuctl_event *child)
+{
+	dealloc_one(child);
+}
+
+/**
+ * struct event_switch - what pmuctl_event_switch() wants
+ * @event: which event.
+ * @group: all of its group are meant.
+ * @enabled: on or off.
+ */
+struct event_switch {
 	struct pmuctl_event *event;
-	int err;
-
-	event = alloc_event(attr, tp, pmuctl_event_next_id(), cpu, why);
-	if (IS_ERR(event))
-		return event;
-	event->enabled = flags & PMUCTL_EVENT_ENABLED;
-	event->claims = flags & PMUCTL_EVENT_CLAIMS;
-	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
-	if (event->aux && !task && cpu < 0) {
-		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
-		goto err_dealloc;
-	}
-	err = equip(event, task, leader, attr, why);
-	if (err)
-		goto err_dealloc;
-	err = attach_with_hooks(event, task, leader, why);
-	if (err)
-		goto err_dealloc;
-	if (pmuctl_event_is_hw(event))
-		atomic_inc(&nr_events);
-	return event;
-
-err_dealloc:
-	dealloc_event(event);
-	return ERR_PTR(err);
-}
-
-void pmuctl_event_free(struct pmuctl_event *event)
-{
-	struct pmuctl_tp *tp = event->sw.tp;
-
-	if (pmuctl_event_is_hw(event))
-		atomic_dec(&nr_events);
-	/* There may be many children: nobody else waits for those. */
-	if (event->inherit.root)
-		pmuctl_inherit_close(event);
-	detach_with_hooks(event);
-	dealloc_event(event);
-	pmuctl_tp_free(tp);
-}
-
-struct period_change {
-	struct pmuctl_event *event;
-	u64 value;
+	bool group;
+	bool enabled;
 };
 
-static void change_period(struct pmuctl_context *ctx, void *arg)
+static bool switch_events(struct pmuctl_cpuctx *pc, void *arg)
 {
-	const struct period_change *change = arg;
+	const struct event_switch *want = arg;
+	struct pmuctl_event *each;
+	bool changed = false;
 
-	pmuctl_sampling_set_period(change->event, change->value);
+	if (want->event->ended)
+		return false;
+	for_each_meant(each, want->event, want->group) {
+		changed |= each->enabled != want->enabled || each->error;
+		if (each->sampling)
+			changed |= pmuctl_sampling_refresh(each);
+		each->enabled = want->enabled;
+		each->error = false;
+		pmuctl_inherit_follows(each);
+	}
+	want->event->context->clone_id = 0;
+	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
 }
 
-int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
-			    struct pmuctl_explanation *why)
+void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled)
 {
-	struct period_change change = { .event = event, .value = value };
-	int cpu, err;
+	struct event_switch want = {
+		.event = event, .group = group, .enabled = enabled,
+	};
 
-	err = pmuctl_sampling_check_period(event, value, why);
-	if (err)
-		return err;
-	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
-		pmuctl_context_call(event->context, change_period, &change);
-		pmuctl_inherit_set_period(event, value);
-		pmuctl_inherit_unlock(event);
-		return 0;
-	}
-	if (!event->on_cpu) {
-		pmuctl_context_call(event->context, change_period, &change);
-		return 0;
-	}
-	for_each_possible_cpu(cpu) {
-		change.event = event->on_cpu[cpu];
-		pmuctl_context_call(change.event->context, change_period,
-				    &change);
-	}
-	return 0;
+	pmuctl_context_change(event->context, switch_events, &want);
 }
 
-int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
-			 struct pmuctl_explanation *why)
+int __init pmuctl_event_init(void)
 {
-	if (!event->sampling)
-		return pmuctl_refuse(why, NOT_SAMPLED, "");
-	if (event->on_cpu || event->inherit.root)
-		return pmuctl_refuse(why, REFRESH_MANY, "");
-	atomic_add(overflows, &event->output->limit);
-	pmuctl_event_enable(event, false);
-	return 0;
+	event_cache = KMEM_CACHE(pmuctl_event, 0);
+	return event_cache ? 0 : -ENOMEM;
 }
 
-unsigned int pmuctl_event_number(void)
+void pmuctl_event_exit(void)
 {
-	return atomic_read(&nr_events);
+	rcu_barrier(); /* free_event_rcu() is code of this module */
+	kmem_cache_destroy(event_cache);
 }

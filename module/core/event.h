@@ -200,7 +200,7 @@ struct pmuctl_inherit {
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
- * @claims: while it is open the PMU is ours; see claim.c.
+ * @claims: while it is open the PMU is ours; see event/claim.c.
  * @unlimited: there may be any number of them; see pmuctl_admit_number().
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
@@ -293,11 +293,6 @@ static inline void pmuctl_inherit_follows(struct pmuctl_event *event)
 	if (root)
 		event->inherit.changes = READ_ONCE(root->inherit.changes);
 }
-
-/* How pmuctl_event_create() makes one */
-#define PMUCTL_EVENT_ENABLED	1
-#define PMUCTL_EVENT_CLAIMS	2
-#define PMUCTL_EVENT_UNLIMITED	4
 
 /* Most events of a group */
 #define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
@@ -398,131 +393,6 @@ struct pmuctl_counts {
 	u64 time_running;
 };
 
-/**
- * pmuctl_event_create() - make an event and attach it
- * @task: whom to count; NULL for everybody on @cpu.
- * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
- * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
- * @attr: validated by pmuctl_attr_check().
- * @tp: if @attr is of a tracepoint: which; the event's, but on an error the caller's still.
- * @flags: PMUCTL_EVENT_ENABLED: it counts at once; else it waits for pmuctl_event_enable(), or
- *	an exec. PMUCTL_EVENT_CLAIMS: its opener may take the PMU, and it keeps it (claim.c).
- *	PMUCTL_EVENT_UNLIMITED: its opener may have any number in one context.
- * @why: filled on refusal.
- *
- * The first hardware event makes the module own the PMU, the first one of a task registers the
- * hooks that follow tasks.
- *
- * Context: Process, may sleep.
- * Return: the event, to be given to pmuctl_event_free(); or ERR_PTR: -ENOENT, -EINVAL
- * as hwpmu_counter_init(); -EBUSY if the PMU is somebody else's or no counter is left;
- * -EACCES if it may not be taken for this opener; -ENOSPC if its context has too many;
- * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
- * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
- */
-struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
-					 const struct perf_event_attr *attr,
-					 struct pmuctl_tp *tp, unsigned int flags,
-					 struct pmuctl_event *leader,
-					 struct pmuctl_explanation *why);
-void pmuctl_event_free(struct pmuctl_event *event);
-
-/**
- * pmuctl_event_enable() - let it count
- * pmuctl_event_disable() - stop it; when this returns it counts no more
- * pmuctl_event_reset() - let its value start from 0; times stay
- * @event: in any state. If its task has ended nothing happens.
- * @group: do it to all events of its group.
- *
- * Context: Process, IRQs on.
- */
-void pmuctl_event_enable(struct pmuctl_event *event, bool group);
-void pmuctl_event_disable(struct pmuctl_event *event, bool group);
-void pmuctl_event_reset(struct pmuctl_event *event, bool group);
-
-/**
- * pmuctl_event_set_period() - PERF_EVENT_IOC_PERIOD
- * @event: an event.
- * @value: the period, or if it has a frequency that.
- * @why: filled on refusal.
- *
- * Context: Process, IRQs on.
- * Return: 0; -EINVAL if it is not sampled, or the value is 0 or too large.
- */
-int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
-			    struct pmuctl_explanation *why);
-
-/**
- * pmuctl_event_refresh() - PERF_EVENT_IOC_REFRESH
- * @event: an event.
- * @overflows: after how many more it is disabled again; 0: as many as are left.
- * @why: filled on refusal.
- *
- * Context: Process, IRQs on.
- * Return: 0; -EINVAL if it is not sampled.
- */
-int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
-			 struct pmuctl_explanation *why);
-
-/**
- * pmuctl_event_read() - read value and times of one instant
- * @event: in any state.
- * @format: PERF_FORMAT_GROUP to read all events of its group, the leader first;
- *	PERF_FORMAT_TOTAL_TIME_* if times are wanted: without they may be old.
- * @counts: is filled.
- * @max: how many of them there are; more are not read.
- *
- * Context: Process, IRQs on.
- * Return: how many were read, or would have been if there were room; 0 if the group is
- * in error.
- */
-unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
-			       struct pmuctl_counts *counts, unsigned int max);
-
-/* Most that one event takes of what read() gives, beside the times */
-#define PMUCTL_WORDS_EACH	3
-
-/**
- * pmuctl_event_read_here() - read an event as read() gives it, if it is at hand
- * @event: as above.
- * @out: is filled according to its read_format: perf_event_open(2), "Reading results".
- * @max: words of room, for one event at least.
- *
- * At hand is the common case: a single event or a group that is on the PMU of this CPU. With
- * IRQs off nobody else changes anything of it then, so no lock is needed and nothing is
- * written.
- *
- * Context: Process, IRQs on.
- * Return: how many words; 0 if it is not so, or there is too little room.
- */
-unsigned int pmuctl_event_read_here(struct pmuctl_event *event, u64 *out,
-				    unsigned int max);
-
-/**
- * pmuctl_event_read_cpu() - read what an event of CPUs counted on one of them
- * @event: of all CPUs, or of @cpu.
- * @cpu: which CPU.
- * @counts: is filled.
- *
- * Context: Process, IRQs on.
- * Return: true; false if it counts nothing there: it is another CPU's or a task's, or in
- * error there.
- */
-bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,
-			   struct pmuctl_counts *counts);
-
-/**
- * pmuctl_event_get_output() - its output, made if it has none
- * @event: kept open by the caller.
- *
- * Context: Process, may sleep; mmap_lock may be held.
- * Return: the same each time; NULL: no memory.
- */
-struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event);
-
-/* How many records of it were lost, and how many hits its hooks have missed; NMI-safe. */
-u64 pmuctl_event_lost(const struct pmuctl_event *event);
-
 /* Does it count CPUs, not a task? Any context. */
 static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)
 {
@@ -562,9 +432,6 @@ struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp);
 
 /* A number for an event, never used again. Any context. */
 u64 pmuctl_event_next_id(void);
-
-/* Number of hardware events that are open. Any context. */
-unsigned int pmuctl_event_number(void);
 
 int pmuctl_event_init(void);
 void pmuctl_event_exit(void);

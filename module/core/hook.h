@@ -86,26 +86,6 @@ unsigned long pmuctl_hook_missed(const struct pmuctl_hook *hook);
 /* Have the worker look after what is not needed any more, after a while. Any context. */
 void pmuctl_hooks_look_later(void);
 
-/* The scheduler's: core/task_hooks.c */
-extern struct pmuctl_hook pmuctl_scheduler_hook;
-
-/**
- * pmuctl_hooks_get() - an event is about to need all hooks that it needs
- * pmuctl_hooks_put() - and does not any more
- * @event: which.
- * @scheduler: the scheduler's is one of them.
- * @why: filled on refusal.
- *
- * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- * Return: 0; -EOPNOTSUPP if this kernel has no such hook; -ENOMEM.
- */
-int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
-		     struct pmuctl_explanation *why);
-void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler);
-
-/* As pmuctl_hook_missed(), of all that an event has. Its user's; any context. */
-u64 pmuctl_hooks_missed(const struct pmuctl_event *event);
-
 /* Tell maintainers. Process. */
 void pmuctl_hooks_show(struct seq_file *m);
 

@@ -16,9 +16,9 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "core/claim.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
+#include "event/claim.h"
 #include "front/front.h"
 #include "inherit/inherit.h"
 #include "sample/output.h"

@@ -13,6 +13,8 @@
 
 #include "compat/uninitialized.h"
 #include "core/threads.h"
+#include "event/create.h"
+#include "event/read.h"
 #include "front/event_fd.h"
 #include "sample/buffer.h"
 #include "sample/output.h"

@@ -11,6 +11,9 @@
 
 #include "aux/aux.h"
 #include "compat/uninitialized.h"
+#include "event/change.h"
+#include "event/create.h"
+#include "event/read.h"
 #include "front/event_fd.h"
 #include "front/ioctl.h"
 #include "sample/buffer.h"

@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "event/change.h"
 #include "front/event_fd.h"
 
 /**

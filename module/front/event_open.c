@@ -19,6 +19,8 @@
 
 #include "compat/uninitialized.h"
 #include "core/threads.h"
+#include "event/change.h"
+#include "event/create.h"
 #include "front/event_fd.h"
 #include "front/ioctl.h"
 #include "inherit/inherit.h"

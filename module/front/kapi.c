@@ -17,6 +17,9 @@
 #include "aux/aux.h"
 #include "core/event.h"
 #include "core/times.h"
+#include "event/change.h"
+#include "event/create.h"
+#include "event/read.h"
 #include "sample/sampling.h"
 #include "soft/soft.h"
 

@@ -15,6 +15,7 @@
 #include "sample/buffer.h"
 #include "sample/output.h"
 #include "sample/sample.h"
+#include "sample/sideband.h"
 
 DEFINE_PER_CPU(struct pmuctl_output_stats, pmuctl_output_stats);
 

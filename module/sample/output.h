@@ -192,4 +192,7 @@ u32 pmuctl_output_pid(const struct pmuctl_output *output,
 u32 pmuctl_output_tid(const struct pmuctl_output *output,
 		      struct task_struct *task);
 
+/* How many records of it were lost, and how many hits its hooks have missed; NMI-safe. */
+u64 pmuctl_event_lost(const struct pmuctl_event *event);
+
 #endif /* PMUCTL_OUTPUT_H */

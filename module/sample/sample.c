@@ -15,7 +15,7 @@
 #include <asm/ptrace.h>
 
 #include "core/event.h"
-#include "core/exec.h"
+#include "core/may_tell.h"
 #include "core/times.h"
 #include "sample/callchain.h"
 #include "sample/output.h"

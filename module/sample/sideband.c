@@ -19,8 +19,8 @@
 #include "compat/vma_file.h"
 #include "core/context_table.h"
 #include "core/event.h"
-#include "core/exec.h"
 #include "core/hook.h"
+#include "core/may_tell.h"
 #include "sample/output.h"
 #include "sample/sideband.h"
 

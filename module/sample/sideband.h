@@ -12,6 +12,7 @@
 
 struct perf_event_attr;
 struct pmuctl_context;
+struct pmuctl_event;
 struct pmuctl_explanation;
 struct task_struct;
 struct vm_area_struct;
@@ -49,9 +50,12 @@ void pmuctl_side_put(u8 side);
 /* As pmuctl_hook_missed(), of the hooks behind what an event wants, but the scheduler's. */
 unsigned long pmuctl_side_missed(u8 side);
 
+/* As pmuctl_hook_missed(), of all that an event has. Its user's; any context. */
+u64 pmuctl_hooks_missed(const struct pmuctl_event *event);
+
 /*
  * What the hooks tell; the events of the current task and of this CPU are told of it.
- * Context: that of the tracepoint, see core/task_hooks.c
+ * Context: that of the tracepoint, see event/task_hooks.c
  */
 
 /* @task is to be called @name; @exec: because the current one executes another program. */

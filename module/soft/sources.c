@@ -22,7 +22,7 @@
 #include "sample/callchain.h"
 #include "soft/soft.h"
 
-/* Before core/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
+/* Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
 #define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
 
 /* Tasks that may be in a page fault at the same time, mostly waiting for a disk */

@@ -22,7 +22,7 @@
 #include "sample/sample.h"
 #include "soft/tracepoint.h"
 
-/* Before core/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
+/* Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
 #define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
 
 /**

@@ -16,18 +16,24 @@ import sys
 TREE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 SKIPPED_DIRS = {".git", "build", "__pycache__"}
 
-# From the bottom up. A file may include what is of its own layer or below; each has a folder
-# of its own, but the core, which has several.
+# From the bottom up, each with where it is. A file may include what is of its own layer or below.
 LAYERS = [
-    ("uapi", ["include/"]),
-    ("compat", ["module/compat/"]),
-    ("explain", ["module/explain/"]),
-    ("ringbuf", ["module/ringbuf/"]),
-    ("pmu", ["module/pmu/"]),
-    ("core", ["module/core/", "module/soft/", "module/sample/", "module/aux/", "module/inherit/"]),
-    ("front", ["module/front/", "module/main.c"]),
+    ("uapi", "include/"),
+    ("compat", "module/compat/"),
+    ("explain", "module/explain/"),
+    ("ringbuf", "module/ringbuf/"),
+    ("pmu", "module/pmu/"),
+    ("core", "module/core/"),
+    ("sample", "module/sample/"),
+    ("aux", "module/aux/"),
+    ("soft", "module/soft/"),
+    ("inherit", "module/inherit/"),
+    ("event", "module/event/"),
+    ("front", "module/front/"),
+    ("main", "module/main.c"),
 ]
 RANK = {name: rank for rank, (name, _) in enumerate(LAYERS)}
+KNOW_TASKS = {name for name, _ in LAYERS} - {"ringbuf", "pmu", "explain"}
 
 # (what, the words, the layers that may use them)
 RESERVED_WORDS = [
@@ -43,7 +49,7 @@ RESERVED_WORDS = [
      r"\bstruct\s+file\b", {"front"}),
     ("module/pmu and module/ringbuf know no tasks",
      r"\bstruct\s+task_struct\b|\bcurrent\s*->",
-     {"compat", "core", "front", "uapi"}),
+     KNOW_TASKS),
 ]
 
 # (what, the file that does it all the same), each with its reason
@@ -82,8 +88,8 @@ def without_comments(text):
 
 
 def layer(path):
-    for name, prefixes in LAYERS:
-        if path.startswith(tuple(prefixes)):
+    for name, prefix in LAYERS:
+        if path.startswith(prefix):
             return name
     return None
 

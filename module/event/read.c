@@ -5,7 +5,9 @@
 #include <linux/sched/clock.h>
 
 #include "core/sched.h"
+#include "event/read.h"
 #include "inherit/inherit.h"
+#include "sample/output.h"
 
 /**
  * struct event_call - what reset and read are called with

@@ -11,7 +11,7 @@
  */
 #include "core/context_table.h"
 #include "core/cpu_state.h"
-#include "core/exec.h"
+#include "event/exec.h"
 #include "inherit/inherit.h"
 
 /**

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an exec does to the events of its task, and what may be told of it: exec.c.
+ * What may be told of a task that is in an exec: event/exec.c.
  */
-#ifndef PMUCTL_EXEC_H
-#define PMUCTL_EXEC_H
+#ifndef PMUCTL_MAY_TELL_H
+#define PMUCTL_MAY_TELL_H
 
 #include <linux/sched/coredump.h>
 
@@ -42,10 +42,4 @@ static inline bool pmuctl_may_tell(const struct pmuctl_event *event)
 	return likely(!READ_ONCE(ctx->in_exec)) || !pmuctl_exec_is_secret(ctx->task);
 }
 
-/* What the hooks tell: the old image is gone, and, if the context did not end with that, the new
- * one is there. Context: that of the tracepoint, see core/task_hooks.c
- */
-void pmuctl_context_exec_begin(void);
-void pmuctl_context_exec_end(void);
-
-#endif /* PMUCTL_EXEC_H */
+#endif /* PMUCTL_MAY_TELL_H */

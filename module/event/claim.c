@@ -22,7 +22,7 @@
 #include <linux/workqueue.h>
 
 #include "aux/aux.h"
-#include "core/claim.h"
+#include "event/claim.h"
 
 #define GIVE_BACK_DELAY	(1 * HZ)
 

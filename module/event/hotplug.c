@@ -14,7 +14,7 @@
 
 #include "aux/aux.h"
 #include "core/event.h"
-#include "core/hotplug.h"
+#include "event/hotplug.h"
 
 static int hotplug_state;
 

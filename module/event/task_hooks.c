@@ -17,10 +17,11 @@
 
 #include "core/context_table.h"
 #include "core/event.h"
-#include "core/exec.h"
 #include "core/hook.h"
-#include "core/task_hooks.h"
+#include "core/may_tell.h"
 #include "core/threads.h"
+#include "event/exec.h"
+#include "event/task_hooks.h"
 #include "inherit/inherit.h"
 #include "sample/sideband.h"
 
@@ -177,7 +178,7 @@ static void drop(struct pmuctl_hook *hook)
 	unregister_first(ARRAY_SIZE(hooks));
 }
 
-struct pmuctl_hook pmuctl_scheduler_hook = {
+static struct pmuctl_hook scheduler_hook = {
 	.name = "scheduler", .set = register_all, .drop = drop,
 };
 
@@ -189,7 +190,7 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 	int err = 0;
 
 	if (scheduler)
-		err = pmuctl_hook_get(&pmuctl_scheduler_hook, why);
+		err = pmuctl_hook_get(&scheduler_hook, why);
 	if (err)
 		return err;
 	err = pmuctl_side_get(event->side, why);
@@ -205,7 +206,7 @@ err_side:
 	pmuctl_side_put(event->side);
 err_scheduler:
 	if (scheduler)
-		pmuctl_hook_put(&pmuctl_scheduler_hook);
+		pmuctl_hook_put(&scheduler_hook);
 	return err;
 }
 
@@ -215,11 +216,11 @@ void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 		pmuctl_hook_put(event->hook);
 	pmuctl_side_put(event->side);
 	if (scheduler)
-		pmuctl_hook_put(&pmuctl_scheduler_hook);
+		pmuctl_hook_put(&scheduler_hook);
 }
 
 void __init pmuctl_hooks_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
-	pmuctl_hook_add(&pmuctl_scheduler_hook);
+	pmuctl_hook_add(&scheduler_hook);
 }

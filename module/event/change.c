@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a user changes of an event, of its children and of its parts. Process context, but for
+ * what a context calls on the CPU where it is loaded.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+
+#include "event/change.h"
+#include "inherit/inherit.h"
+#include "sample/output.h"
+#include "sample/sampling.h"
+
+static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
+{
+	int cpu;
+
+	if (event->inherit.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_event_switch(event, group, enabled);
+		pmuctl_inherit_set_enabled(event, group, enabled);
+		pmuctl_inherit_unlock(event);
+		return;
+	}
+	if (!event->on_cpu) {
+		pmuctl_event_switch(event, group, enabled);
+		return;
+	}
+	for_each_possible_cpu(cpu)
+		pmuctl_event_switch(event->on_cpu[cpu], group, enabled);
+}
+
+void pmuctl_event_enable(struct pmuctl_event *event, bool group)
+{
+	set_enabled_all(event, group, true);
+}
+
+void pmuctl_event_disable(struct pmuctl_event *event, bool group)
+{
+	set_enabled_all(event, group, false);
+}
+
+struct period_change {
+	struct pmuctl_event *event;
+	u64 value;
+};
+
+static void change_period(struct pmuctl_context *ctx, void *arg)
+{
+	const struct period_change *change = arg;
+
+	pmuctl_sampling_set_period(change->event, change->value);
+}
+
+int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
+			    struct pmuctl_explanation *why)
+{
+	struct period_change change = { .event = event, .value = value };
+	int cpu, err;
+
+	err = pmuctl_sampling_check_period(event, value, why);
+	if (err)
+		return err;
+	if (event->inherit.root) {
+		pmuctl_inherit_lock(event);
+		pmuctl_context_call(event->context, change_period, &change);
+		pmuctl_inherit_set_period(event, value);
+		pmuctl_inherit_unlock(event);
+		return 0;
+	}
+	if (!event->on_cpu) {
+		pmuctl_context_call(event->context, change_period, &change);
+		return 0;
+	}
+	for_each_possible_cpu(cpu) {
+		change.event = event->on_cpu[cpu];
+		pmuctl_context_call(change.event->context, change_period,
+				    &change);
+	}
+	return 0;
+}
+
+int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
+			 struct pmuctl_explanation *why)
+{
+	if (!event->sampling)
+		return pmuctl_refuse(why, NOT_SAMPLED, "");
+	if (event->on_cpu || event->inherit.root)
+		return pmuctl_refuse(why, REFRESH_MANY, "");
+	atomic_add(overflows, &event->output->limit);
+	pmuctl_event_enable(event, false);
+	return 0;
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events: their making and end. What a user does with one is in change.c and read.c; where and
+ * when it counts is core/context.c's.
+ */
+#include <linux/atomic.h>
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "aux/aux.h"
+#include "core/admission.h"
+#include "core/cpu_state.h"
+#include "core/hook.h"
+#include "core/sched.h"
+#include "event/claim.h"
+#include "event/create.h"
+#include "event/task_hooks.h"
+#include "inherit/inherit.h"
+#include "sample/output.h"
+#include "sample/sampling.h"
+#include "sample/sideband.h"
+#include "soft/soft.h"
+#include "soft/tracepoint.h"
+
+static atomic_t nr_events;
+
+/* Only a CPU's events can meet the idle task; those of tasks never do. */
+static bool needs_hooks(const struct pmuctl_event *event,
+			const struct task_struct *task)
+{
+	return task || event->exclude_idle || event->side ||
+	       event->ops->at_switch;
+}
+
+static int get_pmu(const struct pmuctl_event *event,
+		   struct pmuctl_explanation *why)
+{
+	return event->ops->needs_pmu ? pmuctl_claim_get(event, why) : 0;
+}
+
+static void put_pmu(const struct pmuctl_event *event)
+{
+	if (event->ops->needs_pmu)
+		pmuctl_claim_put(event);
+}
+
+/* Is there room for it, in its group, in its context and on the PMU? */
+static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
+		 struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (leader) {
+		err = pmuctl_admit_to_group(ctx, event, leader, why);
+		if (err)
+			return err;
+		event->leader = leader;
+	} else if (event->aux_action && !event->aux) {
+		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
+	}
+	err = pmuctl_admit_number(ctx, event, why);
+	if (err)
+		return err;
+	return pmuctl_event_admit(ctx, event, why);
+}
+
+/* With pmuctl_mutex, hooks, and cpus_read_lock */
+static int attach(struct pmuctl_event *event, struct task_struct *task,
+		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx;
+	int err;
+
+	err = get_pmu(event, why);
+	if (err)
+		return err;
+again:
+	ctx = task ? pmuctl_context_get_task(task, why) :
+		     pmuctl_context_of_cpu(event->cpu);
+	if (IS_ERR(ctx)) {
+		err = PTR_ERR(ctx);
+		goto err_put_pmu;
+	}
+	err = admit(ctx, event, leader, why);
+	if (err)
+		goto err_unadmit;
+	event->context = ctx;
+	if (!pmuctl_context_add(ctx, event)) {
+		/* An exec may have ended that context, but not the task. */
+		if (!leader && !(READ_ONCE(task->flags) & PF_EXITING)) {
+			pmuctl_context_put(ctx);
+			goto again;
+		}
+		err = pmuctl_refuse_ended(task, leader, why);
+		goto err_unadmit;
+	}
+	if (event->ops->attached)
+		event->ops->attached(event);
+	return 0;
+
+err_unadmit:
+	if (event->ops->unadmit)
+		event->ops->unadmit();
+	pmuctl_context_put(ctx);
+err_put_pmu:
+	put_pmu(event);
+	return err;
+}
+
+/* The reverse; it is off the PMU before anything else goes. */
+static void detach(struct pmuctl_event *event)
+{
+	pmuctl_context_del(event);
+	if (event->ops->detached)
+		event->ops->detached(event);
+	pmuctl_sampling_sync(event);
+	pmuctl_context_put(event->context);
+	put_pmu(event);
+}
+
+static void detach_first_parts(struct pmuctl_event *event, int end)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (cpu == end)
+			break;
+		detach(event->on_cpu[cpu]);
+	}
+}
+
+static int attach_parts(struct pmuctl_event *event, struct pmuctl_event *leader,
+			struct pmuctl_explanation *why)
+{
+	int cpu, err;
+
+	for_each_possible_cpu(cpu) {
+		err = attach(event->on_cpu[cpu], NULL,
+			     leader ? leader->on_cpu[cpu] : NULL, why);
+		if (err) {
+			detach_first_parts(event, cpu);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int attach_all(struct pmuctl_event *event, struct task_struct *task,
+		      struct pmuctl_event *leader,
+		      struct pmuctl_explanation *why)
+{
+	if (leader && !leader->on_cpu != !event->on_cpu)
+		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
+	if (event->on_cpu)
+		return attach_parts(event, leader, why);
+	if (event->cpu >= 0 && !cpu_online(event->cpu))
+		return pmuctl_refuse(why, CPU_OFFLINE, "cpu", event->cpu,
+				     event->cpu);
+	return attach(event, task, leader, why);
+}
+
+/* What they miss from now on, it is told. */
+static void note_missed(struct pmuctl_event *event)
+{
+	int cpu;
+
+	event->missed = pmuctl_hooks_missed(event);
+	if (event->on_cpu)
+		for_each_possible_cpu(cpu)
+			event->on_cpu[cpu]->missed = event->missed;
+}
+
+static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
+			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	const bool hooked = needs_hooks(event, task);
+	int err;
+
+	if (mutex_lock_killable(&pmuctl_mutex))
+		return pmuctl_refuse(why, INTERRUPTED, "");
+	err = pmuctl_hooks_get(event, hooked, why);
+	if (err)
+		goto err_unlock;
+	note_missed(event);
+
+	/* Not outside of the hooks: registering them takes it too. */
+	cpus_read_lock();
+	err = attach_all(event, task, leader, why);
+	cpus_read_unlock();
+	if (err)
+		goto err_put_hooks;
+	mutex_unlock(&pmuctl_mutex);
+	return 0;
+
+err_put_hooks:
+	pmuctl_hooks_put(event, hooked);
+err_unlock:
+	mutex_unlock(&pmuctl_mutex);
+	return err;
+}
+
+static int attach_with_hooks(struct pmuctl_event *event,
+			     struct task_struct *task,
+			     struct pmuctl_event *leader,
+			     struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx;
+	int err;
+
+	if (!task)
+		return lock_and_attach(event, NULL, leader, why);
+	/* So that it is there: a cgroup may let who allocates wait for seconds. */
+	ctx = pmuctl_context_get_task(task, why);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	err = lock_and_attach(event, task, leader, why);
+	pmuctl_context_put(ctx);
+	return err;
+}
+
+/* The reverse */
+static void detach_with_hooks(struct pmuctl_event *event)
+{
+	const bool hooked = needs_hooks(event, pmuctl_event_is_of_cpus(event) ?
+					NULL : event->context->task);
+
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	if (event->on_cpu)
+		detach_first_parts(event, -1);
+	else
+		detach(event);
+	cpus_read_unlock();
+	pmuctl_hooks_put(event, hooked);
+	mutex_unlock(&pmuctl_mutex);
+}
+
+static int init_counter(struct pmuctl_event *event,
+			const struct perf_event_attr *attr,
+			struct pmuctl_tp *tp,
+			struct pmuctl_explanation *why)
+{
+	if (attr->type >= PMUCTL_TYPE_DRIVERS)
+		return pmuctl_aux_init(event, attr, why);
+	if (pmuctl_soft_is(attr))
+		return pmuctl_soft_init(event, attr, why);
+	if (!tp)
+		return hwpmu_counter_init(&event->own.counter, attr, why);
+	pmuctl_soft_init_tp(event, tp);
+	return 0;
+}
+
+static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
+					struct pmuctl_tp *tp,
+					u64 id, int cpu,
+					struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err;
+
+	event = pmuctl_event_zalloc(GFP_KERNEL);
+	if (!event)
+		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+
+	event->ops = &pmuctl_hw_event_ops; /* unless init_counter() finds another */
+	event->id = id;
+	event->stream_id = id;
+	event->cpu = cpu;
+	event->read_format = attr->read_format;
+	event->side = pmuctl_side_of(attr);
+	event->exclude_idle = attr->exclude_idle;
+	event->remove_on_exec = attr->remove_on_exec;
+	event->inherit_stat = attr->inherit_stat;
+	event->exclusive = attr->exclusive;
+	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
+	event->leader = event;
+	INIT_LIST_HEAD(&event->siblings);
+	event->enable_on_exec = attr->enable_on_exec;
+	event->aux_action = pmuctl_aux_action(attr);
+	err = init_counter(event, attr, tp, why);
+	if (err)
+		goto err_free;
+	if (!event->aux) {
+		err = pmuctl_sampling_alloc(event, attr, why);
+		if (err)
+			goto err_free;
+	}
+	return event;
+
+err_free:
+	pmuctl_event_free_child(event);
+	return ERR_PTR(err);
+}
+
+/* As many of its parts as there are */
+static void dealloc_parts(struct pmuctl_event *event)
+{
+	int cpu;
+
+	if (!event->on_cpu)
+		return;
+	for_each_possible_cpu(cpu)
+		if (event->on_cpu[cpu])
+			pmuctl_event_free_later(event->on_cpu[cpu]);
+	kfree(event->on_cpu);
+}
+
+/* The memory of an event that is not attached, with as much of equip() as there is */
+static void dealloc_event(struct pmuctl_event *event)
+{
+	dealloc_parts(event);
+	pmuctl_inherit_free(event);
+	pmuctl_userpage_free(event);
+	pmuctl_output_free(event->output);
+	if (event->ops->free)
+		event->ops->free(event);
+	pmuctl_event_free_later(event);
+}
+
+/* Does it need an output from the start? */
+static bool writes_records(const struct perf_event_attr *attr)
+{
+	return attr->type >= PMUCTL_TYPE_DRIVERS ||
+	       attr->sample_period || attr->sample_type ||
+	       attr->wakeup_events || attr->use_clockid ||
+	       attr->write_backward || attr->inherit_stat ||
+	       pmuctl_side_of(attr);
+}
+
+static int make_output(struct pmuctl_event *event,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	struct pmuctl_output *output;
+
+	output = pmuctl_output_alloc(attr, event->id, why);
+	if (IS_ERR(output))
+		return PTR_ERR(output);
+	/* Somebody else may have made one; who sees it sees what is in it. */
+	if (cmpxchg_release(&event->output, NULL, output))
+		pmuctl_output_free(output);
+	return 0;
+}
+
+struct pmuctl_output *pmuctl_event_get_output(struct pmuctl_event *event)
+{
+	static const struct perf_event_attr nothing;
+
+	if (!READ_ONCE(event->output))
+		make_output(event, &nothing, NULL);
+	return READ_ONCE(event->output);
+}
+
+static int alloc_parts(struct pmuctl_event *event,
+		       const struct perf_event_attr *attr,
+		       struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *part;
+	int cpu;
+
+	event->on_cpu = kcalloc(nr_cpu_ids, sizeof(*event->on_cpu),
+				GFP_KERNEL_ACCOUNT);
+	if (!event->on_cpu)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	for_each_possible_cpu(cpu) {
+		part = alloc_event(attr, event->sw.tp, event->id, cpu, why);
+		if (IS_ERR(part))
+			return PTR_ERR(part);
+		part->enabled = event->enabled;
+		part->claims = event->claims;
+		part->unlimited = event->unlimited;
+		part->stream_id = pmuctl_event_next_id();
+		part->output = event->output;
+		event->on_cpu[cpu] = part;
+	}
+	return 0;
+}
+
+/* What an event has beside itself; what there is on an error goes with dealloc_event(). */
+static int equip(struct pmuctl_event *event, struct task_struct *task,
+		 struct pmuctl_event *leader, const struct perf_event_attr *attr,
+		 struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (writes_records(attr)) {
+		err = make_output(event, attr, why);
+		if (err)
+			return err;
+	}
+	if (task)
+		return pmuctl_inherit_alloc(event, leader, attr, why);
+	return event->cpu < 0 ? alloc_parts(event, attr, why) : 0;
+}
+
+struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+					 const struct perf_event_attr *attr,
+					 struct pmuctl_tp *tp, unsigned int flags,
+					 struct pmuctl_event *leader,
+					 struct pmuctl_explanation *why)
+{
+	struct pmuctl_event *event;
+	int err;
+
+	event = alloc_event(attr, tp, pmuctl_event_next_id(), cpu, why);
+	if (IS_ERR(event))
+		return event;
+	event->enabled = flags & PMUCTL_EVENT_ENABLED;
+	event->claims = flags & PMUCTL_EVENT_CLAIMS;
+	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
+	if (event->aux && !task && cpu < 0) {
+		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
+		goto err_dealloc;
+	}
+	err = equip(event, task, leader, attr, why);
+	if (err)
+		goto err_dealloc;
+	err = attach_with_hooks(event, task, leader, why);
+	if (err)
+		goto err_dealloc;
+	if (pmuctl_event_is_hw(event))
+		atomic_inc(&nr_events);
+	return event;
+
+err_dealloc:
+	dealloc_event(event);
+	return ERR_PTR(err);
+}
+
+void pmuctl_event_free(struct pmuctl_event *event)
+{
+	struct pmuctl_tp *tp = event->sw.tp;
+
+	if (pmuctl_event_is_hw(event))
+		atomic_dec(&nr_events);
+	/* There may be many children: nobody else waits for those. */
+	if (event->inherit.root)
+		pmuctl_inherit_close(event);
+	detach_with_hooks(event);
+	dealloc_event(event);
+	pmuctl_tp_free(tp);
+}
+
+unsigned int pmuctl_event_number(void)
+{
+	return atomic_read(&nr_events);
+}
