@@ -89,6 +89,14 @@ uint64_t event_value(int fd)
 	return event_read(fd).value;
 }
 
+void event_read_loops(int fd, struct counts *c, unsigned int n, uint64_t rounds)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		user_loop((i + 1) * rounds);
+		c[i] = event_read(fd);
+	}
+}
+
 void event_ioctl(int fd, unsigned long request)
 {
 	cr_assert_eq(ioctl(fd, request, 0), 0, "ioctl %#lx: %m", request);

@@ -89,6 +89,12 @@ int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu);
 int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 struct counts event_read(int fd);
 uint64_t event_value(int fd);
+
+/* @n reads, before each of which there is a loop: of @rounds, twice @rounds, ... The code is the
+ * same each time.
+ */
+void event_read_loops(int fd, struct counts *c, unsigned int n, uint64_t rounds);
+
 void event_ioctl(int fd, unsigned long request);
 int perf_try_once(const struct perf_event_attr *attr, pid_t pid, int cpu);
 

@@ -278,7 +278,7 @@ Test(group_rules, one_that_can_be_elsewhere_makes_room)
 {
 	unsigned int i, n = pmu_general();
 	int on_fixed, on_general, last;
-	struct counts a, b, c;
+	struct counts c[3];
 
 	if (!pmu_fixed())
 		return;
@@ -288,12 +288,8 @@ Test(group_rules, one_that_can_be_elsewhere_makes_room)
 		group_open(branches_u(), -1);
 	close(on_fixed);
 	last = group_open(branches_u(), -1);
-	a = event_read(on_general);
-	user_loop(N);
-	b = event_read(on_general);
-	user_loop(2 * N);
-	c = event_read(on_general);
-	cr_assert_eq(c.value - b.value, b.value - a.value + N * LOOP_INSTRUCTIONS);
-	cr_assert_eq(c.running, c.enabled);
-	check_ran(last, 3 * N * LOOP_BRANCHES);
+	event_read_loops(on_general, c, 3, N);
+	cr_assert_eq(c[2].value - c[1].value, c[1].value - c[0].value + N * LOOP_INSTRUCTIONS);
+	cr_assert_eq(c[2].running, c[2].enabled);
+	check_ran(last, (1 + 2 + 3) * N * LOOP_BRANCHES);
 }

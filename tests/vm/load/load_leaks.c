@@ -136,7 +136,8 @@ static void check_memory(const struct memory *before, const char *what)
 	check_objects(before, what);
 }
 
-static void open_and_close(unsigned int rounds, pid_t pid, int cpu)
+/* An event each, with @pages pages of it mapped, if any */
+static void open_and_close(unsigned int rounds, pid_t pid, int cpu, size_t pages)
 {
 	struct perf_event_attr attr = instructions_u();
 	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC), fd;
@@ -144,28 +145,34 @@ static void open_and_close(unsigned int rounds, pid_t pid, int cpu)
 		.size = sizeof(request), .attr = (uintptr_t)&attr,
 		.pid = pid, .cpu = cpu, .group_fd = -1,
 	};
+	void *map;
 
 	while (rounds--) {
 		fd = ioctl(device, PMUCTL_IOC_OPEN, &request);
 		cr_assert(fd >= 0, "%u to go: %m", rounds);
+		if (pages) {
+			map = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			cr_assert_neq(map, MAP_FAILED, "%u to go: %m", rounds);
+			munmap(map, pages * 4096);
+		}
 		close(fd);
 	}
 	close(device);
 }
 
-static void check_rounds(pid_t pid, int cpu, const char *what)
+static void check_rounds(pid_t pid, int cpu, size_t pages, const char *what)
 {
 	struct memory before;
 
-	open_and_close(ROUNDS / 10, pid, cpu); /* what is allocated once */
+	open_and_close(ROUNDS / 10, pid, cpu, pages); /* what is allocated once */
 	before = measure();
-	open_and_close(ROUNDS, pid, cpu);
+	open_and_close(ROUNDS, pid, cpu, pages);
 	check_memory(&before, what);
 }
 
 Test(load_leaks, ten_thousand_rounds_on_self)
 {
-	check_rounds(0, -1, "self");
+	check_rounds(0, -1, 0, "self");
 }
 
 Test(load_leaks, ten_thousand_rounds_on_another_task)
@@ -173,13 +180,23 @@ Test(load_leaks, ten_thousand_rounds_on_another_task)
 	struct worker w;
 
 	worker_start(&w, false);
-	check_rounds(w.tid, -1, "another task");
+	check_rounds(w.tid, -1, 0, "another task");
 	worker_end(&w);
 }
 
 Test(load_leaks, ten_thousand_rounds_on_a_cpu)
 {
-	check_rounds(-1, 1, "CPU 1");
+	check_rounds(-1, 1, 0, "CPU 1");
+}
+
+Test(load_leaks, ten_thousand_mapped_pages)
+{
+	check_rounds(0, -1, 1, "page of an event");
+}
+
+Test(load_leaks, ten_thousand_mapped_rings)
+{
+	check_rounds(0, -1, 1 + 4, "ring");
 }
 
 Test(load_leaks, ten_thousand_refusals)
