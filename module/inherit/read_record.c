@@ -6,6 +6,7 @@
 #include "core/event.h"
 #include "inherit/inherit.h"
 #include "sample/output.h"
+#include "sample/sample.h"
 
 /* Words that follow a value */
 static unsigned int words_of_one(u64 format)
@@ -26,13 +27,16 @@ static void write_word(struct pmuctl_record *rec, u64 word)
 	pmuctl_record_write(rec, &word, sizeof(word));
 }
 
-static void write_ids(struct pmuctl_record *rec, u64 format,
-		      const struct pmuctl_event *event)
+/* What there is of one, @n words being there already */
+static void write_one(struct pmuctl_record *rec, u64 format, const struct pmuctl_event *event,
+		      u64 *words, unsigned int n)
 {
 	if (format & PERF_FORMAT_ID)
-		write_word(rec, event->id);
+		words[n++] = event->id;
 	if (format & PERF_FORMAT_LOST)
-		write_word(rec, pmuctl_event_lost(event));
+		words[n++] = pmuctl_event_lost(event);
+	if (n)
+		pmuctl_record_write(rec, words, n * sizeof(*words));
 }
 
 static u64 value_of(const struct pmuctl_event *event)
@@ -46,6 +50,7 @@ static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
 	u64 format = child->output->read_format;
 	bool group = format & PERF_FORMAT_GROUP;
 	struct pmuctl_event *each;
+	u64 words[3];
 
 	write_word(rec, group ? nr : value_of(child));
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
@@ -53,12 +58,12 @@ static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		write_word(rec, child->tally->time_running);
 	if (!group) {
-		write_ids(rec, format, child);
+		write_one(rec, format, child, words, 0);
 		return;
 	}
 	for_each_group_member(each, child->leader) {
-		write_word(rec, value_of(each));
-		write_ids(rec, format, each);
+		words[0] = value_of(each);
+		write_one(rec, format, each, words, 1);
 	}
 }
 
@@ -81,6 +86,13 @@ void pmuctl_inherit_emit_read(struct pmuctl_event *child)
 			nr++;
 	else
 		nr = 1;
+	/* An exec takes each from its group before. */
+	if (nr > 1 && this_cpu_read(pmuctl_members_left) <= 0) {
+		pmuctl_output_lose(child->output);
+		return;
+	}
+	if (nr > 1)
+		this_cpu_sub(pmuctl_members_left, nr);
 	record.pid = pmuctl_output_pid(child->output, current);
 	record.tid = pmuctl_output_tid(child->output, current);
 	if (!pmuctl_record_begin(&rec, child, &record.header, sizeof(record),

@@ -13,6 +13,7 @@
 #include "core/admission.h"
 #include "core/context_table.h"
 #include "inherit/inherit.h"
+#include "sample/sample.h"
 #include "sample/sampling.h"
 
 static atomic_long_t missing;
@@ -329,6 +330,7 @@ void pmuctl_inherit_end(struct pmuctl_context *ctx)
 	if (!READ_ONCE(ctx->nr_inherit))
 		return;
 	raw_spin_lock_irqsave(&ctx->lock, flags);
+	this_cpu_write(pmuctl_members_left, PMUCTL_MEMBERS_AT_END);
 	for (class = 0; class < PMUCTL_CLASSES; class++)
 		list_for_each_entry_safe(leader, next, &ctx->groups[class], node)
 			if (pmuctl_is_child(leader))

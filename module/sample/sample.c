@@ -57,6 +57,7 @@ struct scratches {
 };
 
 DEFINE_PER_CPU(u32, pmuctl_stacks_left) = PMUCTL_STACKS_MAX;
+DEFINE_PER_CPU(s32, pmuctl_members_left) = PMUCTL_MEMBERS_MAX;
 
 /* Allocated when the first event is sampled */
 static struct scratches __percpu *scratches;
@@ -220,6 +221,8 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 			out = put_value(out, format, each);
 			++*nr;
 		}
+		if (!pmuctl_event_is_hw(event))
+			this_cpu_sub(pmuctl_members_left, *nr);
 	} else {
 		if (format & PERF_FORMAT_ID)
 			*out++ = event->id;
@@ -369,6 +372,15 @@ static bool begin(struct pmuctl_event *event, struct ring_handle *h, u64 *words,
 	return true;
 }
 
+/* Is there nothing left of what all of a hit may tell of groups, if it is to? */
+static bool is_one_group_too_many(const struct pmuctl_event *event)
+{
+	const struct pmuctl_output *output = event->output;
+
+	return output->sample_type & PERF_SAMPLE_READ && output->read_format & PERF_FORMAT_GROUP &&
+		!pmuctl_event_is_hw(event) && this_cpu_read(pmuctl_members_left) <= 0;
+}
+
 static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_output *output = event->output;
@@ -380,6 +392,10 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 	struct ring_handle h;
 	u64 *out, *end;
 
+	if (unlikely(is_one_group_too_many(event))) {
+		pmuctl_output_lose(output);
+		return;
+	}
 	out = put_fields(words + 1, event, regs, period, &user);
 	end = out;
 	if (type & PERF_SAMPLE_REGS_INTR)

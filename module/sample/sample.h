@@ -41,13 +41,22 @@ u32 pmuctl_sample_size(u64 sample_type);
 #define PMUCTL_STACKS_MAX	(256U << 10)
 #define PMUCTL_FRAME_BYTES	64U
 
-/* What is left of that */
+/*
+ * Likewise, of how many members of groups they tell. As that cannot be less of one sample, later
+ * ones are lost. The same goes for the records of the children that end with a task.
+ */
+#define PMUCTL_MEMBERS_MAX	1024
+#define PMUCTL_MEMBERS_AT_END	2048
+
+/* What is left of both */
 DECLARE_PER_CPU(u32, pmuctl_stacks_left);
+DECLARE_PER_CPU(s32, pmuctl_members_left);
 
 /* What is told of from here on is another hit. Preemption off. */
 static inline void pmuctl_sample_begin_hit(void)
 {
 	this_cpu_write(pmuctl_stacks_left, PMUCTL_STACKS_MAX);
+	this_cpu_write(pmuctl_members_left, PMUCTL_MEMBERS_MAX);
 }
 
 /* Write a sample. NMI-safe; preemption off. */

@@ -388,6 +388,69 @@ Test(attack_stretch, clocks_that_many_sample)
 		      PER_CONTEXT_DEFAULT / CLOCK_WEIGHT }, STRETCH_MAX);
 }
 
+/* ---- Groups of as many as there may be, of which each tells of all ---- */
+
+static void open_groups(struct perf_event_attr attr, unsigned int n)
+{
+	int first = -1, leader = -1, fd;
+	struct ring ring;
+
+	attr.exclude_kernel = 1;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | READ_LOST;
+	for (unsigned int i = 0; i < n; i++) {
+		if (i % GROUP_MAX == 0)
+			leader = -1;
+		fd = event_try_in_group(&attr, 0, -1, leader, 0);
+		die_if(fd < 0, "open");
+		if (leader < 0)
+			leader = fd;
+		if (i)
+			die_if(ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, first), "output");
+		else
+			die_if(ring_try_map(&ring, fd, RING_PAGES, PROT_READ), "mmap");
+		if (!i)
+			first = fd;
+	}
+}
+
+static pid_t prepare_sampled_groups(unsigned int n)
+{
+	struct perf_event_attr attr = soft(PERF_COUNT_SW_PAGE_FAULTS);
+
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_READ;
+	open_groups(attr, n);
+	fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	die_if(fresh == MAP_FAILED, "mmap");
+	return getpid();
+}
+
+static void touch(void)
+{
+	fresh[0] = 1;
+}
+
+static pid_t prepare_told_groups(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+
+	attr.inherit_stat = 1;
+	open_groups(attr, n);
+	return getpid();
+}
+
+Test(attack_stretch, groups_that_all_members_sample)
+{
+	check_stretch("samples of groups", (struct attack){ prepare_sampled_groups, touch,
+		      PER_CONTEXT_DEFAULT }, STRETCH_MAX);
+}
+
+Test(attack_stretch, groups_that_all_members_tell_of_at_an_exit)
+{
+	check_stretch("records of groups", (struct attack){ prepare_told_groups, work_fork,
+		      PER_CONTEXT_DEFAULT }, STRETCH_MAX);
+}
+
 /* ---- Many events that write to one buffer ---- */
 
 static pid_t prepare_outputs(unsigned int n)
