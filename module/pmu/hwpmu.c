@@ -257,7 +257,7 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 		this_cpu_and(hwpmu_cpu.held, ~mask);
 	apply_enabled(cpu);
 	if (!static_branch_likely(&hwpmu_has_global))
-		hwpmu_each_settle(cpu, mask);
+		hwpmu_noglobal_settle(cpu, mask);
 
 	for (; mask; mask &= mask - 1) {
 		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
@@ -382,7 +382,7 @@ static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 {
 	hwpmu_freeze();
 	if (!static_branch_likely(&hwpmu_has_global))
-		hwpmu_each_settle(cpu, BIT_ULL(c->index));
+		hwpmu_noglobal_settle(cpu, BIT_ULL(c->index));
 	WRITE_ONCE(cpu->active[c->index], NULL);
 	barrier(); /* the NMI leaves it alone from here on */
 	hwpmu_fold(c);
@@ -411,7 +411,7 @@ static noinline void fold_seen(struct hwpmu_cpu *cpu)
 }
 
 /* Without a status the NMI must find the overflow where it is: let none happen. */
-static noinline void each_hand_over_begin(struct hwpmu_cpu *cpu,
+static noinline void noglobal_hand_over_begin(struct hwpmu_cpu *cpu,
 					  struct hwpmu_counter *const *from, unsigned int n)
 {
 	u64 mask = 0;
@@ -419,7 +419,7 @@ static noinline void each_hand_over_begin(struct hwpmu_cpu *cpu,
 	hwpmu_freeze();
 	while (n--)
 		mask |= BIT_ULL(from[n]->index);
-	hwpmu_each_settle(cpu, mask);
+	hwpmu_noglobal_settle(cpu, mask);
 }
 
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
@@ -429,7 +429,7 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 
 	lockdep_assert_irqs_disabled();
 	if (!static_branch_likely(&hwpmu_has_global))
-		each_hand_over_begin(cpu, from, n);
+		noglobal_hand_over_begin(cpu, from, n);
 	while (n--) {
 		struct hwpmu_counter *a = from[n], *b = to[n];
 		unsigned int index = a->index;
@@ -560,7 +560,7 @@ void hwpmu_snapshot(struct hwpmu_snapshot *s)
 	if (hwpmu_the_caps.global)
 		s->global_status = hwpmu_regs_read_status();
 	else
-		s->global_status = hwpmu_each_overflowed(this_cpu_ptr(&hwpmu_cpu));
+		s->global_status = hwpmu_noglobal_overflowed(this_cpu_ptr(&hwpmu_cpu));
 	s->fixed_ctrl = cpu->fixed_ctrl;
 	memcpy(s->evtsel, cpu->evtsel, sizeof(s->evtsel));
 	memcpy(s->active, cpu->active, sizeof(s->active));

@@ -139,7 +139,7 @@ static u64 read_causes(struct hwpmu_cpu *cpu)
 	if (static_branch_likely(&hwpmu_has_global))
 		return hwpmu_regs_read_status() &
 			(hwpmu_the_caps.counters | hwpmu_status_topa | hwpmu_regs.frozen);
-	return hwpmu_each_overflowed(cpu);
+	return hwpmu_noglobal_overflowed(cpu);
 }
 
 static void acknowledge(u64 status)

@@ -78,18 +78,18 @@ extern u64 hwpmu_status_topa;
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;
 
-/* each.c: for PMUs that start, stop and look at each counter by itself */
+/* noglobal.c: for PMUs that start, stop and look at each counter by itself */
 
 /* Let these counters count and no others. Own CPU, IRQs off, or its NMI. */
-void hwpmu_each_enable_only(struct hwpmu_cpu *cpu, u64 counters);
+void hwpmu_noglobal_enable_only(struct hwpmu_cpu *cpu, u64 counters);
 
 /* Which active counters have overflowed since they were folded? Its NMI, or IRQs off. */
-u64 hwpmu_each_overflowed(struct hwpmu_cpu *cpu);
+u64 hwpmu_noglobal_overflowed(struct hwpmu_cpu *cpu);
 
 /* Wait until the NMIs have come of these counters, which are active and do not count.
  * Own CPU, IRQs off.
  */
-void hwpmu_each_settle(struct hwpmu_cpu *cpu, u64 counters);
+void hwpmu_noglobal_settle(struct hwpmu_cpu *cpu, u64 counters);
 
 /* Let these counters count and no others. As the next. */
 static inline void hwpmu_enable_only(struct hwpmu_cpu *cpu, u64 counters)
@@ -97,7 +97,7 @@ static inline void hwpmu_enable_only(struct hwpmu_cpu *cpu, u64 counters)
 	if (static_branch_likely(&hwpmu_has_global))
 		hwpmu_regs_enable_only(counters);
 	else
-		hwpmu_each_enable_only(cpu, counters);
+		hwpmu_noglobal_enable_only(cpu, counters);
 }
 
 /* What the global control register is to be now. As the next. */

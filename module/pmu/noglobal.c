@@ -9,14 +9,14 @@
  * instructions of this code later than the one before; that concerns only those that
  * count the kernel.
  *
- * The NMI may come in the middle of hwpmu_each_enable_only(). @counting never lacks a
+ * The NMI may come in the middle of hwpmu_noglobal_enable_only(). @counting never lacks a
  * counter that counts, so the NMI can stop all, and it sets it to what it leaves behind.
  * What is interrupted goes on with its writes; if the NMI has changed what is wanted,
  * hwpmu_write_enabled() notices and does it again.
  *
  * An NMI of ours must find a counter that has overflowed, or it is nobody's. So a counter
  * that overflows while it is being stopped waits for its NMI, which is on its way, before
- * it is folded: hwpmu_each_settle().
+ * it is folded: hwpmu_noglobal_settle().
  */
 #include <linux/delay.h>
 
@@ -25,7 +25,7 @@
 /* How long an NMI may be on its way, in microseconds; not known to be more than a few */
 #define NMI_LATENCY	50
 
-void hwpmu_each_enable_only(struct hwpmu_cpu *cpu, u64 counters)
+void hwpmu_noglobal_enable_only(struct hwpmu_cpu *cpu, u64 counters)
 {
 	u64 left = READ_ONCE(cpu->counting) ^ counters;
 
@@ -47,7 +47,7 @@ static bool has_wrapped(const struct hwpmu_counter *c)
 	return hwpmu_regs_read_counter(c->index) < READ_ONCE(c->prev);
 }
 
-u64 hwpmu_each_overflowed(struct hwpmu_cpu *cpu)
+u64 hwpmu_noglobal_overflowed(struct hwpmu_cpu *cpu)
 {
 	u64 left, overflowed = 0;
 
@@ -71,7 +71,7 @@ static bool is_settled(struct hwpmu_cpu *cpu, u64 counters)
 	return true;
 }
 
-void hwpmu_each_settle(struct hwpmu_cpu *cpu, u64 counters)
+void hwpmu_noglobal_settle(struct hwpmu_cpu *cpu, u64 counters)
 {
 	unsigned int i;
 
