@@ -321,7 +321,7 @@ void pmuctl_context_del(struct pmuctl_event *event)
 /* ---- What the hooks tell ---- */
 
 /*
- * A switch during which nothing may count: pmu/user.c. What is next is loaded right after
+ * A switch during which nothing may count: pmu/rdpmc.c. What is next is loaded right after
  * it, as soon as the CPU takes interrupts and before any user code runs.
  */
 static void unload_for_switch(struct pmuctl_cpuctx *pc)
@@ -340,7 +340,7 @@ static void reload(struct irq_work *work)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	hwpmu_user_settle();
+	hwpmu_rdpmc_settle();
 	WRITE_ONCE(pc->context.loaded_cpu, pc->context.cpu);
 	ctx = pmuctl_context_find(current);
 	if (ctx && !pc->task_context)

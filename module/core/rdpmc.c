@@ -39,7 +39,7 @@
  * The pages are got under user_mutex and freed with the event.
  */
 struct pmuctl_user {
-	struct hwpmu_user hw;
+	struct hwpmu_rdpmc hw;
 	struct userpage other;
 	u32 mult;
 	u16 shift;
@@ -124,7 +124,7 @@ static void write_page(struct pmuctl_event *event)
 		times.offset = sched_clock() - event->tally->stamp -
 			       userpage_ns(rdtsc(), user->mult, user->shift);
 	}
-	hwpmu_user_write(&event->tally->counter, &times);
+	hwpmu_rdpmc_write(&event->tally->counter, &times);
 }
 
 void pmuctl_userpage_write_all(struct pmuctl_context *ctx)
@@ -156,7 +156,7 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 		ctx->nr_user_pages++;
 		ctx->clone_id = 0;
 	}
-	hwpmu_user_attach(&event->tally->counter, &event->user->hw);
+	hwpmu_rdpmc_attach(&event->tally->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }
 
@@ -265,7 +265,7 @@ static void apply_here(void *info)
 
 	/* Nothing but a switch changes it. */
 	if (current->active_mm == mm)
-		hwpmu_user_allow(is_allowed(mm));
+		hwpmu_rdpmc_allow(is_allowed(mm));
 }
 
 static void apply(struct mm_struct *mm)
@@ -435,11 +435,11 @@ bool pmuctl_user_switch_disturbs(const struct task_struct *next)
 	if (!mm || !may_be_allowed(mm))
 		return false;
 	/* Only if the page table, too, is another one. */
-	return hwpmu_user_unsettled() && read_cr3_pa() != __pa(mm->pgd);
+	return hwpmu_rdpmc_unsettled() && read_cr3_pa() != __pa(mm->pgd);
 }
 
 void pmuctl_user_switch(const struct task_struct *next)
 {
 	if (next->mm && may_be_allowed(next->mm))
-		hwpmu_user_hide();
+		hwpmu_rdpmc_hide();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counters that user space reads: the pages of events (core/rdpmc.c), and which processes may
- * (pmu/user.c).
+ * (pmu/rdpmc.c).
  */
 #ifndef PMUCTL_USER_READ_H
 #define PMUCTL_USER_READ_H
@@ -60,7 +60,7 @@ extern bool pmuctl_user_mms;
 
 /* What the hooks tell. The last two: IRQs off, before the switch. */
 void pmuctl_user_fork(struct task_struct *child);
-/* Should no counter run during this switch? See pmu/user.c. */
+/* Should no counter run during this switch? See pmu/rdpmc.c. */
 bool pmuctl_user_switch_disturbs(const struct task_struct *next);
 /* It goes on as usual, all that is loaded is on the PMU. */
 void pmuctl_user_switch(const struct task_struct *next);

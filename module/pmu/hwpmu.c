@@ -498,7 +498,7 @@ s64 hwpmu_left(const struct hwpmu_counter *c)
 	return left - delta;
 }
 
-void hwpmu_user_attach(struct hwpmu_counter *c, struct hwpmu_user *user)
+void hwpmu_rdpmc_attach(struct hwpmu_counter *c, struct hwpmu_rdpmc *user)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 

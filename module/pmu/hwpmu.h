@@ -16,11 +16,11 @@
 #define HWPMU_MAX_TYPES	3
 
 /**
- * struct hwpmu_user - what user space needs to read a counter by itself
+ * struct hwpmu_rdpmc - what user space needs to read a counter by itself
  * @userpage: the page that tells it. As hwpmu_counter.count.
  * @base: count at which the value is 0. As hwpmu_counter.running.
  */
-struct hwpmu_user {
+struct hwpmu_rdpmc {
 	struct userpage userpage;
 	u64 base;
 };
@@ -33,7 +33,7 @@ struct hwpmu_user {
  *	does not run.
  * @index: the counter it is on, or was on last, or -1. Owner CPU.
  * @running: it is on the PMU of the owner CPU. Owner CPU.
- * @user: it is read by user space too; else NULL. Set by hwpmu_user_attach().
+ * @user: it is read by user space too; else NULL. Set by hwpmu_rdpmc_attach().
  * @seq: odd never; changes whenever the NMI has changed @count and @prev. Owner CPU,
  *	NMI may interrupt.
  * @count: what has been counted up to @prev. Owner CPU, NMI may interrupt; if not
@@ -56,7 +56,7 @@ struct hwpmu_counter {
 	s8 index;
 	bool running;
 	u32 seq;
-	struct hwpmu_user *user;
+	struct hwpmu_rdpmc *user;
 	u64 count;
 	u64 prev;
 	u64 period;
@@ -343,50 +343,50 @@ void hwpmu_freeze(void);
 void hwpmu_thaw(void);
 
 /**
- * hwpmu_user_attach() - from now on user space reads the counter too
+ * hwpmu_rdpmc_attach() - from now on user space reads the counter too
  * @counter: running on this CPU, or not running at all.
- * @user: stays as long as the counter; hwpmu_user_write() follows.
+ * @user: stays as long as the counter; hwpmu_rdpmc_write() follows.
  *
  * Context: as hwpmu_read().
  */
-void hwpmu_user_attach(struct hwpmu_counter *counter, struct hwpmu_user *user);
+void hwpmu_rdpmc_attach(struct hwpmu_counter *counter, struct hwpmu_rdpmc *user);
 
 /**
- * hwpmu_user_write() - tell user space where the counter is, after it was started or
+ * hwpmu_rdpmc_write() - tell user space where the counter is, after it was started or
  * stopped
  * @counter: attached to a user; running on this CPU, or not running at all.
  * @times: what its times are.
  *
  * Context: as hwpmu_read(), IRQs off.
  */
-void hwpmu_user_write(struct hwpmu_counter *counter,
+void hwpmu_rdpmc_write(struct hwpmu_counter *counter,
 		      const struct userpage_times *times);
 
 /**
- * hwpmu_user_hide() - clear the counters of this CPU that nobody uses now
+ * hwpmu_rdpmc_hide() - clear the counters of this CPU that nobody uses now
  *
  * Context: Owner CPU, IRQs off; before a program that may read counters runs.
  */
-void hwpmu_user_hide(void);
+void hwpmu_rdpmc_hide(void);
 
 /**
- * hwpmu_user_allow() - let the program that runs on this CPU read counters, or not
+ * hwpmu_rdpmc_allow() - let the program that runs on this CPU read counters, or not
  * @allow: hides what is not its business, too.
  *
  * The kernel does the same at every switch, according to the process.
  *
  * Context: That CPU, IRQs off.
  */
-void hwpmu_user_allow(bool allow);
+void hwpmu_rdpmc_allow(bool allow);
 
 /**
- * hwpmu_user_unsettled() - might perf clear our counters at the next switch of this CPU to
+ * hwpmu_rdpmc_unsettled() - might perf clear our counters at the next switch of this CPU to
  * a process that may read them?
- * hwpmu_user_settle() - such a switch is over, and no counter was running meanwhile
+ * hwpmu_rdpmc_settle() - such a switch is over, and no counter was running meanwhile
  *
  * Context: That CPU, IRQs off.
  */
-bool hwpmu_user_unsettled(void);
-void hwpmu_user_settle(void);
+bool hwpmu_rdpmc_unsettled(void);
+void hwpmu_rdpmc_settle(void);
 
 #endif /* PMUCTL_PMU_HWPMU_H */

@@ -127,7 +127,7 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 		end_period(c, regs);
 	hwpmu_arm(c);
 	if (c->user)
-		hwpmu_user_overflow(c);
+		hwpmu_rdpmc_overflow(c);
 }
 
 /*

@@ -18,7 +18,7 @@
  *	single instructions only.
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @used: counters that may hold something else than 0.
- * @unsettled: see hwpmu_user_unsettled().
+ * @unsettled: see hwpmu_rdpmc_unsettled().
  * @owned: the PMU is ours on this CPU.
  * @type: of CPU; HWPMU_NO_TYPE: not known, and not to be used. Constant after init, or since
  *	the CPU was online first.
@@ -154,7 +154,7 @@ void hwpmu_arm(struct hwpmu_counter *counter);
 void hwpmu_fold(struct hwpmu_counter *counter);
 
 /* Tell user space that an overflow was handled. NMI; @counter has a user. */
-void hwpmu_user_overflow(struct hwpmu_counter *counter);
+void hwpmu_rdpmc_overflow(struct hwpmu_counter *counter);
 
 /* hybrid.c */
 

@@ -14,7 +14,7 @@
  * In-tree perf does so too, with counters that it has used once: in the middle of a
  * switch to a process that may read, once on every CPU, and not knowing that they are
  * ours now. Until that is over on a CPU, the core keeps counters off during such
- * switches (hwpmu_user_unsettled()).
+ * switches (hwpmu_rdpmc_unsettled()).
  */
 #include <asm/processor-flags.h>
 #include <asm/special_insns.h>
@@ -59,7 +59,7 @@ static void write_times(struct perf_event_mmap_page *page,
 	WRITE_ONCE(page->time_offset, times->offset);
 }
 
-void hwpmu_user_write(struct hwpmu_counter *c, const struct userpage_times *times)
+void hwpmu_rdpmc_write(struct hwpmu_counter *c, const struct userpage_times *times)
 {
 	struct userpage *up = &c->user->userpage;
 	u32 seq;
@@ -77,18 +77,18 @@ void hwpmu_user_write(struct hwpmu_counter *c, const struct userpage_times *time
 	userpage_write_end(up);
 }
 
-void hwpmu_user_overflow(struct hwpmu_counter *c)
+void hwpmu_rdpmc_overflow(struct hwpmu_counter *c)
 {
 	struct userpage *up = &c->user->userpage;
 
 	if (userpage_is_written(up))
-		return; /* hwpmu_user_write() does it again */
+		return; /* hwpmu_rdpmc_write() does it again */
 	userpage_write_begin(up);
 	write_offset(c);
 	userpage_write_end(up);
 }
 
-void hwpmu_user_hide(void)
+void hwpmu_rdpmc_hide(void)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 	u64 left = cpu->used & ~cpu->enabled;
@@ -101,25 +101,25 @@ void hwpmu_user_hide(void)
 	cpu->used &= cpu->enabled;
 }
 
-void hwpmu_user_allow(bool allow)
+void hwpmu_rdpmc_allow(bool allow)
 {
 	lockdep_assert_irqs_disabled();
 	if (allow) {
-		hwpmu_user_hide();
+		hwpmu_rdpmc_hide();
 		cr4_set_bits_irqsoff(X86_CR4_PCE);
 	} else {
 		cr4_clear_bits_irqsoff(X86_CR4_PCE);
 	}
 }
 
-bool hwpmu_user_unsettled(void)
+bool hwpmu_rdpmc_unsettled(void)
 {
 	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
 	return cpu->owned && cpu->unsettled;
 }
 
-void hwpmu_user_settle(void)
+void hwpmu_rdpmc_settle(void)
 {
 	/* perf clears before it gives the right. */
 	if (native_read_cr4() & X86_CR4_PCE)
