@@ -25,7 +25,7 @@ struct task_struct;
  * @tick: what is to be done at times while events are sampled, and
  * @tick_aux: while they trace; each returns true if it is needed again. On that CPU, locked by
  *	pmuctl_cpu_lock().
- * @go_on: an event is about to start that was held or throttled. Owner CPU, its context locked.
+ * @go_on: an event is about to start that was stopped or throttled. Owner CPU, its context locked.
  * @hooks_dropped: the worker has dropped hooks that are not needed. Process, may sleep.
  */
 struct pmuctl_core_ops {

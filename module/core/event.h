@@ -59,7 +59,7 @@ struct pmuctl_tp;
  * @init_timer: a timer of its own ends its periods, which are in ns: prepare it, nobody knows
  *	the event yet. NULL if what it counts does.
  * @set_period: begin another period, of this length.
- * @unhold: it was held, and goes on.
+ * @resume: it was stopped by its overflow, and goes on.
  * @left: what is left of its period.
  */
 struct pmuctl_event_ops {
@@ -83,7 +83,7 @@ struct pmuctl_event_ops {
 
 	void (*init_timer)(struct pmuctl_event *event);
 	void (*set_period)(struct pmuctl_event *event, u64 period);
-	void (*unhold)(struct pmuctl_event *event);
+	void (*resume)(struct pmuctl_event *event);
 	s64 (*left)(const struct pmuctl_event *event);
 };
 

@@ -10,9 +10,9 @@ static void set_period(struct pmuctl_event *event, u64 period)
 	hwpmu_set_period(&event->own.counter, period);
 }
 
-static void unhold(struct pmuctl_event *event)
+static void resume(struct pmuctl_event *event)
 {
-	hwpmu_unhold(&event->own.counter);
+	hwpmu_resume(&event->own.counter);
 }
 
 static s64 left(const struct pmuctl_event *event)
@@ -25,6 +25,6 @@ const struct pmuctl_event_ops pmuctl_hw_event_ops = {
 	.weight = 1,
 	.admit = pmuctl_admit,
 	.set_period = set_period,
-	.unhold = unhold,
+	.resume = resume,
 	.left = left,
 };

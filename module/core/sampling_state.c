@@ -38,6 +38,6 @@ bool pmuctl_sampling_refresh(struct pmuctl_event *event)
 		return false;
 	s->expired = false;
 	if (!s->throttled)
-		event->ops->unhold(event);
+		event->ops->resume(event);
 	return true;
 }

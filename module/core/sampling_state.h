@@ -22,7 +22,7 @@ struct pmuctl_sample_data;
  * @handler: of another module's counter; else NULL. Set before it is enabled for the first time.
  * @freq: samples a second that are wanted; 0: the period is fixed. Changed as the period.
  * @window: the jiffy of the last overflow, in which there were @in_window of @allowed.
- * @throttled: its counter is held until the next tick.
+ * @throttled: its counter is stopped until the next tick.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
  * @left: events that were left of the period at the last tick.
@@ -65,7 +65,7 @@ static inline void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl
 {
 	struct pmuctl_sampling *s = event->sampling;
 
-	if (unlikely(s->throttled || event->own.counter.held))
+	if (unlikely(s->throttled || event->own.counter.stopped))
 		pmuctl_core_ops->go_on(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;

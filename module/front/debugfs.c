@@ -38,7 +38,7 @@ static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 		seq_puts(m, "(off)");
 	if (event->tally->counter.period)
 		seq_printf(m, "/%llu%s", event->tally->counter.period,
-			   event->tally->counter.held ? "(held)" : "");
+			   event->tally->counter.stopped ? "(stopped)" : "");
 }
 
 static void show_group(struct seq_file *m, struct pmuctl_event *leader)

@@ -238,8 +238,8 @@ static void start_placed(struct hwpmu_cpu *cpu,
 		c->prev = hwpmu_regs_read_counter(c->index);
 		hwpmu_arm(c);
 		c->running = true;
-		if (c->held)
-			this_cpu_or(hwpmu_cpu.held, BIT_ULL(c->index));
+		if (c->stopped)
+			this_cpu_or(hwpmu_cpu.stopped, BIT_ULL(c->index));
 		WRITE_ONCE(cpu->active[c->index], c);
 		add |= BIT_ULL(c->index);
 	}
@@ -253,8 +253,8 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 {
 	WRITE_ONCE(cpu->enabled, cpu->enabled & ~mask);
 	barrier(); /* the NMI leaves all of them alone from here on */
-	if (cpu->held & mask)
-		this_cpu_and(hwpmu_cpu.held, ~mask);
+	if (cpu->stopped & mask)
+		this_cpu_and(hwpmu_cpu.stopped, ~mask);
 	apply_enabled(cpu);
 	if (!static_branch_likely(&hwpmu_has_global))
 		hwpmu_noglobal_settle(cpu, mask);
@@ -520,11 +520,11 @@ void hwpmu_set_period(struct hwpmu_counter *c, u64 period)
 		change_end(this_cpu_ptr(&hwpmu_cpu), c);
 }
 
-void hwpmu_unhold(struct hwpmu_counter *c)
+void hwpmu_resume(struct hwpmu_counter *c)
 {
-	c->held = false;
+	c->stopped = false;
 	if (c->running)
-		this_cpu_and(hwpmu_cpu.held, ~BIT_ULL(c->index));
+		this_cpu_and(hwpmu_cpu.stopped, ~BIT_ULL(c->index));
 }
 
 void hwpmu_freeze(void)

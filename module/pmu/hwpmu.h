@@ -42,7 +42,7 @@ struct hwpmu_rdpmc {
  * @period: events from one overflow to the next that the core is told of; 0: it is told
  *	of none. Set by hwpmu_set_period(). As @count.
  * @left: events left until that overflow; not positive if it is due. As @count.
- * @held: its core wants it to stand still although it is @running. As @count.
+ * @stopped: its core wants it to stand still although it is @running. As @count.
  * @of_type: only if CPUs differ: what to program on each type of them, which @config is one
  *	of; nothing is allowed on those that cannot count it. Constant after
  *	hwpmu_counter_init().
@@ -61,7 +61,7 @@ struct hwpmu_counter {
 	u64 prev;
 	u64 period;
 	s64 left;
-	bool held;
+	bool stopped;
 	struct hwpmu_config of_type[HWPMU_MAX_TYPES];
 };
 
@@ -72,7 +72,7 @@ struct hwtrace;
  * struct hwpmu_ops - what the core wants to be told
  * @overflow: @counter, which is running, has counted @period events since the last time,
  *	or more. @regs is what was interrupted. It may change the period. Returns true
- *	if it is to go on; false to hold it until hwpmu_unhold(), or until it is stopped.
+ *	if it is to go on; false: it stands still until hwpmu_resume(), or it is given up.
  *	NMI; all counters of this CPU stand still.
  * @stopped: the PMU of this CPU was given up, or is about to be given back: nothing that is
  *	started counts any more, and nothing can be started; or it has become ours. IRQs off.
@@ -324,12 +324,12 @@ void hwpmu_set_period(struct hwpmu_counter *counter, u64 period);
 s64 hwpmu_left(const struct hwpmu_counter *counter);
 
 /**
- * hwpmu_unhold() - let a counter go on that was held; after hwpmu_commit()
+ * hwpmu_resume() - let a counter go on that is @stopped; after hwpmu_commit()
  * @counter: running on this CPU, or not running at all.
  *
  * Context: as hwpmu_read().
  */
-void hwpmu_unhold(struct hwpmu_counter *counter);
+void hwpmu_resume(struct hwpmu_counter *counter);
 
 /**
  * hwpmu_freeze() - let all counters of this CPU stand still

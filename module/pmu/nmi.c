@@ -104,8 +104,8 @@ void hwpmu_lvtpc_set_nmi(void)
 static void end_period(struct hwpmu_counter *c, struct pt_regs *regs)
 {
 	if (!hwpmu_core_ops->overflow(c, regs)) {
-		c->held = true;
-		this_cpu_or(hwpmu_cpu.held, BIT_ULL(c->index));
+		c->stopped = true;
+		this_cpu_or(hwpmu_cpu.stopped, BIT_ULL(c->index));
 	}
 	c->left += c->period;
 	if (unlikely(c->left <= 0))

@@ -14,7 +14,7 @@
  * struct hwpmu_cpu - the PMU of one CPU
  * @enabled: what the global control register is to be; written before the register, so that
  *	the NMI, which restores the register from it, is never behind.
- * @held: those of @enabled that shall stand still. The NMI may set bits, so it is changed by
+ * @stopped: those of @enabled that shall stand still. The NMI may set bits, so it is changed by
  *	single instructions only.
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @used: counters that may hold something else than 0.
@@ -28,9 +28,9 @@
  * @still: one of these two; else 0.
  * @written: what the global control register was last written to, or is about to be.
  * @stats: what has happened.
- * @counting: without global control: counters whose enable bit is set, or may be. As @held.
+ * @counting: without global control: counters whose enable bit is set, or may be. As @stopped.
  * @seen: those of @active that were being stopped or handed over when an NMI came that has
- *	claimed their overflow. As @held.
+ *	claimed their overflow. As @stopped.
  * @late_nmi_deadline: TSC value until which an NMI may be that of an overflow handled before.
  * @evtsel: what the event-select registers hold; without global control their enable bit
  *	is @counting's.
@@ -41,7 +41,7 @@
  */
 struct hwpmu_cpu {
 	u64 enabled;
-	u64 held;
+	u64 stopped;
 	struct hwpmu_counter *active[HWPMU_MAX_COUNTERS];
 	bool owned;
 	u8 type;
@@ -105,11 +105,11 @@ static inline u64 hwpmu_wanted(const struct hwpmu_cpu *cpu)
 {
 	if (READ_ONCE(cpu->still))
 		return 0;
-	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->held);
+	return READ_ONCE(cpu->enabled) & ~READ_ONCE(cpu->stopped);
 }
 
 /* Write @counters, that were wanted a moment ago, to the global control register; and again, if an
- * NMI holds one meanwhile. Own CPU, IRQs off, or its NMI.
+ * NMI stops one meanwhile. Own CPU, IRQs off, or its NMI.
  */
 static inline void hwpmu_write_enabled(struct hwpmu_cpu *cpu, u64 counters)
 {

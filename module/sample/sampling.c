@@ -279,7 +279,7 @@ static void unthrottle(struct pmuctl_event *event)
 	s->ran = ran_until_now(event);
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
-		event->ops->unhold(event);
+		event->ops->resume(event);
 }
 
 void pmuctl_sampling_go_on(struct pmuctl_event *event)
@@ -288,8 +288,8 @@ void pmuctl_sampling_go_on(struct pmuctl_event *event)
 
 	if (s->throttled && s->window != READ_ONCE(jiffies))
 		unthrottle(event);
-	else if (event->own.counter.held && !s->throttled && !s->expired)
-		event->ops->unhold(event);
+	else if (event->own.counter.stopped && !s->throttled && !s->expired)
+		event->ops->resume(event);
 }
 
 static void tick_group(struct pmuctl_event *leader, bool *again)

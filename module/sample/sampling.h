@@ -47,7 +47,7 @@ void pmuctl_sampling_set_period(struct pmuctl_event *event, u64 value);
 int pmuctl_sampling_check_period(const struct pmuctl_event *event, u64 value,
 				 struct pmuctl_explanation *why);
 
-/* Its counter is about to start, and it was held or throttled: struct pmuctl_core_ops.go_on */
+/* Its counter is about to start, and it was stopped or throttled: struct pmuctl_core_ops.go_on */
 void pmuctl_sampling_go_on(struct pmuctl_event *event);
 
 /**

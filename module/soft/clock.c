@@ -25,7 +25,7 @@ static void start_timer(struct pmuctl_event *event)
 {
 	struct hwpmu_counter *c = &event->own.counter;
 
-	if (c->held)
+	if (c->stopped)
 		return;
 	if (c->left <= 0) /* it was over when the event was stopped */
 		c->left = PMUCTL_CLOCK_PERIOD_MIN;
@@ -87,11 +87,11 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	if (wants_sample(s->event, regs) && pmuctl_soft_enter(&level)) {
 		begin_hit();
 		if (!pmuctl_overflow(c, regs))
-			c->held = true;
+			c->stopped = true;
 		pmuctl_soft_exit_level(level);
 	}
 	c->left = c->period;
-	if (c->held)
+	if (c->stopped)
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(c->period));
 	return HRTIMER_RESTART;
@@ -112,9 +112,9 @@ static void set_period(struct pmuctl_event *event, u64 period)
 		start_clock(event); /* from now on */
 }
 
-static void unhold(struct pmuctl_event *event)
+static void resume(struct pmuctl_event *event)
 {
-	pmuctl_soft_unhold(event);
+	pmuctl_soft_resume(event);
 	if (event->own.counter.running)
 		start_clock(event);
 }
@@ -126,6 +126,6 @@ const struct pmuctl_event_ops pmuctl_soft_clock_ops = {
 	.read = read_clock,
 	.init_timer = init_timer,
 	.set_period = set_period,
-	.unhold = unhold,
+	.resume = resume,
 	.left = pmuctl_soft_left,
 };

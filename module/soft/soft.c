@@ -258,9 +258,9 @@ void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period)
 	event->own.counter.left = period;
 }
 
-void pmuctl_soft_unhold(struct pmuctl_event *event)
+void pmuctl_soft_resume(struct pmuctl_event *event)
 {
-	event->own.counter.held = false;
+	event->own.counter.stopped = false;
 }
 
 s64 pmuctl_soft_left(const struct pmuctl_event *event)

@@ -2,7 +2,7 @@
 /*
  * Software events: those that need no counter of the PMU. They belong to contexts and
  * groups as others do, and their count is in the same place, pmuctl_event.own.counter, whose
- * running, count, period, left and held mean the same. What differs is how they count:
+ * running, count, period, left and stopped mean the same. What differs is how they count:
  *
  *	nothing		there is nothing to count: dummy, and what no x86 does
  *	clocks		the time for which the event is running
@@ -67,13 +67,13 @@ void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp);
 
 /* What all software events do alike: struct pmuctl_event_ops */
 void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period);
-void pmuctl_soft_unhold(struct pmuctl_event *event);
+void pmuctl_soft_resume(struct pmuctl_event *event);
 s64 pmuctl_soft_left(const struct pmuctl_event *event);
 
 #define PMUCTL_SOFT_OPS						\
 	.weight = 1,						\
 	.set_period = pmuctl_soft_set_period,			\
-	.unhold = pmuctl_soft_unhold,				\
+	.resume = pmuctl_soft_resume,				\
 	.left = pmuctl_soft_left
 
 /* ---- What the switch hook tells; IRQs off ---- */

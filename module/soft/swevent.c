@@ -58,7 +58,7 @@ void pmuctl_soft_end_period(struct pmuctl_event *event, struct pt_regs *regs,
 
 	WRITE_ONCE(*told, data);
 	if (!pmuctl_overflow(c, regs))
-		c->held = true;
+		c->stopped = true;
 	WRITE_ONCE(*told, outer); /* of one that an NMI interrupted */
 	c->left += c->period;
 	if (unlikely(c->left <= 0))
@@ -72,7 +72,7 @@ void pmuctl_swevent_add(struct pmuctl_event *event, u64 n, struct pt_regs *regs,
 
 	if (pmuctl_soft_excludes(event, regs))
 		return;
-	if (unlikely(c->held)) {
+	if (unlikely(c->stopped)) {
 		if (event->aux_action)
 			pmuctl_aux_missed(event);
 		return;

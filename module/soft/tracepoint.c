@@ -85,7 +85,7 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 
 	if (filter && !filter_passes(filter, args))
 		return;
-	if (unlikely(c->held)) {
+	if (unlikely(c->stopped)) {
 		if (event->aux_action)
 			pmuctl_aux_missed(event);
 		return;
