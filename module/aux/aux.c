@@ -29,7 +29,7 @@ static const struct pmuctl_aux_driver drivers[] = {
 static unsigned int nr_of_tasks, nr_of_cpus, nr_of_driver[ARRAY_SIZE(drivers)];
 static bool kept_away[ARRAY_SIZE(drivers)];	/* others, from its unit */
 
-#define LET_OTHERS_DELAY	(1 * HZ)
+#define RELEASE_DELAY	(1 * HZ)
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
 {
@@ -310,14 +310,14 @@ static void look_for_others(void *info)
 }
 
 /* Once until they are let: it calls all CPUs. */
-static int keep_others_away(unsigned int i)
+static int reserve(unsigned int i)
 {
 	struct taken taken = { .unit = drivers[i].unit };
 	int err;
 
 	if (kept_away[i])
 		return 0;
-	err = taken.unit->keep_others_away();
+	err = taken.unit->reserve();
 	if (err)
 		return err;
 	on_each_cpu(look_for_others, &taken, 1);
@@ -337,7 +337,7 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	err = keep_others_away(event->aux->driver - drivers);
+	err = reserve(event->aux->driver - drivers);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (err == -EBUSY)
@@ -356,7 +356,7 @@ void pmuctl_aux_pmu_comes(void)
 
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (nr_of_driver[i])
-			keep_others_away(i);
+			reserve(i);
 }
 
 void pmuctl_aux_pmu_has_gone(void)
@@ -364,12 +364,12 @@ void pmuctl_aux_pmu_has_gone(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
-		drivers[i].unit->let_others();
+		drivers[i].unit->release();
 		kept_away[i] = false;
 	}
 }
 
-static void let_others_later(struct work_struct *work)
+static void release_later(struct work_struct *work)
 {
 	mutex_lock(&pmuctl_mutex);
 	cpus_read_lock();
@@ -379,11 +379,11 @@ static void let_others_later(struct work_struct *work)
 	mutex_unlock(&pmuctl_mutex);
 }
 
-static DECLARE_DELAYED_WORK(let_others_work, let_others_later);
+static DECLARE_DELAYED_WORK(release_work, release_later);
 
 void pmuctl_aux_exit(void)
 {
-	cancel_delayed_work_sync(&let_others_work);
+	cancel_delayed_work_sync(&release_work);
 }
 
 /*
@@ -393,7 +393,7 @@ void pmuctl_aux_exit(void)
 static void aux_unadmit(void)
 {
 	if (!nr_of_cpus && !nr_of_tasks)
-		mod_delayed_work(system_wq, &let_others_work, LET_OTHERS_DELAY);
+		mod_delayed_work(system_wq, &release_work, RELEASE_DELAY);
 }
 
 bool pmuctl_aux_cpu_came(int cpu)

@@ -156,7 +156,7 @@ static void look_for_others(void *taken)
 }
 
 /* Who traces past perf has its own area: that is left alone. */
-static int bts_keep_others_away(void)
+static int bts_reserve(void)
 {
 	bool taken = false;
 
@@ -170,7 +170,7 @@ static int bts_keep_others_away(void)
 	return 0;
 }
 
-static void bts_let_others(void)
+static void bts_release(void)
 {
 	if (!bts_is_ours)
 		return;
@@ -344,8 +344,8 @@ const struct hwtrace_unit bts_unit = {
 	.reason = bts_reason,
 	.config = bts_config,
 	.encode = bts_encode,
-	.keep_others_away = bts_keep_others_away,
-	.let_others = bts_let_others,
+	.reserve = bts_reserve,
+	.release = bts_release,
 	.is_taken = bts_is_taken,
 	.alloc = bts_alloc,
 	.free = bts_free,

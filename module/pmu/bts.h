@@ -32,7 +32,7 @@ void bts_init(void);
 
 /*
  * This CPU comes under our control, or goes out of it, while branches may be traced. Own
- * CPU, IRQs off; serialized with hwtrace_unit.keep_others_away by CPU hotplug.
+ * CPU, IRQs off; serialized with hwtrace_unit.reserve by CPU hotplug.
  */
 void bts_cpu_online(void);
 void bts_cpu_offline(void);

@@ -47,11 +47,11 @@ enum hwtrace_start {
  * @reason: why it cannot be used, a constant sentence; NULL if it can. Any context.
  * @config: bits of attr.config that may be set.
  * @encode: fill a trace, which is zero. As pmuctl_aux_init(): 0 or -errno.
- * @keep_others_away: before the first trace; fine if they are already. Process, may sleep, one
- *	at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM; what else
+ * @reserve: keep others away, before the first trace; fine if they are already. Process, may
+ *	sleep, one at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM; what else
  *	kept the kernel's driver from us.
- * @let_others: after the last one, or when none is on and the PMU goes; likewise. Until
- *	@keep_others_away comes again nothing starts.
+ * @release: let them again, after the last one, or when none is on and the PMU goes; likewise. Until
+ *	@reserve comes again nothing starts.
  * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
  *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.
@@ -69,8 +69,8 @@ struct hwtrace_unit {
 	u64 (*config)(void);
 	int (*encode)(struct hwtrace *trace, const struct perf_event_attr *attr,
 		      struct pmuctl_explanation *why);
-	int (*keep_others_away)(void);
-	void (*let_others)(void);
+	int (*reserve)(void);
+	void (*release)(void);
 	bool (*cpu_came)(int cpu);
 	bool (*is_taken)(void);
 	bool (*alloc)(struct hwtrace *trace, const struct auxbuf *buf);

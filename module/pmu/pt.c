@@ -3,7 +3,7 @@
  * The registers of Intel Processor Trace. Sections are of the SDM, Vol. 3C, chapter
  * "Intel Processor Trace".
  *
- * The kernel's own driver is kept away while ours traces (rival.h). Others, hypervisors or
+ * The kernel's own driver is kept away while ours traces (perf_exclusive.h). Others, hypervisors or
  * modules, cannot be: so each start looks whether TraceEn is set by somebody, and leaves
  * the registers alone then.
  *
@@ -28,7 +28,7 @@
 
 #include "pmu/private.h"
 #include "pmu/pt.h"
-#include "pmu/rival.h"
+#include "pmu/perf_exclusive.h"
 
 /* IA32_RTIT_OUTPUT_MASK_PTRS: these bits are always set; the entry follows. */
 #define MASK_LOWER	0x7fULL
@@ -49,7 +49,7 @@ static struct pt_caps the_caps __ro_after_init;
 static const char *no_pt_reason __ro_after_init;
 u64 hwpmu_status_topa __ro_after_init;
 /* pmuctl_mutex of the core */
-static struct rival kernels_driver = { .name = "intel_pt" };
+static struct perf_exclusive kernels_driver = { .name = "intel_pt" };
 /* Others are kept away on all CPUs: else ours must not start. */
 static bool others_kept;
 
@@ -93,7 +93,7 @@ void __init pt_init(void)
 	if (no_pt_reason)
 		return;
 	hwpmu_status_topa = STATUS_TOPA;
-	rival_find(&kernels_driver);
+	perf_exclusive_find(&kernels_driver);
 }
 
 static void refresh(void *unused)
@@ -101,27 +101,27 @@ static void refresh(void *unused)
 	hwpmu_refresh();
 }
 
-static int pt_keep_others_away(void)
+static int pt_reserve(void)
 {
 	int err;
 
-	if (kernels_driver.held)
+	if (kernels_driver.events)
 		return 0;
-	err = rival_keep_away(&kernels_driver);
+	err = perf_exclusive_reserve(&kernels_driver);
 	WRITE_ONCE(others_kept, !err);
 	on_each_cpu(refresh, NULL, 1);
 	return err;
 }
 
-static void pt_let_others(void)
+static void pt_release(void)
 {
 	WRITE_ONCE(others_kept, false);
-	rival_let_go(&kernels_driver);
+	perf_exclusive_release(&kernels_driver);
 }
 
 static bool pt_cpu_came(int cpu)
 {
-	bool kept = rival_cpu_came(&kernels_driver, cpu);
+	bool kept = perf_exclusive_cpu_online(&kernels_driver, cpu);
 
 	smp_call_function_single(cpu, refresh, NULL, 1);
 	return kept;
@@ -373,8 +373,8 @@ const struct hwtrace_unit pt_unit = {
 	.reason = pt_reason,
 	.config = pt_config,
 	.encode = pt_encode,
-	.keep_others_away = pt_keep_others_away,
-	.let_others = pt_let_others,
+	.reserve = pt_reserve,
+	.release = pt_release,
 	.cpu_came = pt_cpu_came,
 	.is_taken = pt_is_taken,
 	.alloc = pt_alloc,

@@ -318,7 +318,7 @@ static void lose_cpu(bool offline)
 	if (offline)
 		bts_cpu_offline();
 	else
-		bts_unit.let_others();
+		bts_unit.release();
 	fail_unless(!is_on() && msr[MSR_IA32_DS_AREA] == FOUND, "not as it was found");
 	rest();
 	begin();
@@ -326,7 +326,7 @@ static void lose_cpu(bool offline)
 	if (offline)
 		bts_cpu_online();
 	else
-		cr_assert_eq(bts_unit.keep_others_away(), 0);
+		cr_assert_eq(bts_unit.reserve(), 0);
 }
 
 static void operate(enum op op)
@@ -367,7 +367,7 @@ static void prepare(void)
 	stored = published = dropped = late = 0;
 	open_for_records = turned_on = pending = full = false;
 	get_memory();
-	cr_assert_eq(bts_unit.keep_others_away(), 0);
+	cr_assert_eq(bts_unit.reserve(), 0);
 	steps = 0;
 	in_nmi = false;
 	busy = true;
@@ -389,7 +389,7 @@ static unsigned int run(void)
 		fail_unless(published == stored, "records that nobody gets");
 	pending = false;
 	bts_unit.free(&trace.base);
-	bts_unit.let_others();
+	bts_unit.release();
 	fail_unless(!bts_cpu.active && !is_on() && msr[MSR_IA32_DS_AREA] == FOUND,
 		    "not as it was found");
 	return steps;

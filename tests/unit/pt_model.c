@@ -18,7 +18,7 @@ static void step(void);
 /* ---- What the file needs of the kernel ---- */
 
 #define PMUCTL_PMU_PRIVATE_H
-#define PMUCTL_PMU_RIVAL_H
+#define PMUCTL_PMU_PERF_EXCLUSIVE_H
 #define __init
 #define __ro_after_init
 #define barrier()			asm volatile("" ::: "memory")
@@ -64,15 +64,15 @@ static u64 msr[8];
 
 static struct { int cpuid_level; } boot_cpu_data;
 
-struct rival {
+struct perf_exclusive {
 	const char *name;
-	void *held;
+	void *events;
 };
 
-static void rival_find(struct rival *rival) { (void)rival; }
-static int rival_keep_away(struct rival *rival) { (void)rival; return 0; }
-static void rival_let_go(struct rival *rival) { (void)rival; }
-static bool rival_cpu_came(struct rival *rival, int cpu) { (void)rival; (void)cpu; return true; }
+static void perf_exclusive_find(struct perf_exclusive *ex) { (void)ex; }
+static int perf_exclusive_reserve(struct perf_exclusive *ex) { (void)ex; return 0; }
+static void perf_exclusive_release(struct perf_exclusive *ex) { (void)ex; }
+static bool perf_exclusive_cpu_online(struct perf_exclusive *ex, int cpu) { (void)ex; (void)cpu; return true; }
 
 static const struct hwpmu_ops {
 	void (*trace)(struct hwtrace *trace);
@@ -202,7 +202,7 @@ static void make(void)
 	hwpmu_core_ops = &ops;
 	trace.ctl = PT_CTL_TOPA | PT_CTL_USER;
 	cr_assert(pt_unit.alloc(&trace.base, &buf));
-	pt_unit.keep_others_away();
+	pt_unit.reserve();
 }
 
 Test(pt_model, two_nmis_in_every_place)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's own drivers of tracing units; rival.h explains it. Process context only.
+ * The kernel's own drivers of tracing units; perf_exclusive.h explains it. Process context only.
  */
 #include <linux/cpu.h>
 #include <linux/cred.h>
@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
-#include "pmu/rival.h"
+#include "pmu/perf_exclusive.h"
 
 /*
  * perf takes an event of a CPU as its opener's, even if it is the kernel's own. But this one
@@ -39,7 +39,7 @@ static struct perf_event *open_idle(u32 type, u64 config, int cpu)
 }
 
 /* perf's drivers are on a bus without a name for modules; each event leads there. */
-void rival_find(struct rival *rival)
+void perf_exclusive_find(struct perf_exclusive *ex)
 {
 	struct perf_event *event;
 	struct device *dev;
@@ -49,11 +49,11 @@ void rival_find(struct rival *rival)
 	if (IS_ERR(event))
 		return;
 	dev = event->pmu->dev ?
-		bus_find_device_by_name(event->pmu->dev->bus, NULL, rival->name) : NULL;
+		bus_find_device_by_name(event->pmu->dev->bus, NULL, ex->name) : NULL;
 	if (dev) {
 		pmu = dev_get_drvdata(dev);
 		if (pmu && pmu->capabilities & PERF_PMU_CAP_EXCLUSIVE)
-			rival->type = pmu->type;
+			ex->type = pmu->type;
 		put_device(dev);
 	}
 	perf_event_release_kernel(event);
@@ -72,55 +72,55 @@ static void let_driver_forget(struct perf_event *event)
 		destroy(event);
 }
 
-static int keep_away_from(struct rival *rival, int cpu)
+static int reserve_cpu(struct perf_exclusive *ex, int cpu)
 {
-	struct perf_event *event = open_idle(rival->type, 0, cpu);
+	struct perf_event *event = open_idle(ex->type, 0, cpu);
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	let_driver_forget(event);
-	rival->held[cpu] = event;
+	ex->events[cpu] = event;
 	return 0;
 }
 
-bool rival_cpu_came(struct rival *rival, int cpu)
+bool perf_exclusive_cpu_online(struct perf_exclusive *ex, int cpu)
 {
-	if (!rival->held)
+	if (!ex->events)
 		return true;
-	if (rival->held[cpu])
-		perf_event_release_kernel(rival->held[cpu]);
-	rival->held[cpu] = NULL;
-	return !keep_away_from(rival, cpu);
+	if (ex->events[cpu])
+		perf_event_release_kernel(ex->events[cpu]);
+	ex->events[cpu] = NULL;
+	return !reserve_cpu(ex, cpu);
 }
 
-int rival_keep_away(struct rival *rival)
+int perf_exclusive_reserve(struct perf_exclusive *ex)
 {
 	int cpu, err = 0;
 
-	if (!rival->type)
+	if (!ex->type)
 		return 0;
-	rival->held = kcalloc(nr_cpu_ids, sizeof(*rival->held), GFP_KERNEL);
-	if (!rival->held)
+	ex->events = kcalloc(nr_cpu_ids, sizeof(*ex->events), GFP_KERNEL);
+	if (!ex->events)
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
-		err = keep_away_from(rival, cpu);
+		err = reserve_cpu(ex, cpu);
 		if (err)
 			break;
 	}
 	if (err)
-		rival_let_go(rival);
+		perf_exclusive_release(ex);
 	return err;
 }
 
-void rival_let_go(struct rival *rival)
+void perf_exclusive_release(struct perf_exclusive *ex)
 {
 	unsigned int cpu;
 
-	if (!rival->held)
+	if (!ex->events)
 		return;
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		if (rival->held[cpu])
-			perf_event_release_kernel(rival->held[cpu]);
-	kfree(rival->held);
-	rival->held = NULL;
+		if (ex->events[cpu])
+			perf_event_release_kernel(ex->events[cpu]);
+	kfree(ex->events);
+	ex->events = NULL;
 }

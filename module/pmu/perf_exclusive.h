@@ -7,48 +7,48 @@
  * if it is never enabled. So for as long as we trace we have one for each CPU. If somebody
  * uses the driver we do not get it, and he is not disturbed.
  */
-#ifndef PMUCTL_PMU_RIVAL_H
-#define PMUCTL_PMU_RIVAL_H
+#ifndef PMUCTL_PMU_PERF_EXCLUSIVE_H
+#define PMUCTL_PMU_PERF_EXCLUSIVE_H
 
 #include <linux/types.h>
 
 struct perf_event;
 
 /**
- * struct rival - a driver of the kernel's
+ * struct perf_exclusive - a driver of the kernel's
  * @name: what it is called in /sys/bus/event_source/devices/.
  * @type: attr.type of its events; 0 if this kernel has no such driver.
- * @held: by CPU number, while it is kept away.
+ * @events: by CPU number, while it is reserved.
  */
-struct rival {
+struct perf_exclusive {
 	const char *name;
 	u32 type;
-	struct perf_event **held;
+	struct perf_event **events;
 };
 
 /* Is it there? Module load. */
-void rival_find(struct rival *rival);
+void perf_exclusive_find(struct perf_exclusive *ex);
 
 /**
- * rival_keep_away() - from now on it traces nothing
- * @rival: is not kept away.
+ * perf_exclusive_reserve() - from now on it traces nothing
+ * @ex: is not reserved.
  *
- * CPUs that come online later are kept from rival_cpu_came() on.
+ * CPUs that come online later are kept from perf_exclusive_cpu_online() on.
  *
  * Context: Process, may sleep; cpus_read_lock held.
  * Return: 0; -EBUSY if somebody uses it; -ENOMEM; another error that perf gives.
  */
-int rival_keep_away(struct rival *rival);
+int perf_exclusive_reserve(struct perf_exclusive *ex);
 
 /*
  * A CPU has come online. What perf had of it has gone when it went, so it has a new event if
  * the driver is kept away. Returns false if that failed, as somebody was faster, who stays: try
  * again.
- * Context: as rival_keep_away().
+ * Context: as perf_exclusive_reserve().
  */
-bool rival_cpu_came(struct rival *rival, int cpu);
+bool perf_exclusive_cpu_online(struct perf_exclusive *ex, int cpu);
 
 /* The reverse; fine if it was not kept away. Process, may sleep. */
-void rival_let_go(struct rival *rival);
+void perf_exclusive_release(struct perf_exclusive *ex);
 
-#endif /* PMUCTL_PMU_RIVAL_H */
+#endif /* PMUCTL_PMU_PERF_EXCLUSIVE_H */
