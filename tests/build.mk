@@ -134,14 +134,14 @@ include tests/vm/kmod/build.mk
 # Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries, with what each
 # is made of, its libraries, and the length of its inputs. FUZZERS="perffile" runs one of
 # them; FUZZ_SECONDS for each, or FUZZ_RUNS if that comes first.
-FUZZERS		?= place ring filter perffile perffile_report
+FUZZERS		?= assign ring filter perffile perffile_report
 FUZZ_CC		?= clang
 FUZZ_SECONDS	?= 60
 FUZZ_RUNS	?= -1
 FUZZ_DIR	:= $(O)/tests/fuzz
 
-place_sources		:= module/pmu/place.c
-place_length		:= 42
+assign_sources		:= module/pmu/assign.c
+assign_length		:= 42
 ring_sources		:= module/ringbuf/ring.c
 ring_length		:= 400
 filter_sources		:= module/soft/filter.c module/explain/explain.c

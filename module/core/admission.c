@@ -17,7 +17,7 @@
 #include <linux/module.h>
 
 #include "core/admission.h"
-#include "pmu/place.h"
+#include "pmu/assign.h"
 
 static bool overcommit = true;
 module_param(overcommit, bool, 0644);
@@ -181,7 +181,7 @@ static bool demand_fits(const struct counter_demand *demand)
 	if (each_has_enough(demand))
 		return true;
 	memset(index, -1, sizeof(index));
-	return hwpmu_place(demand->allowed, demand->n, index);
+	return hwpmu_assign(demand->allowed, demand->n, index);
 }
 
 /**

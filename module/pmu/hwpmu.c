@@ -32,7 +32,7 @@
 #include <linux/smp.h>
 
 #include "explain/explain.h"
-#include "pmu/place.h"
+#include "pmu/assign.h"
 #include "pmu/private.h"
 
 DEFINE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
@@ -272,8 +272,8 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
  * Choose free counters without moving what runs: the one each was on last, else the
  * last allowed one, which keeps general counters free for those that need them.
  */
-static bool place_among_free(const struct hwpmu_cpu *cpu,
-			     struct hwpmu_counter *const *counters,
+static bool assign_free(const struct hwpmu_cpu *cpu,
+			struct hwpmu_counter *const *counters,
 			     unsigned int n)
 {
 	u64 free = hwpmu_the_caps.counters & ~cpu->enabled;
@@ -311,8 +311,8 @@ static bool may_move_apart(const struct hwpmu_cpu *cpu,
  * Place all anew, moving what runs where it must be. Nothing changes if they do not
  * fit. Rare: only when the simple way fails.
  */
-static noinline bool place_all(struct hwpmu_cpu *cpu,
-			       struct hwpmu_counter *const *counters,
+static noinline bool assign_all(struct hwpmu_cpu *cpu,
+				struct hwpmu_counter *const *counters,
 			       unsigned int n)
 {
 	struct hwpmu_counter *all[HWPMU_MAX_COUNTERS];
@@ -332,7 +332,7 @@ static noinline bool place_all(struct hwpmu_cpu *cpu,
 		allowed[i] = all[i]->usable;
 		index[i] = all[i]->index;
 	}
-	if (!hwpmu_place(allowed, running + n, index))
+	if (!hwpmu_assign(allowed, running + n, index))
 		return false;
 
 	stop_mask(cpu, cpu->enabled);
@@ -351,7 +351,7 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 		return true;
 	if (!cpu->owned || READ_ONCE(cpu->stuck))
 		return false;
-	if (!place_among_free(cpu, counters, n) && !place_all(cpu, counters, n))
+	if (!assign_free(cpu, counters, n) && !assign_all(cpu, counters, n))
 		return false;
 	start_placed(cpu, counters, n);
 	return true;
@@ -412,7 +412,7 @@ static noinline void fold_seen(struct hwpmu_cpu *cpu)
 
 /* Without a status the NMI must find the overflow where it is: let none happen. */
 static noinline void noglobal_hand_over_begin(struct hwpmu_cpu *cpu,
-					  struct hwpmu_counter *const *from, unsigned int n)
+					      struct hwpmu_counter *const *from, unsigned int n)
 {
 	u64 mask = 0;
 

@@ -360,7 +360,7 @@ void hwpmu_rdpmc_attach(struct hwpmu_counter *counter, struct hwpmu_rdpmc *user)
  * Context: as hwpmu_read(), IRQs off.
  */
 void hwpmu_rdpmc_write(struct hwpmu_counter *counter,
-		      const struct userpage_times *times);
+		       const struct userpage_times *times);
 
 /**
  * hwpmu_rdpmc_hide() - clear the counters of this CPU that nobody uses now

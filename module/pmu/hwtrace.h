@@ -48,10 +48,10 @@ enum hwtrace_start {
  * @config: bits of attr.config that may be set.
  * @encode: fill a trace, which is zero. As pmuctl_aux_init(): 0 or -errno.
  * @reserve: keep others away, before the first trace; fine if they are already. Process, may
- *	sleep, one at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM; what else
- *	kept the kernel's driver from us.
- * @release: let them again, after the last one, or when none is on and the PMU goes; likewise. Until
- *	@reserve comes again nothing starts.
+ *	sleep, one at a time, cpus_read_lock held. Returns 0; -EBUSY: somebody traces; -ENOMEM;
+ *	what else kept the kernel's driver from us.
+ * @release: let them again, after the last one, or when none is on and the PMU goes; likewise.
+ *	Until @reserve comes again nothing starts.
  * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
  *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.

@@ -26,9 +26,9 @@
 #include <asm/io.h>
 #include <asm/msr.h>
 
+#include "pmu/perf_exclusive.h"
 #include "pmu/private.h"
 #include "pmu/pt.h"
-#include "pmu/perf_exclusive.h"
 
 /* IA32_RTIT_OUTPUT_MASK_PTRS: these bits are always set; the entry follows. */
 #define MASK_LOWER	0x7fULL

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/place.c */
+/* sources: module/pmu/assign.c */
 /*
  * Placement against brute force: over all small cases, and over many random larger
- * ones, hwpmu_place() finds a placement exactly when one exists, the placement is
+ * ones, hwpmu_assign() finds a placement exactly when one exists, the placement is
  * valid, and events that can stay where they are stay there.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "pmu/place.h"
+#include "pmu/assign.h"
 
 /* Try everything: is there a placement of event @e and those after it? */
 static bool exists(const u64 *allowed, unsigned int n, unsigned int e, u64 used)
@@ -41,7 +41,7 @@ static void assert_valid(const u64 *allowed, unsigned int n, const s8 *index)
 
 static void check(const u64 *allowed, unsigned int n, s8 *index)
 {
-	bool placed = hwpmu_place(allowed, n, index);
+	bool placed = hwpmu_assign(allowed, n, index);
 
 	cr_assert_eq(placed, exists(allowed, n, 0, 0),
 		     "n %u, allowed[0] %llx: placed %d", n, allowed[0], placed);
@@ -50,7 +50,7 @@ static void check(const u64 *allowed, unsigned int n, s8 *index)
 }
 
 /* All sets of up to 4 events on 4 counters: 15^4 cases, from every kind of wish */
-Test(place, agrees_with_brute_force_on_all_small_cases)
+Test(assign, agrees_with_brute_force_on_all_small_cases)
 {
 	u64 allowed[4];
 	s8 index[4];
@@ -72,7 +72,7 @@ Test(place, agrees_with_brute_force_on_all_small_cases)
 	}
 }
 
-Test(place, agrees_with_brute_force_on_random_cases)
+Test(assign, agrees_with_brute_force_on_random_cases)
 {
 	u64 allowed[9];
 	s8 index[9];
@@ -94,28 +94,28 @@ Test(place, agrees_with_brute_force_on_random_cases)
 	}
 }
 
-Test(place, keeps_what_is_placed)
+Test(assign, keeps_what_is_placed)
 {
 	const u64 allowed[] = { 0xf, 0xf, 0xf, 0xf };
 	s8 index[] = { 3, 1, -1, -1 };
 
-	cr_assert(hwpmu_place(allowed, 4, index));
+	cr_assert(hwpmu_assign(allowed, 4, index));
 	cr_assert_eq(index[0], 3);
 	cr_assert_eq(index[1], 1);
 }
 
-Test(place, moves_what_must_move)
+Test(assign, moves_what_must_move)
 {
 	/* The first sits on the only counter of the second. */
 	const u64 allowed[] = { 0x3, 0x1 };
 	s8 index[] = { 0, -1 };
 
-	cr_assert(hwpmu_place(allowed, 2, index));
+	cr_assert(hwpmu_assign(allowed, 2, index));
 	cr_assert_eq(index[0], 1);
 	cr_assert_eq(index[1], 0);
 }
 
-Test(place, moves_along_the_longest_path)
+Test(assign, moves_along_the_longest_path)
 {
 	/* Event e can use counters e and e + 1; the last comes for counter 0 alone. */
 	u64 allowed[HWPMU_MAX_COUNTERS];
@@ -128,13 +128,13 @@ Test(place, moves_along_the_longest_path)
 	}
 	allowed[last] = 1;
 	index[last] = -1;
-	cr_assert(hwpmu_place(allowed, HWPMU_MAX_COUNTERS, index));
+	cr_assert(hwpmu_assign(allowed, HWPMU_MAX_COUNTERS, index));
 	assert_valid(allowed, HWPMU_MAX_COUNTERS, index);
 	cr_assert_eq(index[last], 0);
 	cr_assert_eq(index[0], 1);
 }
 
-Test(place, refuses_one_too_many)
+Test(assign, refuses_one_too_many)
 {
 	u64 allowed[HWPMU_MAX_COUNTERS];
 	s8 index[HWPMU_MAX_COUNTERS];
@@ -144,11 +144,11 @@ Test(place, refuses_one_too_many)
 		allowed[e] = 0x700000000 | (e < 4 ? 0xf : 0);
 		index[e] = -1;
 	}
-	cr_assert(hwpmu_place(allowed, 7, index));
-	cr_assert_not(hwpmu_place(allowed, 8, index));
+	cr_assert(hwpmu_assign(allowed, 7, index));
+	cr_assert_not(hwpmu_assign(allowed, 8, index));
 }
 
-Test(place, places_nothing_at_once)
+Test(assign, places_nothing_at_once)
 {
-	cr_assert(hwpmu_place(NULL, 0, NULL));
+	cr_assert(hwpmu_assign(NULL, 0, NULL));
 }

@@ -5,7 +5,7 @@
  * first, so it moves as few placed events as possible. Pure logic: compiles in
  * user space too.
  */
-#include "pmu/place.h"
+#include "pmu/assign.h"
 
 #define NOBODY	(-1)
 
@@ -55,7 +55,7 @@ static bool augment(struct matching *m, unsigned int root)
 	return false;
 }
 
-bool hwpmu_place(const u64 *allowed, unsigned int n, s8 *index)
+bool hwpmu_assign(const u64 *allowed, unsigned int n, s8 *index)
 {
 	struct matching m = { .allowed = allowed, .index = index };
 	unsigned int e;

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "pmu/place.h"
+#include "pmu/assign.h"
 
 #define EVENTS_MAX	14	/* 2^14 sets are looked at */
 
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (index[e] >= HWPMU_MAX_COUNTERS)
 			index[e] = -1;
 	}
-	if (hwpmu_place(allowed, n, index)) {
+	if (hwpmu_assign(allowed, n, index)) {
 		if (!is_valid(allowed, n, index))
 			abort();
 	} else if (hall(allowed, n)) {

@@ -3,14 +3,14 @@
  * Placement: which event goes on which counter, if each can use only some of
  * them. Pure logic: compiles in user space too.
  */
-#ifndef PMUCTL_PMU_PLACE_H
-#define PMUCTL_PMU_PLACE_H
+#ifndef PMUCTL_PMU_ASSIGN_H
+#define PMUCTL_PMU_ASSIGN_H
 
 #include "compat/pure.h"
 #include "pmu/cpuid.h"
 
 /**
- * hwpmu_place() - find a counter for each of @n events
+ * hwpmu_assign() - find a counter for each of @n events
  * @allowed: for each event, the counters that it can use, one bit each.
  * @n: number of events, at most HWPMU_MAX_COUNTERS.
  * @index: in: the counter that an event would like to keep, or -1; out: its
@@ -23,6 +23,6 @@
  * Context: Any.
  * Return: true if all have been placed.
  */
-bool hwpmu_place(const u64 *allowed, unsigned int n, s8 *index);
+bool hwpmu_assign(const u64 *allowed, unsigned int n, s8 *index);
 
-#endif /* PMUCTL_PMU_PLACE_H */
+#endif /* PMUCTL_PMU_ASSIGN_H */
