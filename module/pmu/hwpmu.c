@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters on the PMU of a CPU: start, stop, read, and finding out at load what the
- * PMU is. Ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch]; and
- * each.c has what PMUs without global control need.
+ * Counters on the PMU of a CPU: start, stop, read. What the PMU is is found out in init.c,
+ * ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch]; and noglobal.c has what
+ * PMUs without global control need.
  *
  * The PMU is programmed by differences. A counter that is stopped stays programmed
  * and keeps its raw value; if the same event comes back to it, one write of
@@ -26,19 +26,11 @@
  * tasks may take turns for so long without anybody reading them: so the NMI leaves a note
  * (@seen), and what it has left undone is done at the end.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/module.h>
-#include <linux/smp.h>
 
 #include "explain/explain.h"
 #include "pmu/assign.h"
 #include "pmu/private.h"
-
-DEFINE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
-struct hwpmu_caps hwpmu_the_caps __ro_after_init;
-const struct hwpmu_ops *hwpmu_core_ops __ro_after_init;
-static const char *hwpmu_no_pmu_reason __ro_after_init;
 
 /* Below this the NMI handler would interrupt itself into a standstill. */
 #define HEADROOM_MIN	200
@@ -48,54 +40,6 @@ module_param_named(counter_headroom, hwpmu_headroom, uint, 0600);
 MODULE_PARM_DESC(counter_headroom,
 		 "For tests: events until a hardware counter overflows; 0 (default) is as far as it goes");
 
-const struct hwpmu_caps *hwpmu_caps(void)
-{
-	return &hwpmu_the_caps;
-}
-
-const char *hwpmu_reason(void)
-{
-	return hwpmu_no_pmu_reason;
-}
-
-int __init hwpmu_init(const struct hwpmu_ops *ops)
-{
-	struct hwpmu_cpuid id;
-	int err;
-
-	hwpmu_core_ops = ops;
-	migrate_disable(); /* CPUs may differ */
-	hwpmu_read_cpuid(&id);
-	hwpmu_no_pmu_reason = hwpmu_cpuid_decode(&id, &hwpmu_the_caps);
-	if (!hwpmu_no_pmu_reason && !hwpmu_regs_init(&hwpmu_the_caps)) {
-		memset(&hwpmu_the_caps, 0, sizeof(hwpmu_the_caps));
-		hwpmu_no_pmu_reason = PMUCTL_NO_PMU_MSR;
-	}
-	migrate_enable();
-	if (hwpmu_no_pmu_reason) {
-		pr_info("no hardware events: %s\n", hwpmu_no_pmu_reason);
-		return 0;
-	}
-	if (hwpmu_the_caps.core_type)
-		hwpmu_hybrid_init();
-
-	err = hwpmu_owner_init();
-	if (err)
-		return err;
-	err = hwpmu_nmi_init();
-	if (err)
-		hwpmu_owner_exit();
-	return err;
-}
-
-void hwpmu_exit(void)
-{
-	if (hwpmu_no_pmu_reason)
-		return;
-	hwpmu_nmi_exit();
-	hwpmu_owner_exit();
-}
-
 int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why)
@@ -104,9 +48,8 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 
 	memset(counter, 0, sizeof(*counter));
 	counter->index = -1;
-	if (hwpmu_no_pmu_reason)
-		return pmuctl_refuse(why, NO_PMU, "attr.type",
-				     hwpmu_no_pmu_reason);
+	if (hwpmu_reason())
+		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
 	if (static_branch_unlikely(&hwpmu_is_hybrid))
 		err = hwpmu_hybrid_encode(counter, attr, why);
 	else

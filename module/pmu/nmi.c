@@ -21,7 +21,6 @@
 
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
-#include <linux/module.h>
 #include <linux/nmi.h>
 #include <linux/workqueue.h>
 
@@ -36,11 +35,6 @@
 #define NMI_NAME	"pmuctl"
 /* Overflows in a row, without leaving the handler, that are surely not real */
 #define LOOPS_MAX	64
-
-static unsigned int late_nmi_ms = 100;
-module_param(late_nmi_ms, uint, 0644);
-MODULE_PARM_DESC(late_nmi_ms,
-		 "AMD: milliseconds after an overflow in which an NMI without one is taken for ours (default 100)");
 
 /* ---- A PMU whose overflows do not end ---- */
 
@@ -95,11 +89,6 @@ static void retry(struct work_struct *work)
 
 /* ---- The NMI ---- */
 
-void hwpmu_lvtpc_set_nmi(void)
-{
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
-}
-
 /* A period is over. What was counted beyond its end belongs to the next ones. */
 static void end_period(struct hwpmu_counter *c, struct pt_regs *regs)
 {
@@ -146,13 +135,6 @@ static void acknowledge(u64 status)
 {
 	if (static_branch_likely(&hwpmu_has_global))
 		hwpmu_regs_ack_status(status);
-}
-
-void hwpmu_expect_late_nmi(void)
-{
-	if (hwpmu_the_caps.vendor == HWPMU_VENDOR_AMD)
-		this_cpu_write(hwpmu_cpu.late_nmi_deadline,
-			       rdtsc() + (u64)READ_ONCE(late_nmi_ms) * tsc_khz);
 }
 
 /* Nothing has overflowed: has something, not long ago? */

@@ -7,6 +7,9 @@
 
 #include <linux/percpu.h>
 
+#include <asm/apic.h>
+#include <asm/tsc.h>
+
 #include "pmu/hwpmu.h"
 #include "pmu/regs.h"
 
@@ -72,11 +75,15 @@ DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 /* Constant after hwpmu_init() */
 extern struct hwpmu_caps hwpmu_the_caps;
 extern const struct hwpmu_ops *hwpmu_core_ops;
+extern const char *hwpmu_no_pmu_reason; /* what hwpmu_reason() returns */
 /* The bit of IA32_PERF_GLOBAL_STATUS for Processor Trace; 0 if it is not there */
 extern u64 hwpmu_status_topa;
 
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */
 extern unsigned int hwpmu_headroom;
+
+/* How long an NMI without an overflow may be a late one, in ms; a parameter */
+extern unsigned int hwpmu_late_nmi_ms;
 
 /* noglobal.c: for PMUs that start, stop and look at each counter by itself */
 
@@ -182,10 +189,20 @@ static inline const struct hwpmu_caps *hwpmu_caps_here(void)
 /* nmi.c */
 int hwpmu_nmi_init(void);
 void hwpmu_nmi_exit(void);
-void hwpmu_lvtpc_set_nmi(void);
+
+/* Have overflows raise an NMI on this CPU. IRQs off, or an NMI. */
+static inline void hwpmu_lvtpc_set_nmi(void)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
 
 /* An overflow has been handled, whose NMI may still be on its way. Own CPU, NMI-safe. */
-void hwpmu_expect_late_nmi(void);
+static inline void hwpmu_expect_late_nmi(void)
+{
+	if (hwpmu_the_caps.vendor == HWPMU_VENDOR_AMD)
+		this_cpu_write(hwpmu_cpu.late_nmi_deadline,
+			       rdtsc() + (u64)READ_ONCE(hwpmu_late_nmi_ms) * tsc_khz);
+}
 
 /* owner.c */
 
