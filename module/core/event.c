@@ -102,6 +102,7 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 	child->exclude_idle = from->exclude_idle;
 	child->remove_on_exec = from->remove_on_exec;
 	child->inherit_stat = from->inherit_stat;
+	child->tells_switches = from->tells_switches;
 	child->exclusive = from->exclusive;
 	child->class = from->class;
 	child->leader = child;

@@ -202,6 +202,7 @@ struct pmuctl_inherit {
  * @inherit_stat: of its children a record tells what each has counted.
  * @claims: while it is open the PMU is ours; see event/claim.c.
  * @unlimited: there may be any number of them; see pmuctl_admit_number().
+ * @tells_switches: it writes records at each.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.
  * @missed: what its hooks had missed before it was opened; see hook.h.
@@ -253,8 +254,9 @@ struct pmuctl_event {
 	bool remove_on_exec;
 	bool inherit_stat;
 	bool exclusive;
-	bool claims;
-	bool unlimited;
+	bool claims : 1;
+	bool unlimited : 1;
+	bool tells_switches;
 	enum pmuctl_class class;
 	int cpu;
 	u64 missed;
@@ -367,10 +369,12 @@ static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
 /* What it counts as where the number of events is limited. Any context. */
 static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
 {
-	return event->sampling ? event->ops->weight : 1;
+	return (event->sampling ? event->ops->weight : 1) + event->tells_switches;
 }
 
-/* Most of them: a clock that samples starts and stops a timer of its own at a switch. */
+/* Most of them: a clock that samples starts and stops a timer of its own at a switch. What tells of
+ * switches, with two records at each, counts as one more.
+ */
 #define PMUCTL_WEIGHT_CLOCK	4
 
 /* Walk the event alone, or all of its group; ctx->lock is held. */

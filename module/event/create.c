@@ -272,6 +272,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->exclude_idle = attr->exclude_idle;
 	event->remove_on_exec = attr->remove_on_exec;
 	event->inherit_stat = attr->inherit_stat;
+	event->tells_switches = attr->context_switch;
 	event->exclusive = attr->exclusive;
 	event->class = attr->pinned ? PMUCTL_PINNED : PMUCTL_FLEXIBLE;
 	event->leader = event;

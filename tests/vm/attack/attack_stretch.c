@@ -20,6 +20,7 @@
 #define CPU		0
 #define TRIES		5
 #define CLOCK_WEIGHT	4
+#define SWITCH_WEIGHT	2
 
 #define TASKS		1000
 #define GROUP		20
@@ -449,6 +450,37 @@ Test(attack_stretch, groups_that_all_members_tell_of_at_an_exit)
 {
 	check_stretch("records of groups", (struct attack){ prepare_told_groups, work_fork,
 		      PER_CONTEXT_DEFAULT }, STRETCH_MAX);
+}
+
+/* ---- Many events that are told of all that happens to their task ---- */
+
+static pid_t prepare_told(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+	struct ring ring;
+	int first;
+
+	attr.comm = 1;
+	attr.task = 1;
+	attr.mmap2 = 1;
+	attr.mmap = 1;
+	attr.context_switch = 1;
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	first = event_try(&attr, 0, -1);
+	die_if(first < 0, "open");
+	die_if(ring_try_map(&ring, first, RING_PAGES, PROT_READ), "mmap");
+	while (--n)
+		die_if(event_try_in_group(&attr, 0, -1, first,
+					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+	return getpid();
+}
+
+Test(attack_stretch, told_forks_and_switches)
+{
+	check_stretch("told forks and switches", (struct attack){ prepare_told, work_fork,
+		      PER_CONTEXT_DEFAULT / SWITCH_WEIGHT }, STRETCH_MAX);
 }
 
 /* ---- Many events that write to one buffer ---- */
