@@ -8,11 +8,16 @@
 /* libs: -lelf */
 #define _GNU_SOURCE
 #include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -212,6 +217,118 @@ static int find_id(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
+/* Of a file whose device and inode nobody knows */
+static int add(struct dsos *dsos, const char *path)
+{
+	const struct dso_mapping mapping = { .path = path, .pid = getpid() };
+	struct dso_build_id own;
+
+	return dsos_add(dsos, &mapping, &own);
+}
+
+/* As the kernel tells of the file @now that is mapped at @at, and is called @path */
+static struct dso_mapping mapping_of(const char *path, const char *now, void *at, size_t size)
+{
+	struct stat about;
+
+	cr_assert_eq(stat(now, &about), 0);
+	return (struct dso_mapping){
+		path, at ? getpid() : 0, (uint64_t)(uintptr_t)at, size,
+		major(about.st_dev), minor(about.st_dev), about.st_ino,
+	};
+}
+
+/* The build id that the list has for @path; size 0 if it has none */
+static struct own_id listed(struct dsos *dsos, const char *path)
+{
+	struct perfdata_buffer buffer = { .size = 0 };
+	struct own_id id = { .size = 0 };
+
+	dsos_put(dsos, &buffer);
+	for (size_t at = 0; at < buffer.size;) {
+		const struct perf_event_header *entry = (const void *)(buffer.bytes + at);
+
+		if (entry->misc & PERF_RECORD_MISC_USER &&
+		    !strcmp((const char *)entry + 36, path)) {
+			cr_assert_eq(id.size, 0, "it is there once");
+			id.size = PERFFILE_BUILD_ID_MAX;
+			memcpy(id.bytes, (const char *)entry + 12, id.size);
+		}
+		at += entry->size;
+	}
+	perfdata_buffer_free(&buffer);
+	return id;
+}
+
+/* This program is mapped, then another one takes its name, as an update does it. */
+Test(perfdata_write_tasks, files_that_were_replaced)
+{
+	const struct dso_build_id nobody = { .size = PERFFILE_BUILD_ID_MAX };
+	char dir[] = "/tmp/perfdata-XXXXXX", path[64], kept[64], command[512];
+	struct own_id own = { .size = 0 }, id;
+	struct dso_mapping here, gone, other;
+	struct dsos *dsos = dsos_new();
+	struct dso_build_id told;
+	void *at;
+	int fd;
+
+	dl_iterate_phdr(find_id, &own);
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/program", dir);
+	snprintf(kept, sizeof(kept), "%s/kept", dir);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s && ln %s %s", getpid(), path,
+		 path, kept);
+	cr_assert_eq(system(command), 0);
+	fd = open(path, O_RDONLY);
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	cr_assert_neq(at, MAP_FAILED);
+	close(fd);
+	here = mapping_of(path, kept, at, 4096);
+	gone = mapping_of(path, kept, NULL, 4096);
+	snprintf(command, sizeof(command), "cp /bin/true %s/new && mv %s/new %s", dir, dir, path);
+	cr_assert_eq(system(command), 0);
+	other = mapping_of(path, path, NULL, 4096);
+
+	/* Its task is gone: only the other one is there. That one is not taken for it. */
+	cr_assert_eq(dsos_add(dsos, &gone, &told), 1);
+	cr_assert_arr_eq(&told, &nobody, sizeof(told));
+	cr_assert_eq(listed(dsos, path).size, 0);
+	/* The other one is mapped, too. */
+	cr_assert_eq(dsos_add(dsos, &other, &told), 1);
+	cr_assert_eq(told.size, PERFFILE_BUILD_ID_MAX);
+	cr_assert_arr_neq(told.bytes, nobody.bytes, told.size);
+	cr_assert_arr_neq(told.bytes, own.bytes, told.size);
+	cr_assert_eq(listed(dsos, path).size, 0, "the path is not its alone");
+	dsos_free(dsos);
+
+	/* The first one has the path. */
+	dsos = dsos_new();
+	cr_assert_eq(dsos_add(dsos, &other, &told), 0);
+	cr_assert_eq(dsos_add(dsos, &other, &told), 0);
+	cr_assert_eq(dsos_add(dsos, &gone, &told), 1);
+	cr_assert_arr_eq(&told, &nobody, sizeof(told));
+	id = listed(dsos, path);
+	cr_assert_eq(id.size, PERFFILE_BUILD_ID_MAX);
+	cr_assert_arr_neq(id.bytes, own.bytes, id.size);
+	dsos_free(dsos);
+
+	/* Who may open what is mapped finds the right one. */
+	snprintf(command, sizeof(command), "/proc/self/map_files/%" PRIx64 "-%" PRIx64, here.start,
+		 here.start + here.size);
+	fd = open(command, O_RDONLY);
+	dsos = dsos_new();
+	cr_assert_eq(dsos_add(dsos, &here, &told), fd < 0);
+	id = listed(dsos, path);
+	cr_assert_eq(id.size, fd < 0 ? 0 : PERFFILE_BUILD_ID_MAX);
+	cr_assert_arr_eq(id.bytes, own.bytes, id.size);
+	if (fd >= 0)
+		close(fd);
+	dsos_free(dsos);
+	munmap(at, 4096);
+	snprintf(command, sizeof(command), "rm -rf -- %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
 Test(perfdata_write_tasks, files_have_their_build_ids)
 {
 	struct perfdata_buffer buffer = { .size = 0 };
@@ -223,14 +340,14 @@ Test(perfdata_write_tasks, files_have_their_build_ids)
 	dl_iterate_phdr(find_id, &own);
 	cr_assert_eq(own.size, PERFFILE_BUILD_ID_MAX);
 	cr_assert_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-	cr_assert_eq(dsos_add(dsos, self), 0);
-	cr_assert_eq(dsos_add(dsos, self), 0, "it is there once");
+	cr_assert_eq(add(dsos, self), 0);
+	cr_assert_eq(add(dsos, self), 0, "it is there once");
 	/* What is no program is left out, whatever it is. */
-	cr_assert_eq(dsos_add(dsos, "/dev/null"), 0);
-	cr_assert_eq(dsos_add(dsos, "/etc/passwd"), 0);
-	cr_assert_eq(dsos_add(dsos, "/nonexistent"), 0);
-	cr_assert_eq(dsos_add(dsos, "[vdso]"), 0);
-	cr_assert_eq(dsos_add(dsos, "//anon"), 0);
+	cr_assert_eq(add(dsos, "/dev/null"), 0);
+	cr_assert_eq(add(dsos, "/etc/passwd"), 0);
+	cr_assert_eq(add(dsos, "/nonexistent"), 0);
+	cr_assert_eq(add(dsos, "[vdso]"), 0);
+	cr_assert_eq(add(dsos, "//anon"), 0);
 	dsos_put(dsos, &buffer);
 	for (size_t at = 0; at < buffer.size;) {
 		const struct perf_event_header *entry =

@@ -127,6 +127,37 @@ Test(perffile_tasks, a_child_has_its_parents_map_until_it_changes_it)
 	finish(&story);
 }
 
+static const struct binary *binary_at(struct story *story, int32_t pid, uint64_t ip)
+{
+	struct place place;
+
+	tasks_place(story->tasks, tasks_thread(story->tasks, pid, pid), PERF_RECORD_MISC_USER,
+		    ip, false, &place);
+	return place.binary;
+}
+
+/* A container's, which tells its build id, and ours, whose path does */
+Test(perffile_tasks, files_with_one_path_and_two_build_ids)
+{
+	static const uint8_t one[20] = { 1 }, two[20] = { 2 };
+	struct story story = begin();
+
+	build_mmap(&story.build, 5, 0x1000, 0x1000, 0, "/lib/c", NULL, &none);
+	build_mmap(&story.build, 6, 0x1000, 0x1000, 0, "/lib/c", one, &none);
+	build_mmap(&story.build, 7, 0x1000, 0x1000, 0, "/lib/c", NULL, &none);
+	build_mmap(&story.build, 8, 0x1000, 0x1000, 0, "/lib/c", two, &none);
+	build_mmap(&story.build, 9, 0x1000, 0x1000, 0, "/lib/c", NULL, &none);
+	build_mmap(&story.build, 9, 0x1000, 0x1000, 0, "/lib/c", one, &none);
+	cr_assert_eq(take(&story), 0);
+	cr_assert_eq(binary_at(&story, 5, 0x1000)->build_id_size, 0);
+	cr_assert_eq(binary_at(&story, 7, 0x1000), binary_at(&story, 5, 0x1000));
+	cr_assert_eq(binary_at(&story, 6, 0x1000)->build_id[0], 1);
+	cr_assert_eq(binary_at(&story, 8, 0x1000)->build_id[0], 2);
+	cr_assert_eq(binary_at(&story, 9, 0x1000), binary_at(&story, 6, 0x1000),
+		     "what comes last is true");
+	finish(&story);
+}
+
 Test(perffile_tasks, exec_begins_anew)
 {
 	struct story story = begin();

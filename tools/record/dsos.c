@@ -3,41 +3,92 @@
  * The files that the recorded programs were made of, and their build ids: by those, who
  * reads the recording later and elsewhere knows the same file again. The kernel and its
  * modules tell theirs through sysfs.
+ *
+ * A path means one file to a task in a container and another one to us, and a file may be
+ * replaced while its program runs on. So a file is looked for where its task has it, as
+ * soon as it is told of, and must be the one that is mapped: device and inode tell.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <libelf.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "record.h"
 
 /**
- * struct dsos - a set of paths
- * @root: of tsearch().
+ * struct dso - a file
+ * @mapping: its path, device and inode; the rest is of the first task that mapped it.
+ * @id: its build id; the size is 0 if it has none.
+ * @is_other: it was not found, but another file with its path.
+ * @speaks_for_path: it is the first one with this path, and the one that is meant by it
+ *	where only a path is told.
+ */
+struct dso {
+	struct dso_mapping mapping;
+	struct dso_build_id id;
+	bool is_other;
+	bool speaks_for_path;
+};
+
+/**
+ * struct dsos - a set of files
+ * @files: all of them: a tree of tsearch().
+ * @paths: the first one with each path: likewise.
  */
 struct dsos {
-	void *root;
+	void *files;
+	void *paths;
 };
 
-struct build_id {
-	unsigned char bytes[PERFFILE_BUILD_ID_MAX];
-	size_t size;
-};
-
-static int path_compare(const void *a, const void *b)
+static int path_compare(const void *left, const void *right)
 {
-	return strcmp(a, b);
+	const struct dso *a = left, *b = right;
+
+	return strcmp(a->mapping.path, b->mapping.path);
+}
+
+static int file_compare(const void *left, const void *right)
+{
+	const struct dso_mapping *a = &((const struct dso *)left)->mapping;
+	const struct dso_mapping *b = &((const struct dso *)right)->mapping;
+
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->major != b->major)
+		return a->major < b->major ? -1 : 1;
+	if (a->minor != b->minor)
+		return a->minor < b->minor ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static void dso_free(void *arg)
+{
+	struct dso *dso = arg;
+
+	free((char *)dso->mapping.path);
+	free(dso);
+}
+
+static void leave_alone(void *arg)
+{
+	(void)arg;
 }
 
 struct dsos *dsos_new(void)
 {
+	elf_version(EV_CURRENT);
 	return calloc(1, sizeof(struct dsos));
 }
 
@@ -45,35 +96,15 @@ void dsos_free(struct dsos *dsos)
 {
 	if (!dsos)
 		return;
-	tdestroy(dsos->root, free);
+	tdestroy(dsos->paths, leave_alone);
+	tdestroy(dsos->files, dso_free);
 	free(dsos);
-}
-
-/**
- * dsos_add() - a file was mapped
- * @dsos: the set.
- * @path: the file. What is no file, such as "[vdso]" or "//anon", is left out.
- *
- * Return: 0 or -ENOMEM.
- */
-int dsos_add(struct dsos *dsos, const char *path)
-{
-	char *copy;
-
-	if (path[0] != '/' || path[1] == '/' || tfind(path, &dsos->root, path_compare))
-		return 0;
-	copy = strdup(path);
-	if (!copy || !tsearch(copy, &dsos->root, path_compare)) {
-		free(copy);
-		return -ENOMEM;
-	}
-	return 0;
 }
 
 /* ---------------------------------------------------------------- build ids */
 
 /* The GNU build id among the notes of @data */
-static bool notes_find(Elf_Data *data, struct build_id *id)
+static bool notes_find(Elf_Data *data, struct dso_build_id *id)
 {
 	size_t at = 0, name, desc;
 	GElf_Nhdr note;
@@ -82,7 +113,7 @@ static bool notes_find(Elf_Data *data, struct build_id *id)
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
 		    memcmp((char *)data->d_buf + name, "GNU", 4) != 0)
 			continue;
-		id->size = note.n_descsz < sizeof(id->bytes) ? note.n_descsz :
+		id->size = note.n_descsz < sizeof(id->bytes) ? (uint8_t)note.n_descsz :
 							       sizeof(id->bytes);
 		memcpy(id->bytes, (char *)data->d_buf + desc, id->size);
 		return id->size != 0;
@@ -90,7 +121,7 @@ static bool notes_find(Elf_Data *data, struct build_id *id)
 	return false;
 }
 
-static bool elf_find(Elf *elf, struct build_id *id)
+static bool elf_find(Elf *elf, struct dso_build_id *id)
 {
 	size_t count;
 
@@ -111,27 +142,127 @@ static bool elf_find(Elf *elf, struct build_id *id)
 	return false;
 }
 
-static bool file_find(const char *path, struct build_id *id)
+/* Is this file the one that is mapped? */
+static bool is_mapped(const struct dso_mapping *mapping, int fd, const struct stat *stat)
+{
+	struct statfs system;
+
+	if (!mapping->major && !mapping->minor && !mapping->inode)
+		return true;
+	if (stat->st_ino == mapping->inode && major(stat->st_dev) == mapping->major &&
+	    minor(stat->st_dev) == mapping->minor)
+		return true;
+	if (fstatfs(fd, &system) < 0)
+		return false;
+	/* These tell a device of their own, and the first perhaps more bits in the inode. */
+	if (system.f_type == OVERLAYFS_SUPER_MAGIC)
+		return (uint32_t)stat->st_ino == (uint32_t)mapping->inode;
+	return system.f_type == BTRFS_SUPER_MAGIC && stat->st_ino == mapping->inode;
+}
+
+/* Returns whether it is the file; then its build id is known, if it has one. */
+static bool file_find(struct dso *dso, const char *path)
 {
 	/* Whatever is there now, it must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool found = false;
+	bool is_it = false;
 	struct stat stat;
 	Elf *elf;
 
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode)) {
-		elf = elf_begin(fd, ELF_C_READ, NULL);
-		found = elf_find(elf, id);
+		is_it = is_mapped(&dso->mapping, fd, &stat);
+		dso->is_other = !is_it;
+		elf = is_it ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+		elf_find(elf, &dso->id);
 		elf_end(elf);
 	}
 	close(fd);
-	return found;
+	return is_it;
+}
+
+/* The file itself, which only the privileged may open so; then by its path. */
+static void dso_identify(struct dso *dso)
+{
+	const struct dso_mapping *mapping = &dso->mapping;
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 (int)mapping->pid, mapping->start, mapping->start + mapping->size);
+	if (file_find(dso, path))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)mapping->pid, mapping->path);
+	if (file_find(dso, path))
+		return;
+	file_find(dso, mapping->path);
+}
+
+static struct dso *dso_new(struct dsos *dsos, const struct dso_mapping *mapping)
+{
+	struct dso *dso = calloc(1, sizeof(*dso)), **first;
+
+	if (!dso)
+		return NULL;
+	dso->mapping = *mapping;
+	dso->mapping.path = strdup(mapping->path);
+	if (!dso->mapping.path || !tsearch(dso, &dsos->files, file_compare)) {
+		dso_free(dso);
+		return NULL;
+	}
+	first = tsearch(dso, &dsos->paths, path_compare);
+	if (!first)
+		return NULL;
+	dso->speaks_for_path = *first == dso;
+	dso_identify(dso);
+	return dso;
+}
+
+/* Shared memory has a path, too. */
+static bool is_file(const char *path)
+{
+	static const char *const others[] = {
+		"//", "/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (!strncmp(path, others[i], strlen(others[i])))
+			return false;
+	return path[0] == '/';
+}
+
+/**
+ * dsos_add() - a file was mapped
+ * @dsos: the set.
+ * @mapping: the file, and where. What is no file, such as "[vdso]" or "//anon", is left
+ *	out.
+ * @own: filled if the result is 1. All zero bytes are that of no file.
+ *
+ * Return: 0; 1 if another file is meant by its path, so that the record of the mapping must
+ * have the build id @own; -ENOMEM.
+ */
+int dsos_add(struct dsos *dsos, const struct dso_mapping *mapping,
+	     struct dso_build_id *own)
+{
+	const struct dso key = { .mapping = *mapping };
+	const struct dso *const *found;
+	const struct dso *dso;
+
+	if (!is_file(mapping->path))
+		return 0;
+	found = tfind(&key, &dsos->files, file_compare);
+	dso = found ? *found : dso_new(dsos, mapping);
+	if (!dso)
+		return -ENOMEM;
+	if (dso->speaks_for_path && !dso->is_other)
+		return 0;
+	*own = dso->id;
+	own->size = dso->id.size ? dso->id.size : sizeof(own->bytes);
+	return 1;
 }
 
 /* A file of sysfs that has nothing but notes */
-static bool sysfs_find(const char *path, struct build_id *id)
+static bool sysfs_find(const char *path, struct dso_build_id *id)
 {
 	unsigned char notes[4096] __attribute__((aligned(8)));
 	Elf_Data data = {
@@ -154,18 +285,18 @@ static bool sysfs_find(const char *path, struct build_id *id)
 
 static void put_file(const void *node, VISIT visit, void *arg)
 {
-	const char *path = *(const char *const *)node;
-	struct build_id id;
+	const struct dso *dso = *(const struct dso *const *)node;
 
-	if ((visit == postorder || visit == leaf) && file_find(path, &id))
-		perfdata_put_build_id(arg, false, id.bytes, id.size, path);
+	if ((visit == postorder || visit == leaf) && dso->id.size && !dso->is_other)
+		perfdata_put_build_id(arg, false, dso->id.bytes, dso->id.size,
+				      dso->mapping.path);
 }
 
 static void put_module(void *arg, const char *name, const char *path,
 		       uint64_t address, uint64_t size)
 {
 	char notes[256];
-	struct build_id id;
+	struct dso_build_id id;
 
 	(void)address;
 	(void)size;
@@ -182,12 +313,11 @@ static void put_module(void *arg, const char *name, const char *path,
  */
 void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer)
 {
-	struct build_id id;
+	struct dso_build_id id;
 
-	elf_version(EV_CURRENT);
 	if (sysfs_find("/sys/kernel/notes", &id))
 		perfdata_put_build_id(buffer, true, id.bytes, id.size,
 				      "[kernel.kallsyms]");
 	modules_visit(put_module, buffer);
-	twalk_r(dsos->root, put_file, buffer);
+	twalk_r(dsos->paths, put_file, buffer);
 }

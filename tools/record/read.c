@@ -29,7 +29,12 @@ enum {
 	LOST_SAMPLES_AT	= 8,
 	AUX_SIZE_AT	= 16,
 	AUX_FLAGS_AT	= 24,
+	MMAP_PID_AT	= 8,
+	MMAP_START_AT	= 16,
+	MMAP_SIZE_AT	= 24,
 	MMAP_NAME_AT	= 40,
+	MMAP2_DEVICE_AT	= 40,
+	MMAP2_INODE_AT	= 48,
 	MMAP2_NAME_AT	= 72,
 };
 
@@ -44,6 +49,8 @@ enum {
  * @recording: where the rings are.
  * @file: where records go.
  * @dsos: files that were mapped; NULL if nobody wants them.
+ * @told: maps of files that are not the ones which their paths mean, once more, with
+ *	their build ids.
  * @totals: what was recorded.
  * @samples: the same as in @totals, for other threads.
  * @error: what stopped it, an errno; for other threads too.
@@ -62,6 +69,7 @@ struct reader {
 	struct recording *recording;
 	struct perfdata *file;
 	struct dsos *dsos;
+	struct perfdata_buffer told;
 	struct record_totals totals;
 	uint64_t samples;
 	int error;
@@ -131,16 +139,42 @@ static void note_sample(struct record_totals *totals,
 		totals->last = time;
 }
 
+/* The same record with a build id: it has the same time, and is taken after the first. */
+static void tell_build_id(struct reader *reader, const struct perf_event_header *record,
+			  const struct dso_build_id *id)
+{
+	const char *bytes = (const char *)record;
+	struct perf_event_header header = *record;
+	size_t behind = MMAP2_DEVICE_AT + sizeof(*id);
+
+	header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	perfdata_put(&reader->told, &header, sizeof(header));
+	perfdata_put(&reader->told, bytes + sizeof(header), MMAP2_DEVICE_AT - sizeof(header));
+	perfdata_put(&reader->told, id, sizeof(*id));
+	perfdata_put(&reader->told, bytes + behind, record->size - behind);
+}
+
 static void note_map(struct reader *reader, const struct perf_event_header *record,
 		     size_t name_at)
 {
 	const char *name = (const char *)record + name_at;
+	struct dso_mapping mapping = { .path = name };
+	struct dso_build_id id;
 
 	if (!reader->dsos || record->size <= name_at ||
 	    record->misc & PERF_RECORD_MISC_MMAP_DATA ||
 	    !memchr(name, '\0', record->size - name_at))
 		return;
-	dsos_add(reader->dsos, name);
+	mapping.pid = (pid_t)(uint32_t)word_at(record, MMAP_PID_AT);
+	mapping.start = word_at(record, MMAP_START_AT);
+	mapping.size = word_at(record, MMAP_SIZE_AT);
+	if (name_at == MMAP2_NAME_AT) {
+		mapping.major = (uint32_t)word_at(record, MMAP2_DEVICE_AT);
+		mapping.minor = (uint32_t)(word_at(record, MMAP2_DEVICE_AT) >> 32);
+		mapping.inode = word_at(record, MMAP2_INODE_AT);
+	}
+	if (dsos_add(reader->dsos, &mapping, &id) > 0 && name_at == MMAP2_NAME_AT)
+		tell_build_id(reader, record, &id);
 }
 
 static void note_record(struct reader *reader, const struct perf_event_header *record)
@@ -202,6 +236,8 @@ static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 	*any = true;
 	ret = perfdata_write(reader->file, pieces, pmuctl_ring_pieces(ring, pieces));
 	pmuctl_ring_consume(ring);
+	if (ret == 0 && (reader->told.size || reader->told.failed))
+		ret = perfdata_write_buffer(reader->file, &reader->told);
 	return ret;
 }
 
@@ -434,6 +470,7 @@ void reader_free(struct reader *reader)
 			close(reader->alive[i]);
 	if (reader->stop >= 0)
 		close(reader->stop);
+	perfdata_buffer_free(&reader->told);
 	free(reader->polls);
 	free(reader);
 }

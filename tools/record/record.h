@@ -92,9 +92,37 @@ int traces_snapshot(const struct recording *recording, struct perfdata *file, bo
 /* record_dsos.c: which files the recorded programs were made of */
 struct dsos;
 
+/**
+ * struct dso_mapping - a file that a task has mapped
+ * @path: the file, as the task knows it. Another task may know another one by it.
+ * @pid: the task.
+ * @start: where it is mapped.
+ * @size: bytes there.
+ * @major: of the device that the file is on. 0, with @minor and @inode: unknown.
+ * @minor: likewise.
+ * @inode: of the file.
+ */
+struct dso_mapping {
+	const char *path;
+	pid_t pid;
+	uint64_t start;
+	uint64_t size;
+	uint32_t major;
+	uint32_t minor;
+	uint64_t inode;
+};
+
+/* As it is in a PERF_RECORD_MMAP2 in the place of device and inode */
+struct dso_build_id {
+	uint8_t size;
+	uint8_t reserved[3];
+	uint8_t bytes[PERFFILE_BUILD_ID_MAX];
+};
+
 struct dsos *dsos_new(void);
 void dsos_free(struct dsos *dsos);
-int dsos_add(struct dsos *dsos, const char *path);
+int dsos_add(struct dsos *dsos, const struct dso_mapping *mapping,
+	     struct dso_build_id *own);
 void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer);
 
 /* record_tasks.c, record_kernel.c */

@@ -141,12 +141,23 @@ static const char *map_parse(const char *line, struct map *map)
 	return line + path;
 }
 
+/* Returns whether the record must tell the build id; then it is in it. */
+static bool map_tells_build_id(struct dsos *dsos, struct map *map, const char *name)
+{
+	const struct dso_mapping mapping = {
+		name, (pid_t)map->pid, map->start, map->size,
+		map->major, map->minor, map->inode,
+	};
+	struct dso_build_id id;
+
+	if (dsos_add(dsos, &mapping, &id) <= 0)
+		return false;
+	memcpy(&map->major, &id, sizeof(id));
+	return true;
+}
+
 static void put_maps(struct synth *synth, pid_t pid)
 {
-	const struct perf_event_header header = {
-		.type = PERF_RECORD_MMAP2,
-		.misc = PERF_RECORD_MISC_USER,
-	};
 	char path[64], *line = NULL;
 	size_t size = 0;
 	FILE *file;
@@ -154,6 +165,10 @@ static void put_maps(struct synth *synth, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	file = fopen(path, "re");
 	while (file && getline(&line, &size, file) > 0) {
+		struct perf_event_header header = {
+			.type = PERF_RECORD_MMAP2,
+			.misc = PERF_RECORD_MISC_USER,
+		};
 		struct map map = { .pid = (uint32_t)pid, .tid = (uint32_t)pid };
 		const char *name;
 
@@ -161,10 +176,10 @@ static void put_maps(struct synth *synth, pid_t pid)
 		name = map_parse(line, &map);
 		if (!name || !(map.protection & PROT_EXEC))
 			continue;
+		if (synth->dsos && map_tells_build_id(synth->dsos, &map, name))
+			header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		synth_record(synth, header, &map, sizeof(map),
 			     *name ? name : ANONYMOUS);
-		if (synth->dsos)
-			dsos_add(synth->dsos, name);
 	}
 	free(line);
 	if (file)

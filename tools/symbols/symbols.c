@@ -71,8 +71,9 @@ struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 
 	for (binary = *bucket; binary; binary = binary->next)
 		if (binary->kind == kind && !strcmp(binary->raw, path) &&
-		    (!size || (binary->build_id_size == size &&
-			       !memcmp(binary->build_id, build_id, size))))
+		    (size ? binary->build_id_size == size &&
+			    !memcmp(binary->build_id, build_id, size) :
+			    !binary->is_told))
 			return binary;
 	binary = calloc(1, sizeof(*binary));
 	if (!binary)
@@ -86,6 +87,7 @@ struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 	if (size <= sizeof(binary->build_id) && size) {
 		memcpy(binary->build_id, build_id, size);
 		binary->build_id_size = (uint8_t)size;
+		binary->is_told = true;
 	}
 	binary->path = names_intern(symbols->names, path);
 	set_name(symbols, binary);

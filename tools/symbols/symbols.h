@@ -70,6 +70,7 @@ struct binary_segment {
  * @name: without the directories.
  * @build_id_size: bytes of @build_id, 0 if it was not recorded.
  * @build_id: its build id.
+ * @is_told: the record of its mapping told it: its path alone may mean another file.
  * @hit: something was looked up in it.
  * @loaded: its symbols were looked for.
  * @table: what was found.
@@ -89,6 +90,7 @@ struct binary {
 	const char *name;
 	uint8_t build_id_size;
 	uint8_t build_id[PERFFILE_BUILD_ID_MAX];
+	bool is_told;
 	bool hit;
 	bool loaded;
 	struct symbol_table table;

@@ -173,6 +173,30 @@ header_tells_of_the_run()
 		perf report --header-only -i header.data | grep -q 'missing features:.* BUILD_ID '
 }
 
+# id_of FILE PATH: the build id that the recording has for it
+id_of()
+{
+	perf buildid-list -i "$1" | awk -v path="$2" '$2 == path { print $1 }'
+}
+
+# A path means busybox in there, which runs already, and the program out here.
+containers_have_their_own_files()
+{
+	same=$PWD/busybox-same
+	cp "$PROGRAM" "$same" && mkfifo hold || return 1
+	unshare -m sh -c "mount --bind /bin/busybox $same && exec $same cat" <hold &
+	inside=$!
+	exec 8>hold
+	appears busybox-same "/proc/$inside/comm" || return 1
+	record 3 -q -a -c 1000003 -o both.data "$same" || return 1
+	exec 8>&-
+	wait "$inside" || return 1
+	record 3 -q -c 1000003 -o program.data "$PROGRAM" || return 1
+	program=$(id_of program.data "$PROGRAM") id=$(id_of both.data "$same")
+	[ ${#id} -eq 40 ] && [ "$id" != "$program" ] || { echo "of $same: $id"; return 1; }
+	run 0 report -i both.data && SAYS=out says 'busybox-same .*hot'
+}
+
 shares_are_those_of_perf()
 {
 	record 3 -q -e instructions:u -c 5077 -o ours.data "$PROGRAM" || return 1
@@ -434,4 +458,4 @@ users_record_themselves()
 	[ $status -eq 1 ] && says 'ulimit -l'
 }
 
-run_checks record samples shares is_share begin grows begun ends begin_other record_other
+run_checks id_of record samples shares is_share begin grows begun ends begin_other record_other
