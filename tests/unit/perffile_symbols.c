@@ -324,8 +324,25 @@ Test(perffile_symbols, of_a_kernel_that_hides_them, .init = make_root, .fini = r
 	struct symbols *symbols = with_kallsyms("0000000000000000 T _text\n0000000000000000 T x\n");
 
 	cr_assert_null(kernel_name(symbols, symbols->kernel, 0xffffffff81000000));
-	cr_assert_not_null(strstr(symbols->kernel->problem, "kptr_restrict"));
+	cr_assert_not_null(strstr(symbols->kernel->problem, "copy it as root"));
 	symbols_free(symbols);
+}
+
+static bool advises(int kptr_restrict, int paranoid, const char *advice)
+{
+	return strstr(kernel_hidden(kptr_restrict, paranoid), advice);
+}
+
+/* As kallsyms_show_value() of the kernel decides it: what is advised must help. */
+Test(perffile_symbols, what_hides_the_kernel_is_told)
+{
+	for (int paranoid = -1; paranoid <= 4; paranoid++) {
+		cr_expect(advises(2, paranoid, "kptr_restrict to 1, then root"));
+		cr_expect(advises(1, paranoid, "be root, or set kernel.kptr_restrict to 0"));
+		cr_expect_eq(advises(1, paranoid, "paranoid to 1"), paranoid > 1);
+		cr_expect_not(advises(0, paranoid, "kptr"), "it hides nothing");
+		cr_expect_eq(advises(0, paranoid, "paranoid to 1"), paranoid > 1);
+	}
 }
 
 Test(perffile_symbols, not_of_another_kernel)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record.h"
+#include "symbols/symbols.h"
 
 /**
  * struct session - what is done for one command line
@@ -118,7 +119,7 @@ static int describe(struct session *s, bool kernel)
 	if (!kernel)
 		describe_targets(s, &synth);
 	else if (synth_kernel(&synth) < 0 && samples_kernel(s))
-		say_error("kernel symbols will be missing: /proc/kallsyms shows no addresses; as root set /proc/sys/kernel/kptr_restrict to 0 or 1");
+		say_error("kernel symbols will be missing: %s", kernel_hidden_now());
 	ret = perfdata_write_buffer(s->file, &synth.buffer);
 	perfdata_buffer_free(&synth.buffer);
 	return ret < 0 ? say_cannot_write(s, ret) : 0;

@@ -13,13 +13,62 @@
 
 #define KALLSYMS "/proc/kallsyms"
 
-#define HIDDEN \
-	"the kernel hides its addresses from you: read the recording as root, or 'sysctl kernel.kptr_restrict=0'"
+#define HIDDEN_FROM_ALL \
+	"the kernel hides its addresses from everybody: as root set kernel.kptr_restrict to 1, then root sees them"
+#define HIDDEN_BY_BOTH \
+	"the kernel hides its addresses from you: be root, or set kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1"
+#define HIDDEN_BY_KPTR \
+	"the kernel hides its addresses from you: be root, or set kernel.kptr_restrict to 0"
+#define HIDDEN_BY_PARANOID \
+	"the kernel hides its addresses from you: be root, or set kernel.perf_event_paranoid to 1"
+#define COPY_HIDDEN \
+	"the file was copied by somebody from whom the kernel hides its addresses: copy it as root"
 #define OTHER_KERNEL \
 	"another kernel was recorded than runs here: give a copy of its /proc/kallsyms with --kallsyms FILE"
 
 /* A table of a large kernel has some MB. */
 #define KALLSYMS_MAX (256UL << 20)
+
+static int number_of(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int number = 0;
+
+	if (file && fscanf(file, "%d", &number) != 1)
+		number = 0;
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/**
+ * kernel_hidden() - who may see the addresses of the kernel
+ * @kptr_restrict: of /proc/sys/kernel.
+ * @paranoid: perf_event_paranoid there.
+ *
+ * Return: a sentence for somebody who may not, with what helps.
+ */
+const char *kernel_hidden(int kptr_restrict, int paranoid)
+{
+	if (kptr_restrict > 1)
+		return HIDDEN_FROM_ALL;
+	if (kptr_restrict == 1 && paranoid > 1)
+		return HIDDEN_BY_BOTH;
+	if (kptr_restrict == 1)
+		return HIDDEN_BY_KPTR;
+	if (paranoid > 1)
+		return HIDDEN_BY_PARANOID;
+	return "/proc/kallsyms shows no addresses: be root";
+}
+
+/**
+ * kernel_hidden_now() - as kernel_hidden(), on this machine
+ */
+const char *kernel_hidden_now(void)
+{
+	return kernel_hidden(number_of("/proc/sys/kernel/kptr_restrict"),
+			     number_of("/proc/sys/kernel/perf_event_paranoid"));
+}
 
 /* The whole file with a 0 behind it; files in /proc do not tell their size. */
 static char *read_all(const char *path, size_t *size)
@@ -140,7 +189,7 @@ static void parse(struct symbols *symbols, struct binary *kernel, size_t size)
 	}
 	if (!any) {
 		kernel->table.count = 0;
-		kernel->problem = HIDDEN;
+		kernel->problem = symbols->kallsyms ? COPY_HIDDEN : kernel_hidden_now();
 	}
 	symbol_table_finish(&kernel->table);
 }

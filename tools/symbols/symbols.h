@@ -183,6 +183,8 @@ void symbols_add_plt(struct symbols *symbols, struct binary *binary,
 
 /* symbols_kernel.c */
 void symbols_load_kernel(struct symbols *symbols);
+const char *kernel_hidden(int kptr_restrict, int paranoid);
+const char *kernel_hidden_now(void);
 
 /**
  * struct thread - a task of the recording
