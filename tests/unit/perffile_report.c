@@ -6,7 +6,7 @@
 /* sources: tools/script/trace.c tools/trace/streams.c tools/trace/code.c */
 /* sources: tools/trace/decode.c tools/trace/branches.c tools/perffile/trace.c */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c */
+/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
 /* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */

@@ -3,8 +3,6 @@
  * The binaries of a recording and their tables of symbols. A table is read when the
  * first address is looked up in it; names are made readable when they are first used.
  */
-#define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +15,6 @@
 
 /* A symbol without a length, behind which none comes, has a page. */
 #define LAST_SIZE PAGE
-
-/* Of the library that libstdc++ brings with it. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 static size_t bucket_of(enum binary_kind kind, const char *path)
 {
@@ -327,29 +322,12 @@ struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
 	return find_in_kernel(symbols, binary, address);
 }
 
-/* A stub is of a function: its name is not mangled as a whole. */
-static char *demangle(const char *raw)
-{
-	size_t length = strlen(raw), suffix = strlen(SYMBOLS_PLT);
-	char *function, *readable, *text = NULL;
-
-	if (length < suffix || strcmp(raw + length - suffix, SYMBOLS_PLT))
-		return __cxa_demangle(raw, NULL, NULL, NULL);
-	function = strndup(raw, length - suffix);
-	readable = function ? __cxa_demangle(function, NULL, NULL, NULL) : NULL;
-	free(function);
-	if (readable && asprintf(&text, "%s" SYMBOLS_PLT, readable) < 0)
-		text = NULL;
-	free(readable);
-	return text;
-}
-
 /**
  * symbol_name() - the name of a symbol for people
  * @symbols: all of them.
  * @symbol: the symbol.
  *
- * Return: names of C++ demangled; equal names have equal pointers.
+ * Return: names of C++ demangled and short; equal names have equal pointers.
  */
 const char *symbol_name(struct symbols *symbols, struct symbol *symbol)
 {
@@ -358,7 +336,7 @@ const char *symbol_name(struct symbols *symbols, struct symbol *symbol)
 	if (symbol->name)
 		return symbol->name;
 	if (!strncmp(symbol->raw, "_Z", 2))
-		readable = demangle(symbol->raw);
+		readable = symbol_demangle(symbol->raw);
 	symbol->name = names_intern(symbols->names, readable ? readable : symbol->raw);
 	free(readable);
 	return symbol->name;

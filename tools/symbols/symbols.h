@@ -181,6 +181,9 @@ struct Dwfl_Module;
 void symbols_add_plt(struct symbols *symbols, struct binary *binary,
 		     struct Dwfl_Module *module);
 
+/* cpp.c */
+char *symbol_demangle(const char *raw);
+
 /* symbols_kernel.c */
 void symbols_load_kernel(struct symbols *symbols);
 const char *kernel_hidden(int kptr_restrict, int paranoid);
