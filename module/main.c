@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "aux/aux.h"
+#include "compat/preempt_rt.h"
 #include "core/core_ops.h"
 #include "core/hook.h"
 #include "core/rdpmc.h"
