@@ -260,6 +260,27 @@ static struct own_id listed(struct dsos *dsos, const char *path)
 	return id;
 }
 
+/* Who may open what is mapped finds the right one. */
+static void finds_what_is_mapped(const struct dso_mapping *here, const struct own_id *own)
+{
+	struct dsos *dsos = dsos_new();
+	struct dso_build_id told;
+	struct own_id id;
+	char name[96];
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/map_files/%" PRIx64 "-%" PRIx64, here->start,
+		 here->start + here->size);
+	fd = open(name, O_RDONLY);
+	cr_assert_eq(dsos_add(dsos, here, &told), fd < 0);
+	id = listed(dsos, here->path);
+	cr_assert_eq(id.size, fd < 0 ? 0 : PERFFILE_BUILD_ID_MAX);
+	cr_assert_arr_eq(id.bytes, own->bytes, id.size);
+	if (fd >= 0)
+		close(fd);
+	dsos_free(dsos);
+}
+
 /* This program is mapped, then another one takes its name, as an update does it. */
 Test(perfdata_write_tasks, files_that_were_replaced)
 {
@@ -312,18 +333,7 @@ Test(perfdata_write_tasks, files_that_were_replaced)
 	cr_assert_arr_neq(id.bytes, own.bytes, id.size);
 	dsos_free(dsos);
 
-	/* Who may open what is mapped finds the right one. */
-	snprintf(command, sizeof(command), "/proc/self/map_files/%" PRIx64 "-%" PRIx64, here.start,
-		 here.start + here.size);
-	fd = open(command, O_RDONLY);
-	dsos = dsos_new();
-	cr_assert_eq(dsos_add(dsos, &here, &told), fd < 0);
-	id = listed(dsos, path);
-	cr_assert_eq(id.size, fd < 0 ? 0 : PERFFILE_BUILD_ID_MAX);
-	cr_assert_arr_eq(id.bytes, own.bytes, id.size);
-	if (fd >= 0)
-		close(fd);
-	dsos_free(dsos);
+	finds_what_is_mapped(&here, &own);
 	munmap(at, 4096);
 	snprintf(command, sizeof(command), "rm -rf -- %s", dir);
 	cr_assert_eq(system(command), 0);
