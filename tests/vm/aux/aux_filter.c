@@ -317,15 +317,36 @@ Test(aux_filter, a_file_that_another_thread_maps)
 
 /* ---- Where the trace stops ---- */
 
-static __attribute__((noinline, aligned(64))) void before_stop(void)
-{
-	asm volatile("jmp 1f\n1:" ::: "memory");
-}
+/*
+ * Ten calls of a function, one of that where it stops, and ten calls again; in one page, where
+ * the emulator goes from one to the other without looking what has changed.
+ */
+asm(".pushsection .text\n"
+    "	.balign	256\n"
+    "stop_block:\n"
+    "	mov	$10, %ecx\n"
+    "1:	call	before_stop\n"
+    "	dec	%ecx\n"
+    "	jnz	1b\n"
+    "	call	stop_here\n"
+    "	mov	$10, %ecx\n"
+    "2:	call	before_stop\n"
+    "	dec	%ecx\n"
+    "	jnz	2b\n"
+    "	ret\n"
+    "	.balign	16\n"
+    "before_stop:\n"
+    "	jmp	3f\n"
+    "3:	ret\n"
+    "	.balign	16\n"
+    "stop_here:\n"
+    "	jmp	4f\n"
+    "4:	ret\n"
+    "	.balign	16\n"
+    ".popsection");
 
-static __attribute__((noinline, aligned(64))) void stop_here(void)
-{
-	asm volatile("jmp 1f\n1:" ::: "memory");
-}
+extern const uint8_t before_stop[], stop_here[];
+extern void stop_block(void);
 
 static unsigned int befores, stops;
 
@@ -346,11 +367,7 @@ static bool try_stop(const char *filter, struct trace *t)
 	t->at = t->page->data_head;
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	for (int i = 0; i < 10; i++)
-		before_stop();
-	stop_here();
-	for (int i = 0; i < 10; i++)
-		before_stop();
+	stop_block();
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	trace_records(t);
 	cr_assert_eq(t->truncated, 0);

@@ -19,6 +19,12 @@ void pt_stop_output(CPUX86State *env, uint64_t status)
     env->pt.packet_en = false;
     env->pt.buf_len = 0;
     pt_update_tb_flags(env);
+    /*
+     * This may be in the middle of a TB that traces. It must not be chained to
+     * the next one, which does not: it would still lead there when tracing is
+     * on again.
+     */
+    x86_pmu_request_check(env);
 }
 
 /*
