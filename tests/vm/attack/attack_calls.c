@@ -77,7 +77,9 @@ Test(attack_calls, a_page_that_is_mapped_in_a_loop)
 	let_go(link[0]);
 	raw_reap(user);
 	close(link[0]);
-	cr_expect_lt(calls, CALLS_MAX);
+	/* A kernel that checks itself calls all CPUs for that, too. */
+	if (!is_slow_kernel())
+		cr_expect_lt(calls, CALLS_MAX);
 }
 
 static void work_processes(void)
