@@ -22,7 +22,7 @@
 static bool overcommit = true;
 module_param(overcommit, bool, 0644);
 MODULE_PARM_DESC(overcommit,
-		 "1 (default): more events than counters take turns; 0: they are refused at open");
+		 "1 (default): more events than counters are multiplexed; 0: they are refused at open");
 
 unsigned int pmuctl_reserve_percpu;
 
@@ -87,8 +87,8 @@ bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader)
-		if (pmuctl_event_is_hw(event) && !event->tally->counter.running &&
-		    !hwpmu_allowed_here(&event->tally->counter))
+		if (pmuctl_event_is_hw(event) && !event->state->counter.running &&
+		    !hwpmu_allowed_here(&event->state->counter))
 			return false;
 	return true;
 }

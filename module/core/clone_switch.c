@@ -9,14 +9,14 @@
  * whoever changes something of a context sets its own to 0. All must count that may, and nothing
  * may look at the counters meanwhile: no period, no user pages, no software events.
  *
- * As long as nobody looks, all that matters is the sum: then the two swap their tallies,
- * event by event. The counters on the PMU are in the tallies, so nothing changes for these, nor
- * for an NMI that comes meanwhile. A tally is part of the memory of the event that it was made
- * with, which stays until both have been given up (event.c).
+ * As long as nobody looks, all that matters is the sum: then the two swap their count states,
+ * event by event. The counters on the PMU are in these, so nothing changes for them, nor for an
+ * NMI that comes meanwhile. A count state is part of the memory of the event that it was made
+ * with, which stays until both have been given up (core/event.c).
  *
  * While an inherit group is locked, and always if a record is to tell what each task has
  * counted, the switch is split: a hardware counter is read once, for both, and where the one's
- * count ends the other's begins; each keeps its tally. That is a different instant for each
+ * count ends the other's begins; each keeps its state. That is a different instant for each
  * counter, some instructions apart, but in the kernel: a group that counts there, whose values
  * must always be of one instant, is switched in the usual way then.
  *
@@ -49,14 +49,14 @@ atomic_t pmuctl_inherit_locked;
 static bool is_simple(const struct pmuctl_event *event)
 {
 	return event->inherit.root && pmuctl_event_is_hw(event) && !event->sampling &&
-		event->cpu < 0 && !event->error && !event->tally->counter.user &&
-		event->tally->counter.running == event->tally->eligible;
+		event->cpu < 0 && !event->error && !event->state->counter.user &&
+		event->state->counter.running == event->state->eligible;
 }
 
 static bool is_alike(const struct pmuctl_event *a, const struct pmuctl_event *b)
 {
 	return a->inherit.root == b->inherit.root && a->enabled == b->enabled &&
-		!b->error && !b->tally->counter.user;
+		!b->error && !b->state->counter.user;
 }
 
 /* @a is of the context that is loaded. */
@@ -70,7 +70,7 @@ static bool are_groups_alike(struct pmuctl_event *a, struct pmuctl_event *b,
 			return false;
 		if (a->inherit_stat)
 			*how |= CLONE_SPLIT;
-		if (!single && hwpmu_counts_kernel(&a->tally->counter))
+		if (!single && hwpmu_counts_kernel(&a->state->counter))
 			*how |= CLONE_SWAP;
 		a = pmuctl_group_next(a);
 		b = pmuctl_group_next(b);
@@ -144,7 +144,7 @@ static void split(struct pmuctl_cpuctx *pc, struct pmuctl_context *from,
 	unsigned int n = 0;
 
 	for_each_clone_pair(each, other, from, to) {
-		struct pmuctl_count_state *a = each->tally, *b = other->tally;
+		struct pmuctl_count_state *a = each->state, *b = other->state;
 
 		b->on_pmu = a->on_pmu;
 		a->on_pmu = false;

@@ -24,7 +24,7 @@ static __always_inline void pmuctl_clone_swap(struct pmuctl_context *from,
 	struct pmuctl_event *a, *b;
 
 	for_each_clone_pair(a, b, from, to)
-		swap(a->tally, b->tally);
+		swap(a->state, b->state);
 }
 
 /* From here on @to, which is locked, is loaded, and @from is not. */

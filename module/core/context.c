@@ -292,9 +292,9 @@ bool pmuctl_context_take_out(struct pmuctl_cpuctx *pc, struct pmuctl_event *even
 	others = group_detach(event);
 	list_del(&event->node);
 	event->leader = event;
-	event->tally->eligible = false;
+	event->state->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
-	event->context->nr_user_pages -= !!event->tally->counter.user;
+	event->context->nr_user_pages -= !!event->state->counter.user;
 	pmuctl_count_inherited(event->context, event, -1);
 	WRITE_ONCE(event->context->nr_events,
 		   event->context->nr_events - pmuctl_event_weight(event));

@@ -24,11 +24,11 @@ struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp)
 	struct pmuctl_event *event = kmem_cache_zalloc(event_cache, gfp | __GFP_ACCOUNT);
 
 	if (event)
-		event->tally = &event->own;
+		event->state = &event->own;
 	return event;
 }
 
-/* An event, or its own tally, is not used any more. The memory goes with the second of both. */
+/* An event, or its own state, is not used any more. The memory goes with the second of both. */
 static void give_up_half(struct pmuctl_event *event)
 {
 	if (atomic_xchg(&event->parts_freed, 1))
@@ -38,12 +38,12 @@ static void give_up_half(struct pmuctl_event *event)
 static void dealloc_one(struct pmuctl_event *event)
 {
 	pmuctl_sampling_free(event);
-	if (event->tally == &event->own) {
+	if (event->state == &event->own) {
 		kmem_cache_free(event_cache, event);
 		return;
 	}
-	/* It ends with another one's tally, and somebody else still has its own. */
-	give_up_half(container_of(event->tally, struct pmuctl_event, own));
+	/* It ends with another one's state, and somebody else still has its own. */
+	give_up_half(container_of(event->state, struct pmuctl_event, own));
 	give_up_half(event);
 }
 

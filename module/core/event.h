@@ -228,13 +228,13 @@ struct pmuctl_inherit {
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
- * @tally: what it has counted; &own, or one that it got at a switch of clones for its
+ * @state: what it has counted; &own, or one that it got at a switch of clones for its
  *	own (core/clone_switch.c). Of one that samples or is a software event always &own.
  * @sw: what else a software event has.
  * @ended: it was taken out of its context, for ever, and is in no list of it; its count stays.
  * @clone_next: that of its context which comes after it; right while the context has a clone_id.
  *
- * @own: the tally that it was made with.
+ * @own: the count state that it was made with.
  * @parts_freed: one of two has been given up: itself, and @own. Atomic.
  */
 struct pmuctl_event {
@@ -271,7 +271,7 @@ struct pmuctl_event {
 	bool error;
 
 	bool ended;
-	struct pmuctl_count_state *tally;
+	struct pmuctl_count_state *state;
 	struct pmuctl_event *clone_next;
 	struct pmuctl_count_state own;
 	atomic_t parts_freed;
@@ -346,11 +346,11 @@ static inline u64 pmuctl_count_soft(const struct pmuctl_event *event)
 /* The value of an event of any kind; as hwpmu_read(), and of others than hardware NMI-safe. */
 static inline u64 pmuctl_count(const struct pmuctl_event *event)
 {
-	return pmuctl_event_is_hw(event) ? hwpmu_read(&event->tally->counter) :
+	return pmuctl_event_is_hw(event) ? hwpmu_read(&event->state->counter) :
 					   pmuctl_count_soft(event);
 }
 
-/* The same of one that is not inherited: it always has its own tally. */
+/* The same of one that is not inherited: it always has its own count state. */
 static inline u64 pmuctl_count_own(const struct pmuctl_event *event)
 {
 	return pmuctl_event_is_hw(event) ? hwpmu_read(&event->own.counter) :
@@ -431,7 +431,7 @@ void pmuctl_event_free_later(struct pmuctl_event *event);
  */
 void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled);
 
-/* Memory for an event, charged to the caller's cgroup, all zero but its tally; NULL without. */
+/* Memory for an event, charged to the caller's cgroup, all zero but @state; NULL without. */
 struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp);
 
 /* A number for an event, never used again. Any context. */

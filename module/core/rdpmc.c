@@ -114,17 +114,17 @@ static void write_page(struct pmuctl_event *event)
 {
 	const struct pmuctl_user *user = event->user;
 	struct userpage_times times = {
-		.enabled = event->tally->time_enabled,
-		.running = event->tally->time_running,
+		.enabled = event->state->time_enabled,
+		.running = event->state->time_running,
 	};
 
-	if (event->tally->eligible && user->mult) {
+	if (event->state->eligible && user->mult) {
 		times.mult = user->mult;
 		times.shift = user->shift;
-		times.offset = sched_clock() - event->tally->stamp -
+		times.offset = sched_clock() - event->state->stamp -
 			       userpage_ns(rdtsc(), user->mult, user->shift);
 	}
-	hwpmu_rdpmc_write(&event->tally->counter, &times);
+	hwpmu_rdpmc_write(&event->state->counter, &times);
 }
 
 void pmuctl_userpage_write_all(struct pmuctl_context *ctx)
@@ -135,13 +135,13 @@ void pmuctl_userpage_write_all(struct pmuctl_context *ctx)
 	lockdep_assert_held(&ctx->lock);
 	for_each_group(leader, class, ctx)
 		for_each_group_member(event, leader)
-			if (event->tally->counter.user)
+			if (event->state->counter.user)
 				write_page(event);
 }
 
 void pmuctl_userpage_reset(struct pmuctl_event *event)
 {
-	event->user->hw.base = event->tally->base;
+	event->user->hw.base = event->state->base;
 	write_page(event);
 }
 
@@ -149,14 +149,14 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 {
 	struct pmuctl_event *event = arg;
 
-	if (event->tally->counter.user)
+	if (event->state->counter.user)
 		return;
 	/* That of one that has ended never changes: no switch is to look for it. */
 	if (!event->ended) {
 		ctx->nr_user_pages++;
 		ctx->clone_id = 0;
 	}
-	hwpmu_rdpmc_attach(&event->tally->counter, &event->user->hw);
+	hwpmu_rdpmc_attach(&event->state->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }
 

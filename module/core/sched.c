@@ -38,7 +38,7 @@ void pmuctl_sched_account(struct pmuctl_event *leader)
 	u64 now = sched_clock();
 
 	for_each_group_member(event, leader)
-		pmuctl_times_account(event->tally, now);
+		pmuctl_times_account(event->state, now);
 }
 
 /* ---- One group ---- */
@@ -63,21 +63,21 @@ static bool is_eligible(struct pmuctl_event *event, bool idle)
  */
 static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 {
-	struct pmuctl_count_state *tally = leader->tally;
-	bool on = tally->counter.running;
+	struct pmuctl_count_state *state = leader->state;
+	bool on = state->counter.running;
 	struct pmuctl_event *event;
 	bool may, right;
 
 	may = is_eligible(leader, idle) && !leader->error;
-	pmuctl_times_account(tally, now);
-	tally->eligible = may;
+	pmuctl_times_account(state, now);
+	state->eligible = may;
 	right = may || !on;
 	for (event = pmuctl_group_next(leader); event;
 	     event = pmuctl_group_next(event)) {
-		tally = event->tally;
-		pmuctl_times_account(tally, now);
-		tally->eligible = is_eligible(event, idle) && may;
-		if (tally->counter.running != (on && tally->eligible))
+		state = event->state;
+		pmuctl_times_account(state, now);
+		state->eligible = is_eligible(event, idle) && may;
+		if (state->counter.running != (on && state->eligible))
 			right = false;
 	}
 	return right;
@@ -86,7 +86,7 @@ static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 static void clear_eligible(struct pmuctl_event *event)
 {
 	for (; event; event = pmuctl_group_next(event))
-		event->tally->eligible = false;
+		event->state->eligible = false;
 }
 
 static void leave_pmu(struct pmuctl_cpuctx *pc, struct pmuctl_count_state *leader)
@@ -108,10 +108,10 @@ static void stop_batch(struct pmuctl_cpuctx *pc, unsigned int n)
 static unsigned int add_one(struct pmuctl_cpuctx *pc, unsigned int n,
 			    struct pmuctl_event *event)
 {
-	if (!event->tally->counter.running)
+	if (!event->state->counter.running)
 		return n;
 	if (pmuctl_event_is_hw(event)) {
-		pc->batch[n++] = &event->tally->counter;
+		pc->batch[n++] = &event->state->counter;
 		return n;
 	}
 	event->ops->stop(event);
@@ -125,11 +125,11 @@ static unsigned int add_running(struct pmuctl_cpuctx *pc, unsigned int n,
 {
 	struct pmuctl_event *event;
 
-	if (!leader->tally->counter.running)
+	if (!leader->state->counter.running)
 		return n;
 	for_each_group_member(event, leader)
 		n = add_one(pc, n, event);
-	leave_pmu(pc, leader->tally);
+	leave_pmu(pc, leader->state);
 	return n;
 }
 
@@ -164,7 +164,7 @@ static noinline void start_soft(struct pmuctl_cpuctx *pc, struct pmuctl_event *l
 static bool group_can_go_on(const struct pmuctl_cpuctx *pc,
 			    const struct pmuctl_event *leader)
 {
-	return leader->tally->on_pmu ||
+	return leader->state->on_pmu ||
 	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
 }
 
@@ -183,9 +183,9 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
 		return true;
 	for_each_group_member(event, leader) {
-		struct pmuctl_count_state *tally = event->tally;
+		struct pmuctl_count_state *state = event->state;
 
-		if (!tally->eligible || tally->counter.running)
+		if (!state->eligible || state->counter.running)
 			continue;
 		if (!pmuctl_event_is_hw(event)) {
 			soft = true;
@@ -194,18 +194,18 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 		}
 		if (n == ARRAY_SIZE(pc->batch))
 			return false;
-		tally->counter.usable = hwpmu_allowed_here(&tally->counter) & usable;
-		if (pc->full && !(tally->counter.usable & ~pc->full))
+		state->counter.usable = hwpmu_allowed_here(&state->counter) & usable;
+		if (pc->full && !(state->counter.usable & ~pc->full))
 			return false;
 		if (event->sampling)
 			pmuctl_sampling_start(pc, event);
-		pc->batch[n++] = &tally->counter;
+		pc->batch[n++] = &state->counter;
 	}
 	if (n && !group_can_go_on(pc, leader))
 		return false;
 	if (n ? hwpmu_start(pc->batch, n) : !traces || hwpmu_may_start()) {
-		if (n && !leader->tally->on_pmu) {
-			leader->tally->on_pmu = true;
+		if (n && !leader->state->on_pmu) {
+			leader->state->on_pmu = true;
 			pc->nr_groups++;
 			pc->exclusive = leader->exclusive;
 		}
@@ -273,7 +273,7 @@ static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, b
 	struct pmuctl_event *leader;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
-		if (!leader->tally->eligible || leader->tally->counter.running ||
+		if (!leader->state->eligible || leader->state->counter.running ||
 		    group_sched_in(pc, leader))
 			continue;
 		if (!*stopped) {
@@ -294,7 +294,7 @@ static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 	bool waiting = false;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
-		if (leader->tally->eligible && !leader->tally->counter.running &&
+		if (leader->state->eligible && !leader->state->counter.running &&
 		    !group_sched_in(pc, leader))
 			waiting = true;
 	if (waiting && !ctx->rotate_necessary)
@@ -332,7 +332,7 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 	LIST_HEAD(ran);
 
 	list_for_each_entry_safe(leader, next, list, node)
-		if (leader->tally->counter.running)
+		if (leader->state->counter.running)
 			list_move_tail(&leader->node, &ran);
 	list_splice_tail(&ran, list);
 	ctx->clone_id = 0;
@@ -470,7 +470,7 @@ static bool group_resched(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 	unsigned int n = 0;
 
 	for_each_group_member(event, leader)
-		if (!event->tally->eligible)
+		if (!event->state->eligible)
 			n = add_one(pc, n, event);
 	stop_batch(pc, n);
 	if (group_sched_in(pc, leader))
@@ -486,9 +486,9 @@ bool pmuctl_sched_group(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 
 	pc->full = 0;
 	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
-	    !(leader->tally->eligible && group_resched(pc, leader)))
+	    !(leader->state->eligible && group_resched(pc, leader)))
 		stop_batch(pc, add_running(pc, 0, leader));
-	if (leader->tally->eligible && !leader->tally->counter.running &&
+	if (leader->state->eligible && !leader->state->counter.running &&
 	    !group_sched_in(pc, leader)) {
 		clear_eligible(leader); /* its time begins when it is chosen */
 		return false;
@@ -507,13 +507,13 @@ static unsigned int unload_group(struct pmuctl_cpuctx *pc, unsigned int n,
 	struct pmuctl_event *event;
 
 	for_each_group_member(event, leader) {
-		struct pmuctl_count_state *tally = event->tally;
+		struct pmuctl_count_state *state = event->state;
 
-		pmuctl_times_account(tally, now);
-		tally->eligible = false;
+		pmuctl_times_account(state, now);
+		state->eligible = false;
 		n = add_one(pc, n, event);
 	}
-	leave_pmu(pc, leader->tally);
+	leave_pmu(pc, leader->state);
 	return n;
 }
 

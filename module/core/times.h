@@ -15,7 +15,7 @@
  * struct pmuctl_times - times of an event
  * @of: whose they are; NULL: nobody's.
  * @stamp: when they were right, in ns of sched_clock() of this CPU.
- * @enabled: as the tally's @time_enabled.
+ * @enabled: as the count state's @time_enabled.
  * @running: as its @time_running.
  */
 struct pmuctl_times {
@@ -32,15 +32,15 @@ DECLARE_PER_CPU(struct pmuctl_times, pmuctl_times_before);
 extern bool pmuctl_times_asked;
 
 /* Of an event that runs here, now. Context: Owner CPU, preemption off; NMI-safe. */
-static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_count_state *tally)
+static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_count_state *state)
 {
 	struct pmuctl_times times = *this_cpu_ptr(&pmuctl_times_before);
 	u64 now = sched_clock();
 
-	if (likely(times.of != tally)) {
-		times.stamp = tally->stamp;
-		times.enabled = tally->time_enabled;
-		times.running = tally->time_running;
+	if (likely(times.of != state)) {
+		times.stamp = state->stamp;
+		times.enabled = state->time_enabled;
+		times.running = state->time_running;
 	}
 	times.enabled += now - times.stamp;
 	times.running += now - times.stamp;
@@ -49,38 +49,38 @@ static inline struct pmuctl_times pmuctl_times_now(const struct pmuctl_count_sta
 }
 
 /* The same, to be told: what the times become is not less. */
-static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_count_state *tally)
+static inline struct pmuctl_times pmuctl_times_tell(struct pmuctl_count_state *state)
 {
-	const struct pmuctl_times times = pmuctl_times_now(tally);
+	const struct pmuctl_times times = pmuctl_times_now(state);
 
-	WRITE_ONCE(tally->told, times.stamp);
+	WRITE_ONCE(state->told, times.stamp);
 	return times;
 }
 
 /* Bring times up to date. Context: Owner CPU, IRQs off. */
-static inline void pmuctl_times_add(struct pmuctl_count_state *tally, u64 now)
+static inline void pmuctl_times_add(struct pmuctl_count_state *state, u64 now)
 {
-	tally->time_enabled += now - tally->stamp;
-	if (tally->counter.running)
-		tally->time_running += now - tally->stamp;
-	tally->stamp = now;
+	state->time_enabled += now - state->stamp;
+	if (state->counter.running)
+		state->time_running += now - state->stamp;
+	state->stamp = now;
 }
 
 /*
  * The same, of which an NMI that comes meanwhile sees nothing, and not less than a sample has
  * told since @now.
  */
-void pmuctl_times_add_at_once(struct pmuctl_count_state *tally, u64 now);
+void pmuctl_times_add_at_once(struct pmuctl_count_state *state, u64 now);
 
 /* Whichever it takes: bring an event's times up to date. Context: as above */
-static inline void pmuctl_times_account(struct pmuctl_count_state *tally, u64 now)
+static inline void pmuctl_times_account(struct pmuctl_count_state *state, u64 now)
 {
-	if (!tally->eligible)
-		tally->stamp = now;
+	if (!state->eligible)
+		state->stamp = now;
 	else if (READ_ONCE(pmuctl_times_asked))
-		pmuctl_times_add_at_once(tally, now);
+		pmuctl_times_add_at_once(state, now);
 	else
-		pmuctl_times_add(tally, now);
+		pmuctl_times_add(state, now);
 }
 
 /*

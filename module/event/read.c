@@ -35,8 +35,8 @@ static void reset_events(struct pmuctl_context *ctx, void *arg)
 	struct pmuctl_event *each;
 
 	for_each_meant(each, call->event, call->group) {
-		each->tally->base = pmuctl_count(each);
-		if (each->tally->counter.user)
+		each->state->base = pmuctl_count(each);
+		if (each->state->counter.user)
 			pmuctl_userpage_reset(each);
 	}
 }
@@ -73,16 +73,16 @@ static void read_one(const struct pmuctl_event *event,
 		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->lost = pmuctl_event_lost(event);
-	counts->value += pmuctl_count(event) - event->tally->base;
-	counts->time_enabled += event->tally->time_enabled;
-	counts->time_running += event->tally->time_running;
+	counts->value += pmuctl_count(event) - event->state->base;
+	counts->time_enabled += event->state->time_enabled;
+	counts->time_running += event->state->time_running;
 }
 
 /* @n stays 0 if the group is in error. */
 static void read_events(struct pmuctl_context *ctx, void *arg)
 {
 	struct event_call *call = arg;
-	bool freeze = call->group && call->event->leader->tally->counter.running;
+	bool freeze = call->group && call->event->leader->state->counter.running;
 	struct pmuctl_event *each;
 
 	call->n = 0;

@@ -31,14 +31,14 @@ static void show_event(struct seq_file *m, const struct pmuctl_event *event)
 {
 	seq_printf(m, " %llu", event->id);
 	if (!pmuctl_event_is_hw(event))
-		seq_puts(m, event->tally->counter.running ? "@software" : "");
-	else if (event->tally->counter.running)
-		seq_printf(m, "@%d", event->tally->counter.index);
+		seq_puts(m, event->state->counter.running ? "@software" : "");
+	else if (event->state->counter.running)
+		seq_printf(m, "@%d", event->state->counter.index);
 	else if (!event->enabled)
 		seq_puts(m, "(off)");
-	if (event->tally->counter.period)
-		seq_printf(m, "/%llu%s", event->tally->counter.period,
-			   event->tally->counter.stopped ? "(stopped)" : "");
+	if (event->state->counter.period)
+		seq_printf(m, "/%llu%s", event->state->counter.period,
+			   event->state->counter.stopped ? "(stopped)" : "");
 }
 
 static void show_group(struct seq_file *m, struct pmuctl_event *leader)
@@ -49,8 +49,8 @@ static void show_group(struct seq_file *m, struct pmuctl_event *leader)
 		   leader->class == PMUCTL_PINNED ? "pinned" : "flexible",
 		   leader->exclusive ? " exclusive" : "",
 		   leader->error ? " error" :
-		   leader->tally->counter.running ? " running" :
-		   leader->tally->eligible ? " waiting" : " off");
+		   leader->state->counter.running ? " running" :
+		   leader->state->eligible ? " waiting" : " off");
 	for_each_group_member(event, leader)
 		show_event(m, event);
 	seq_putc(m, '\n');

@@ -55,14 +55,14 @@ static void find_roots(struct sum *sum)
 static void add_child(const struct sum *sum, struct pmuctl_event *child)
 {
 	struct pmuctl_counts *counts = counts_of(sum, child->id);
-	const struct pmuctl_count_state *tally = child->tally;
+	const struct pmuctl_count_state *state = child->state;
 
 	child->inherit.seen = sum->ig->walk;
 	if (!counts)
 		return;
-	counts->value += pmuctl_count(child) - tally->base;
-	counts->time_enabled += tally->time_enabled;
-	counts->time_running += tally->time_running;
+	counts->value += pmuctl_count(child) - state->base;
+	counts->time_enabled += state->time_enabled;
+	counts->time_running += state->time_running;
 }
 
 /* At one instant; the context is locked, and loaded here or nowhere. */
@@ -79,7 +79,7 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 		add_child(sum, sum->child);
 		return;
 	}
-	freeze = sum->child->leader->tally->counter.running;
+	freeze = sum->child->leader->state->counter.running;
 	if (freeze)
 		hwpmu_freeze();
 	for_each_group_member(event, sum->child->leader)
@@ -153,7 +153,7 @@ static void reset_live(struct pmuctl_context *ctx, void *arg)
 
 	reset->ended = child->ended;
 	if (!reset->ended)
-		child->tally->base = pmuctl_count(child);
+		child->state->base = pmuctl_count(child);
 }
 
 static void reset_child(struct pmuctl_event *child)
@@ -168,7 +168,7 @@ static void reset_child(struct pmuctl_event *child)
 	/* What it counted is in the past. */
 	raw_spin_lock_irq(&shard->lock);
 	per_cpu_ptr(h->root->inherit.child_total, h->shard)->value -=
-		child->tally->counter.count - child->tally->base;
+		child->state->counter.count - child->state->base;
 	raw_spin_unlock_irq(&shard->lock);
 }
 

@@ -41,7 +41,7 @@ static void write_one(struct pmuctl_record *rec, u64 format, const struct pmuctl
 
 static u64 value_of(const struct pmuctl_event *event)
 {
-	return pmuctl_count(event) - event->tally->base;
+	return pmuctl_count(event) - event->state->base;
 }
 
 static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
@@ -54,9 +54,9 @@ static void write_values(struct pmuctl_record *rec, struct pmuctl_event *child,
 
 	write_word(rec, group ? nr : value_of(child));
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		write_word(rec, child->tally->time_enabled);
+		write_word(rec, child->state->time_enabled);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		write_word(rec, child->tally->time_running);
+		write_word(rec, child->state->time_running);
 	if (!group) {
 		write_one(rec, format, child, words, 0);
 		return;

@@ -280,12 +280,12 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 	struct pmuctl_inherit *h = &child->inherit;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
 	struct pmuctl_child_total *total = per_cpu_ptr(h->root->inherit.child_total, h->shard);
-	const struct pmuctl_count_state *tally = child->tally;
+	const struct pmuctl_count_state *state = child->state;
 
 	raw_spin_lock(&shard->lock);
-	total->value += tally->counter.count - tally->base;
-	total->time_enabled += tally->time_enabled;
-	total->time_running += tally->time_running;
+	total->value += state->counter.count - state->base;
+	total->time_enabled += state->time_enabled;
+	total->time_running += state->time_running;
 	child->ended = true;
 	if (shard->walked) {
 		h->next_ended = shard->ended;

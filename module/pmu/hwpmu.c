@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters on the PMU of a CPU: start, stop, read. What the PMU is is found out in init.c,
+ * Counters on the PMU of a CPU: start, stop, read. The kind of PMU is found in init.c,
  * ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch]; and noglobal.c has what
  * PMUs without global control need.
  *

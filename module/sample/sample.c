@@ -192,7 +192,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 /* The value, and what follows it, of one event */
 static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 {
-	*out++ = pmuctl_count(event) - event->tally->base;
+	*out++ = pmuctl_count(event) - event->state->base;
 	if (format & PERF_FORMAT_ID)
 		*out++ = event->id;
 	if (format & PERF_FORMAT_LOST)
@@ -204,14 +204,14 @@ static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 static u64 *put_read(u64 *out, struct pmuctl_event *event)
 {
 	const u64 format = event->output->read_format;
-	const struct pmuctl_times times = pmuctl_times_tell(event->tally);
+	const struct pmuctl_times times = pmuctl_times_tell(event->state);
 	struct pmuctl_event *each;
 	u64 *nr = out;
 
 	if (format & PERF_FORMAT_GROUP)
 		*out++ = 0;
 	else
-		*out++ = pmuctl_count(event) - event->tally->base;
+		*out++ = pmuctl_count(event) - event->state->base;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		*out++ = times.enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)

@@ -322,7 +322,7 @@ static bool tick_context(struct pmuctl_context *ctx)
 	bool again = false;
 
 	for_each_group(leader, class, ctx)
-		if (leader->tally->counter.running)
+		if (leader->state->counter.running)
 			tick_group(leader, &again);
 	return again;
 }
