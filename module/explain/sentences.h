@@ -198,6 +198,8 @@
 	"CPUID leaf 0x80000022 describes no core counter: the hypervisor may offer none"
 #define PMUCTL_NO_PMU_HIDDEN \
 	"this is a virtual machine whose hypervisor offers no PMU: enable it there (QEMU/KVM: -cpu host,pmu=on)"
+#define PMUCTL_NO_PMU_XEN_PV \
+	"this is a paravirtualized guest of Xen, which has the PMU only by calls of Xen's: run it as a PVH or HVM guest"
 #define PMUCTL_NO_PMU_ABSENT \
 	"CPUID leaf 0xA says that this CPU has no architectural PMU: it may be disabled in the firmware"
 #define PMUCTL_NO_PMU_VERSION6 \

@@ -177,6 +177,8 @@ static const char *amd_reason(const struct hwpmu_cpuid *id)
 
 static const char *find_reason(const struct hwpmu_cpuid *id)
 {
+	if (id->xen_pv)
+		return PMUCTL_NO_PMU_XEN_PV;
 	switch (id->vendor) {
 	case HWPMU_VENDOR_INTEL:
 		return intel_reason(id);

@@ -48,6 +48,7 @@ enum hwpmu_vendor {
  * @vendor: who made the CPU.
  * @family: and @model: as the kernel displays them.
  * @hypervisor: CPUID.1:ECX[31].
+ * @xen_pv: a paravirtualized guest of Xen.
  * @pdcm: CPUID.1:ECX[15]: IA32_PERF_CAPABILITIES exists.
  * @max_leaf: CPUID.0:EAX.
  * @eax: of leaf 0xA, and so on; 0 if there is no such leaf.
@@ -63,6 +64,7 @@ struct hwpmu_cpuid {
 	enum hwpmu_vendor vendor;
 	unsigned int family, model;
 	bool hypervisor;
+	bool xen_pv;
 	bool pdcm;
 	u32 max_leaf;
 	u32 eax, ebx, ecx, edx;

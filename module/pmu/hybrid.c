@@ -77,6 +77,7 @@ void hwpmu_read_cpuid(struct hwpmu_cpuid *id)
 	id->family = c->x86;
 	id->model = c->x86_model;
 	id->hypervisor = boot_cpu_has(X86_FEATURE_HYPERVISOR);
+	id->xen_pv = boot_cpu_has(X86_FEATURE_XENPV);
 	id->pdcm = boot_cpu_has(X86_FEATURE_PDCM);
 	id->max_leaf = c->cpuid_level;
 	if (id->max_leaf >= 0xa)

@@ -330,4 +330,12 @@ Test(cpuid, says_why_there_is_no_usable_pmu)
 	id = skylake();
 	id.vendor = HWPMU_VENDOR_OTHER;
 	assert_refused(&id, PMUCTL_NO_PMU_VENDOR);
+
+	id = skylake();
+	id.hypervisor = true;
+	id.xen_pv = true;
+	assert_refused(&id, PMUCTL_NO_PMU_XEN_PV);
+	id = milan();
+	id.xen_pv = true;
+	assert_refused(&id, PMUCTL_NO_PMU_XEN_PV);
 }
