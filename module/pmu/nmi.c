@@ -201,11 +201,12 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	hwpmu_enable_only(cpu, 0);
 	handled = bts_nmi();
 	while (status && loops++ < LOOPS_MAX) {
+		/* First: a counter that overflows as it is armed must be seen again. */
+		acknowledge(status & ~hwpmu_status_topa);
 		for (left = status & hwpmu_the_caps.counters; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
-		acknowledge(status & ~hwpmu_status_topa);
 		handled += handle_topa(status);
 		status = read_causes(cpu);
 	}
