@@ -413,8 +413,8 @@ static __always_inline u64 read_since(const struct hwpmu_counter *c,
 	do {
 		seq = READ_ONCE(c->seq);
 		barrier(); /* pairs with the NMI's on this CPU: seq first and last */
-		start = *value;
-		*delta = hwpmu_regs_read_counter(c->index) - c->prev;
+		start = data_race(*value); /* what an NMI changed in between is read again */
+		*delta = hwpmu_regs_read_counter(c->index) - data_race(c->prev);
 		barrier();
 	} while (seq != READ_ONCE(c->seq));
 	*delta &= hwpmu_width_mask(c->index);
