@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#define UNHOOKED_US	1500000	/* as long after the last event no hook is left */
+#define HOOKS		"/sys/kernel/debug/pmuctl/hooks"
 #define NO_MEMORY	"the kernel has no memory left for the event: close other events or free memory"
 #define BAD_POINTER	"the memory at this address cannot be read or written: pass a pointer into your own address space"
 
@@ -84,8 +84,28 @@ struct refusals {
 	unsigned int memory, copies;
 };
 
-/* Fail all in turn of opening @o, each time @pause_us after the last event. */
-static struct refusals fail_each(struct opening *o, useconds_t pause_us)
+static bool any_hook_is_set(void)
+{
+	FILE *f = fopen(HOOKS, "re");
+	bool set = false;
+	char line[256];
+
+	cr_assert_not_null(f, "%s: %m", HOOKS);
+	while (!set && fgets(line, sizeof(line), f))
+		set = !strstr(line, ", not set");
+	fclose(f);
+	return set;
+}
+
+/* Hooks outlive their last event by a second, and by what it takes to drop them. */
+static void wait_unhooked(void)
+{
+	while (any_hook_is_set())
+		usleep(50000);
+}
+
+/* Fail all in turn of opening @o; with @unhooked each time when no hook is set. */
+static struct refusals fail_each(struct opening *o, bool unhooked)
 {
 	enum fault fault = MEMORY;
 	struct refusals r = { 0 };
@@ -98,7 +118,8 @@ static struct refusals fail_each(struct opening *o, useconds_t pause_us)
 	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
 		if (o->most && nth > o->most)
 			break;
-		usleep(pause_us);
+		if (unhooked)
+			wait_unhooked();
 		memset(&o->why, 0, sizeof(o->why));
 		fd = with_fault(nth, call_open, o, &fault);
 		if (fd < 0) {
@@ -120,12 +141,12 @@ static struct refusals fail_each(struct opening *o, useconds_t pause_us)
  * At least @least of the allocations must be ones that an event cannot do without. One may
  * be missed when the kernel's own checks allocate something before it.
  */
-static void fail_opens(struct opening *o, useconds_t pause_us, unsigned int least)
+static void fail_opens(struct opening *o, bool unhooked, unsigned int least)
 {
 	struct refusals r = { 0 };
 
 	for (int tries = 0; tries < 3 && r.memory < least; tries++)
-		r = fail_each(o, pause_us);
+		r = fail_each(o, unhooked);
 	cr_assert_geq(r.memory, least, "only %u opens were refused for memory", r.memory);
 	cr_assert_geq(r.copies, 2, "only %u opens were refused for copies", r.copies);
 	printf("%u refused for memory, %u for copies\n", r.memory, r.copies);
@@ -138,7 +159,7 @@ Test(debug_faults, of_opening_an_event_of_ones_own)
 {
 	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
 
-	fail_opens(&o, 0, 4);
+	fail_opens(&o, false, 4);
 }
 
 Test(debug_faults, of_opening_an_event_that_counts_at_once)
@@ -146,7 +167,7 @@ Test(debug_faults, of_opening_an_event_that_counts_at_once)
 	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
 
 	o.attr.attr.disabled = 0;
-	fail_opens(&o, 0, 4);
+	fail_opens(&o, false, 4);
 }
 
 /* The first event of a task hooks the scheduler, with memory for each hook. */
@@ -154,14 +175,14 @@ Test(debug_faults, of_opening_the_first_event_in_a_while)
 {
 	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
 
-	fail_opens(&o, UNHOOKED_US, 8);
+	fail_opens(&o, true, 8);
 }
 
 Test(debug_faults, of_opening_an_event_of_a_cpu)
 {
 	struct opening o = { .attr = raw_instructions(), .pid = -1, .cpu = 1 };
 
-	fail_opens(&o, 0, 3);
+	fail_opens(&o, false, 3);
 }
 
 /* The event, where each CPU's is, and that of each CPU */
@@ -169,7 +190,7 @@ Test(debug_faults, of_opening_an_event_of_all_cpus)
 {
 	struct opening o = { .attr = raw_instructions(), .pid = -1, .cpu = -1 };
 
-	fail_opens(&o, 0, 5);
+	fail_opens(&o, false, 5);
 }
 
 Test(debug_faults, of_opening_an_event_of_another_task)
@@ -177,7 +198,7 @@ Test(debug_faults, of_opening_an_event_of_another_task)
 	struct opening o = { .attr = raw_instructions(), .cpu = -1 };
 
 	o.pid = raw_sleeper();
-	fail_opens(&o, 0, 3);
+	fail_opens(&o, false, 3);
 	raw_reap(o.pid);
 }
 
@@ -189,7 +210,7 @@ Test(debug_faults, of_opening_an_event_of_a_users_other_task)
 	cr_assert_eq(raw_become(RAW_USER), 0);
 	cr_assert_eq(prctl(PR_SET_DUMPABLE, 1), 0);
 	o.pid = raw_sleeper();
-	fail_opens(&o, 0, 6);
+	fail_opens(&o, false, 6);
 	raw_reap(o.pid);
 }
 
@@ -200,7 +221,7 @@ Test(debug_faults, of_opening_an_event_that_samples)
 
 	o.attr.attr.sample_period = 1000003;
 	o.attr.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
-	fail_opens(&o, 0, 4);
+	fail_opens(&o, false, 4);
 }
 
 /* The hooks of one kind each, which are dropped in between */
@@ -210,7 +231,7 @@ Test(debug_faults, of_opening_an_event_that_tells_of_mappings)
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	o.attr.attr.mmap = 1;
-	fail_opens(&o, UNHOOKED_US, 8);
+	fail_opens(&o, true, 8);
 }
 
 Test(debug_faults, of_opening_an_event_of_page_faults)
@@ -218,7 +239,7 @@ Test(debug_faults, of_opening_an_event_of_page_faults)
 	struct opening o = { .pid = 0, .cpu = -1 };
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	fail_opens(&o, UNHOOKED_US, 8);
+	fail_opens(&o, true, 8);
 }
 
 /* Each of the tasks that can be followed at a time has memory of its own: not all are tried. */
@@ -227,7 +248,7 @@ Test(debug_faults, of_opening_an_event_of_minor_faults)
 	struct opening o = { .pid = 0, .cpu = -1, .most = 16 };
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	fail_opens(&o, UNHOOKED_US, 8);
+	fail_opens(&o, true, 8);
 }
 
 Test(debug_faults, of_opening_an_event_of_a_tracepoint)
@@ -236,7 +257,7 @@ Test(debug_faults, of_opening_an_event_of_a_tracepoint)
 
 	o.attr = raw_attr(PERF_TYPE_TRACEPOINT, 0);
 	o.attr.attr.exclude_kernel = 0;
-	fail_opens(&o, UNHOOKED_US, 8);
+	fail_opens(&o, true, 8);
 }
 
 static void *wait_for_ever(void *unused)
@@ -254,7 +275,7 @@ Test(debug_faults, of_opening_an_event_that_threads_inherit)
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
 	o.attr.attr.inherit = 1;
-	fail_opens(&o, 0, 5);
+	fail_opens(&o, false, 5);
 }
 
 static const struct opening of_process = { .cpu = -1, .flags = PMUCTL_OPEN_PROCESS };
@@ -293,7 +314,7 @@ Test(debug_faults, of_opening_an_event_of_a_process)
 	o.attr = raw_instructions();
 	o.attr.attr.inherit = 1;
 	o.pid = process_start();
-	fail_opens(&o, 0, 8);
+	fail_opens(&o, false, 8);
 	raw_reap(o.pid);
 }
 
@@ -307,7 +328,7 @@ Test(debug_faults, of_opening_an_event_of_a_users_process)
 	cr_assert_eq(raw_become(RAW_USER), 0);
 	cr_assert_eq(prctl(PR_SET_DUMPABLE, 1), 0);
 	o.pid = process_start();
-	fail_opens(&o, 0, 10);
+	fail_opens(&o, false, 10);
 	raw_reap(o.pid);
 }
 
