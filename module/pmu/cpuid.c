@@ -20,6 +20,8 @@
 #define AMD_EXT22_PERFMON_V2	BIT_ULL(0)	/* leaf 0x80000022, EAX: PerfMonV2 */
 #define AMD_EXT22_NR_CORE	0xf		/* EBX: NumPerfCtrCore */
 
+#define TSX_COUNTER	3
+
 #define RAW_MASK	(HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK | HWPMU_EVTSEL_EDGE | \
 			 HWPMU_EVTSEL_INV | HWPMU_EVTSEL_CMASK)
 
@@ -70,6 +72,19 @@ static void decode_silent(const struct hwpmu_cpuid *id, struct hwpmu_caps *caps)
 	}
 }
 
+/*
+ * Of some Skylakes the microcode counts on the last of four counters, so that transactions are
+ * in order: what others have there is not theirs. "Performance Monitoring Impact of Intel
+ * Transactional Synchronization Extension Memory Ordering Issue", Intel 604224. Without
+ * hyperthreads there are eight counters, and those beyond are not used either: they have no gaps.
+ */
+static void leave_counter_to_tsx(struct hwpmu_caps *caps)
+{
+	if (caps->nr_general > TSX_COUNTER)
+		caps->nr_general = TSX_COUNTER;
+	caps->counters &= ~GENMASK_ULL(HWPMU_FIXED_BASE - 1, TSX_COUNTER);
+}
+
 static void decode_intel(const struct hwpmu_cpuid *id,
 			 struct hwpmu_caps *caps)
 {
@@ -101,6 +116,8 @@ static void decode_intel(const struct hwpmu_cpuid *id,
 	caps->nr_fixed = hweight64(fixed);
 	decode_extended(id, caps);
 	decode_silent(id, caps);
+	if (id->tsx_takes_counter)
+		leave_counter_to_tsx(caps);
 
 	caps->global = caps->version >= 2;
 	caps->full_width = id->pdcm &&

@@ -59,6 +59,7 @@ enum hwpmu_vendor {
  * @ext_general: bitmap of general counters, CPUID.23H.1:EAX; 0 if there is no such leaf.
  * @ext_fixed: of fixed ones, EBX; as @ext_general.
  * @perf_capabilities: IA32_PERF_CAPABILITIES, 0 without @pdcm.
+ * @tsx_takes_counter: the microcode uses general counter 3 for transactions.
  */
 struct hwpmu_cpuid {
 	enum hwpmu_vendor vendor;
@@ -66,6 +67,7 @@ struct hwpmu_cpuid {
 	bool hypervisor;
 	bool xen_pv;
 	bool pdcm;
+	bool tsx_takes_counter;
 	u32 max_leaf;
 	u32 eax, ebx, ecx, edx;
 	u32 ext1_ecx;

@@ -58,6 +58,17 @@ static void read_cpuid_hybrid(struct hwpmu_cpuid *id)
 			    &unused, &unused);
 }
 
+/* Unless transactions are always aborted. SDM Vol. 4, IA32_TSX_FORCE_ABORT */
+static bool tsx_takes_counter(void)
+{
+	u64 value;
+
+	return boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT) &&
+		!boot_cpu_has(X86_FEATURE_RTM_ALWAYS_ABORT) &&
+		!rdmsrl_safe(MSR_TSX_FORCE_ABORT, &value) &&
+		!(value & MSR_TFA_RTM_FORCE_ABORT);
+}
+
 void hwpmu_read_cpuid(struct hwpmu_cpuid *id)
 {
 	const struct cpuinfo_x86 *c = &boot_cpu_data;
@@ -90,6 +101,7 @@ void hwpmu_read_cpuid(struct hwpmu_cpuid *id)
 		id->ext22_eax = cpuid_eax(0x80000022);
 		id->ext22_ebx = cpuid_ebx(0x80000022);
 	}
+	id->tsx_takes_counter = tsx_takes_counter();
 	if (id->pdcm)
 		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
 }

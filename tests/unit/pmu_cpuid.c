@@ -40,6 +40,29 @@ Test(cpuid, decodes_skylake)
 	cr_assert_str_eq(caps.name, "Intel architectural PMU version 4");
 }
 
+Test(cpuid, leaves_the_fourth_counter_to_transactions)
+{
+	struct hwpmu_cpuid id = skylake();
+	struct hwpmu_caps caps;
+
+	id.tsx_takes_counter = true;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, 3);
+	cr_assert_eq(caps.counters, GENERAL(3) | FIXED(3));
+
+	/* Without hyperthreads */
+	id.eax = 0x07300804;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, 3);
+	cr_assert_eq(caps.counters, GENERAL(3) | FIXED(3));
+
+	/* A hypervisor may have given fewer. */
+	id.eax = 0x07300204;
+	cr_assert_null(hwpmu_cpuid_decode(&id, &caps));
+	cr_assert_eq(caps.nr_general, 2);
+	cr_assert_eq(caps.counters, GENERAL(2) | FIXED(3));
+}
+
 Test(cpuid, decodes_icelake_version_5_with_a_bitmap_of_fixed_counters)
 {
 	struct hwpmu_cpuid id = skylake();
