@@ -33,16 +33,22 @@ static bool needs_hooks(const struct pmuctl_event *event,
 	       event->ops->at_switch;
 }
 
-static int get_pmu(const struct pmuctl_event *event,
-		   struct pmuctl_explanation *why)
-{
-	return event->ops->needs_pmu ? pmuctl_claim_get(event, why) : 0;
-}
-
 static void put_pmu(const struct pmuctl_event *event)
 {
 	if (event->ops->needs_pmu)
 		pmuctl_claim_put(event);
+}
+
+static int get_pmu(struct pmuctl_event *event, struct pmuctl_explanation *why)
+{
+	int err = event->ops->needs_pmu ? pmuctl_claim_get(event, why) : 0;
+
+	if (err || !pmuctl_event_is_hw(event))
+		return err;
+	err = hwpmu_counter_check(&event->own.counter, why);
+	if (err)
+		put_pmu(event);
+	return err;
 }
 
 /* Is there room for it, in its group, in its context and on the PMU? */

@@ -215,6 +215,18 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why);
 
+/**
+ * hwpmu_counter_check() - leave out the counters that count nothing on this machine
+ * @counter: as hwpmu_counter_init() has filled it.
+ * @why: filled on refusal.
+ *
+ * What they are is found when the PMU is taken.
+ *
+ * Context: Any; since hwpmu_get().
+ * Return: 0; -ENOENT if there is no other counter for it.
+ */
+int hwpmu_counter_check(struct hwpmu_counter *counter, struct pmuctl_explanation *why);
+
 /* The same event once more, with a count of its own. Any context. */
 void hwpmu_counter_copy(struct hwpmu_counter *counter,
 			const struct hwpmu_counter *from);

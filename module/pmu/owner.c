@@ -193,6 +193,7 @@ int hwpmu_get(struct pmuctl_explanation *why)
 		return pmuctl_refuse(why, PMU_BUSY, "attr.type");
 	hwpmu_ours = true;
 	on_each_cpu(take_on_cpu, NULL, 1);
+	hwpmu_self_check();
 	return 0;
 }
 

@@ -204,6 +204,11 @@ static inline void hwpmu_expect_late_nmi(void)
 			       rdtsc() + (u64)READ_ONCE(hwpmu_late_nmi_ms) * tsc_khz);
 }
 
+/* self_check.c */
+
+/* Find out what counts nothing, before there are events. Process; the PMU is ours. */
+void hwpmu_self_check(void);
+
 /* owner.c */
 
 /* Begin anew with a CPU that is stuck, if it still is. Own CPU, IRQs off. */

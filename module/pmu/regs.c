@@ -44,7 +44,8 @@ static bool probe_general(unsigned int index)
 	/* What is in use works. */
 	if ((evtsel & HWPMU_EVTSEL_EN) || !reserve_evntsel_nmi(evtsel_msr(index)))
 		return true;
-	good = holds(hwpmu_regs.write + (index << hwpmu_regs.shift), counter);
+	good = holds(hwpmu_regs.write + (index << hwpmu_regs.shift), counter) &&
+		holds(evtsel_msr(index), evtsel);
 	release_evntsel_nmi(evtsel_msr(index));
 	return good;
 }

@@ -235,6 +235,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_EVENT_NO_TABLE	= 202,	/* ENOENT: this model is not known */
 	PMUCTL_WHY_EVENT_SPOILS		= 203,	/* ENOENT: another CPU's counts */
 	PMUCTL_WHY_EVENT_NORTH_BRIDGE	= 204,	/* ENOENT: it is no core's */
+	PMUCTL_WHY_EVENT_SILENT		= 205,	/* ENOENT: a hypervisor filters it */
 
 	/* Limits */
 	PMUCTL_WHY_EVENTS_USER		= 210,	/* EMFILE: the user has so many */

@@ -48,14 +48,19 @@ static void msrs_find_amd(struct msrs *m)
 		msrs_add(m, 0xc0000300, 2, 1);	/* PerfCntrGlobalStatus, Ctl */
 }
 
+void msrs_load_driver(void)
+{
+	/* The guest has it somewhere below its modules. */
+	if (access("/dev/cpu/0/msr", F_OK))
+		cr_assert_eq(system("insmod \"$(find /lib/ /usr/lib/ -name 'msr.ko' | head -n 1)\" allow_writes=on"),
+			     0, "the guest lacks the msr module");
+}
+
 struct msrs msrs_find(void)
 {
 	struct msrs m = { .n = 0 };
 
-	/* The driver; the guest has it somewhere below its modules. */
-	if (access("/dev/cpu/0/msr", F_OK))
-		cr_assert_eq(system("insmod \"$(find /lib/ /usr/lib/ -name 'msr.ko' | head -n 1)\""),
-			     0, "the guest lacks the msr module");
+	msrs_load_driver();
 	if (raw_cpu_is_intel())
 		msrs_find_intel(&m);
 	else
@@ -89,4 +94,18 @@ void msr_write(unsigned int cpu, uint32_t msr, uint64_t value)
 	cr_assert(fd >= 0, "%s: %m", path);
 	cr_assert_eq(pwrite(fd, &value, 8, msr), 8, "MSR %#x: %m", msr);
 	close(fd);
+}
+
+uint64_t msr_read(unsigned int cpu, uint32_t msr)
+{
+	uint64_t value;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert(fd >= 0, "%s: %m", path);
+	cr_assert_eq(pread(fd, &value, 8, msr), 8, "MSR %#x: %m", msr);
+	close(fd);
+	return value;
 }

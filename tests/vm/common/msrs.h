@@ -21,12 +21,16 @@ struct msrs {
 	uint32_t addr[MSRS_MAX];
 };
 
-/* Those of this CPU */
+/* Whatever reads or writes registers needs it; so does nobody else in the guest. */
+void msrs_load_driver(void);
+
+/* Those of this CPU; with the driver */
 struct msrs msrs_find(void);
 
 /* The values on a CPU, in the order of the addresses; the others are 0. */
 void msrs_read(const struct msrs *m, unsigned int cpu, uint64_t *value);
 
+uint64_t msr_read(unsigned int cpu, uint32_t msr);
 void msr_write(unsigned int cpu, uint32_t msr, uint64_t value);
 
 #endif /* VM_MSRS_H */

@@ -7,6 +7,7 @@
  * takes.
  */
 #include "module.h"
+#include "msrs.h"
 #include "nmis.h"
 
 #define N		100000ull
@@ -20,36 +21,14 @@
 /* How often the handler acknowledges before it gives up; module/pmu/nmi.c */
 #define LOOPS		64
 
-static int msr_open(int cpu)
-{
-	char path[32];
-	int fd;
-
-	if (access("/dev/cpu/0/msr", F_OK))
-		cr_assert_eq(system("insmod \"$(find /lib/ /usr/lib/ -name 'msr.ko' | head -n 1)\" allow_writes=on"),
-			     0, "the guest lacks the msr module");
-	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert(fd >= 0, "%s: %m", path);
-	return fd;
-}
-
 static uint64_t acks_to_lose(int cpu)
 {
-	int fd = msr_open(cpu);
-	uint64_t n;
-
-	cr_assert_eq(pread(fd, &n, sizeof(n), LOSE_ACKS), (ssize_t)sizeof(n), "%m");
-	close(fd);
-	return n;
+	return msr_read(cpu, LOSE_ACKS);
 }
 
 static void lose_acks(int cpu, uint64_t n)
 {
-	int fd = msr_open(cpu);
-
-	cr_assert_eq(pwrite(fd, &n, sizeof(n), LOSE_ACKS), (ssize_t)sizeof(n), "%m");
-	close(fd);
+	msr_write(cpu, LOSE_ACKS, n);
 }
 
 static void set_headroom(unsigned int headroom)
@@ -68,6 +47,7 @@ static void begin(void)
 {
 	module_ensure();
 	sampling_init();
+	msrs_load_driver();
 	set_headroom(HEADROOM);
 	lose_acks(1, FOR_EVER);
 	cr_assert_eq(acks_to_lose(1), FOR_EVER, "this guest needs --cpu intel-stuck or amd-stuck");

@@ -54,8 +54,11 @@ typedef struct X86PMUState {
     uint64_t debugctl;
     /* A counter has overflowed, the local APIC has not been told yet. */
     bool pmi_pending;
-    /* Acknowledgements still to be lost, see pmu_msr.c */
-    uint64_t lost_acks;
+    /* What the guest has broken of it, see pmu_msr.c */
+    uint64_t lost_acks;         /* still to be lost */
+    uint64_t silent_event;
+    uint64_t silent_counters;
+    uint64_t deaf_evtsels;
 
     /* gshare branch predictor, only used while X86_PMU_BRM is counted */
     uint32_t branch_history;

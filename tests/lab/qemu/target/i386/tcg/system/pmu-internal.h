@@ -41,6 +41,7 @@
  * Facilities"; PERF_CTLx of AMD has these at the same places, APM "Core
  * Performance Event-Select Registers".
  */
+#define EVTSEL_EVENT            0xf0000ffffULL  /* EventSelect and UnitMask */
 #define EVTSEL_USR              (1u << 16)
 #define EVTSEL_OS               (1u << 17)
 #define EVTSEL_INT              (1u << 20)

@@ -84,9 +84,9 @@
  * What can be broken
  * ==================
  *
- * With x-tcg-pmu-breakable=on, a PMU with a status has a register of its own in which the
- * guest asks it to lose acknowledgements of overflows, see pmu_msr.c.  That is
- * for tests of handlers that have to survive this.
+ * With x-tcg-pmu-breakable=on, a PMU with a status has registers of its own in which the
+ * guest asks it to lose acknowledgements of overflows, and to count as little as some
+ * hypervisors let it, see pmu_msr.c.  That is for tests of what has to survive this, or to notice.
  *
  * What is missing
  * ===============
@@ -192,6 +192,9 @@ static bool pmu_get_counter(CPUX86State *env, int n, PMUCounter *c)
         if (!(sel & EVTSEL_EN)) {
             return false;
         }
+        if (pmu->silent_event && (sel & EVTSEL_EVENT) == pmu->silent_event) {
+            return false;
+        }
         c->val = &env->msr_gp_counters[n];
         c->status_bit = n;
         c->ev = pmu_find_event(pmu, sel);
@@ -207,6 +210,9 @@ static bool pmu_get_counter(CPUX86State *env, int n, PMUCounter *c)
         c->ev = &intel_events[0]; /* whatever it counts: see the top */
         c->priv = ctrl & (FIXED_CTRL_OS | FIXED_CTRL_USR);
         c->pmi = ctrl & FIXED_CTRL_PMI;
+    }
+    if ((pmu->silent_counters >> c->status_bit) & 1) {
+        return false;
     }
     if (pmu->has_global &&
         (!((env->msr_global_ctrl >> c->status_bit) & 1) ||

@@ -17,15 +17,24 @@
 #define MSR_IA32_A_PMC0                 0x4c1
 
 /*
- * Of x-tcg-pmu-breakable=on only, and of no processor: how many acknowledgements
- * of overflows this CPU is to lose from now on.  The SDM reserves the range for
- * such use, Vol. 4 "Architectural MSRs".
+ * Of x-tcg-pmu-breakable=on only, and of no processor: what of this CPU's PMU is to be
+ * broken from now on.  The SDM reserves the range for such use, Vol. 4
+ * "Architectural MSRs".
  *
- * A lost one leaves the counters' bits of IA32_PERF_GLOBAL_STATUS as they are:
- * to a handler that looks until there are none, the counters seem to overflow
- * without end.
+ * LOSE_ACKS is how many acknowledgements of overflows are to be lost.  A lost one
+ * leaves the counters' bits of IA32_PERF_GLOBAL_STATUS as they are: to a handler that
+ * looks until there are none, the counters seem to overflow without end.
+ *
+ * The others are what hypervisors do to their guests.  SILENT_EVENT is an EventSelect
+ * with its UnitMask, in their places, that counts nothing on the general counters;
+ * SILENT_COUNTERS, one bit each as in IA32_PERF_GLOBAL_CTRL, are counters that count
+ * nothing at all.  No access fails: their values are 0.  DEAF_EVTSELS are general
+ * counters, one bit each, whose event selects ignore what is written to them.
  */
 #define MSR_PMU_LOSE_ACKS               0x400000f0
+#define MSR_PMU_SILENT_EVENT            0x400000f1
+#define MSR_PMU_SILENT_COUNTERS         0x400000f2
+#define MSR_PMU_DEAF_EVTSELS            0x400000f3
 
 /* APM Vol. 2 "Core Performance Event-Select/Counter Registers" */
 #define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
@@ -112,6 +121,36 @@ static uint64_t pmu_global_inuse(CPUX86State *env)
         }
     }
     return val;
+}
+
+/* What MSR breaks, if the guest can do that; see the top. */
+static uint64_t *pmu_msr_broken(CPUX86State *env, uint32_t msr)
+{
+    X86PMUState *pmu = &env->pmu;
+
+    if (!env_archcpu(env)->tcg_pmu_breakable || !pmu->has_global) {
+        return NULL;
+    }
+    switch (msr) {
+    case MSR_PMU_LOSE_ACKS:
+        return &pmu->lost_acks;
+    case MSR_PMU_SILENT_EVENT:
+        return &pmu->silent_event;
+    case MSR_PMU_SILENT_COUNTERS:
+        return &pmu->silent_counters;
+    case MSR_PMU_DEAF_EVTSELS:
+        return &pmu->deaf_evtsels;
+    default:
+        return NULL;
+    }
+}
+
+static bool pmu_is_deaf(CPUX86State *env, const uint64_t *reg)
+{
+    size_t n = reg - env->msr_gp_evtsel;
+
+    return reg >= env->msr_gp_evtsel && n < env->pmu.num_gp &&
+           ((env->pmu.deaf_evtsels >> n) & 1);
 }
 
 /*
@@ -312,7 +351,7 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     if (pmu_prepare_gp(env, msr, &val, &reg, &reserved)) {
         if (val & reserved) {
             *gp = true;
-        } else {
+        } else if (!pmu_is_deaf(env, reg)) {
             pmu_commit(env, reg, val, 0, 0);
         }
         return true;
@@ -320,8 +359,9 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     if (!env->pmu.has_global) {
         return false;
     }
-    if (msr == MSR_PMU_LOSE_ACKS && env_archcpu(env)->tcg_pmu_breakable) {
-        env->pmu.lost_acks = val;
+    reg = pmu_msr_broken(env, msr);
+    if (reg) {
+        pmu_commit(env, reg, val, 0, 0);
         return true;
     }
     return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
@@ -369,8 +409,9 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
         *val = *reg;
         return true;
     }
-    if (msr == MSR_PMU_LOSE_ACKS && env_archcpu(env)->tcg_pmu_breakable) {
-        *val = pmu->lost_acks;
+    reg = pmu_msr_broken(env, msr);
+    if (reg) {
+        *val = *reg;
         return true;
     }
     if (pmu->is_amd) {
