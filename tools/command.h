@@ -15,6 +15,7 @@
 
 /* Exit statuses of the tool itself; those of a measured command are its own. */
 enum {
+	STATUS_HELP		= -1,	/* the help was printed: nothing else to do */
 	STATUS_OK		= 0,
 	STATUS_FAILED		= 1,	/* refused, or the machine cannot count */
 	STATUS_USAGE		= 2,	/* wrong options or arguments */
@@ -23,18 +24,29 @@ enum {
 	STATUS_SIGNAL		= 128,	/* plus the number of the signal */
 };
 
+struct cli_option;
+
 /**
  * struct command - one command of the tool
  * @name: as it is typed.
- * @run: runs it with its own name in argv[0]; returns the exit status.
+ * @run: runs it with its own name in argv[0]; returns the exit status, or STATUS_HELP.
  * @summary: a line for "pmuctl help".
- * @help: what "pmuctl help NAME" prints.
+ * @operands: what follows the options, for the usage; a line for each way to use it.
+ * @about: the help begins with it.
+ * @options: one or two tables of its options.
+ * @notes: the help ends with it.
+ * @starts_command: the operands are a command, which has options of its own.
  */
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
 	const char *help;
+	const char *operands;
+	const char *about;
+	const struct cli_option *options[2];
+	const char *notes;
+	bool starts_command;
 };
 
 extern const struct command command_stat;

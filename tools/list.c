@@ -14,28 +14,13 @@
 
 #include <jansson.h>
 
-#include "command.h"
+#include "options.h"
 
-static const char list_help[] =
-"usage: pmuctl list [-j] [tracepoints] [PATTERN]\n"
-"\n"
-"Lists the events that 'pmuctl stat -e' understands: generic events, software events,\n"
-"cache events, and those that only this model of CPU has. With PATTERN, only names that contain\n"
-"it; * and ? stand for any text and any character, then the whole name must match.\n"
-"\n"
-"'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e.\n"
-"\n"
-"  -j, --json   one JSON array of objects: name, alias, kind, pmu, description,\n"
-"               and for generic and software events counted: can this CPU count it?\n"
-"  -h, --help   this text\n"
-"\n"
-"Any other event of the CPU can be given by number: r01c4, or by field:\n"
-"cpu/event=0xc4,umask=0x01/. The exit status is 1 if nothing matches.\n";
-
-static const struct option long_options[] = {
-	{ "json",	no_argument, NULL, 'j' },
-	{ "help",	no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option list_options[] = {
+	{ 'j', "json",
+	  .help = "one JSON array of objects: name, alias, kind, pmu, description, and "
+		  "for generic and software events counted: can this CPU count it?" },
+	{ 0 },
 };
 
 /**
@@ -216,27 +201,23 @@ static int list_all(struct list *list, bool tracepoints)
 	return list->found ? STATUS_OK : STATUS_FAILED;
 }
 
+/* An option_apply; -j is all there is. */
+static int take_option(void *arg, int value)
+{
+	bool *json = arg;
+
+	*json = value == 'j';
+	return STATUS_OK;
+}
+
 static int list_run(int argc, char **argv)
 {
 	struct list list = { .pattern = NULL };
 	bool json = false, tracepoints;
-	int option, status;
+	int status = options_parse(&command_list, argc, argv, take_option, &json);
 
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, ":jh", long_options,
-				     NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(list_help, stdout);
-			return STATUS_OK;
-		default:
-			return say_bad_option(&command_list, argc, argv);
-		}
-	}
+	if (status)
+		return status;
 	tracepoints = optind < argc && !strcmp(argv[optind], "tracepoints");
 	optind += tracepoints;
 	if (argc - optind > 1)
@@ -259,5 +240,16 @@ const struct command command_list = {
 	.name = "list",
 	.run = list_run,
 	.summary = "list the events that have a name",
-	.help = list_help,
+	.operands = "[tracepoints] [PATTERN]",
+	.about =
+"Lists the events that 'pmuctl stat -e' understands: generic events, software events, "
+"cache events, and those that only this model of CPU has. With PATTERN, only names "
+"that contain it; * and ? stand for any text and any character, then the whole name "
+"must match.\n"
+"\n"
+"'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e.",
+	.options = { list_options },
+	.notes =
+"Any other event of the CPU can be given by number: r01c4, or by field: "
+"cpu/event=0xc4,umask=0x01/. The exit status is 1 if nothing matches.",
 };

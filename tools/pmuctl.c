@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "options.h"
 
 static const struct command *const commands[] = {
 	&command_stat,
@@ -54,13 +54,17 @@ static int help(const char *name)
 	command = command_find(name);
 	if (!command)
 		return unknown_command(name);
-	fputs(command->help, stdout);
+	if (command->help)
+		fputs(command->help, stdout);
+	else
+		options_help(command);
 	return STATUS_OK;
 }
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	int status;
 
 	if (argc < 2) {
 		overview(stderr);
@@ -75,6 +79,8 @@ int main(int argc, char **argv)
 		return STATUS_OK;
 	}
 	command = command_find(argv[1]);
-	return command ? command->run(argc - 1, argv + 1) :
-			 unknown_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	status = command->run(argc - 1, argv + 1);
+	return status == STATUS_HELP ? STATUS_OK : status;
 }

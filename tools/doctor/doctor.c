@@ -12,23 +12,12 @@
 #include <jansson.h>
 
 #include "doctor.h"
+#include "options.h"
 
-static const char doctor_help[] =
-"usage: pmuctl doctor [-j]\n"
-"\n"
-"Looks for what could keep this machine from counting, tells for each thing how it\n"
-"is and what to do, and counts a loop of one million instructions as the proof.\n"
-"\n"
-"  -j, --json   one JSON object: can_count, and checks with name, state, finding,\n"
-"               remedy\n"
-"  -h, --help   this text\n"
-"\n"
-"The exit status is 0 if this machine can count for this user, else 1.\n";
-
-static const struct option long_options[] = {
-	{ "json",	no_argument, NULL, 'j' },
-	{ "help",	no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option doctor_options[] = {
+	{ 'j', "json",
+	  .help = "one JSON object: can_count, and checks with name, state, finding, remedy" },
+	{ 0 },
 };
 
 /* The last one decides. */
@@ -147,26 +136,22 @@ static int examine(bool json)
 	return can_count && ret == 0 ? STATUS_OK : STATUS_FAILED;
 }
 
+/* An option_apply; -j is all there is. */
+static int take_option(void *arg, int value)
+{
+	bool *json = arg;
+
+	*json = value == 'j';
+	return STATUS_OK;
+}
+
 static int doctor_run(int argc, char **argv)
 {
 	bool json = false;
-	int option;
+	int status = options_parse(&command_doctor, argc, argv, take_option, &json);
 
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, ":jh", long_options,
-				     NULL)) != -1) {
-		switch (option) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			fputs(doctor_help, stdout);
-			return STATUS_OK;
-		default:
-			return say_bad_option(&command_doctor, argc, argv);
-		}
-	}
+	if (status)
+		return status;
 	if (optind < argc)
 		return say_usage(&command_doctor, "'%s' is not expected here",
 				 argv[optind]);
@@ -177,5 +162,10 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.run = doctor_run,
 	.summary = "tell whether this machine can count, and if not, why",
-	.help = doctor_help,
+	.operands = "",
+	.about =
+"Looks for what could keep this machine from counting, tells for each thing how it is "
+"and what to do, and counts a loop of one million instructions as the proof.",
+	.options = { doctor_options },
+	.notes = "The exit status is 0 if this machine can count for this user, else 1.",
 };

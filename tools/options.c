@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options of commands: from their tables come the parser, the help, and what
+ * completion asks for.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+
+#define LINE_WIDTH	80
+/* No command has more. */
+#define LONG_MAX_COUNT	48
+#define LETTERS_SIZE	64
+#define NAMES_SIZE	80
+
+static const struct cli_option help_option = {
+	.value = 'h', .name = "help", .help = "this text",
+};
+
+/* The options of a command, one by one; NULL behind the last, which is -h. */
+static const struct cli_option *option_at(const struct command *command, size_t index)
+{
+	for (size_t i = 0; i < ARRAY_LEN(command->options) && command->options[i]; i++)
+		for (const struct cli_option *option = command->options[i]; option->value; option++)
+			if (index-- == 0)
+				return option;
+	return index == 0 ? &help_option : NULL;
+}
+
+static bool has_letter(const struct cli_option *option)
+{
+	return option->value < OPTION_NO_LETTER;
+}
+
+/* ----------------------------------------------------------------- parse */
+
+/* no_argument, required_argument or optional_argument */
+static int argument_kind(const struct cli_option *option)
+{
+	if (!option->argument)
+		return no_argument;
+	return strncmp(option->argument, "[=", 2) ? required_argument : optional_argument;
+}
+
+/* What getopt_long() wants; "+" is for commands whose operands have options of their own. */
+static void for_getopt(const struct command *command, char *letters, struct option *longs)
+{
+	const struct cli_option *option;
+
+	if (command->starts_command)
+		*letters++ = '+';
+	*letters++ = ':';
+	for (size_t i = 0; (option = option_at(command, i)); i++) {
+		const char *const names[] = { option->name, option->alias };
+		int kind = argument_kind(option);
+
+		if (has_letter(option)) {
+			*letters++ = (char)option->value;
+			for (int colons = 0; colons < kind; colons++)
+				*letters++ = ':';
+		}
+		for (size_t j = 0; j < ARRAY_LEN(names) && names[j]; j++)
+			*longs++ = (struct option){ names[j], kind, NULL, option->value };
+	}
+	*letters = '\0';
+	*longs = (struct option){ NULL, 0, NULL, 0 };
+}
+
+/* Why getopt_long() returned ':' or '?' */
+static int bad_option(const struct command *command, int result, const char *word)
+{
+	bool is_long = !strncmp(word, "--", 2);
+	const struct cli_option *option;
+	size_t i = 0;
+
+	if (result == ':' && is_long)
+		return say_usage(command, "the option '%s' needs an argument", word);
+	if (result == ':')
+		return say_usage(command, "the option '-%c' needs an argument", optopt);
+	if (!optopt)
+		return say_usage(command, "unknown option '%s'", word);
+	while ((option = option_at(command, i)) && option->value != optopt)
+		i++;
+	if (option)
+		return say_usage(command, "the option '%.*s' takes no argument",
+				 (int)strcspn(word, "="), word);
+	return say_usage(command, "unknown option '-%c'", optopt);
+}
+
+/**
+ * options_parse() - understand the options on the command line
+ * @command: the command.
+ * @argc: number of arguments.
+ * @argv: the arguments; optind is the first one that is no option, afterwards.
+ * @apply: called for each option.
+ * @arg: for @apply.
+ *
+ * Return: 0, an exit status, or STATUS_HELP: the help was printed.
+ */
+int options_parse(const struct command *command, int argc, char **argv,
+		  option_apply apply, void *arg)
+{
+	struct option longs[LONG_MAX_COUNT];
+	char letters[LETTERS_SIZE];
+	int result, status = 0;
+
+	for_getopt(command, letters, longs);
+	opterr = 0;
+	optind = 0;
+	while (!status && (result = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (result == ':' || result == '?')
+			return bad_option(command, result, argv[optind - 1]);
+		if (result == help_option.value) {
+			options_help(command);
+			return STATUS_HELP;
+		}
+		status = apply(arg, result);
+	}
+	return status;
+}
+
+/* ------------------------------------------------------------------ help */
+
+/* "  -e, --event EVENTS"; returns how long it is. */
+static size_t option_names(const struct cli_option *option, char *text)
+{
+	const char letter[] = { '-', (char)option->value, '\0' };
+	bool optional = argument_kind(option) == optional_argument;
+
+	return (size_t)snprintf(text, NAMES_SIZE, "  %s%s%s%s%s%s%s",
+				has_letter(option) ? letter : "  ",
+				!option->name ? "" : has_letter(option) ? ", --" : "  --",
+				option->name ? option->name : "",
+				option->alias ? ", --" : "",
+				option->alias ? option->alias : "",
+				option->argument && !optional ? " " : "",
+				option->argument ? option->argument : "");
+}
+
+/*
+ * Words from @column on; lines that are too long go on at @indent, and so does what is
+ * behind a newline of the text. Returns the column that it ends at.
+ */
+static size_t print_wrapped(const char *text, size_t indent, size_t column)
+{
+	while (*text) {
+		size_t spaces = strspn(text, " ");
+		size_t length = spaces + strcspn(text + spaces, "\n ");
+
+		if (column > indent && column + length > LINE_WIDTH) {
+			printf("\n%*s", (int)indent, "");
+			text += spaces;
+			length -= spaces;
+			column = indent;
+		}
+		printf("%.*s", (int)length, text);
+		column += length;
+		text += length;
+		if (*text == '\n') {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			text++;
+		}
+	}
+	return column;
+}
+
+static void print_option(const struct cli_option *option, size_t indent)
+{
+	char names[NAMES_SIZE], word[NAMES_SIZE];
+	size_t column;
+
+	option_names(option, names);
+	printf("%-*s", (int)indent, names);
+	column = print_wrapped(option->help, indent, indent);
+	if (option->words)
+		column = print_wrapped(":", indent, column);
+	for (size_t i = 0; option->words && option->words[i]; i++) {
+		snprintf(word, sizeof(word), " %s%s", option->words[i],
+			 option->words[i + 1] ? "," : "");
+		column = print_wrapped(word, indent, column);
+	}
+	putchar('\n');
+}
+
+/**
+ * options_help() - print what "pmuctl COMMAND --help" prints
+ * @command: the command.
+ */
+void options_help(const struct command *command)
+{
+	const char *operands = command->operands;
+	const struct cli_option *option;
+	char names[NAMES_SIZE];
+	size_t indent = 0;
+
+	for (const char *before = "usage:"; operands; before = "      ") {
+		int length = (int)strcspn(operands, "\n");
+
+		printf("%s pmuctl %s [OPTIONS]%s%.*s\n", before, command->name,
+		       length ? " " : "", length, operands);
+		operands = operands[length] ? operands + length + 1 : NULL;
+	}
+	putchar('\n');
+	print_wrapped(command->about, 0, 0);
+	printf("\n\n");
+	for (size_t i = 0; (option = option_at(command, i)); i++) {
+		size_t length = option_names(option, names) + 2;
+
+		indent = length > indent ? length : indent;
+	}
+	for (size_t i = 0; (option = option_at(command, i)); i++)
+		print_option(option, indent);
+	putchar('\n');
+	print_wrapped(command->notes, 0, 0);
+	putchar('\n');
+}
+
+/**
+ * options_print() - print the options for completion
+ * @command: the command.
+ *
+ * A line for each name of an option: the name, its argument as the help has it, or "-",
+ * and the words that the argument may be.
+ */
+void options_print(const struct command *command)
+{
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = option_at(command, i)); i++) {
+		const char letter[] = { (char)option->value, '\0' };
+		const char *const names[] = {
+			has_letter(option) ? letter : NULL, option->name, option->alias,
+		};
+
+		for (size_t j = 0; j < ARRAY_LEN(names); j++) {
+			if (!names[j])
+				continue;
+			printf("%s%s %s", j ? "--" : "-", names[j],
+			       option->argument ? option->argument : "-");
+			for (size_t k = 0; option->words && option->words[k]; k++)
+				printf(" %s", option->words[k]);
+			putchar('\n');
+		}
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The options of a command as a table: what getopt_long() is told, the usage and help of
+ * the command, its completion, and what its manual page is compared with.
+ */
+#ifndef PMUCTL_TOOL_OPTIONS_H
+#define PMUCTL_TOOL_OPTIONS_H
+
+#include "command.h"
+
+/* The first value of options without a letter */
+#define OPTION_NO_LETTER	256
+
+/**
+ * struct cli_option - an option; a table of them ends with zeroes
+ * @value: what it is told apart by: its letter, or OPTION_NO_LETTER and up.
+ * @name: its long name, or NULL.
+ * @alias: another one, or NULL.
+ * @argument: as the help shows it: NULL for none, "FILE", or "[=FILE]" if it may be left
+ *	out. EVENTS, PIDS, TIDS, FILE and DIR are completed.
+ * @words: what the argument is or is made of, up to a NULL; NULL if it is anything.
+ * @help: what it does, a part of a sentence.
+ */
+struct cli_option {
+	int value;
+	const char *name;
+	const char *alias;
+	const char *argument;
+	const char *const *words;
+	const char *help;
+};
+
+/* Told of an option, its argument in optarg; returns 0 or an exit status. */
+typedef int (*option_apply)(void *arg, int value);
+
+int options_parse(const struct command *command, int argc, char **argv,
+		  option_apply apply, void *arg);
+void options_help(const struct command *command);
+void options_print(const struct command *command);
+
+#endif /* PMUCTL_TOOL_OPTIONS_H */
