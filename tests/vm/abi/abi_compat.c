@@ -3,7 +3,7 @@
  * The ABI as a 32-bit program uses it: through the 32-bit system call entry, with memory
  * below 4 GB, and with ioctl numbers in which a pointer has 4 bytes.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #define IOCTL_32	54	/* __NR_ioctl of 32-bit programs */
 
@@ -85,8 +85,8 @@ Test(abi_compat, refusals_are_explained)
 	low->attr.attr.config = 99;
 	cr_assert_eq(ioctl32(raw_device(), PMUCTL_IOC_OPEN, address(&low->open)),
 		     -EINVAL);
-	raw_check_why(&low->why, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
-		      "config 0x63 is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>");
+	check_why(&low->why, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
+		  "config 0x63 is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>");
 
 	low->attr = raw_instructions();
 	fd = ioctl32(raw_device(), PMUCTL_IOC_OPEN, address(&low->open));
@@ -95,8 +95,8 @@ Test(abi_compat, refusals_are_explained)
 	memset(&low->why, 0, sizeof(low->why));
 	low->why.size = sizeof(low->why);
 	cr_assert_eq(ioctl32(fd, PMUCTL_IOC_EXPLAIN, address(&low->why)), 0);
-	raw_check_why(&low->why, EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
-		      "only events of tracepoints have filters, and those that trace: open one of these");
+	check_why(&low->why, EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
+		  "only events of tracepoints have filters, and those that trace: open one of these");
 }
 
 Test(abi_compat, numbers_without_a_pointer_stay_what_they_are)

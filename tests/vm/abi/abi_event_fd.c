@@ -3,18 +3,21 @@
  * Event file descriptors: their flags, what read() gives in every format, buffers that are
  * too small, poll and epoll, and the ioctls they have.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
+
+#define BAD_SENTENCE \
+	"the memory at this address cannot be read or written: pass a pointer into your own address space"
 
 #define ALL_FORMATS	32	/* combinations of the five bits of read_format */
 
 Test(abi_event_fd, is_closed_on_exec_only_if_that_was_asked_for)
 {
 	union raw_attr a = raw_instructions();
-	int kept = raw_check_opened(&a, 0, -1, 0);
-	int closed = raw_check_opened(&a, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int kept = raw_open(&a, 0, -1, 0, NULL);
+	int closed = raw_open(&a, 0, -1, PERF_FLAG_FD_CLOEXEC, NULL);
 
 	cr_assert_eq(fcntl(kept, F_GETFD), 0);
 	cr_assert_eq(fcntl(closed, F_GETFD), FD_CLOEXEC);
@@ -57,7 +60,7 @@ static int open_with_format(uint64_t format)
 	union raw_attr a = raw_instructions();
 
 	a.attr.read_format = format;
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 Test(abi_event_fd, every_read_format_has_its_layout)
@@ -96,7 +99,6 @@ Test(abi_event_fd, every_read_format_has_its_layout)
 
 Test(abi_event_fd, buffers_that_are_too_small_are_refused_untouched)
 {
-	struct pmuctl_explanation why;
 	uint64_t out[8];
 
 	for (uint64_t format = 0; format < ALL_FORMATS; format++) {
@@ -105,14 +107,10 @@ Test(abi_event_fd, buffers_that_are_too_small_are_refused_untouched)
 
 		for (size_t size = 0; size < p.size; size++) {
 			memset(out, 0xa5, sizeof(out));
-			errno = 0;
-			cr_assert_eq(read(fd, out, size), -1);
-			cr_assert_eq(errno, ENOSPC);
-			cr_assert_eq(out[0], 0xa5a5a5a5a5a5a5a5);
-			cr_assert_eq(raw_explain(fd, &why), 0);
-			raw_check_why(&why, ENOSPC, PMUCTL_WHY_BUFFER_TOO_SMALL,
-				      "", "a read of this event gives %zu bytes, but the buffer has %zu: enlarge it",
+			check_refused(READ(fd, out, size), ENOSPC, PMUCTL_WHY_BUFFER_TOO_SMALL, "",
+				      "a read of this event gives %zu bytes, but the buffer has %zu: enlarge it",
 				      p.size, size);
+			cr_assert_eq(out[0], 0xa5a5a5a5a5a5a5a5);
 		}
 		cr_assert_eq(read(fd, raw_at_edge(p.size, 0), p.size),
 			     (ssize_t)p.size);
@@ -122,17 +120,14 @@ Test(abi_event_fd, buffers_that_are_too_small_are_refused_untouched)
 
 Test(abi_event_fd, read_into_nowhere_is_a_fault)
 {
-	struct pmuctl_explanation why;
 	int fd = open_with_format(0);
 
-	errno = 0;
-	cr_assert_eq(syscall(SYS_read, fd, 0, 8), -1);
-	cr_assert_eq(errno, EFAULT);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EFAULT, PMUCTL_WHY_BAD_POINTER, "",
-		      "the memory at this address cannot be read or written: pass a pointer into your own address space");
-	cr_assert_eq(syscall(SYS_read, fd, raw_at_edge(7, 0), 8), -1);
-	cr_assert_eq(errno, EFAULT);
+	check_refusals(
+		{ "no address", READ(fd, NULL, 8), EFAULT, PMUCTL_WHY_BAD_POINTER, "",
+		  BAD_SENTENCE },
+		{ "7 bytes", READ(fd, raw_at_edge(7, 0), 8), EFAULT, PMUCTL_WHY_BAD_POINTER, "",
+		  BAD_SENTENCE }
+	);
 }
 
 Test(abi_event_fd, is_neither_written_nor_sought)
@@ -162,15 +157,14 @@ Test(abi_event_fd, ids_are_never_given_twice)
 
 Test(abi_event_fd, id_into_nowhere_is_a_fault)
 {
-	struct pmuctl_explanation why;
 	int fd = open_with_format(0);
 
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, NULL), -1);
-	cr_assert_eq(errno, EFAULT);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	cr_assert_eq(why.code, PMUCTL_WHY_BAD_POINTER);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, raw_at_edge(7, 0)), -1);
-	cr_assert_eq(errno, EFAULT);
+	check_refusals(
+		{ "no address", IOCTL(fd, PERF_EVENT_IOC_ID, NULL), EFAULT, PMUCTL_WHY_BAD_POINTER,
+		  "", BAD_SENTENCE },
+		{ "7 bytes", IOCTL(fd, PERF_EVENT_IOC_ID, raw_at_edge(7, 0)), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE }
+	);
 }
 
 /* As perf does: programs that give no argument pass whatever is in the register. */
@@ -200,31 +194,21 @@ Test(abi_event_fd, ioctls_of_perf_that_are_missing_are_refused_by_name)
 		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
 		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
 	};
-	struct pmuctl_explanation why;
 	int fd = open_with_format(0);
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(missing); i++) {
-		errno = 0;
-		cr_assert_eq(ioctl(fd, missing[i].number, 0), -1);
-		cr_assert_eq(errno, EOPNOTSUPP, "%s", missing[i].name);
-		cr_assert_eq(raw_explain(fd, &why), 0);
-		raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
-			      "%s is not supported by this version of pmuctl",
-			      missing[i].name);
-	}
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(missing); i++)
+		check_refused(IOCTL(fd, missing[i].number, 0), EOPNOTSUPP,
+			      PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
+			      "%s is not supported by this version of pmuctl", missing[i].name);
 }
 
 /* As with perf: breakpoints are the only ones that can. */
 Test(abi_event_fd, an_open_event_is_not_modified)
 {
-	struct pmuctl_explanation why;
 	union raw_attr a = raw_instructions();
-	int fd = open_with_format(0);
 
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), -1);
-	cr_assert_eq(errno, EOPNOTSUPP);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_NOT_MODIFIED, "",
+	check_refused(IOCTL(open_with_format(0), PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), EOPNOTSUPP,
+		      PMUCTL_WHY_NOT_MODIFIED, "",
 		      "only a breakpoint can be modified while it is open: change a period with PERF_EVENT_IOC_PERIOD, or open another event");
 }
 
@@ -241,7 +225,7 @@ Test(abi_event_fd, polls_nothing_while_its_task_lives)
 {
 	union raw_attr a = raw_instructions();
 	pid_t pid = raw_sleeper();
-	int fd = raw_check_opened(&a, pid, -1, 0);
+	int fd = event_open(a, pid);
 
 	cr_assert_eq(polled(fd, 50), 0);
 	cr_assert_eq(polled(open_with_format(0), 50), 0);
@@ -252,7 +236,7 @@ Test(abi_event_fd, polls_hangup_when_its_task_has_ended)
 {
 	union raw_attr a = raw_instructions();
 	pid_t pid = raw_sleeper();
-	int fd = raw_check_opened(&a, pid, -1, 0);
+	int fd = event_open(a, pid);
 	siginfo_t info;
 
 	kill(pid, SIGKILL);
@@ -278,7 +262,7 @@ Test(abi_event_fd, hangup_wakes_who_waits)
 {
 	union raw_attr a = raw_instructions();
 	pid_t pid = raw_sleeper();
-	int fd = raw_check_opened(&a, pid, -1, 0);
+	int fd = event_open(a, pid);
 
 	cr_assert_eq(polled(fd, 0), 0);
 	end_soon(pid);
@@ -292,7 +276,7 @@ Test(abi_event_fd, hangup_wakes_epoll)
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	int ep = epoll_create1(0);
 	pid_t pid = raw_sleeper();
-	int fd = raw_check_opened(&a, pid, -1, 0);
+	int fd = event_open(a, pid);
 
 	cr_assert_eq(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event), 0);
 	cr_assert_eq(epoll_wait(ep, &event, 1, 0), 0);
@@ -309,7 +293,7 @@ Test(abi_event_fd, every_event_of_a_task_is_told)
 	int fds[3];
 
 	for (int i = 0; i < 3; i++)
-		fds[i] = raw_check_opened(&a, pid, i == 2 ? 0 : -1, 0);
+		fds[i] = event_open(a, pid, i == 2 ? 0 : -1);
 	raw_reap(pid);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(polled(fds[i], -1), POLLHUP);
@@ -318,7 +302,7 @@ Test(abi_event_fd, every_event_of_a_task_is_told)
 Test(abi_event_fd, events_of_a_cpu_never_hang_up)
 {
 	union raw_attr a = raw_instructions();
-	int fd = raw_check_opened(&a, -1, 0, 0);
+	int fd = event_open(a, -1, 0);
 	pid_t pid = raw_sleeper();
 
 	raw_reap(pid);
@@ -334,7 +318,7 @@ Test(abi_event_fd, closing_while_polled_leaves_nothing_behind)
 
 	for (int i = 0; i < 20; i++) {
 		pid_t pid = raw_sleeper();
-		int fd = raw_check_opened(&a, pid, -1, 0);
+		int fd = event_open(a, pid);
 
 		cr_assert_eq(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &event), 0);
 		close(fd);

@@ -3,7 +3,7 @@
  * PMUCTL_IOC_INFO: what it says of the PMU against what CPUID says, in a guest of any
  * kind.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 /* CPUID leaf 0xA, zero if there is none */
 static struct raw_cpuid leaf_a(void)
@@ -168,10 +168,10 @@ Test(abi_info, open_events_are_told)
 		cr_assert_eq(raw_info().hw_events, 0);
 		return;
 	}
-	one = raw_check_opened(&a, 0, -1, 0);
+	one = event_open(a);
 	cr_assert_eq(raw_info().hw_events, 1);
 	cr_assert_eq(raw_info().pmu_owner, PMUCTL_OWNER_PMUCTL);
-	two = raw_check_opened(&a, -1, 0, 0);
+	two = event_open(a, -1, 0);
 	cr_assert_eq(raw_info().hw_events, 2);
 	close(one);
 	cr_assert_eq(raw_info().hw_events, 1);
@@ -217,16 +217,12 @@ Test(abi_info, users_are_not_told_whether_another_owns_it)
 
 Test(abi_info, unknown_flags_are_refused)
 {
-	struct pmuctl_explanation why;
-
 	for (int bit = 0; bit < 32; bit++) {
 		struct pmuctl_info info = { .size = sizeof(info),
 			.flags = 1U << bit };
 
-		cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_INFO, &info), -1);
-		cr_assert_eq(errno, EINVAL);
-		cr_assert_eq(raw_explain(raw_device(), &why), 0);
-		raw_check_why(&why, EINVAL, PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
+		check_refused(IOCTL(raw_device(), PMUCTL_IOC_INFO, &info), EINVAL,
+			      PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
 			      "flags 0x%x has bits that this module does not know: only 0x0 may be set",
 			      1U << bit);
 	}

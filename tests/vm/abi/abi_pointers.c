@@ -3,7 +3,7 @@
  * Pointers of the ABI that lead nowhere, ioctl numbers that do not exist, and the buffers
  * of explanations: how much of them is written, and when.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <termios.h>
 
@@ -16,30 +16,15 @@ static const uintptr_t bad[] = {
 	0xffffffff81000000, 0xffffffffffffffff,
 };
 
-static void check_last(int fd, uint32_t error, uint32_t code, const char *field,
-		       const char *sentence)
-{
-	struct pmuctl_explanation why;
-
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, error, code, field, "%s", sentence);
-}
-
 Test(abi_pointers, bad_structures_are_faults)
 {
 	static const unsigned int numbers[] = { PMUCTL_IOC_INFO, PMUCTL_IOC_OPEN,
 		PMUCTL_IOC_EXPLAIN, PMUCTL_IOC_DRIVER };
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++) {
-		for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++) {
-			errno = 0;
-			cr_assert_eq(ioctl(raw_device(), numbers[i], bad[k]), -1);
-			cr_assert_eq(errno, EFAULT, "ioctl 0x%x at 0x%lx: %d",
-				     numbers[i], bad[k], errno);
-			check_last(raw_device(), EFAULT, PMUCTL_WHY_BAD_POINTER,
-				   "", BAD_SENTENCE);
-		}
-	}
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
+		for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++)
+			check_refused(IOCTL(raw_device(), numbers[i], bad[k]), EFAULT,
+				      PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE);
 }
 
 Test(abi_pointers, structures_that_end_outside_of_memory_are_faults)
@@ -79,10 +64,8 @@ Test(abi_pointers, structures_that_cannot_be_written_are_faults)
 
 		memcpy(page, &all[i].size, sizeof(all[i].size));
 		cr_assert_eq(mprotect(page, 4096, PROT_READ), 0);
-		cr_assert_eq(ioctl(raw_device(), all[i].number, page), -1);
-		cr_assert_eq(errno, EFAULT);
-		check_last(raw_device(), EFAULT, PMUCTL_WHY_BAD_POINTER, "",
-			   BAD_SENTENCE);
+		check_refused(IOCTL(raw_device(), all[i].number, page), EFAULT,
+			      PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE);
 	}
 }
 
@@ -92,11 +75,10 @@ Test(abi_pointers, bad_attr_is_a_fault)
 	uint8_t *edge = raw_at_edge(sizeof(a) - 1, 0);
 
 	for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++)
-		raw_check_refused((void *)bad[k], 0, -1, 0, EFAULT,
-				  PMUCTL_WHY_BAD_POINTER, "attr", BAD_SENTENCE);
+		check_refused(OPEN((void *)bad[k]), EFAULT, PMUCTL_WHY_BAD_POINTER, "attr",
+			      BAD_SENTENCE);
 	memcpy(edge, &a, sizeof(a) - 1);
-	raw_check_refused((void *)edge, 0, -1, 0, EFAULT, PMUCTL_WHY_BAD_POINTER,
-			  "attr", BAD_SENTENCE);
+	check_refused(OPEN((void *)edge), EFAULT, PMUCTL_WHY_BAD_POINTER, "attr", BAD_SENTENCE);
 }
 
 /* Its first bytes are those that the module knows, and what is behind must be looked at, too. */
@@ -107,8 +89,7 @@ Test(abi_pointers, attr_that_is_longer_than_the_memory_is_a_fault)
 
 	a.attr.size = sizeof(a) + 16;
 	memcpy(edge, &a, sizeof(a));
-	raw_check_refused((void *)edge, 0, -1, 0, EFAULT, PMUCTL_WHY_BAD_POINTER,
-			  "attr", BAD_SENTENCE);
+	check_refused(OPEN((void *)edge), EFAULT, PMUCTL_WHY_BAD_POINTER, "attr", BAD_SENTENCE);
 }
 
 /* ---- The explanation of an open ---- */
@@ -128,8 +109,8 @@ Test(abi_pointers, bad_explanation_is_a_fault_of_a_refused_open)
 {
 	for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++) {
 		cr_assert_eq(refused_with_buffer(bad[k], 256), EFAULT);
-		check_last(raw_device(), EFAULT, PMUCTL_WHY_BAD_POINTER,
-			   "explanation", BAD_SENTENCE);
+		check_explained(raw_device(), EFAULT, PMUCTL_WHY_BAD_POINTER, "explanation",
+				BAD_SENTENCE);
 		/* Nobody wants to be told: then the address says nothing. */
 		cr_assert_eq(refused_with_buffer(bad[k], 0), EINVAL);
 	}
@@ -186,8 +167,8 @@ Test(abi_pointers, explanation_is_written_as_far_as_the_buffer_goes)
 	uint8_t buffer[400];
 
 	cr_assert_eq(refused_with_buffer((uintptr_t)&full, sizeof(full)), EINVAL);
-	raw_check_why(&full, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
-		      "config 0x63 is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>");
+	check_why(&full, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
+		  "config 0x63 is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>");
 	for (uint32_t size = 0; size <= 300; size++) {
 		memset(buffer, 0xa5, sizeof(buffer));
 		cr_assert_eq(refused_with_buffer((uintptr_t)buffer, size), EINVAL);
@@ -225,7 +206,7 @@ Test(abi_pointers, nothing_is_explained_before_something_is_refused)
 {
 	union raw_attr a = raw_instructions();
 	struct pmuctl_explanation why, nothing = { .size = sizeof(why) };
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 
 	cr_assert_eq(raw_explain(raw_device(), &why), 0);
 	cr_assert_arr_eq(&why, &nothing, sizeof(why));
@@ -236,51 +217,44 @@ Test(abi_pointers, nothing_is_explained_before_something_is_refused)
 Test(abi_pointers, each_descriptor_has_its_own_last_refusal)
 {
 	union raw_attr a = raw_instructions();
-	int device = open(PMUCTL_DEVICE, O_RDWR), fd = raw_check_opened(&a, 0, -1, 0);
+	int device = open(PMUCTL_DEVICE, O_RDWR), fd = event_open(a);
 	struct pmuctl_explanation why;
 
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_REFRESH, 1), -1);
 	raw_open(&a, -2, -1, 0, NULL);
-	check_last(raw_device(), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
-		   "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
-	check_last(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
-		   "this event only counts: open it with attr.sample_period or attr.sample_freq");
+	check_explained(raw_device(), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+			"pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
+	check_explained(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
+			"this event only counts: open it with attr.sample_period or attr.sample_freq");
 	cr_assert_eq(raw_explain(device, &why), 0);
 	cr_assert_eq(why.code, PMUCTL_WHY_NOTHING);
 	/* What is told once is told again, and success does not change it. */
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	check_last(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
-		   "this event only counts: open it with attr.sample_period or attr.sample_freq");
+	check_explained(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
+			"this event only counts: open it with attr.sample_period or attr.sample_freq");
 }
 
 Test(abi_pointers, a_refused_explain_is_explained)
 {
 	union raw_attr a = raw_instructions();
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 	struct pmuctl_explanation why = { .size = 255 };
 
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_EXPLAIN, &why), -1);
-	cr_assert_eq(errno, EINVAL);
-	check_last(fd, EINVAL, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
-		   "size 255 is less than the 256 bytes of the structure's first version: set it to sizeof()");
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_EXPLAIN, NULL), -1);
-	cr_assert_eq(errno, EFAULT);
-	check_last(fd, EFAULT, PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE);
+	check_refusals(
+		{ "one byte short", IOCTL(fd, PMUCTL_IOC_EXPLAIN, &why), EINVAL,
+		  PMUCTL_WHY_SIZE_TOO_SMALL, "size",
+		  "size 255 is less than the 256 bytes of the structure's first version: set it to sizeof()" },
+		{ "no address", IOCTL(fd, PMUCTL_IOC_EXPLAIN, NULL), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE }
+	);
 }
 
 /* ---- ioctl numbers ---- */
 
 static void check_unknown(int fd, unsigned int number)
 {
-	char sentence[208];
-
-	errno = 0;
-	cr_assert_eq(ioctl(fd, number, 0), -1);
-	cr_assert_eq(errno, ENOTTY, "ioctl 0x%x: errno %d", number, errno);
-	snprintf(sentence, sizeof(sentence),
-		 "ioctl number 0x%x is not one of pmuctl's: see <linux/pmuctl.h>",
-		 number);
-	check_last(fd, ENOTTY, PMUCTL_WHY_IOCTL_UNKNOWN, "", sentence);
+	check_refused(IOCTL(fd, number, 0), ENOTTY, PMUCTL_WHY_IOCTL_UNKNOWN, "",
+		      "ioctl number 0x%x is not one of pmuctl's: see <linux/pmuctl.h>", number);
 }
 
 Test(abi_pointers, unknown_ioctls_of_the_device)
@@ -307,7 +281,7 @@ Test(abi_pointers, unknown_ioctls_of_an_event)
 		_IOR('$', 7, uint32_t), _IO('$', 4),
 	};
 	union raw_attr a = raw_instructions();
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
 		check_unknown(fd, numbers[i]);

@@ -5,7 +5,7 @@
  * in every size. What is given ends where memory ends, so a byte read or written too
  * much is a fault.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 static const struct versioned {
 	const char *name;
@@ -53,19 +53,8 @@ static int ask(const struct versioned *s, void *bytes)
 	return 0;
 }
 
-static void check_last(int error, uint32_t code, const char *field,
-		       const char *sentence)
-{
-	struct pmuctl_explanation why;
-
-	cr_assert_eq(raw_explain(raw_device(), &why), 0);
-	raw_check_why(&why, error, code, field, "%s", sentence);
-}
-
 Test(abi_sizes, shorter_than_the_first_version_is_refused)
 {
-	char sentence[208];
-
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(structures); i++) {
 		const struct versioned *s = &structures[i];
 		const uint32_t sizes[] = { 0, 1, 3, 4, s->least / 2, s->least - 1 };
@@ -73,11 +62,9 @@ Test(abi_sizes, shorter_than_the_first_version_is_refused)
 		for (size_t k = 0; k < RAW_ARRAY_SIZE(sizes); k++) {
 			cr_assert_eq(ask(s, request(s, sizes[k], 0)), EINVAL,
 				     "%s of %u bytes", s->name, sizes[k]);
-			snprintf(sentence, sizeof(sentence),
-				 "size %u is less than the %u bytes of the structure's first version: set it to sizeof()",
-				 sizes[k], s->least);
-			check_last(EINVAL, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
-				   sentence);
+			check_explained(raw_device(), EINVAL, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
+					"size %u is less than the %u bytes of the structure's first version: set it to sizeof()",
+					sizes[k], s->least);
 		}
 	}
 }
@@ -119,8 +106,6 @@ Test(abi_sizes, longer_is_accepted_if_what_is_beyond_is_zero)
 
 Test(abi_sizes, longer_is_refused_if_what_is_beyond_is_not_zero)
 {
-	char sentence[208];
-
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(structures); i++) {
 		const struct versioned *s = &structures[i];
 		const uint32_t sizes[] = { s->size + 1, s->size + 8, 4096 };
@@ -130,11 +115,9 @@ Test(abi_sizes, longer_is_refused_if_what_is_beyond_is_not_zero)
 
 			cr_assert_eq(ask(s, bytes), E2BIG, "%s of %u bytes",
 				     s->name, sizes[k]);
-			snprintf(sentence, sizeof(sentence),
-				 "size %u is more than the %u bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module",
-				 sizes[k], s->size);
-			check_last(E2BIG, PMUCTL_WHY_SIZE_TOO_BIG, "size",
-				   sentence);
+			check_explained(raw_device(), E2BIG, PMUCTL_WHY_SIZE_TOO_BIG, "size",
+					"size %u is more than the %u bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module",
+					sizes[k], s->size);
 		}
 	}
 }
@@ -218,20 +201,20 @@ Test(abi_sizes, every_published_attr_is_accepted)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(sizes); i++) {
 		void *attr = sized_attr(sizes[i], sizes[i]);
 
-		close(raw_check_opened(attr, 0, -1, 0));
+		close(event_open(attr));
 		cr_assert_eq(size_of(attr), sizes[i]);
 	}
 }
 
 Test(abi_sizes, attr_of_size_0_is_the_first_one)
 {
-	close(raw_check_opened(sized_attr(64, 0), 0, -1, 0));
+	close(event_open(sized_attr(64, 0)));
 }
 
 Test(abi_sizes, attr_between_two_versions_is_accepted)
 {
 	for (uint32_t size = 64; size <= 136; size++)
-		close(raw_check_opened(sized_attr(size, size), 0, -1, 0));
+		close(event_open(sized_attr(size, size)));
 }
 
 Test(abi_sizes, what_is_behind_the_attr_is_not_looked_at)
@@ -241,7 +224,7 @@ Test(abi_sizes, what_is_behind_the_attr_is_not_looked_at)
 
 		a.attr.size = size;
 		memset(a.bytes + size, 0xff, sizeof(a) - size);
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 }
 
@@ -252,10 +235,9 @@ Test(abi_sizes, attr_that_is_too_short_is_refused_with_the_size_that_is_known)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(sizes); i++) {
 		void *attr = sized_attr(64, sizes[i]);
 
-		raw_check_refused(attr, 0, -1, 0, E2BIG,
-				  PMUCTL_WHY_ATTR_TOO_SMALL, "attr.size",
-				  "attr.size %u is less than 64, the size of the first struct perf_event_attr: set it to sizeof(), or to 0 for that first size",
-				  sizes[i]);
+		check_refused(OPEN(attr), E2BIG, PMUCTL_WHY_ATTR_TOO_SMALL, "attr.size",
+			      "attr.size %u is less than 64, the size of the first struct perf_event_attr: set it to sizeof(), or to 0 for that first size",
+			      sizes[i]);
 		cr_assert_eq(size_of(attr), PMUCTL_ATTR_SIZE);
 	}
 }
@@ -265,15 +247,14 @@ Test(abi_sizes, longer_attr_is_accepted_if_what_is_beyond_is_zero)
 	static const uint32_t sizes[] = { 137, 144, 200, 4095, 4096 };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(sizes); i++)
-		close(raw_check_opened(sized_attr(sizes[i], sizes[i]), 0, -1, 0));
+		close(event_open(sized_attr(sizes[i], sizes[i])));
 }
 
 static void check_too_big(uint8_t *attr, uint32_t size)
 {
-	raw_check_refused((void *)attr, 0, -1, 0, E2BIG,
-			  PMUCTL_WHY_ATTR_TOO_BIG, "attr.size",
-			  "attr.size %u is more than the 136 bytes that this module knows, and what is beyond is not zero: attr.size now holds the size that it knows",
-			  size);
+	check_refused(OPEN((void *)attr), E2BIG, PMUCTL_WHY_ATTR_TOO_BIG, "attr.size",
+		      "attr.size %u is more than the 136 bytes that this module knows, and what is beyond is not zero: attr.size now holds the size that it knows",
+		      size);
 	cr_assert_eq(size_of(attr), PMUCTL_ATTR_SIZE);
 }
 
@@ -317,8 +298,7 @@ Test(abi_sizes, attr_whose_size_cannot_be_corrected_is_a_fault)
 		attr[136] = 1;
 		memcpy(attr + 4, &sizes[i], sizeof(sizes[i]));
 		cr_assert_eq(mprotect(attr, 8192, PROT_READ), 0);
-		raw_check_refused((void *)attr, 0, -1, 0, EFAULT,
-				  PMUCTL_WHY_BAD_POINTER, "attr",
-				  "the memory at this address cannot be read or written: pass a pointer into your own address space");
+		check_refused(OPEN((void *)attr), EFAULT, PMUCTL_WHY_BAD_POINTER, "attr",
+			      "the memory at this address cannot be read or written: pass a pointer into your own address space");
 	}
 }

@@ -48,7 +48,7 @@ static uint64_t cost_of(const struct attack *a)
 	if (!user)
 		attack(a, link[1]);
 	close(link[1]);
-	fd = event_open(&attr, hear(link[0]), -1);
+	fd = event_open(attr, hear(link[0]));
 	let_go(link[0]);
 	hear(link[0]);
 	cost = event_value(fd);
@@ -218,7 +218,7 @@ static pid_t start_mapper(int link)
 		return pid;
 	become_ordinary();
 	attr.remove_on_exec = 1;
-	fd = event_try(&attr, 0, -1);
+	fd = event_try(attr);
 	die_if(fd < 0, "open");
 	snprintf(text, sizeof(text), "%d", fd);
 	die_if(fcntl(fd, F_SETFD, 0) || dup2(link, STDIN_FILENO) < 0 ||
@@ -247,8 +247,8 @@ Test(attack_bound, the_page_of_an_ended_event_costs_nothing)
 	none.disabled = 1;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	for (int i = 0; i < MANY / 2; i++)
-		event_open(&none, program, -1);
-	fd = event_open(&kernel, program, -1);
+		event_open(none, program);
+	fd = event_open(kernel, program);
 	before = cost_of_orders(fd, link[0]);
 	order(link[0], 'm');
 	after = cost_of_orders(fd, link[0]);

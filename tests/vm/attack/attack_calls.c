@@ -39,7 +39,7 @@ static pid_t prepare_page(unsigned int n)
 	struct perf_event_attr attr = instructions_u();
 
 	(void)n;
-	own = event_try(&attr, 0, -1);
+	own = event_try(attr);
 	die_if(own < 0, "open");
 	return getpid();
 }
@@ -91,7 +91,7 @@ static void work_processes(void)
 	for (int i = 0; i < 10; i++) {
 		pid = fork_child();
 		if (!pid) {
-			own = event_try(&attr, 0, -1);
+			own = event_try(attr);
 			die_if(own < 0, "open");
 			work_page();
 			_exit(0);

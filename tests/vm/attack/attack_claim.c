@@ -41,7 +41,7 @@ static int user_try(struct perf_event_attr attr)
 	int fd;
 
 	become_user(true);
-	fd = event_try(&attr, 0, -1);
+	fd = event_try(attr);
 	become_user(false);
 	return fd;
 }
@@ -58,7 +58,7 @@ static int root_open(void)
 {
 	struct perf_event_attr attr = instructions_u();
 
-	return event_open(&attr, 0, -1);
+	return event_open(attr);
 }
 
 static void check_claim_refused(void)
@@ -66,7 +66,7 @@ static void check_claim_refused(void)
 	int fd = user_try(instructions_u());
 
 	cr_assert_eq(fd, -EACCES, "%d", fd);
-	raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_CLAIM, "attr.type", SENTENCE);
+	check_why(&event_why, EACCES, PMUCTL_WHY_PERM_CLAIM, "attr.type", SENTENCE);
 }
 
 static uint32_t owner(void)
@@ -158,11 +158,11 @@ Test(attack_claim, a_user_alone_is_refused)
 		if (perm_become(PERM_USER))
 			_exit(1);
 		for (int i = 0; i < 100; i++)
-			if (event_try(&attr, 0, -1) != -EACCES ||
+			if (event_try(attr) != -EACCES ||
 			    event_why.code != PMUCTL_WHY_PERM_CLAIM)
 				_exit(2);
 		other.exclude_kernel = 1;
-		_exit(event_try(&other, 0, -1) < 0 ? 3 : 0);
+		_exit(event_try(other) < 0 ? 3 : 0);
 	}
 	perm_join(pid);
 	check_claim_refused();
@@ -182,7 +182,7 @@ Test(attack_claim, whoever_has_the_capability_may)
 
 			if (perm_become(callers[i]))
 				_exit(1);
-			_exit(event_try(&attr, 0, -1) < 0 ? 2 : 0);
+			_exit(event_try(attr) < 0 ? 2 : 0);
 		}
 		perm_join(pid);
 		wait_until_free();
@@ -200,7 +200,7 @@ Test(attack_claim, other_capabilities_are_not_enough)
 
 		if (perm_become(PERM_USER_PTRACE))
 			_exit(1);
-		_exit(event_try(&attr, 0, -1) == -EACCES ? 0 : 2);
+		_exit(event_try(attr) == -EACCES ? 0 : 2);
 	}
 	perm_join(pid);
 }
@@ -298,7 +298,7 @@ Test(attack_claim, it_goes_from_under_tasks_that_run)
 		int holder = root_open();
 
 		for (int i = 0; i < 4; i++)
-			fd[i] = event_open(&attr, pid[i], -1);
+			fd[i] = event_open(attr, pid[i]);
 		for (int i = 0; i < 4; i++)
 			while (!event_value(fd[i]))
 				usleep(1000);

@@ -164,7 +164,7 @@ static unsigned int told(const struct perf_event_attr *attr, struct runner runne
 	make_image(image);
 	start(&runner);
 	cr_assert_eq(perm_become_with(runner.uid, -1), 0);
-	fd = sampling_open_for(attr, runner.pid, -1, -1);
+	fd = event_open(attr, runner.pid);
 	ring_map(&r, fd, 16);
 	execute(&runner, who);
 	return records_of_image(&r, mappings);

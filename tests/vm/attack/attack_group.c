@@ -102,7 +102,7 @@ static struct perf_event_attr user_only(uint64_t config)
 
 static int join(struct perf_event_attr attr, pid_t pid, int leader)
 {
-	int fd = group_try(attr, pid, -1, leader, 0);
+	int fd = event_try(attr, pid, .group = leader);
 
 	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
 	return fd;
@@ -152,14 +152,14 @@ Test(attack_group, a_childs_group_has_room_for_who_joins)
 	wait_asleep(f.pid);
 
 	/* The parent's has room, the child's has not. */
-	assert_refused(stays, f.pid, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", SENTENCE);
+	check_refused(OPEN(stays, f.pid, .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
 	sampled_members(&ring);
 	family_touch(&f);
 	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
 	/* Of an event that is closed there are no children. */
 	close(sibling[1]);
 	sibling[1] = join(stays, f.pid, leader);
-	assert_refused(stays, f.pid, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", SENTENCE);
+	check_refused(OPEN(stays, f.pid, .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
 	family_touch(&f);
 	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
 	raw_reap(f.child);

@@ -135,7 +135,7 @@ Test(attack_hooks, what_lingers_counts)
 
 		cr_assert_neq(memory, MAP_FAILED);
 		cr_assert_eq(madvise(memory, pages * 4096, MADV_NOHUGEPAGE), 0);
-		fd = event_open(&attr, 0, -1);
+		fd = event_open(attr);
 		before = event_value(fd);
 		for (size_t i = 0; i < pages; i++)
 			((volatile char *)memory)[i * 4096] = 1;
@@ -222,7 +222,7 @@ static int open_faults(uint64_t config, bool inherit, pid_t pid)
 	attr.read_format = PERF_FORMAT_LOST;
 	attr.exclude_kernel = 1;
 	attr.inherit = inherit;
-	return event_open(&attr, pid, -1);
+	return event_open(attr, pid);
 }
 
 /* To maintainers, and to every reader of what they were missed by */

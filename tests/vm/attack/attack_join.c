@@ -43,7 +43,7 @@ static struct perf_event_attr removed(struct perf_event_attr attr)
 
 static int join(struct perf_event_attr attr, pid_t pid, int leader)
 {
-	int fd = group_try(attr, pid, -1, leader, 0);
+	int fd = event_try(attr, pid, .group = leader);
 
 	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
 	return fd;
@@ -51,7 +51,7 @@ static int join(struct perf_event_attr attr, pid_t pid, int leader)
 
 static void check_ended(struct perf_event_attr attr, pid_t pid, int leader)
 {
-	assert_refused(attr, pid, -1, leader, ESRCH, PMUCTL_WHY_GROUP_ENDED, "group_fd", ENDED);
+	check_refused(OPEN(attr, pid, .group = leader), ESRCH, PMUCTL_WHY_GROUP_ENDED, "group_fd", "%s", ENDED);
 }
 
 /* ---- After an exec ---- */
@@ -156,9 +156,9 @@ Test(attack_join, who_an_exec_leaves_is_joined)
 		wait_hung_up(which ? leader : sibling);
 		check_ended(stays, t.pid, which ? leader : sibling);
 		next = join(stays, t.pid, which ? sibling : leader);
-		assert_refused(stays, t.pid, -1, next, EINVAL, PMUCTL_WHY_GROUP_NOT_LEADER,
-			       "group_fd",
-			       "group_fd is itself a member of a group: pass the descriptor of that group's leader");
+		check_refused(OPEN(stays, t.pid, .group = next), EINVAL,
+			      PMUCTL_WHY_GROUP_NOT_LEADER, "group_fd",
+			      "group_fd is itself a member of a group: pass the descriptor of that group's leader");
 		close(next);
 		close(leader);
 		close(sibling);
@@ -207,7 +207,7 @@ static void exec_while_joining(bool leader, bool siblings)
 		fd[i] = join(siblings ? removed(dummy()) : dummy(), t.pid, fd[0]);
 	target_go(&t);
 	do {
-		more = group_try(dummy(), t.pid, -1, fd[0], 0);
+		more = event_try(dummy(), t.pid, .group = fd[0]);
 		if (more >= 0)
 			close(more);
 	} while (more >= 0 || event_why.code == PMUCTL_WHY_GROUP_LONG);
@@ -298,9 +298,9 @@ static void join_round(struct rounds *r, unsigned int i)
 {
 	int fd;
 
-	r->fd[0] = group_open(dummy(), -1);
+	r->fd[0] = event_open(dummy());
 	tell(&r->begun, i);
-	fd = group_try(instructions_u(), 0, -1, r->fd[0], 0);
+	fd = event_try(instructions_u(), .group = r->fd[0]);
 	wait_for(&r->done, i);
 	if (fd < 0) {
 		cr_assert_eq(fd, -EBADF, "%d: %s", fd, event_why.sentence);
@@ -308,7 +308,7 @@ static void join_round(struct rounds *r, unsigned int i)
 		return;
 	}
 	cr_assert_gt(event_value(fd), 0);
-	close(group_open(dummy(), fd));
+	close(event_open(dummy(), .group = fd));
 	close(fd);
 }
 
@@ -324,9 +324,9 @@ Test(attack_join, joining_a_leader_that_is_closed)
 	int fd;
 
 	become_user();
-	fd = group_open(dummy(), -1);
+	fd = event_open(dummy());
 	close(fd);
-	cr_assert_eq(group_try(dummy(), 0, -1, fd, 0), -EBADF);
+	cr_assert_eq(event_try(dummy(), .group = fd), -EBADF);
 	cr_assert_eq(event_why.code, PMUCTL_WHY_GROUP_FD);
 }
 
@@ -338,8 +338,8 @@ static void read_round(struct rounds *r, unsigned int i)
 	ssize_t size;
 
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	r->fd[0] = group_open(attr, -1);
-	r->fd[1] = group_open(attr, r->fd[0]);
+	r->fd[0] = event_open(attr);
+	r->fd[1] = event_open(attr, .group = r->fd[0]);
 	id[0] = event_id(r->fd[0]);
 	id[1] = event_id(r->fd[1]);
 	tell(&r->begun, i);
@@ -403,8 +403,8 @@ Test(attack_join, closing_while_a_child_is_made)
 	close(end[0]);
 	for (round = 0; round < rounds_of(CLOSINGS); round++) {
 		for (n = 0; n < FAMILY; n++) {
-			fd[n] = group_try(inherited(n % 2 ? dummy() : instructions_u()), pid, -1,
-					  n ? fd[0] : -1, 0);
+			fd[n] = event_try(inherited(n % 2 ? dummy() : instructions_u()), pid,
+					  .group = n ? fd[0] : -1);
 			cr_assert_geq(fd[n], 0, "%d: %s", fd[n], event_why.sentence);
 		}
 		for (i = 0; i < n; i++)
@@ -429,7 +429,7 @@ static void open_while_the_last_goes(unsigned int round)
 {
 	static char *args[] = { "sh", "-c", "while :; do :; done", NULL };
 	struct perf_event_attr attr = instructions_u();
-	int root = group_open(removed(inherited(dummy())), -1), fd;
+	int root = event_open(removed(inherited(dummy()))), fd;
 	struct target t = target_start("/bin/sh", args);
 
 	target_go(&t);

@@ -46,7 +46,7 @@ static int try_dummy(pid_t pid, int leader, unsigned int flags)
 {
 	struct perf_event_attr attr = flags & PMUCTL_OPEN_PROCESS ? inherited(dummy()) : dummy();
 
-	return event_try_in_group(&attr, pid, -1, leader, flags);
+	return event_try(attr, pid, .group = leader, .flags = flags);
 }
 
 /* Exits, with a number that says which line was wrong. */
@@ -88,7 +88,7 @@ static void fill(pid_t pid, int fd[FEW_ALLOWED], int step)
 	struct perf_event_attr kernel = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 	for (int i = 0; i < FEW_ALLOWED; i++) {
-		expect(event_try(&kernel, pid, -1) == -EACCES, step);
+		expect(event_try(kernel, pid) == -EACCES, step);
 		fd[i] = try_dummy(pid, -1, 0);
 		expect(fd[i] >= 0, step + 1);
 	}
@@ -100,7 +100,7 @@ static int try_clock(void)
 
 	attr.exclude_kernel = 1;
 	attr.sample_period = 1000000000;
-	return event_try(&attr, 0, -1);
+	return event_try(attr);
 }
 
 static void fill_own_task(void)

@@ -42,7 +42,7 @@ static void check_clean(uint64_t config, void (*work)(unsigned int round))
 	attr.sample_regs_intr = REGS;
 	perm_set_level(1);
 	cr_assert_eq(setresuid(-1, RAW_USER, -1), 0);
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 16);
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		work(i);

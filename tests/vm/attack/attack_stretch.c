@@ -114,7 +114,7 @@ static uint64_t measure(const char *name, struct attack a)
 	attr.sample_period = PERIOD;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = 1 << FLAGS;
-	fd = event_open(&attr, -1, CPU);
+	fd = event_open(attr, -1, CPU);
 	ring_map(&ring, fd, PAGES);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	let_go(link[0]);
@@ -259,7 +259,7 @@ static pid_t prepare_family(unsigned int n)
 
 	attr.read_format |= PERF_FORMAT_GROUP;
 	for (int i = 0; i < GROUP; i++) {
-		family[i] = event_try_in_group(&attr, 0, -1, i ? family[0] : -1, 0);
+		family[i] = event_try(attr, .group = i ? family[0] : -1);
 		die_if(family[i] < 0, "open");
 	}
 	pthread_attr_init(&small);
@@ -310,12 +310,12 @@ static void open_deep(struct perf_event_attr attr, unsigned int n)
 	attr.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
 	attr.sample_stack_user = STACK;
 	device = raw_device();
-	first = event_try(&attr, 0, -1);
+	first = event_try(attr);
 	die_if(first < 0, "open");
 	die_if(ring_try_map(&ring, first, RING_PAGES, PROT_READ), "mmap");
 	while (--n)
-		die_if(event_try_in_group(&attr, 0, -1, first,
-					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+		die_if(event_try(attr, .group = first,
+				 .flags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
 	fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	die_if(fresh == MAP_FAILED, "mmap");
 }
@@ -401,7 +401,7 @@ static void open_groups(struct perf_event_attr attr, unsigned int n)
 	for (unsigned int i = 0; i < n; i++) {
 		if (i % GROUP_MAX == 0)
 			leader = -1;
-		fd = event_try_in_group(&attr, 0, -1, leader, 0);
+		fd = event_try(attr, .group = leader);
 		die_if(fd < 0, "open");
 		if (leader < 0)
 			leader = fd;
@@ -468,12 +468,12 @@ static pid_t prepare_told(unsigned int n)
 	attr.sample_id_all = 1;
 	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
 			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-	first = event_try(&attr, 0, -1);
+	first = event_try(attr);
 	die_if(first < 0, "open");
 	die_if(ring_try_map(&ring, first, RING_PAGES, PROT_READ), "mmap");
 	while (--n)
-		die_if(event_try_in_group(&attr, 0, -1, first,
-					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+		die_if(event_try(attr, .group = first,
+				 .flags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
 	return getpid();
 }
 
@@ -501,12 +501,12 @@ static pid_t prepare_outputs(unsigned int n)
 	attr.wakeup_events = 1;
 	other.disabled = 1;
 	device = raw_device();
-	first = event_try(&attr, 0, -1);
+	first = event_try(attr);
 	die_if(first < 0, "open");
 	die_if(ring_try_map(&ring, first, 1, PROT_READ), "mmap");
 	while (--n)
-		die_if(event_try_in_group(&other, sleeper[n / PER_CONTEXT_DEFAULT], -1, first,
-					  PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+		die_if(event_try(other, sleeper[n / PER_CONTEXT_DEFAULT], .group = first,
+				 .flags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
 	fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	die_if(fresh == MAP_FAILED, "mmap");
 	return getpid();
@@ -542,14 +542,14 @@ static pid_t prepare_old(unsigned int n)
 	}
 	die_if(read(out[0], &c, 1) != 1, "sh");
 	stays.read_format |= PERF_FORMAT_GROUP;
-	old_leader = event_try(&stays, pid, -1);
+	old_leader = event_try(stays, pid);
 	die_if(old_leader < 0, "open");
 	attr.remove_on_exec = 1;
 	for (unsigned int i = 1; i < n; i++) {
 		if (i % GROUP_MAX == 0)
 			die_if(write(in[1], "\n", 1) != 1 || read(out[0], &c, 1) != 1, "sh");
 		else
-			die_if(event_try_in_group(&attr, pid, -1, old_leader, 0) < 0, "open");
+			die_if(event_try(attr, pid, .group = old_leader) < 0, "open");
 	}
 	return getpid();
 }

@@ -40,14 +40,14 @@ static int answers(enum perm_caller caller, int *perf)
 
 		if (perm_become(caller))
 			_exit(1);
-		said[0] = event_try(&attr, 0, -1);
+		said[0] = event_try(attr);
 		if (said[0] >= 0) {
 			close(said[0]);
 			said[0] = 0;
 		} else if (said[0] == -EACCES) {
-			raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_THREADS, "attr.config",
-				      "config bit 21 (any thread) counts the other hyperthread's tasks too, which needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
-				      (int)raw_read_number(RAW_PARANOID));
+			check_why(&event_why, EACCES, PMUCTL_WHY_PERM_THREADS, "attr.config",
+				  "config bit 21 (any thread) counts the other hyperthread's tasks too, which needs CAP_PERFMON at paranoid level %d: clear it, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
+				  (int)raw_read_number(RAW_PARANOID));
 		}
 		_exit(0);
 	}

@@ -27,7 +27,7 @@ static struct perf_event_attr user_faults(void)
 static void map_large(void)
 {
 	struct perf_event_attr attr = user_faults();
-	int fd = event_try(&attr, 0, -1);
+	int fd = event_try(attr);
 	struct ring ring;
 
 	die_if(fd < 0, "open");
@@ -39,7 +39,7 @@ static void map_large(void)
 static void map_small(void)
 {
 	struct perf_event_attr attr = user_faults();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	struct ring ring;
 
 	ring_map(&ring, fd, 1);
@@ -81,7 +81,7 @@ static void count_process(void)
 	int fd;
 
 	attr.inherit = 1;
-	fd = event_try_in_group(&attr, 0, -1, -1, PMUCTL_OPEN_PROCESS);
+	fd = event_try(attr, .flags = PMUCTL_OPEN_PROCESS);
 	die_if(fd < 0, "open");
 	close(fd);
 }
@@ -90,7 +90,7 @@ static void count_itself(void)
 {
 	struct perf_event_attr attr = dummy();
 
-	close(event_open(&attr, 0, -1));
+	close(event_open(attr));
 }
 
 Test(attack_throttle, nobody_waits_for_an_event_of_somebody_elses_process)

@@ -51,7 +51,7 @@ static void make_threads(unsigned int n)
 static int open_inherited(int leader, unsigned int flags)
 {
 	struct perf_event_attr attr = inherited(dummy());
-	int fd = event_try_in_group(&attr, 0, -1, leader, flags);
+	int fd = event_try(attr, .group = leader, .flags = flags);
 
 	die_if(fd < 0, "open");
 	return fd;
@@ -137,7 +137,7 @@ static struct wait open_meanwhile(int counter, int link)
 	while (!has_finished(link) && n < LOOKS) {
 		usleep(PAUSE_US);
 		begin[n] = event_value(counter);
-		close(event_open(&attr, 0, -1));
+		close(event_open(attr));
 		end = event_value(counter);
 		if (end - begin[n] > wait.longest)
 			wait.longest = end - begin[n];
@@ -166,7 +166,7 @@ static struct wait wait_for(struct attack a)
 	}
 	close(link[1]);
 	attr.exclude_user = 1;
-	fd = event_open(&attr, hear(link[0]), -1);
+	fd = event_open(attr, hear(link[0]));
 	pin_here(CPU);
 	go_first(true);
 	let_go(link[0]);

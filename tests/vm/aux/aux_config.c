@@ -70,7 +70,7 @@ static struct packets run_long(uint64_t config, const char *const *arguments)
 	attr.attr.config = config;
 	trace_open(&t, &attr, child.pid, -1, 1024, PROT_READ | PROT_WRITE);
 	instructions.attr.enable_on_exec = 1;
-	count = raw_check_opened(&instructions, child.pid, -1, 0);
+	count = event_open(instructions, child.pid);
 	traced_go(&child);
 	traced_wait(&child);
 	trace_records(&t);

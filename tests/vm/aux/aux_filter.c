@@ -147,7 +147,7 @@ Test(aux_filter, taken_away)
 	int fd;
 
 	cr_assert_gt(run(" ", &symbol).instructions, 100);
-	fd = raw_check_opened(&attr, 0, -1, 0);
+	fd = event_open(attr);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 1/1,filter 2/1"), 0);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, ""), 0);
 	close(fd);

@@ -96,8 +96,8 @@ Test(aux_reader, killed_ones_leave_nothing)
 	}
 	cr_assert_leq(lost, 8000, "%ld KiB were not given back", lost);
 	/* Neither this task nor a CPU is taken. */
-	close(raw_check_opened(&a, pid, -1, 0));
-	close(raw_check_opened(&a, -1, 0, 0));
+	close(event_open(a, pid));
+	close(event_open(a, -1, 0));
 	traced_task_end(pid);
 }
 
@@ -170,7 +170,7 @@ Test(aux_reader, a_ring_that_is_too_small)
 	void *map;
 
 	a.attr.aux_watermark = TRACE_PAGE;
-	t.fd = raw_check_opened(&a, pid, -1, 0);
+	t.fd = event_open(a, pid);
 	t.size = 16 * TRACE_PAGE;
 	t.page = mmap(NULL, 2 * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
 	cr_assert_neq(t.page, MAP_FAILED);
@@ -242,16 +242,16 @@ Test(aux_reader, the_kernels_driver_waits_for_ours)
 	int count, fd;
 
 	instructions.attr.disabled = 0;
-	count = raw_check_opened(&instructions, 0, -1, 0);
+	count = event_open(instructions);
 	wait_for_theirs();
-	fd = raw_check_opened(&a, 0, -1, 0);
+	fd = event_open(a);
 	check_theirs(-EBUSY);
 	before = raw_read(count);
 	user_loop(1000000);
 	cr_assert_geq(raw_read(count) - before, 1000000, "counting goes on");
 	close(fd);
 	wait_for_theirs();
-	fd = raw_check_opened(&a, -1, 0, 0);
+	fd = event_open(a, -1, 0);
 	check_theirs(-EBUSY);
 	close(fd);
 	wait_for_theirs();
@@ -269,7 +269,7 @@ Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
 	union raw_attr a = busy_attr();
 	int fd, theirs;
 
-	fd = raw_check_opened(&a, 0, -1, 0);
+	fd = event_open(a);
 	for (int i = 0; i < 3; i++) {
 		set_cpu1(false);
 		check_theirs(-EBUSY);
@@ -285,7 +285,7 @@ Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
 	wait_for_theirs();
 	/* It went before, and comes while we trace. */
 	set_cpu1(false);
-	fd = raw_check_opened(&a, 0, -1, 0);
+	fd = event_open(a);
 	set_cpu1(true);
 	while ((theirs = open_theirs(-1, 1)) >= 0) {
 		close(theirs);

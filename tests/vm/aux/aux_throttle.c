@@ -31,7 +31,7 @@ Test(aux_throttle, nobody_waits_for_a_trace_of_somebody_else)
 {
 	union raw_attr counts = raw_instructions();
 	/* Without it the user could not have the PMU. */
-	int fd = raw_check_opened(&counts, 0, -1, 0);
+	int fd = event_open(counts);
 	pid_t user = slow_start(NULL, trace_large);
 
 	cr_expect(others_go_on(user, "auxbuf_alloc", trace_small));

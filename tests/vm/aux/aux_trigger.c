@@ -18,7 +18,7 @@ static int open_leader(void)
 	a.attr.enable_on_exec = 0;
 	a.attr.disabled = 0;
 	a = trace_with_action(a, PMUCTL_AUX_START_PAUSED);
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 static void call_getppid(unsigned int n)
@@ -208,16 +208,15 @@ Test(aux_trigger, only_what_traces_has_a_status)
 {
 	struct pmuctl_aux_status s = { .size = sizeof(s) };
 	union raw_attr a = raw_instructions();
-	int fd = raw_check_opened(&a, 0, -1, 0);
-	struct pmuctl_explanation why;
+	struct pmuctl_aux_status with_flags = { .size = sizeof(s), .flags = 1 };
+	int fd = event_open(a);
 
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EINVAL, PMUCTL_WHY_AUX_STATUS, "",
-		      "this event does not trace: ask the leader of its group, if that is one of intel_pt or intel_bts");
-	s.flags = 1;
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_AUX_STATUS, &s), -1);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	cr_assert_eq(why.code, PMUCTL_WHY_FLAGS_UNKNOWN);
-	close(fd);
+	check_refusals(
+		{ "an event that counts", IOCTL(fd, PMUCTL_IOC_AUX_STATUS, &s), EINVAL,
+		  PMUCTL_WHY_AUX_STATUS, "",
+		  "this event does not trace: ask the leader of its group, if that is one of intel_pt or intel_bts" },
+		{ "unknown flags", IOCTL(fd, PMUCTL_IOC_AUX_STATUS, &with_flags), EINVAL,
+		  PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
+		  "flags 0x1 has bits that this module does not know: only 0x0 may be set" }
+	);
 }

@@ -54,7 +54,7 @@ Test(aux_user, a_user_beside_others)
 {
 	union raw_attr a = trace_attr();
 	pid_t pid = raw_sleeper();
-	int fd = raw_check_opened(&a, pid, -1, 0);
+	int fd = event_open(a, pid);
 
 	become_user(true);
 	cr_assert_gt(trace_self(), 0);
@@ -110,10 +110,10 @@ Test(aux_user, a_loop_calls_no_other_cpus)
 
 	trace_pin(0, 0);
 	become_user(true);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 	before = calls_of_cpu(1);
 	for (int i = 0; i < 200; i++) {
-		fd = raw_check_opened(&a, 0, -1, 0);
+		fd = event_open(a);
 		close(fd);
 	}
 	calls = calls_of_cpu(1) - before;
@@ -133,8 +133,8 @@ Test(aux_user, a_user_beside_perf)
 	fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
 	cr_assert_geq(fd, 0, "%m");
 	become_user(true);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
-			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
 	close(fd);
 	cr_assert_gt(trace_self(), 0);
 	become_user(false);
@@ -146,7 +146,7 @@ static int holder_open(void)
 {
 	union raw_attr a = raw_instructions();
 
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 /* perf's event on a CPU: with it the unit is perf's. */
@@ -227,7 +227,7 @@ Test(aux_user, what_is_closed_keeps_perf_from_nothing)
 	int holder = holder_open(), perf;
 	union raw_attr a = trace_attr();
 
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 	while ((perf = perf_try()) == -EBUSY)
 		usleep(10000);
 	cr_assert_geq(perf, 0, "%s", strerror(-perf));
@@ -251,8 +251,8 @@ Test(aux_user, perf_refuses)
 	cr_assert(fd >= 0, "%s: %m", path);
 	cr_assert_eq(syscall(__NR_finit_module, fd, type, 0), 0, "%m");
 	close(fd);
-	raw_check_refused(&a, 0, -1, 0, EIO, PMUCTL_WHY_AUX_RIVAL, "attr.type",
-			  "the kernel's own driver of intel_pt cannot be kept from tracing meanwhile: perf refuses an event of it with errno 6, the kernel's log may tell why");
+	check_refused(OPEN(a), EIO, PMUCTL_WHY_AUX_RIVAL, "attr.type",
+		      "the kernel's own driver of intel_pt cannot be kept from tracing meanwhile: perf refuses an event of it with errno 6, the kernel's log may tell why");
 	cr_assert_eq(syscall(__NR_delete_module, "refuse_perf", O_NONBLOCK), 0, "%m");
 	cr_assert_gt(trace_self(), 0);
 }

@@ -20,24 +20,19 @@ Test(bts_refuse, bits_of_config)
 
 	for (unsigned int bit = 0; bit < 64; bit += 7) {
 		a.attr.config = 1ULL << bit;
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_BTS_CONFIG, "attr.config",
-				  "config 0x%llx is not 0, and Branch Trace Store has nothing to choose: leave it 0",
-				  a.attr.config);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_BTS_CONFIG, "attr.config",
+			      "config 0x%llx is not 0, and Branch Trace Store has nothing to choose: leave it 0",
+			      a.attr.config);
 	}
 }
 
 Test(bts_refuse, address_filters)
 {
 	union raw_attr a = bts_attr();
-	int fd = raw_check_opened(&a, 0, -1, 0);
-	struct pmuctl_explanation why;
 
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x401000/0x20"), -1);
-	cr_assert_eq(errno, EOPNOTSUPP);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EOPNOTSUPP, PMUCTL_WHY_AUX_NO_FILTER, "filter",
+	check_refused(IOCTL(event_open(a), PERF_EVENT_IOC_SET_FILTER, "filter 0x401000/0x20"),
+		      EOPNOTSUPP, PMUCTL_WHY_AUX_NO_FILTER, "filter",
 		      "the trace of intel_bts events cannot be restricted to addresses: trace everything and choose when you decode");
-	close(fd);
 }
 
 /* The kernel's entries are in the records, so its addresses are. */
@@ -62,8 +57,8 @@ Test(bts_refuse, who_may_not_know_the_kernels_addresses)
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0, "%#x", status);
 	cr_assert_eq(read(pipe_fds[0], &why, sizeof(why)), (ssize_t)sizeof(why));
-	raw_check_why(&why, EACCES, PMUCTL_WHY_PERM_ADDRESSES, "attr.type",
-		      "traces of intel_bts tell the kernel's addresses, even of user mode alone, and that is not allowed at level 2 without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less");
+	check_why(&why, EACCES, PMUCTL_WHY_PERM_ADDRESSES, "attr.type",
+		  "traces of intel_bts tell the kernel's addresses, even of user mode alone, and that is not allowed at level 2 without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less");
 	close(pipe_fds[0]);
 	close(pipe_fds[1]);
 }
@@ -72,18 +67,14 @@ Test(bts_refuse, two_at_once)
 {
 	static const char *const format = "another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first";
 	union raw_attr a = bts_attr(), pt = raw_attr(trace_type(), 0);
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this task");
-	raw_check_refused(&pt, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this task");
-	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "a task");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "this task");
+	check_refused(OPEN(pt), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "this task");
+	check_refused(OPEN(a, -1, 0), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "a task");
 	close(fd);
-	fd = raw_check_opened(&pt, 0, -1, 0);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this task");
+	fd = event_open(pt);
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "this task");
 	close(fd);
 }
 
@@ -122,10 +113,10 @@ Test(bts_refuse, one_of_ours_and_the_kernels_driver)
 	int fd = open_theirs(), ours;
 
 	cr_assert_geq(fd, 0, "%d", fd);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
-			  "the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
+		      "the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events");
 	close(fd);
-	ours = raw_check_opened(&a, 0, -1, 0);
+	ours = event_open(a);
 	cr_assert_eq(open_theirs(), -EBUSY);
 	close(ours);
 	fd = open_theirs();
@@ -148,7 +139,7 @@ Test(bts_refuse, registers_are_given_back)
 	a.attr.disabled = 0;
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		msrs_read(&m, cpu, before);
-		fd = raw_check_opened(&a, -1, cpu, 0);
+		fd = event_open(a, -1, cpu);
 		msrs_read(&m, cpu, during);
 		cr_assert(during[0] >> 63 && during[0] != before[0], "%#lx", during[0]);
 		close(fd);
@@ -173,13 +164,13 @@ Test(bts_refuse, somebody_else_traces)
 	/* Messages on the bus, which nobody sees */
 	msrs_read(&m, 1, before);
 	msr_write(1, MSR_DEBUGCTL, 1 << 6);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
-			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_bts//' does: end that first");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_bts//' does: end that first");
 	msrs_read(&m, 1, values);
 	cr_assert_eq(values[0], before[0]);
 	cr_assert_eq(values[1], 1 << 6);
 	msr_write(1, MSR_DEBUGCTL, 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 static void branch(void)
@@ -226,7 +217,7 @@ Test(bts_refuse, a_cpu_that_goes_and_comes)
 	a.attr.disabled = 0;
 	cr_assert_eq(raw_give_back(), 0);
 	msrs_read(&m, 0, before);
-	fd = raw_check_opened(&a, -1, 0, 0);
+	fd = event_open(a, -1, 0);
 	msrs_read(&m, 1, values);
 	ours = values[0];
 	cr_assert_eq(raw_write_file(online, "0"), 0);

@@ -420,7 +420,7 @@ Test(bts_trace, killed_readers_leave_nothing_on)
 	for (int i = 0; i < 30; i++)
 		trace_kill_reader(&a, pid, 64, &seed);
 	/* Neither this task nor a CPU is taken. */
-	close(raw_check_opened(&a, pid, -1, 0));
-	close(raw_check_opened(&a, -1, 0, 0));
+	close(event_open(a, pid));
+	close(event_open(a, -1, 0));
 	traced_task_end(pid);
 }

@@ -62,7 +62,7 @@ void trace_open(struct trace *t, union raw_attr *attr, pid_t pid, int cpu,
 		size_t pages, int prot)
 {
 	memset(t, 0, sizeof(*t));
-	t->fd = raw_check_opened(attr, pid, cpu, 0);
+	t->fd = event_open(attr, pid, cpu);
 	cr_assert_eq(trace_try_map(t, pages, prot), 0);
 }
 
@@ -177,5 +177,5 @@ int trace_count(pid_t pid, uint64_t config)
 	union raw_attr attr = raw_attr(PERF_TYPE_HARDWARE, config);
 
 	attr.attr.enable_on_exec = 1;
-	return raw_check_opened(&attr, pid, -1, 0);
+	return event_open(attr, pid);
 }

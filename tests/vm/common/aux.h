@@ -6,7 +6,7 @@
 #ifndef VM_AUX_H
 #define VM_AUX_H
 
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <sched.h>
 

@@ -9,7 +9,7 @@ void aux_check_refusal(int ret, enum fault fault, unsigned int nth,
 		     fault, ret, why->sentence);
 	/* Of what the kernel itself refuses there is no explanation. */
 	if (fault == MEMORY && why->error)
-		raw_check_why(why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "", NO_MEMORY);
+		check_why(why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "", NO_MEMORY);
 }
 
 int aux_map_at(int fd, void *place)
@@ -41,7 +41,7 @@ void aux_fail_uses(union raw_attr attr, int (*call)(void *fd), useconds_t pause_
 		int fd, ret;
 
 		usleep(pause_us);
-		fd = raw_check_opened(&attr, 0, -1, 0);
+		fd = event_open(attr);
 		page = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		cr_assert_neq(page, MAP_FAILED);
 		page->aux_offset = RING_SIZE;

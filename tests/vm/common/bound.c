@@ -52,7 +52,7 @@ void open_many(struct perf_event_attr attr, pid_t pid, unsigned int flags,
 	       unsigned int n)
 {
 	while (n--)
-		die_if(event_try_in_group(&attr, pid, -1, -1, flags) < 0, "open");
+		die_if(event_try(attr, pid, .flags = flags) < 0, "open");
 }
 
 void become_ordinary(void)

@@ -10,7 +10,7 @@ static void *busy_thread(void *arg)
 	if (b->cpu >= 0)
 		pin_here(b->cpu);
 	attr.disabled = 1;
-	b->fd = event_open(&attr, 0, -1);
+	b->fd = event_open(attr);
 	__atomic_store_n(&b->tid, gettid(), __ATOMIC_RELEASE);
 	while (!b->go)
 		usleep(1000);

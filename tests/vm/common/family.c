@@ -10,8 +10,8 @@ struct perf_event_attr inherited(struct perf_event_attr attr)
 struct pair pair_open(struct perf_event_attr all)
 {
 	struct pair p = {
-		.own = group_open(instructions_u(), -1),
-		.all = group_open(all, -1),
+		.own = event_open(instructions_u()),
+		.all = event_open(all),
 	};
 
 	return p;

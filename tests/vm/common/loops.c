@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loops.h"
 
-__thread struct pmuctl_explanation event_why;
-
 /* ---- Events ---- */
 
 struct perf_event_attr event_attr(uint32_t type, uint64_t config)
@@ -37,45 +35,6 @@ struct perf_event_attr branches_u(void)
 	return user_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 }
 
-int event_try_in_group(const struct perf_event_attr *attr, pid_t pid,
-		       int cpu, int group_fd, unsigned int flags)
-{
-	struct pmuctl_open open_args = {
-		.size = sizeof(open_args),
-		.flags = PERF_FLAG_FD_CLOEXEC | flags,
-		.attr = (uintptr_t)attr,
-		.pid = pid,
-		.cpu = cpu,
-		.group_fd = group_fd,
-		.explanation_size = sizeof(event_why),
-		.explanation = (uintptr_t)&event_why,
-	};
-	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
-	int fd, err;
-
-	if (device < 0)
-		return -errno;
-	memset(&event_why, 0, sizeof(event_why));
-	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_args);
-	err = errno;
-	close(device);
-	return fd < 0 ? -err : fd;
-}
-
-int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	return event_try_in_group(attr, pid, cpu, -1, 0);
-}
-
-int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	int fd = event_try(attr, pid, cpu);
-
-	cr_assert(fd >= 0, "open for pid %d, cpu %d: %s: %s", pid, cpu,
-		  strerror(-fd), event_why.sentence);
-	return fd;
-}
-
 struct counts event_read(int fd)
 {
 	struct counts c = { 0 };
@@ -87,6 +46,14 @@ struct counts event_read(int fd)
 uint64_t event_value(int fd)
 {
 	return event_read(fd).value;
+}
+
+uint64_t event_id(int fd)
+{
+	uint64_t id = 0;
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0, "%m");
+	return id;
 }
 
 void event_read_loops(int fd, struct counts *c, unsigned int n, uint64_t rounds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For the tests of counting: loops of known length, events through the raw ABI, and
+ * For the tests of counting: loops of known length, what events count of them, and
  * tasks that run such a loop when they are told to. All that fails here fails the
  * test that called.
  */
@@ -16,7 +16,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "raw.h"
+#include "event.h"
 
 #define LOOP_INSTRUCTIONS	2	/* of one round of user_loop() */
 #define LOOP_BRANCHES		1
@@ -78,17 +78,9 @@ struct perf_event_attr user_attr(uint64_t config);
 struct perf_event_attr instructions_u(void);
 struct perf_event_attr branches_u(void);
 
-/* The refusal of the last open of this thread */
-extern __thread struct pmuctl_explanation event_why;
-
-/* Returns a descriptor, or -errno. The device is not left open. */
-int event_try_in_group(const struct perf_event_attr *attr, pid_t pid,
-		       int cpu, int group_fd, unsigned int flags);
-
-int event_try(const struct perf_event_attr *attr, pid_t pid, int cpu);
-int event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 struct counts event_read(int fd);
 uint64_t event_value(int fd);
+uint64_t event_id(int fd);
 
 /* @n reads, before each of which there is a loop: of @rounds, twice @rounds, ... The code is the
  * same each time.

@@ -35,7 +35,7 @@ long take_all(uid_t uid, rlim_t locked_bytes)
 	    raw_become(uid))
 		return -1;
 	while (rings < RINGS_MAX) {
-		fd = sampling_try(&attr, 0, -1, -1, 0);
+		fd = event_try(attr);
 		if (fd < 0)
 			return -2;
 		err = ring_try_map(&r, fd, TAKE_PAGES - 1, PROT_READ | PROT_WRITE);

@@ -133,7 +133,7 @@ void *sampled_thread(void *arg)
 
 	pin_here(s->cpu);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 64);
 	do {
 		block_run(fd, SAMPLED_ROUNDS);

@@ -6,7 +6,7 @@
 #ifndef TESTS_VM_PERM_H
 #define TESTS_VM_PERM_H
 
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <linux/capability.h>
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sampling.h"
 
-bool is_witness(void)
-{
-	const char *of = getenv("SAMPLING_OF");
-
-	return of && !strcmp(of, "perf");
-}
-
 bool is_stress(void)
 {
 	return getenv("SAMPLING_STRESS") != NULL;
@@ -55,41 +48,6 @@ struct perf_event_attr sampling_attr(uint64_t period)
 	attr.read_format = 0;
 	attr.disabled = 1;
 	return attr;
-}
-
-int sampling_try(const struct perf_event_attr *attr, pid_t pid, int cpu,
-		 int group_fd, unsigned int flags)
-{
-	int fd;
-
-	if (!is_witness())
-		return group_try(*attr, pid, cpu, group_fd, flags);
-	fd = syscall(__NR_perf_event_open, attr, pid, cpu, group_fd,
-		     PERF_FLAG_FD_CLOEXEC | flags);
-	return fd < 0 ? -errno : fd;
-}
-
-int sampling_open_for(const struct perf_event_attr *attr, pid_t pid,
-		      int cpu, int group_fd)
-{
-	int fd = sampling_try(attr, pid, cpu, group_fd, 0);
-
-	cr_assert(fd >= 0, "open for pid %d, cpu %d: %s: %s", pid, cpu, strerror(-fd),
-		  is_witness() ? "perf" : event_why.sentence);
-	return fd;
-}
-
-int sampling_open(const struct perf_event_attr *attr)
-{
-	return sampling_open_for(attr, 0, -1, -1);
-}
-
-uint64_t sampling_id(int fd)
-{
-	uint64_t id = 0;
-
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0, "%m");
-	return id;
 }
 
 uint64_t sampling_value(int fd)

@@ -21,8 +21,6 @@
 #define READ_LOST	(1ull << 4)	/* PERF_FORMAT_LOST */
 #define RECORD_LOST_SAMPLES 13
 
-bool is_witness(void);
-
 /* Is this the long version of a test? */
 bool is_stress(void);
 
@@ -52,18 +50,6 @@ void sampling_fini(void);
 
 /* User instructions, every @period-th sampled, disabled; a read gives the value only. */
 struct perf_event_attr sampling_attr(uint64_t period);
-
-/* Returns a descriptor, or -errno with event_why filled if it is ours. */
-int sampling_try(const struct perf_event_attr *attr, pid_t pid, int cpu,
-		 int group_fd, unsigned int flags);
-
-int sampling_open_for(const struct perf_event_attr *attr, pid_t pid,
-		      int cpu, int group_fd);
-
-/* An event of this task, on any CPU, alone */
-int sampling_open(const struct perf_event_attr *attr);
-
-uint64_t sampling_id(int fd);
 
 /* Of an event with read_format 0 */
 uint64_t sampling_value(int fd);

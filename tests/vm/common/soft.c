@@ -10,13 +10,6 @@ struct perf_event_attr soft_attr(uint64_t config)
 	return attr;
 }
 
-int soft_open(uint64_t config)
-{
-	struct perf_event_attr attr = soft_attr(config);
-
-	return sampling_open(&attr);
-}
-
 uint8_t *fresh_pages(size_t pages)
 {
 	uint8_t *map = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,

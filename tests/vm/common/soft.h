@@ -11,8 +11,6 @@
 /* Disabled; a read gives the value only. */
 struct perf_event_attr soft_attr(uint64_t config);
 
-int soft_open(uint64_t config);
-
 /* Memory that is not there before it is touched, page by page */
 uint8_t *fresh_pages(size_t pages);
 

@@ -26,7 +26,7 @@ static uint64_t count_once(const struct perf_event_attr *attr, uint64_t n)
 	int fd;
 
 	a.disabled = 1;
-	fd = event_open(&a, 0, -1);
+	fd = event_open(a);
 	count = count_bracket(fd, n);
 	close(fd);
 	return count;
@@ -92,7 +92,7 @@ Test(count_loop, user_and_kernel_add_up)
 		attr[i] = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 		attr[i].exclude_kernel = i == 0;
 		attr[i].exclude_user = i == 1;
-		fd[i] = event_open(&attr[i], w.tid, -1);
+		fd[i] = event_open(attr[i], w.tid);
 	}
 	worker_run(&w, N);
 	for (i = 0; i < 3; i++)
@@ -117,8 +117,8 @@ Test(count_loop, system_calls_are_the_kernels)
 
 	kernel.exclude_kernel = 0;
 	kernel.exclude_user = 1;
-	fd_user = event_open(&user, 0, -1);
-	fd_kernel = event_open(&kernel, 0, -1);
+	fd_user = event_open(user);
+	fd_kernel = event_open(kernel);
 	in_user = event_value(fd_user);
 	in_kernel = event_value(fd_kernel);
 	syscall_loop(1000);
@@ -157,7 +157,7 @@ struct same {
 /* Some PMUs have no cache events: then we refuse them, and so does perf. */
 static bool lacks(const struct perf_event_attr *attr, const struct same *same)
 {
-	int fd = event_try(attr, 0, -1), perf;
+	int fd = event_try(attr), perf;
 
 	if (fd >= 0) {
 		close(fd);
@@ -232,7 +232,7 @@ Test(count_loop, generic_events_are_those_of_info)
 	for (i = 0; i < PERF_COUNT_HW_MAX; i++) {
 		struct perf_event_attr attr = user_attr(i);
 
-		fd = event_try(&attr, 0, -1);
+		fd = event_try(attr);
 		if (info.generic_events >> i & 1)
 			cr_expect(fd >= 0, "event %u: %s", i, event_why.sentence);
 		else
@@ -250,7 +250,7 @@ Test(count_loop, ref_cycles_go_on)
 	unsigned int i;
 
 	if (!(raw_info().generic_events >> PERF_COUNT_HW_REF_CPU_CYCLES & 1)) {
-		cr_expect_eq(event_try(&attr, 0, -1), -ENOENT);
+		cr_expect_eq(event_try(attr), -ENOENT);
 		cr_expect_eq(event_why.code, PMUCTL_WHY_EVENT_NOT_HERE);
 		return;
 	}
@@ -273,11 +273,11 @@ Test(count_loop, all_counters_at_once)
 	worker_start(&w, false);
 	for (i = 0; i < n; i++) {
 		attr = user_attr(configs[i]);
-		fd[i] = event_open(&attr, w.tid, -1);
+		fd[i] = event_open(attr, w.tid);
 	}
 	attr = branches_u();
 	cr_assert_eq(raw_write_file(OVERCOMMIT, "0"), 0);
-	one_more = event_try(&attr, w.tid, -1);
+	one_more = event_try(attr, w.tid);
 	cr_assert_eq(raw_write_file(OVERCOMMIT, "1"), 0);
 	cr_expect_eq(one_more, -EBUSY);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_COUNTERS_TAKEN);

@@ -67,7 +67,7 @@ static void open_all(struct full *all, pid_t pid, int cpu)
 	all->n = pmu_fill(all->configs);
 	for (i = 0; i < all->n; i++) {
 		attr = user_attr(all->configs[i]);
-		all->fd[i] = event_open(&attr, pid, cpu);
+		all->fd[i] = event_open(attr, pid, cpu);
 	}
 }
 
@@ -82,7 +82,7 @@ static void close_all(const struct full *all)
 Test(count_overflow, without_headroom_there_is_no_nmi)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	uint64_t before = nmis();
 
 	user_loop(10 * N);
@@ -102,7 +102,7 @@ Test(count_overflow, nmis_come_as_often_as_the_counter_overflows)
 	attr.disabled = 1;
 	for (i = 0; i < sizeof(headrooms) / sizeof(headrooms[0]); i++) {
 		set_headroom(headrooms[i]);
-		fd = event_open(&attr, 0, -1);
+		fd = event_open(attr);
 		n = headrooms[i] * 500ull;
 		switches = task_switches(gettid());
 		before = nmis();
@@ -256,7 +256,7 @@ Test(count_overflow, user_and_kernel_add_up)
 		attr[i] = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 		attr[i].exclude_kernel = i == 0;
 		attr[i].exclude_user = i == 1;
-		fd[i] = event_open(&attr[i], w.tid, -1);
+		fd[i] = event_open(attr[i], w.tid);
 	}
 	for (i = 0; i < 50; i++)
 		worker_run(&w, N / 5);
@@ -329,7 +329,7 @@ Test(count_overflow, cpu_event_beside_a_task_event)
 
 	set_headroom(400);
 	pin_here(0);
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	busy_start(&b, 40 * N, 1);
 	before = event_value(fd);
 	b.go = true;
@@ -365,7 +365,7 @@ Test(count_overflow, foreign_nmis_without_events)
 Test(count_overflow, foreign_nmis_with_events_that_do_not_overflow)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 
 	foreign_nmis(3);
 	cr_expect_gt(event_value(fd), 0);

@@ -135,13 +135,13 @@ static int open_some(unsigned int seed, const pid_t *targets, bool cpu_too)
 	attr.exclude_idle = seed / 4 % 2;
 	switch (cpu_too ? seed % 7 : 1 + seed % 6) {
 	case 0:
-		return event_try(&attr, -1, seed / 7 % 2);
+		return event_try(attr, -1, seed / 7 % 2);
 	case 1:
-		return event_try(&attr, 0, -1);
+		return event_try(attr);
 	case 2:
-		return event_try(&attr, pid, seed / 7 % 2);
+		return event_try(attr, pid, seed / 7 % 2);
 	default:
-		return event_try(&attr, pid, -1);
+		return event_try(attr, pid);
 	}
 }
 

@@ -14,7 +14,7 @@ Test(count_state, disabled_counts_nothing)
 	int fd;
 
 	attr.disabled = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	user_loop(N);
 	c = event_read(fd);
 	cr_expect_eq(c.value, 0);
@@ -37,7 +37,7 @@ Test(count_state, enabled_and_disabled_many_times_loses_nothing)
 	int fd;
 
 	attr.disabled = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	for (n = 1; n <= 500; n++) {
 		bracket(fd, n);
 		expected += bracket_instructions(n);
@@ -53,7 +53,7 @@ Test(count_state, enabling_twice_is_enabling_once)
 	int fd;
 
 	worker_start(&w, true);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	cr_expect_eq(worker_count_loop(&w, fd, N), 2 * N);
@@ -74,7 +74,7 @@ Test(count_state, reset_takes_the_value_but_not_the_times)
 	int fd;
 
 	attr.disabled = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	bracket(fd, N);
 	before = event_read(fd);
 	event_ioctl(fd, PERF_EVENT_IOC_RESET);
@@ -94,7 +94,7 @@ Test(count_state, reset_of_a_running_task_starts_from_zero)
 	int fd;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	worker_run(&w, N);
 	event_ioctl(fd, PERF_EVENT_IOC_RESET);
 	cr_expect_eq(event_value(fd), 0);
@@ -129,7 +129,7 @@ static uint64_t count_exec(bool enable_on_exec, unsigned int args, bool *enabled
 	}
 	attr.disabled = 1;
 	attr.enable_on_exec = enable_on_exec;
-	fd = event_open(&attr, child, -1);
+	fd = event_open(attr, child);
 	cr_expect_eq(event_value(fd), 0);
 	cr_assert_eq(write(ends[1], &byte, 1), 1);
 	cr_assert_eq(waitpid(child, &status, 0), child);
@@ -180,7 +180,7 @@ Test(count_state, enable_on_exec_works_once)
 	wait_asleep(child);
 	attr.disabled = 1;
 	attr.enable_on_exec = 1;
-	fd = event_open(&attr, child, -1);
+	fd = event_open(attr, child);
 	cr_assert_eq(write(to[1], "\n", 1), 1);
 	while (!event_value(fd))
 		usleep(1000);
@@ -231,7 +231,7 @@ static struct work_time time_some_work(int fd)
 Test(count_state, times_of_a_task_are_its_time_on_the_cpu)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	struct work_time t = { 0 };
 	bool good = false;
 	unsigned int i;
@@ -250,7 +250,7 @@ Test(count_state, times_of_a_cpu_are_the_wall_clocks)
 	struct perf_event_attr attr = instructions_u();
 	uint64_t inner, outer, start_outer, start_inner;
 	struct counts a, b;
-	int fd = event_open(&attr, -1, 1);
+	int fd = event_open(attr, -1, 1);
 
 	start_outer = clock_ns(CLOCK_MONOTONIC);
 	a = event_read(fd);
@@ -270,7 +270,7 @@ Test(count_state, times_never_go_back)
 	struct perf_event_attr attr = instructions_u();
 	struct counts last = { 0 }, c;
 	unsigned int i;
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 
 	for (i = 0; i < 2000; i++) {
 		if (i % 100 == 0)
@@ -290,7 +290,7 @@ Test(count_state, event_for_one_cpu_does_not_count_its_time_elsewhere)
 	int fd;
 
 	pin_here(0);
-	fd = event_open(&attr, 0, 1);
+	fd = event_open(attr, 0, 1);
 	user_loop(N);
 	before = event_read(fd);
 	cr_expect_eq(before.value, 0);

@@ -31,7 +31,7 @@ Test(count_switch, a_thousand_own_migrations_count_the_same_each)
 	struct perf_event_attr attr = instructions_u();
 	uint64_t before, first = 0, count;
 	unsigned int i;
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 
 	for (i = 0; i < 1000; i++) {
 		pin_here(0);
@@ -107,8 +107,8 @@ Test(count_switch, ten_thousand_switches_are_exact)
 	for (i = 0; i < 2; i++)	/* the dynamic linker's turn */
 		cr_assert(write(to[1], &byte, 1) == 1 && read(from[0], &byte, 1) == 1);
 	wait_asleep(child);
-	fd[0] = event_open(&attr, 0, -1);
-	fd[1] = event_open(&attr, child, -1);
+	fd[0] = event_open(attr);
+	fd[1] = event_open(attr, child);
 	for (round = 0; round < 3; round++) {
 		wait_asleep(child);
 		first[0] = event_value(fd[0]);
@@ -166,7 +166,7 @@ Test(count_switch, enabling_a_second_event_does_not_disturb_the_first)
 	attr.disabled = 1;
 	do {
 		busy_start(&b, 500 * N, 1);
-		fd = event_open(&attr, b.tid, -1);
+		fd = event_open(attr, b.tid);
 		b.go = true;
 		while (!b.done) {
 			event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -195,7 +195,7 @@ static void open_and_close_others(unsigned long first)
 
 	for (i = 0; i < n; i++) {
 		attr = user_attr(configs[i]);
-		fd[i] = event_open(&attr, -1, 1);
+		fd[i] = event_open(attr, -1, 1);
 	}
 	for (i = 0; i < n; i++)
 		close(fd[(i + first) % n]);

@@ -19,8 +19,8 @@ Test(count_targets, another_thread)
 	int fd, fd_branches;
 
 	worker_start(&w, true);
-	fd = event_open(&instructions, w.tid, -1);
-	fd_branches = event_open(&branches, w.tid, -1);
+	fd = event_open(instructions, w.tid);
+	fd_branches = event_open(branches, w.tid);
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
 	cr_expect_eq(worker_count_loop(&w, fd_branches, N), LOOP_BRANCHES * N);
 	user_loop(N);
@@ -36,7 +36,7 @@ Test(count_targets, another_process)
 	int fd;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
 	worker_end(&w);
 }
@@ -48,7 +48,7 @@ Test(count_targets, self_is_the_opening_thread_alone)
 	uint64_t before, after;
 	int fd;
 
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	worker_start(&w, true);
 	before = event_value(fd);
 	worker_run(&w, 100 * N);
@@ -66,7 +66,7 @@ Test(count_targets, task_that_sleeps_now)
 
 	worker_start(&w, false);
 	wait_asleep(w.tid);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	sleep_ms(20);
 	c = event_read(fd);
 	cr_expect_eq(c.value, 0);
@@ -112,7 +112,7 @@ Test(count_targets, task_that_runs_now_is_counted_at_once)
 
 	pin_here(0);
 	child = start_endless(1);
-	fd = event_open(&attr, child, -1);
+	fd = event_open(attr, child);
 	a = event_read(fd);
 	do	/* The host may keep CPU 1 waiting. */
 		b = event_read(fd);
@@ -137,7 +137,7 @@ Test(count_targets, task_on_one_cpu_only)
 	int fd;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, 1);
+	fd = event_open(attr, w.tid, 1);
 	pin_task(w.tid, 0);
 	cr_expect_eq(worker_count(&w, fd, N), 0);
 	pin_task(w.tid, 1);
@@ -176,7 +176,7 @@ Test(count_targets, events_for_each_cpu_add_up_to_that_for_any)
 
 	worker_start(&w, false);
 	for (i = 0; i < 3; i++)
-		fd[i] = event_open(&attr, w.tid, (int)i - 1);
+		fd[i] = event_open(attr, w.tid, (int)i - 1);
 	for (i = 0; i < 20; i++) {
 		pin_task(w.tid, i % 2);
 		worker_run(&w, N);
@@ -203,7 +203,7 @@ Test(count_targets, one_cpu_counts_all_tasks_there_and_none_elsewhere)
 	}
 	worker_start(&there, false);
 	pin_task(there.tid, 0);
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 
 	count = least_count(&there, fd, 100 * N, 10 * N);
 	cr_expect_lt(count, 10 * N, "of CPU 0: %lu", count);
@@ -229,10 +229,10 @@ Test(count_targets, cpu_and_task_together)
 	pin_here(0);
 	worker_start(&w, false);
 	pin_task(w.tid, 1);
-	fd[0] = event_open(&attr, w.tid, -1);
-	fd[1] = event_open(&attr, -1, 1);
-	own[1] = event_open(&attr, -1, 0);
-	own[0] = event_open(&attr, 0, -1);
+	fd[0] = event_open(attr, w.tid);
+	fd[1] = event_open(attr, -1, 1);
+	own[1] = event_open(attr, -1, 0);
+	own[0] = event_open(attr);
 	for (i = 0; i < 2; i++)
 		around[i] = event_value(fd[i]);
 	worker_run(&w, 100 * N);
@@ -276,9 +276,9 @@ Test(count_targets, exclude_idle_leaves_out_the_idle_task)
 	int fd, fd_exclude, tries = 0;
 
 	pin_here(0);
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	attr.exclude_idle = 1;
-	fd_exclude = event_open(&attr, -1, 1);
+	fd_exclude = event_open(attr, -1, 1);
 	do {
 		count_idle_cpu(fd, fd_exclude, &with, &without);
 		cr_expect_gt(with.enabled, 290000000);
@@ -300,7 +300,7 @@ Test(count_targets, exclude_idle_counts_every_task)
 	pin_task(w.tid, 1);
 	worker_run(&w, 1);
 	attr.exclude_idle = 1;
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	count = least_count(&w, fd, 100 * N, 101 * N * LOOP_INSTRUCTIONS);
 	cr_expect_geq(count, 100 * N * LOOP_INSTRUCTIONS);
 	cr_expect_lt(count, 101 * N * LOOP_INSTRUCTIONS, "%lu", count);
@@ -320,10 +320,10 @@ Test(count_targets, two_observers_of_one_task_see_the_same)
 
 	worker_start(&w, false);
 	cr_assert_eq(pipe(ends), 0);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	other = fork_child();
 	if (!other) {
-		int mine = event_open(&attr, w.tid, -1);
+		int mine = event_open(attr, w.tid);
 
 		others = worker_count_loop(&w, mine, N);
 		_exit(others != LOOP_INSTRUCTIONS * N ||
@@ -360,7 +360,7 @@ Test(count_targets, descriptor_works_in_a_child_and_outlives_the_opener)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, channel), 0);
 	opener = fork_child();
 	if (!opener) {
-		fd = event_open(&attr, w.tid, -1);
+		fd = event_open(attr, w.tid);
 		header->cmsg_level = SOL_SOCKET;
 		header->cmsg_type = SCM_RIGHTS;
 		header->cmsg_len = CMSG_LEN(sizeof(fd));
@@ -416,7 +416,7 @@ Test(count_targets, value_stays_and_poll_hangs_up_when_the_task_has_ended)
 
 	for (is_thread = 0; is_thread < 2; is_thread++) {
 		worker_start(&w, is_thread);
-		p.fd = event_open(&attr, w.tid, -1);
+		p.fd = event_open(attr, w.tid);
 		worker_run(&w, N);
 		cr_expect_eq(poll(&p, 1, 0), 0, "it lives");
 		c = event_read(p.fd);
@@ -434,7 +434,7 @@ Test(count_targets, poll_that_waits_wakes_when_the_task_is_killed)
 	pid_t child, killer;
 
 	child = start_endless(1);
-	p.fd = event_open(&attr, child, -1);
+	p.fd = event_open(attr, child);
 	killer = fork_child();
 	if (!killer) {
 		while (event_value(p.fd) <= N)
@@ -447,7 +447,7 @@ Test(count_targets, poll_that_waits_wakes_when_the_task_is_killed)
 	cr_expect_gt(event_value(p.fd), N);
 	waitpid(child, NULL, 0);
 	waitpid(killer, NULL, 0);
-	cr_expect_eq(event_try(&attr, child, -1), -ESRCH);
+	cr_expect_eq(event_try(attr, child), -ESRCH);
 }
 
 Test(count_targets, zombie_cannot_be_opened)
@@ -459,7 +459,7 @@ Test(count_targets, zombie_cannot_be_opened)
 	if (!child)
 		_exit(0);
 	cr_assert_eq(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
-	cr_expect_eq(event_try(&attr, child, -1), -ESRCH);
+	cr_expect_eq(event_try(attr, child), -ESRCH);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_TASK_EXITING, "%s",
 		     event_why.sentence);
 	waitpid(child, NULL, 0);

@@ -23,7 +23,7 @@ Test(debug_aux, of_opening_a_trace)
 	enum fault fault = MEMORY;
 	int nr_fds, fd;
 
-	close(raw_check_opened(&attr, 0, -1, 0));
+	close(event_open(attr));
 	nr_fds = raw_count_fds();
 	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
 		memset(&why, 0, sizeof(why));

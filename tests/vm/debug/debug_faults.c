@@ -7,7 +7,7 @@
  * left behind. Needs a kernel with fault injection (the laboratory's debug kernel).
  */
 #include "faults.h"
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <pthread.h>
 
@@ -65,7 +65,7 @@ static void check_refusal(const struct opening *o, int ret, enum fault fault,
 	}
 	cr_assert_eq(ret, -ENOMEM, "fault %u, of memory: %d: %s", nth, ret,
 		     o->why.sentence);
-	raw_check_why(&o->why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "", NO_MEMORY);
+	check_why(&o->why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "", NO_MEMORY);
 }
 
 /* An event that was opened all the same is as good as any. */
@@ -413,7 +413,7 @@ Test(debug_faults, of_using_the_device)
 Test(debug_faults, of_using_an_event)
 {
 	union raw_attr attr = raw_instructions();
-	int fd = raw_check_opened(&attr, 0, -1, 0);
+	int fd = event_open(attr);
 
 	cr_assert_eq(fail_calls(call_switch, &fd, 0), 0);
 	cr_assert_leq(fail_calls(call_read, &fd, 0), 1);
@@ -456,8 +456,7 @@ static unsigned int fail_each_use(const struct use *use)
 			/* The kernel itself may have had no memory, which nobody explains. */
 			cr_assert_eq(raw_explain(fd, &why), 0);
 			if (fault == MEMORY && why.error)
-				raw_check_why(&why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "",
-					      NO_MEMORY);
+				check_why(&why, ENOMEM, PMUCTL_WHY_NO_MEMORY, "", NO_MEMORY);
 			refused += fault == MEMORY && why.error;
 			/* It is as good as before: the same again is done. */
 			cr_assert_eq(use->call(&fd), 0, "after fault %u", nth);

@@ -96,8 +96,8 @@ static void check_calls(int (*call)(void *arg), struct perf_event_attr attr, boo
 	struct sweep s = { .call = call };
 	unsigned int nth = 1;
 
-	s.fd[0] = group_open(attr, -1);
-	s.fd[1] = group_open(attr, group ? s.fd[0] : -1);
+	s.fd[0] = event_open(attr);
+	s.fd[1] = event_open(attr, .group = group ? s.fd[0] : -1);
 	while (check_fault(&s, nth) != NONE && nth < FAULTS_MAX)
 		nth++;
 	cr_assert_lt(nth, FAULTS_MAX);

@@ -5,13 +5,14 @@
  */
 #include "groups.h"
 #include "raw.h"
+#include "refusal.h"
 
 #define N		1000000ull
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
 static int all_open(struct perf_event_attr attr, int group_fd)
 {
-	int fd = group_try(attr, -1, -1, group_fd, 0);
+	int fd = event_try(attr, -1, .group = group_fd);
 
 	cr_assert_geq(fd, 0, "%s: %s", strerror(-fd), event_why.sentence);
 	return fd;
@@ -99,20 +100,22 @@ Test(group_cpus, groups_go_over_all_cpus)
 Test(group_cpus, joins_across_kinds_are_refused)
 {
 	int all = all_open(branches_u(), -1);
-	int own = group_open(branches_u(), -1);
-	int one = group_try(branches_u(), -1, 0, -1, 0);
+	int own = event_open(branches_u());
+	int one = event_try(branches_u(), -1, 0);
 	const char *sentence =
 		"group_fd counts another task or CPU: a group's events count the same one";
 
 	cr_assert_geq(one, 0);
-	assert_refused(branches_u(), -1, -1, own, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
-	assert_refused(branches_u(), -1, -1, one, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
-	assert_refused(branches_u(), 0, -1, all, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
-	assert_refused(branches_u(), -1, 0, all, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence);
+	check_refusals(
+		{ "all CPUs in a task's group", OPEN(branches_u(), -1, .group = own), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence },
+		{ "all CPUs in one CPU's", OPEN(branches_u(), -1, .group = one), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence },
+		{ "a task in that of all CPUs", OPEN(branches_u(), .group = all), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence },
+		{ "one CPU in that of all", OPEN(branches_u(), -1, 0, .group = all), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd", sentence }
+	);
 }
 
 Test(group_cpus, reading_by_cpu_is_refused_with_the_reason)
@@ -122,27 +125,22 @@ Test(group_cpus, reading_by_cpu_is_refused_with_the_reason)
 		.size = sizeof(args), .nr = 1, .entry_size = sizeof(*c),
 		.counts = (uintptr_t)c,
 	};
-	int own = group_open(branches_u(), -1);
+	int own = event_open(branches_u());
 	int all = all_open(branches_u(), -1);
 
-	cr_assert_eq(ioctl(own, PMUCTL_IOC_READ_CPUS, &args), -1);
-	cr_assert_eq(errno, EINVAL);
-	assert_why(own, PMUCTL_WHY_NOT_BY_CPU, "",
-		   "this event counts a task, not CPUs: read it with read(), or open an event with pid -1");
-	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
-	cr_assert_eq(errno, ENOSPC);
+	check_refused(IOCTL(own, PMUCTL_IOC_READ_CPUS, &args), EINVAL, PMUCTL_WHY_NOT_BY_CPU, "",
+		      "this event counts a task, not CPUs: read it with read(), or open an event with pid -1");
+	check_refused(IOCTL(all, PMUCTL_IOC_READ_CPUS, &args), ENOSPC, PMUCTL_WHY_NR_TOO_SMALL,
+		      "nr", "there are 2 CPUs to read, but room for 1: nr now holds their number");
 	cr_assert_eq(args.nr, 2);
-	assert_why(all, PMUCTL_WHY_NR_TOO_SMALL, "nr",
-		   "there are 2 CPUs to read, but room for 1: nr now holds their number");
 	args.entry_size = 24;
-	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
-	assert_why(all, PMUCTL_WHY_ENTRY_SIZE, "entry_size",
-		   "entry_size 24 is not the 32 bytes of struct pmuctl_cpu_count: set it to sizeof()");
+	check_refused(IOCTL(all, PMUCTL_IOC_READ_CPUS, &args), EINVAL, PMUCTL_WHY_ENTRY_SIZE,
+		      "entry_size",
+		      "entry_size 24 is not the 32 bytes of struct pmuctl_cpu_count: set it to sizeof()");
 	args.entry_size = sizeof(*c);
 	args.flags = 1;
-	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
-	assert_why(all, PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
-		   "flags 0x1 has bits that this module does not know: only 0x0 may be set");
+	check_refused(IOCTL(all, PMUCTL_IOC_READ_CPUS, &args), EINVAL, PMUCTL_WHY_FLAGS_UNKNOWN,
+		      "flags", "flags 0x1 has bits that this module does not know: only 0x0 may be set");
 	args.flags = 0;
 	args.counts = 8;
 	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, &args), -1);
@@ -161,10 +159,8 @@ Test(group_cpus, a_number_that_cannot_be_written_is_a_fault)
 		.counts = (uintptr_t)c,
 	};
 	cr_assert_eq(mprotect(args, 4096, PROT_READ), 0);
-	cr_assert_eq(ioctl(all, PMUCTL_IOC_READ_CPUS, args), -1);
-	cr_assert_eq(errno, EFAULT);
-	assert_why(all, PMUCTL_WHY_BAD_POINTER, "nr",
-		   "the memory at this address cannot be read or written: pass a pointer into your own address space");
+	check_refused(IOCTL(all, PMUCTL_IOC_READ_CPUS, args), EFAULT, PMUCTL_WHY_BAD_POINTER, "nr",
+		      "the memory at this address cannot be read or written: pass a pointer into your own address space");
 	cr_assert_eq(c[1].cpu, 1);
 	close(all);
 }
@@ -182,23 +178,21 @@ Test(group_cpus, every_size_of_the_structure_is_checked)
 	int fd = all_open(branches_u(), -1);
 
 	longer.args.size = sizeof(longer.args) - 1;
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), -1);
-	cr_assert_eq(errno, EINVAL);
-	assert_why(fd, PMUCTL_WHY_SIZE_TOO_SMALL, "size",
-		   "size 23 is less than the 24 bytes of the structure's first version: set it to sizeof()");
+	check_refused(IOCTL(fd, PMUCTL_IOC_READ_CPUS, &longer), EINVAL, PMUCTL_WHY_SIZE_TOO_SMALL,
+		      "size",
+		      "size 23 is less than the 24 bytes of the structure's first version: set it to sizeof()");
 	longer.args.size = sizeof(longer.args) + 1;
 	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), 0);
 	longer.beyond[0] = 1;
-	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &longer), -1);
-	cr_assert_eq(errno, E2BIG);
-	assert_why(fd, PMUCTL_WHY_SIZE_TOO_BIG, "size",
-		   "size 25 is more than the 24 bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module");
+	check_refused(IOCTL(fd, PMUCTL_IOC_READ_CPUS, &longer), E2BIG, PMUCTL_WHY_SIZE_TOO_BIG,
+		      "size",
+		      "size 25 is more than the 24 bytes that this module knows, and what is beyond is not zero: leave the newer fields 0 or update the module");
 }
 
 Test(group_cpus, one_cpus_event_is_read_by_cpu_too)
 {
 	struct pmuctl_cpu_count c[2];
-	int fd = group_try(branches_u(), -1, 1, -1, 0);
+	int fd = event_try(branches_u(), -1, 1);
 
 	cr_assert_geq(fd, 0);
 	loop_on(1, N);
@@ -226,7 +220,7 @@ Test(group_cpus, counts_survive_that_cpus_come_and_go)
 	struct pmuctl_cpu_count before[2], gone[2], back[2];
 	int fd = all_open(branches_u(), -1);
 	pid_t busy = busy_task();
-	int of_task = group_try(branches_u(), busy, -1, -1, 0);
+	int of_task = event_try(branches_u(), busy);
 	uint64_t task_before;
 	int round;
 
@@ -270,14 +264,14 @@ Test(group_cpus, opened_while_one_is_offline_it_counts_there_later)
 
 static void *open_in_thread(void *fd)
 {
-	*(int *)fd = group_open(disabled(branches_u()), -1);
+	*(int *)fd = event_open(disabled(branches_u()));
 	return NULL;
 }
 
 Test(group_cpus, task_enable_means_what_the_thread_opened)
 {
 	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
-	int a = group_open(disabled(branches_u()), -1);
+	int a = event_open(disabled(branches_u()));
 	int b = all_open(disabled(branches_u()), -1);
 	int of_other;
 	pthread_t thread;
@@ -307,7 +301,7 @@ static bool suspend_and_resume(void)
 
 Test(group_cpus, counts_survive_suspend_and_resume)
 {
-	int own = group_open(disabled(branches_u()), -1);
+	int own = event_open(disabled(branches_u()));
 	int all = all_open(branches_u(), -1);
 	struct pmuctl_cpu_count c[2];
 	uint64_t before;

@@ -6,14 +6,15 @@
 #include "groups.h"
 #include "hybrid.h"
 #include "pmu.h"
+#include "refusal.h"
 
 #define N	100000ull
 
 Test(group_rules, counts_all_members_exactly)
 {
-	int leader = group_open(disabled(instructions_u()), -1);
-	int branches = group_open(branches_u(), leader);
-	int raw = group_open(raw_u(0xc0), leader);
+	int leader = event_open(disabled(instructions_u()));
+	int branches = event_open(branches_u(), .group = leader);
+	int raw = event_open(raw_u(0xc0), .group = leader);
 
 	bracket(leader, N);
 	cr_assert_eq(event_value(leader), bracket_instructions(N));
@@ -25,8 +26,8 @@ Test(group_rules, counts_all_members_exactly)
 
 Test(group_rules, siblings_stand_still_while_the_leader_is_disabled)
 {
-	int leader = group_open(disabled(instructions_u()), -1);
-	int sibling = group_open(instructions_u(), leader);
+	int leader = event_open(disabled(instructions_u()));
+	int sibling = event_open(instructions_u(), .group = leader);
 
 	user_loop(N);
 	cr_assert_eq(event_value(sibling), 0);
@@ -39,8 +40,8 @@ Test(group_rules, siblings_stand_still_while_the_leader_is_disabled)
 
 Test(group_rules, disabled_siblings_stand_still)
 {
-	int leader = group_open(instructions_u(), -1);
-	int sibling = group_open(disabled(instructions_u()), leader);
+	int leader = event_open(instructions_u());
+	int sibling = event_open(disabled(instructions_u()), .group = leader);
 	struct counts c;
 
 	user_loop(N);
@@ -54,8 +55,8 @@ Test(group_rules, disabled_siblings_stand_still)
 
 Test(group_rules, an_ioctl_with_the_flag_means_all)
 {
-	int leader = group_open(disabled(instructions_u()), -1);
-	int sibling = group_open(disabled(instructions_u()), leader);
+	int leader = event_open(disabled(instructions_u()));
+	int sibling = event_open(disabled(instructions_u()), .group = leader);
 	uint64_t before;
 
 	/* From any member. */
@@ -84,9 +85,9 @@ Test(group_rules, one_read_is_one_instant)
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
 			   PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
-	leader = group_open(disabled(attr), -1);
-	group_open(attr, leader);
-	group_open(attr, leader);
+	leader = event_open(disabled(attr));
+	event_open(attr, .group = leader);
+	event_open(attr, .group = leader);
 	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
 	for (i = 0; i < 2000; i++) {
 		cr_assert_eq(read(leader, &r, sizeof(r)), (24 + 3 * 16));
@@ -105,20 +106,18 @@ Test(group_rules, a_read_needs_room_for_all)
 	int leader;
 
 	attr.read_format = PERF_FORMAT_GROUP;
-	leader = group_open(attr, -1);
-	group_open(attr, leader);
-	cr_assert_eq(read(leader, buffer, 23), -1);
-	cr_assert_eq(errno, ENOSPC);
-	assert_why(leader, PMUCTL_WHY_BUFFER_TOO_SMALL, "",
-		   "a read of this event gives 24 bytes, but the buffer has 23: enlarge it");
+	leader = event_open(attr);
+	event_open(attr, .group = leader);
+	check_refused(READ(leader, buffer, 23), ENOSPC, PMUCTL_WHY_BUFFER_TOO_SMALL, "",
+		      "a read of this event gives 24 bytes, but the buffer has 23: enlarge it");
 	cr_assert_eq(read(leader, buffer, 24), 24);
 }
 
 Test(group_rules, closing_the_leader_leaves_single_events)
 {
-	int leader = group_open(instructions_u(), -1);
-	int a = group_open(branches_u(), leader);
-	int b = group_open(disabled(branches_u()), leader);
+	int leader = event_open(instructions_u());
+	int a = event_open(branches_u(), .group = leader);
+	int b = event_open(disabled(branches_u()), .group = leader);
 	uint64_t before;
 
 	close(leader);
@@ -129,13 +128,13 @@ Test(group_rules, closing_the_leader_leaves_single_events)
 	bracket(b, N);
 	cr_assert_eq(event_value(b), N * LOOP_BRANCHES + 1);
 	/* And they can lead groups of their own. */
-	group_open(instructions_u(), a);
+	event_open(instructions_u(), .group = a);
 }
 
 Test(group_rules, closing_a_disabled_leader_lets_its_siblings_run)
 {
-	int leader = group_open(disabled(instructions_u()), -1);
-	int sibling = group_open(branches_u(), leader);
+	int leader = event_open(disabled(instructions_u()));
+	int sibling = event_open(branches_u(), .group = leader);
 
 	user_loop(N);
 	cr_assert_eq(event_value(sibling), 0);
@@ -146,9 +145,9 @@ Test(group_rules, closing_a_disabled_leader_lets_its_siblings_run)
 
 Test(group_rules, closing_a_sibling_leaves_the_others)
 {
-	int leader = group_open(instructions_u(), -1);
-	int a = group_open(branches_u(), leader);
-	int b = group_open(branches_u(), leader);
+	int leader = event_open(instructions_u());
+	int a = event_open(branches_u(), .group = leader);
+	int b = event_open(branches_u(), .group = leader);
 	uint64_t before = event_value(b);
 
 	close(a);
@@ -160,41 +159,43 @@ Test(group_rules, closing_a_sibling_leaves_the_others)
 Test(group_rules, joins_are_refused_with_the_reason)
 {
 	struct perf_event_attr pinned = branches_u(), exclusive = branches_u();
-	int leader = group_open(instructions_u(), -1);
-	int sibling = group_open(branches_u(), leader);
-	int on_cpu = event_open(&pinned, 0, 0);
+	int leader = event_open(instructions_u());
+	int sibling = event_open(branches_u(), .group = leader);
+	int on_cpu = event_open(pinned, 0, 0);
 	int pipe_fds[2];
 
 	pinned.pinned = 1;
 	exclusive.exclusive = 1;
-	assert_refused(branches_u(), 0, -1, sibling, EINVAL,
-		       PMUCTL_WHY_GROUP_NOT_LEADER, "group_fd",
-		       "group_fd is itself a member of a group: pass the descriptor of that group's leader");
-	assert_refused(branches_u(), getppid(), -1, leader, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd",
-		       "group_fd counts another task or CPU: a group's events count the same one");
-	assert_refused(branches_u(), -1, 0, leader, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd",
-		       "group_fd counts another task or CPU: a group's events count the same one");
-	assert_refused(branches_u(), 0, -1, on_cpu, EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_CPU, "cpu",
-		       "cpu is -1 but the group's is 0: a group's events have the same cpu");
-	assert_refused(pinned, 0, -1, leader, EINVAL, PMUCTL_WHY_SIBLING_FLAG,
-		       "attr.pinned",
-		       "only a group's leader can be pinned, for the whole group: set it there");
-	assert_refused(exclusive, 0, -1, leader, EINVAL, PMUCTL_WHY_SIBLING_FLAG,
-		       "attr.exclusive",
-		       "only a group's leader can be exclusive, for the whole group: set it there");
-	assert_refused(branches_u(), 0, -1, 999, EBADF, PMUCTL_WHY_GROUP_FD,
-		       "group_fd",
-		       "group_fd 999 is not an event of pmuctl: pass the descriptor of the group's leader, or -1");
+	check_refusals(
+		{ "a sibling's group", OPEN(branches_u(), .group = sibling), EINVAL,
+		  PMUCTL_WHY_GROUP_NOT_LEADER, "group_fd",
+		  "group_fd is itself a member of a group: pass the descriptor of that group's leader" },
+		{ "another task", OPEN(branches_u(), getppid(), .group = leader), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd",
+		  "group_fd counts another task or CPU: a group's events count the same one" },
+		{ "a CPU", OPEN(branches_u(), -1, 0, .group = leader), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_TARGET, "group_fd",
+		  "group_fd counts another task or CPU: a group's events count the same one" },
+		{ "another CPU of the task", OPEN(branches_u(), .group = on_cpu), EINVAL,
+		  PMUCTL_WHY_GROUP_OTHER_CPU, "cpu",
+		  "cpu is -1 but the group's is 0: a group's events have the same cpu" },
+		{ "pinned", OPEN(pinned, .group = leader), EINVAL, PMUCTL_WHY_SIBLING_FLAG,
+		  "attr.pinned",
+		  "only a group's leader can be pinned, for the whole group: set it there" },
+		{ "exclusive", OPEN(exclusive, .group = leader), EINVAL, PMUCTL_WHY_SIBLING_FLAG,
+		  "attr.exclusive",
+		  "only a group's leader can be exclusive, for the whole group: set it there" },
+		{ "no descriptor", OPEN(branches_u(), .group = 999), EBADF, PMUCTL_WHY_GROUP_FD,
+		  "group_fd",
+		  "group_fd 999 is not an event of pmuctl: pass the descriptor of the group's leader, or -1" }
+	);
 	cr_assert_eq(pipe(pipe_fds), 0);
-	cr_assert_eq(group_try(branches_u(), 0, -1, pipe_fds[0], 0), -EBADF);
+	cr_assert_eq(event_try(branches_u(), .group = pipe_fds[0]), -EBADF);
 }
 
 Test(group_rules, no_group_ignores_the_descriptor)
 {
-	int fd = group_try(branches_u(), 0, -1, 999, PERF_FLAG_FD_NO_GROUP);
+	int fd = event_try(branches_u(), .group = 999, .flags = PERF_FLAG_FD_NO_GROUP);
 
 	cr_assert_geq(fd, 0);
 }
@@ -207,21 +208,21 @@ static void assert_too_big(struct perf_event_attr attr, int leader, unsigned int
 	snprintf(sentence, sizeof(sentence),
 		 "this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group",
 		 already, info.nr_counters, info.nr_fixed);
-	assert_refused(attr, 0, -1, leader, EINVAL, PMUCTL_WHY_GROUP_TOO_BIG, "group_fd",
-		       sentence);
+	check_refused(OPEN(attr, .group = leader), EINVAL, PMUCTL_WHY_GROUP_TOO_BIG, "group_fd",
+		      "%s", sentence);
 }
 
 Test(group_rules, what_can_never_fit_is_refused)
 {
-	int leader = group_open(branches_u(), -1);
+	int leader = event_open(branches_u());
 	unsigned int i, n = pmu_general();
 
 	/* Branches need general counters. Instructions may have one more. */
 	for (i = 1; i < n; i++)
-		group_open(branches_u(), leader);
+		event_open(branches_u(), .group = leader);
 	assert_too_big(branches_u(), leader, n);
 	if (pmu_fixed())
-		group_open(instructions_u(), leader);
+		event_open(instructions_u(), .group = leader);
 	assert_too_big(instructions_u(), leader, n + !!pmu_fixed());
 }
 
@@ -241,8 +242,8 @@ Test(group_rules, a_pinned_event_has_a_counter_at_once)
 	int fd;
 
 	for (i = 0; i < n; i++)
-		group_open(branches_u(), -1);
-	fd = group_open(pinned(branches_u()), -1);
+		event_open(branches_u());
+	fd = event_open(pinned(branches_u()));
 	user_loop(N);
 	check_ran(fd, N * LOOP_BRANCHES);
 }
@@ -256,10 +257,10 @@ Test(group_rules, a_sibling_that_finds_no_counter)
 
 	if (is_hybrid())
 		pin_here(cpu_of_type(CORE_EFFICIENCY)); /* which has the fewest */
-	leader = group_open(branches_u(), -1);
-	sibling = group_open(disabled(branches_u()), leader);
+	leader = event_open(branches_u());
+	sibling = event_open(disabled(branches_u()), .group = leader);
 	for (i = 1; i < n; i++)
-		group_open(branches_u(), -1);
+		event_open(branches_u());
 	user_loop(N);
 	a = event_read(leader);
 	cr_assert_eq(a.running, a.enabled);
@@ -282,12 +283,12 @@ Test(group_rules, one_that_can_be_elsewhere_makes_room)
 
 	if (!pmu_fixed())
 		return;
-	on_fixed = group_open(instructions_u(), -1);
-	on_general = group_open(instructions_u(), -1);
+	on_fixed = event_open(instructions_u());
+	on_general = event_open(instructions_u());
 	for (i = 1; i < n; i++)
-		group_open(branches_u(), -1);
+		event_open(branches_u());
 	close(on_fixed);
-	last = group_open(branches_u(), -1);
+	last = event_open(branches_u());
 	event_read_loops(on_general, c, 3, N);
 	cr_assert_eq(c[2].value - c[1].value, c[1].value - c[0].value + N * LOOP_INSTRUCTIONS);
 	cr_assert_eq(c[2].running, c[2].enabled);

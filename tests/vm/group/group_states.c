@@ -32,7 +32,7 @@ TestSuite(group_states, .init = module_ensure);
 Test(group_states, of_an_event)
 {
 	struct perf_event_attr attr = disabled(branches_u());
-	int fd = group_open(attr, -1);
+	int fd = event_open(attr);
 	uint64_t id = event_id(fd);
 
 	cr_expect(says("contexts", " %lu(off)\n", id));
@@ -49,7 +49,7 @@ Test(group_states, of_an_event_without_a_counter)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE,
 						 PERF_COUNT_SW_CONTEXT_SWITCHES);
-	int fd = group_open(disabled(attr), -1);
+	int fd = event_open(disabled(attr));
 	uint64_t id = event_id(fd);
 
 	cr_expect(says("contexts", " %lu\n", id));
@@ -60,11 +60,11 @@ Test(group_states, of_an_event_without_a_counter)
 
 Test(group_states, of_a_task)
 {
-	int fd = group_open(branches_u(), -1), other;
+	int fd = event_open(branches_u()), other;
 	pid_t pid = raw_sleeper();
 	char name[16];
 
-	other = group_try(branches_u(), pid, -1, -1, 0);
+	other = event_try(branches_u(), pid);
 	cr_assert_geq(other, 0);
 	cr_assert_eq(prctl(PR_GET_NAME, name), 0);
 	cr_expect(says("contexts", "task %d (%s): on cpu ", getpid(), name));

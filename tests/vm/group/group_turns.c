@@ -7,6 +7,7 @@
  */
 #include "groups.h"
 #include "pmu.h"
+#include "refusal.h"
 
 #define PARAMETERS	"/sys/module/pmuctl/parameters/"
 #define LONG_TURN_US	50000	/* no rotation during a few rounds */
@@ -40,9 +41,9 @@ static void check_shares(unsigned int k, unsigned int size)
 
 	raw_write_number(PARAMETERS "rotation_us", 1000);
 	for (i = 0; i < k; i++) {
-		leaders[i] = fds[n++] = group_open(branches_u(), -1);
+		leaders[i] = fds[n++] = event_open(branches_u());
 		for (j = 1; j < size; j++)
-			fds[n++] = group_open(branches_u(), leaders[i]);
+			fds[n++] = event_open(branches_u(), .group = leaders[i]);
 	}
 	/* At least 100 rotations. */
 	run_until(leaders[0], 400, &rounds);
@@ -89,9 +90,9 @@ Test(group_turns, tasks_that_share_a_cpu_take_turns_too)
 		for (;;)
 			user_loop(ROUND);
 	for (i = 0; i < 3; i++) {
-		leaders[i] = group_open(branches_u(), -1);
+		leaders[i] = event_open(branches_u());
 		for (j = 1; j < n - 1; j++)
-			group_open(branches_u(), leaders[i]);
+			event_open(branches_u(), .group = leaders[i]);
 	}
 	c = run_until(leaders[0], 1000, &rounds);
 	for (i = 0; i < 3; i++) {
@@ -122,11 +123,11 @@ Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
 	if (!other)
 		for (;;)
 			user_loop(ROUND);
-	of_cpu = group_try(branches_u(), -1, 0, -1, 0);
-	of_task = group_open(branches_u(), -1);
+	of_cpu = event_try(branches_u(), -1, 0);
+	of_task = event_open(branches_u());
 	for (i = 1; i < n; i++) {
-		cr_assert_geq(group_try(branches_u(), -1, 0, of_cpu, 0), 0);
-		group_open(branches_u(), of_task);
+		cr_assert_geq(event_try(branches_u(), -1, 0, .group = of_cpu), 0);
+		event_open(branches_u(), .group = of_task);
 	}
 	run_until(of_task, 1000, &rounds);
 	c = event_read(of_task);
@@ -144,7 +145,7 @@ Test(group_turns, nobody_waits_while_counters_are_enough)
 	struct counts c;
 
 	for (i = 0; i < n; i++)
-		fds[i] = group_open(user_attr(configs[i]), -1);
+		fds[i] = event_open(user_attr(configs[i]));
 	user_loop(ROUND);
 	for (i = 0; i < n; i++) {
 		c = event_read(fds[i]);
@@ -163,7 +164,7 @@ Test(group_turns, scaled_values_are_right)
 
 	raw_write_number(PARAMETERS "rotation_us", 1000);
 	for (i = 0; i < n; i++)
-		fds[i] = group_open(disabled(branches_u()), -1);
+		fds[i] = event_open(disabled(branches_u()));
 	for (i = 0; i < n; i++)
 		event_ioctl(fds[i], PERF_EVENT_IOC_ENABLE);
 	run_until(fds[0], 1200, &rounds);
@@ -181,9 +182,9 @@ Test(group_turns, a_pinned_count_is_exact_among_twenty_others)
 	struct counts c;
 
 	raw_write_number(PARAMETERS "rotation_us", 500);
-	exact = group_open(pinned(disabled(branches_u())), -1);
+	exact = event_open(pinned(disabled(branches_u())));
 	for (i = 0; i < 20; i++)
-		fds[i] = group_open(i & 1 ? branches_u() : instructions_u(), -1);
+		fds[i] = event_open(i & 1 ? branches_u() : instructions_u());
 	bracket(exact, 20 * ROUND);
 	c = event_read(exact);
 	cr_assert_eq(c.value, 20 * ROUND * LOOP_BRANCHES + 1);
@@ -199,8 +200,8 @@ Test(group_turns, a_pinned_event_takes_a_counter_from_flexible_ones)
 
 	raw_write_number(PARAMETERS "rotation_us", LONG_TURN_US);
 	for (i = 0; i < n; i++)
-		flexible[i] = group_open(branches_u(), -1);
-	fd = group_open(pinned(branches_u()), -1);
+		flexible[i] = event_open(branches_u());
+	fd = event_open(pinned(branches_u()));
 	for (i = 0; i < n; i++)
 		before[i] = event_read(flexible[i]);
 	user_loop(ROUND);
@@ -217,7 +218,7 @@ Test(group_turns, a_pinned_event_without_a_counter_is_in_error)
 	int fds[PMU_MAX], i, n = pmu_general();
 
 	for (i = 0; i <= n; i++)
-		fds[i] = group_open(pinned(branches_u()), -1);
+		fds[i] = event_open(pinned(branches_u()));
 	user_loop(ROUND);
 	for (i = 0; i < n; i++)
 		cr_assert_eq(read(fds[i], &c, sizeof(c)), (ssize_t)sizeof(c));
@@ -243,9 +244,9 @@ Test(group_turns, an_exclusive_group_is_alone)
 	int fd, companion;
 
 	raw_write_number(PARAMETERS "rotation_us", 1000);
-	companion = group_open(instructions_u(), -1);
+	companion = event_open(instructions_u());
 	attr.exclusive = 1;
-	fd = group_open(attr, -1);
+	fd = event_open(attr);
 	run_until(companion, 300, &rounds);
 	alone = event_read(fd);
 	other = event_read(companion);
@@ -263,20 +264,20 @@ Test(group_turns, overcommit_0_refuses_what_would_have_to_wait)
 
 	cr_assert_eq(raw_write_file(PARAMETERS "overcommit", "0"), 0);
 	for (i = 0; i < n; i++)
-		fds[i] = group_open(branches_u(), -1);
+		fds[i] = event_open(branches_u());
 	snprintf(sentence, sizeof(sentence),
 		 "no counter is left: %d events of a task and 0 of CPU 0 are open, on %d general and %u fixed counters that not every event can use: close some, or allow overcommit",
 		 n, n, info.nr_fixed);
-	assert_refused(branches_u(), 0, -1, -1, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
-		       "attr.config", sentence);
+	check_refused(OPEN(branches_u()), EBUSY, PMUCTL_WHY_COUNTERS_TAKEN, "attr.config", "%s",
+		      sentence);
 	/* A CPU's events meet those of every task. */
-	cr_assert_eq(group_try(branches_u(), -1, 0, -1, 0), -EBUSY);
+	cr_assert_eq(event_try(branches_u(), -1, 0), -EBUSY);
 	close(fds[0]);
-	on_cpu = group_try(branches_u(), -1, 0, -1, 0);
+	on_cpu = event_try(branches_u(), -1, 0);
 	cr_assert_geq(on_cpu, 0);
-	cr_assert_eq(group_try(branches_u(), 0, -1, -1, 0), -EBUSY);
+	cr_assert_eq(event_try(branches_u()), -EBUSY);
 	cr_assert_eq(raw_write_file(PARAMETERS "overcommit", "1"), 0);
-	cr_assert_geq(group_try(branches_u(), 0, -1, -1, 0), 0);
+	cr_assert_geq(event_try(branches_u()), 0);
 }
 
 Test(group_turns, reserved_counters_are_for_cpus)
@@ -291,9 +292,9 @@ Test(group_turns, reserved_counters_are_for_cpus)
 	raw_write_number(PARAMETERS "rotation_us", 1000);
 	pin_here(0);
 	for (i = 0; i < 2; i++)
-		task_fds[i] = group_open(branches_u(), -1);
+		task_fds[i] = event_open(branches_u());
 	for (i = 0; i < n - 1; i++) {
-		cpu_fds[i] = group_try(branches_u(), -1, 0, -1, 0);
+		cpu_fds[i] = event_try(branches_u(), -1, 0);
 		cr_assert_geq(cpu_fds[i], 0);
 	}
 	run_until(task_fds[0], 200, &rounds);
@@ -313,8 +314,8 @@ Test(group_turns, reserved_counters_are_for_cpus)
 	snprintf(sentence, sizeof(sentence),
 		 "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
 		 n);
-	assert_refused(branches_u(), 0, -1, -1, EBUSY,
-		       PMUCTL_WHY_COUNTERS_RESERVED, "attr.config", sentence);
+	check_refused(OPEN(branches_u()), EBUSY, PMUCTL_WHY_COUNTERS_RESERVED, "attr.config",
+		      "%s", sentence);
 	cr_assert_eq(raw_write_number(PARAMETERS "reserve_percpu", 0), 0);
 }
 

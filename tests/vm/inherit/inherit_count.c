@@ -75,7 +75,7 @@ Test(inherit_count, threads_only_if_that_is_asked_for)
 static uint64_t of_worker(bool is_thread, bool thread_only)
 {
 	struct perf_event_attr attr = inherited(instructions_u());
-	int leader = group_open(attr, -1);
+	int leader = event_open(attr);
 	uint64_t before, one, many;
 	struct worker w;
 	struct pair p;
@@ -83,8 +83,8 @@ static uint64_t of_worker(bool is_thread, bool thread_only)
 	worker_start(&w, is_thread);
 	worker_run(&w, 1);
 	attr.inherit_thread = thread_only;
-	p.own = group_open(instructions_u(), -1);
-	p.all = group_open(attr, leader);
+	p.own = event_open(instructions_u());
+	p.all = event_open(attr, .group = leader);
 	worker_run(&w, 1);
 	before = of_children(&p);
 	worker_run(&w, 1);
@@ -199,7 +199,7 @@ Test(inherit_count, children_outlive_the_task_of_the_event)
 	parent = fork_child();
 	if (!parent)
 		leave_a_child(orders, id, go[0]);
-	fd = event_open(&attr, parent, -1);
+	fd = event_open(attr, parent);
 	cr_assert_eq(write(go[1], "x", 1), 1);
 	cr_assert_eq(read(id[0], &w.tid, sizeof(w.tid)), (ssize_t)sizeof(w.tid));
 	reap(parent);
@@ -304,9 +304,9 @@ Test(inherit_count, closed_while_children_run)
 	pid_t child[4];
 	int fd[3];
 
-	fd[0] = group_open(inherited(instructions_u()), -1);
-	fd[1] = group_open(inherited(branches_u()), fd[0]);
-	fd[2] = group_open(inherited(instructions_u()), -1);
+	fd[0] = event_open(inherited(instructions_u()));
+	fd[1] = event_open(inherited(branches_u()), .group = fd[0]);
+	fd[2] = event_open(inherited(instructions_u()));
 	for (int i = 0; i < 4; i++)
 		child[i] = run_on(i % 2, &progress[i]);
 	for (int i = 0; i < 3; i++) {
@@ -372,8 +372,8 @@ Test(inherit_count, a_group_agrees_in_every_read)
 	pid_t child[2];
 
 	attr.read_format = PERF_FORMAT_GROUP;
-	leader = group_open(disabled(attr), -1);
-	sibling = group_open(attr, leader);
+	leader = event_open(disabled(attr));
+	sibling = event_open(attr, .group = leader);
 	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
 	child[0] = fork_on(0, &forks[0]);
 	child[1] = fork_on(1, &forks[1]);
@@ -538,7 +538,7 @@ Test(inherit_count, samples_of_children_are_in_the_same_ring)
 {
 	uint64_t one = count_one(N), lost, expected;
 	struct perf_event_attr attr = sampled();
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -553,7 +553,7 @@ Test(inherit_count, samples_of_children_are_written_or_lost)
 {
 	uint64_t one = count_one(100 * N), lost, expected;
 	struct perf_event_attr attr = sampled();
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 1);

@@ -197,7 +197,7 @@ static void disturb(const struct board *board, unsigned int i)
 	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	int fd;
 
-	fd = event_try(&attr, board->pid[i % PLAYERS], -1);
+	fd = event_try(attr, board->pid[i % PLAYERS]);
 	if (fd < 0)
 		return; /* it has ended */
 	usleep(300);
@@ -245,7 +245,7 @@ static struct perf_event_attr attr_of(const struct game *g, int i)
 static void open_events(const struct game *g, pid_t pid, int *fd)
 {
 	for (int i = 0; i < EVENTS; i++) {
-		fd[i] = group_try(attr_of(g, i), pid, -1, g->group && i ? fd[0] : -1, 0);
+		fd[i] = event_try(attr_of(g, i), pid, .group = g->group && i ? fd[0] : -1);
 		cr_assert_geq(fd[i], 0, "%s: %s", strerror(-fd[i]), event_why.sentence);
 	}
 }

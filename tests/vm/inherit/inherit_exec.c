@@ -4,7 +4,7 @@
  * inherited. And groups in the records of attr.inherit_stat, which perf refuses to inherit.
  */
 #include "family.h"
-#include "raw_check.h"
+#include "refusal.h"
 #include "records.h"
 
 #include <poll.h>
@@ -65,7 +65,7 @@ static uint64_t count_program(struct perf_event_attr attr, unsigned int steps)
 	int fd;
 
 	wait_asleep(p.pid);
-	fd = event_open(&attr, p.pid, -1);
+	fd = event_open(attr, p.pid);
 	program_go(&p);
 	reap(p.pid);
 	value = event_value(fd);
@@ -120,7 +120,7 @@ Test(inherit_exec, the_descriptor_hangs_up)
 	int fd;
 
 	wait_asleep(p.pid);
-	fd = event_open(&attr, p.pid, -1);
+	fd = event_open(attr, p.pid);
 	cr_expect_not(hangs_up(fd, 0));
 	program_go(&p);
 	cr_expect(hangs_up(fd, -1));
@@ -147,8 +147,8 @@ Test(inherit_exec, the_others_of_a_group_stay)
 		int fd[2];
 
 		wait_asleep(p.pid);
-		fd[0] = group_try(which ? stays : removed(stays), p.pid, -1, -1, 0);
-		fd[1] = group_try(which ? removed(stays) : stays, p.pid, -1, fd[0], 0);
+		fd[0] = event_try(which ? stays : removed(stays), p.pid);
+		fd[1] = event_try(which ? removed(stays) : stays, p.pid, .group = fd[0]);
 		cr_assert(fd[0] >= 0 && fd[1] >= 0, "%s", event_why.sentence);
 		program_go(&p);
 		reap(p.pid);
@@ -165,8 +165,8 @@ Test(inherit_exec, enabled_and_removed_is_refused)
 	union raw_attr a = { .attr = removed(instructions_u()) };
 
 	a.attr.enable_on_exec = 1;
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EXEC_BOTH, "attr.remove_on_exec",
-			  "an exec cannot both enable an event and remove it: clear attr.enable_on_exec or attr.remove_on_exec");
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_EXEC_BOTH, "attr.remove_on_exec",
+		      "an exec cannot both enable an event and remove it: clear attr.enable_on_exec or attr.remove_on_exec");
 }
 
 /* ---- Records of groups ---- */
@@ -182,10 +182,10 @@ Test(inherit_exec, a_group_is_told_as_one)
 	attr.disabled = 0;
 	attr.inherit_stat = 1;
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	fd[0] = sampling_open(&attr);
+	fd[0] = event_open(attr);
 	ring_map(&r, fd[0], 8);
 	attr.inherit_stat = 0;
-	fd[1] = sampling_open_for(&attr, 0, -1, fd[0]);
+	fd[1] = event_open(attr, .group = fd[0]);
 	by_fork(N);
 	by_fork(N);
 	while ((header = ring_next(&r))) {
@@ -199,8 +199,8 @@ Test(inherit_exec, a_group_is_told_as_one)
 		cr_assert_eq(read.nr, 2);
 		cr_expect_eq(read.each[0].value, read.each[1].value);
 		cr_expect_geq(read.each[0].value, N * LOOP_INSTRUCTIONS);
-		cr_expect_eq(read.each[0].id, sampling_id(fd[0]));
-		cr_expect_eq(read.each[1].id, sampling_id(fd[1]));
+		cr_expect_eq(read.each[0].id, event_id(fd[0]));
+		cr_expect_eq(read.each[1].id, event_id(fd[1]));
 		n++;
 	}
 	cr_expect_eq(n, 2);

@@ -4,7 +4,7 @@
  * start. The threads loop on demand, so what each must add is known.
  */
 #include "family.h"
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 
 static int process_try(struct perf_event_attr attr, pid_t pid, int group_fd)
 {
-	return group_try(attr, pid, -1, group_fd, PMUCTL_OPEN_PROCESS);
+	return event_try(attr, pid, .group = group_fd, .flags = PMUCTL_OPEN_PROCESS);
 }
 
 static int process_open(struct perf_event_attr attr, pid_t pid, int group_fd)
@@ -60,7 +60,7 @@ static void check_others(struct worker *w, int n, int fd, int own)
 
 Test(inherit_process, threads_that_were_there_and_those_that_come)
 {
-	int own = group_open(instructions_u(), -1), fd;
+	int own = event_open(instructions_u()), fd;
 	struct worker w[THREADS];
 
 	for (int i = 0; i < THREADS / 2; i++)
@@ -302,7 +302,7 @@ static void *crowd_thread(void *arg)
 Test(inherit_process, threads_that_begin_meanwhile_are_counted_once)
 {
 	struct perf_event_attr attr = inherited(instructions_u());
-	int own = group_open(instructions_u(), -1), fd[2];
+	int own = event_open(instructions_u()), fd[2];
 	uint64_t all[2], mine;
 
 	for (unsigned int i = 0; i < OPENS; i++) {
@@ -358,12 +358,12 @@ static void check_late_sibling(unsigned int flags)
 	attr.read_format = PERF_FORMAT_GROUP;
 	if (flags)
 		worker_start(&w[0], true);
-	leader = group_try(attr, 0, -1, -1, flags);
+	leader = event_try(attr, .flags = flags);
 	if (!flags)
 		worker_start(&w[0], true);
 	worker_start(&w[1], true);
 	worker_start(&w[2], false);
-	sibling = group_try(attr, 0, -1, leader, flags);
+	sibling = event_try(attr, .group = leader, .flags = flags);
 	cr_assert(leader >= 0 && sibling >= 0, "%s", event_why.sentence);
 	worker_start(&w[3], true);
 	for (int i = 0; i < THREADS; i++) {
@@ -395,21 +395,22 @@ Test(inherit_process, a_sibling_is_wherever_its_leader_is_of_one_task)
 
 Test(inherit_process, refusals)
 {
-	union raw_attr a = { .attr = inherited(instructions_u()) };
-	int leader;
+	union raw_attr a = { .attr = inherited(instructions_u()) }, alone = a;
+	int leader = process_open(inherited(instructions_u()), 0, -1);
 
-	raw_check_refused(&a, -1, 0, PMUCTL_OPEN_PROCESS, EINVAL, PMUCTL_WHY_PROCESS_PID,
-			  "pid", "pid -1 with PMUCTL_OPEN_PROCESS is no process: give the id of one, or 0 for the calling one");
-	a.attr.inherit = 0;
-	raw_check_refused(&a, 0, -1, PMUCTL_OPEN_PROCESS, EINVAL,
-			  PMUCTL_WHY_PROCESS_INHERIT, "attr.inherit",
-			  "PMUCTL_OPEN_PROCESS counts what a process starts too: set attr.inherit, and attr.inherit_thread for its threads alone");
-	leader = process_open(inherited(instructions_u()), 0, -1);
-	assert_refused(inherited(instructions_u()), 0, -1, leader, EINVAL,
-		       PMUCTL_WHY_SIBLING_PROCESS, "flags",
-		       "a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader");
-	close(leader);
-	leader = group_open(inherited(instructions_u()), -1);
+	alone.attr.inherit = 0;
+	check_refusals(
+		{ "no process", OPEN(a, -1, 0, .flags = PMUCTL_OPEN_PROCESS), EINVAL,
+		  PMUCTL_WHY_PROCESS_PID, "pid",
+		  "pid -1 with PMUCTL_OPEN_PROCESS is no process: give the id of one, or 0 for the calling one" },
+		{ "not inherited", OPEN(alone, .flags = PMUCTL_OPEN_PROCESS), EINVAL,
+		  PMUCTL_WHY_PROCESS_INHERIT, "attr.inherit",
+		  "PMUCTL_OPEN_PROCESS counts what a process starts too: set attr.inherit, and attr.inherit_thread for its threads alone" },
+		{ "a task in a process' group", OPEN(a, .group = leader), EINVAL,
+		  PMUCTL_WHY_SIBLING_PROCESS, "flags",
+		  "a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader" }
+	);
+	leader = event_open(inherited(instructions_u()));
 	cr_expect_eq(process_try(inherited(instructions_u()), 0, leader), -EINVAL);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_SIBLING_PROCESS);
 	close(leader);

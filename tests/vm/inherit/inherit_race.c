@@ -122,8 +122,8 @@ static void check_rounds(bool group)
 	struct forker f[FORKERS];
 	int fd[2];
 
-	fd[0] = group_open(attr, -1);
-	fd[1] = group_open(attr, group ? fd[0] : -1);
+	fd[0] = event_open(attr);
+	fd[1] = event_open(attr, .group = group ? fd[0] : -1);
 	forkers_start(f);
 	for (int i = 0; i < ROUNDS; i++)
 		check_round(fd, f, group);
@@ -170,7 +170,7 @@ Test(inherit_race, periods)
 	attr.disabled = 0;
 	/* Not of this task, whose reading would be sampled. */
 	forkers_start(f);
-	fd = sampling_open_for(&attr, f[0].pid, -1, -1);
+	fd = event_open(attr, f[0].pid);
 	ring_map(&r, fd, 64);
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t n = 0, end;
@@ -215,7 +215,7 @@ Test(inherit_race, the_opener_is_killed)
 		pid_t opener = fork_child();
 
 		if (!opener) {
-			group_open(inherited(instructions_u()), -1);
+			event_open(inherited(instructions_u()));
 			*shared = 0;
 			f.pid = fork_child();
 			if (!f.pid)

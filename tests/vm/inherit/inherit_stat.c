@@ -41,7 +41,7 @@ static struct perf_event_attr stat_attr(uint64_t format)
 static int open_here(const struct perf_event_attr *attr)
 {
 	pin_here(0);
-	return sampling_open_for(attr, 0, 0, -1);
+	return event_open(attr, 0, 0);
 }
 
 static void take_told(const struct perf_event_attr *attr,
@@ -128,7 +128,7 @@ Test(inherit_stat, each_child_is_told_with_its_own_values)
 	ring_map(&r, fd, 8);
 	make_children(pid);
 	cr_assert_eq(take_all(&attr, &r, t, CHILDREN + 2), CHILDREN + 1);
-	check_values(t + 1, pid, 0, sampling_id(fd));
+	check_values(t + 1, pid, 0, event_id(fd));
 	for (unsigned int i = 0; i <= CHILDREN; i++) {
 		cr_expect_gt(t[i].read.running, 0);
 		cr_expect_eq(t[i].read.running, t[i].read.enabled);

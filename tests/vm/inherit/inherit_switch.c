@@ -117,7 +117,7 @@ static struct perf_event_attr whole_attr_of(int i)
 static void open_events(int *fd, bool group)
 {
 	for (int i = 0; i < EVENTS; i++)
-		fd[i] = group_open(attr_of(i), group && i ? fd[0] : -1);
+		fd[i] = event_open(attr_of(i), .group = group && i ? fd[0] : -1);
 }
 
 static void close_events(const int *fd)
@@ -238,7 +238,7 @@ static struct trace trace_of_a_game(bool group, bool one_has_more)
 	open_events(fd, group);
 	players_start(p, cpu, ~0ull, go);
 	if (one_has_more)
-		more = event_open(&attr, p[0].pid, -1);
+		more = event_open(attr, p[0].pid);
 	players_go(go);
 	wait_turns(&p[0], 10);
 	trace_begin();
@@ -306,7 +306,7 @@ static struct values values_of(struct perf_event_attr (*event)(int i), int cpu_0
 
 		attr.inherit_stat = 1;
 		attr.read_format = 0;
-		fd[i] = group_open(attr, group && i ? fd[0] : -1);
+		fd[i] = event_open(attr, .group = group && i ? fd[0] : -1);
 		ring_map(&ring[i], fd[i], 1);
 	}
 	players_start(p, cpu, TURNS, go);
@@ -408,9 +408,9 @@ static void check_changes(bool group)
 	struct player p[2];
 
 	pin_here(0);
-	own = group_open(instructions_u(), -1);
+	own = event_open(instructions_u());
 	for (int i = 0; i < EVENTS; i++)
-		fd[i] = group_open(disabled(attr_of(i)), group && i ? fd[0] : -1);
+		fd[i] = event_open(disabled(attr_of(i)), .group = group && i ? fd[0] : -1);
 	players_start(p, cpu, ~0ull, go);
 	players_go(go);
 	for (int i = 0; i < CHANGES; i++)

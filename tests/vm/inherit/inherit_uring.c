@@ -86,7 +86,7 @@ static int faults_open(bool of_children)
 	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_PAGE_FAULTS);
 
 	attr.inherit = of_children;
-	return sampling_open(&attr);
+	return event_open(attr);
 }
 
 /* What both count while @pages are read by a worker */

@@ -10,7 +10,7 @@
 
 TestSuite(kapi_aux, .init = kapi_load, .fini = kapi_unload);
 
-static void check_refused(uint32_t type, uint64_t config, int pid, int cpu)
+static void check_create_refused(uint32_t type, uint64_t config, int pid, int cpu)
 {
 	struct perf_event_attr attr = kapi_attr(config);
 	struct kapi_create c;
@@ -35,9 +35,9 @@ Test(kapi_aux, refuses_the_type_that_traces)
 	int fd;
 
 	cr_assert_geq(type, PERF_TYPE_MAX);
-	check_refused(type, 1, 0, -1);
-	check_refused(type, 1 << 10 | 1 << 13 | 1, 0, -1);
-	check_refused(type, 1, KAPI_NOBODY, 0);
+	check_create_refused(type, 1, 0, -1);
+	check_create_refused(type, 1 << 10 | 1 << 13 | 1, 0, -1);
+	check_create_refused(type, 1, KAPI_NOBODY, 0);
 	fd = kapi_create(&attr, 0, -1, 0);
 	bracket(fd, N);
 	cr_expect_eq(event_value(fd), bracket_instructions(N));

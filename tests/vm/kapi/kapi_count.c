@@ -125,7 +125,7 @@ Test(kapi_count, in_turn_with_others)
 	attr.disabled = 0;
 	fd = kapi_create(&attr, 0, -1, 0);
 	for (i = 0; i < PMU_TOO_MANY; i++)
-		others[i] = event_open(&other, 0, -1);
+		others[i] = event_open(other);
 	do {
 		user_loop(N);
 		c = event_read(fd);

@@ -34,13 +34,13 @@ Test(load_hotplug, offline_cpu_is_refused)
 	struct perf_event_attr attr = instructions_u();
 
 	set_cpu1(false);
-	cr_expect_eq(event_try(&attr, -1, 1), -ENODEV);
+	cr_expect_eq(event_try(attr, -1, 1), -ENODEV);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_CPU_OFFLINE);
 	cr_expect_not_null(strstr(event_why.sentence, "cpu1"), "%s",
 			   event_why.sentence);
-	cr_expect_eq(event_try(&attr, 0, 1), -ENODEV);
+	cr_expect_eq(event_try(attr, 0, 1), -ENODEV);
 	set_cpu1(true);
-	close(event_open(&attr, -1, 1));
+	close(event_open(attr, -1, 1));
 }
 
 Test(load_hotplug, events_of_the_cpu_keep_their_counts_and_go_on)
@@ -52,7 +52,7 @@ Test(load_hotplug, events_of_the_cpu_keep_their_counts_and_go_on)
 	int fd;
 
 	pin_here(0);
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	worker_start(&w, false);
 	for (i = 0; i < 3; i++) {
 		pin_task(w.tid, 1);
@@ -125,7 +125,7 @@ Test(load_hotplug, event_of_a_task_for_the_cpu_that_went)
 	int fd;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, 1);
+	fd = event_open(attr, w.tid, 1);
 	pin_task(w.tid, 1);
 	cr_expect_eq(worker_count_loop(&w, fd, N), 2 * N);
 	set_cpu1(false);
@@ -143,7 +143,7 @@ Test(load_hotplug, last_event_closed_while_its_cpu_is_offline)
 	struct perf_event_attr attr = instructions_u();
 	int fd;
 
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	set_cpu1(false);
 	close(fd);
 	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
@@ -151,7 +151,7 @@ Test(load_hotplug, last_event_closed_while_its_cpu_is_offline)
 	fd = perf_try(&attr, -1, 1);
 	cr_expect(fd >= 0, "perf on CPU 1: %s", strerror(-fd));
 	close(fd);
-	close(event_open(&attr, -1, 1));
+	close(event_open(attr, -1, 1));
 }
 
 /* Loaded, and its first event opened, while a CPU is not there */
@@ -162,10 +162,10 @@ Test(load_hotplug, cpu_that_comes_later_counts_too)
 
 	set_cpu1(false);
 	module_reload();
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	set_cpu1(true);
 	if (is_hybrid()) { /* The other type */
-		cr_expect_eq(event_try(&attr, -1, 1), -ENODEV);
+		cr_expect_eq(event_try(attr, -1, 1), -ENODEV);
 		cr_expect_eq(event_why.code, PMUCTL_WHY_CPU_OF_NEW_TYPE);
 		cr_expect_str_eq(event_why.field, "cpu");
 		cr_expect_str_eq(event_why.sentence,
@@ -174,7 +174,7 @@ Test(load_hotplug, cpu_that_comes_later_counts_too)
 		module_reload();
 		return;
 	}
-	fd_cpu1 = event_open(&attr, -1, 1);
+	fd_cpu1 = event_open(attr, -1, 1);
 	pin_here(1);
 	bracket(fd, N);
 	cr_expect_geq(event_value(fd_cpu1), 2 * N);
@@ -188,7 +188,7 @@ Test(load_hotplug, unload_while_a_cpu_is_offline)
 	struct perf_event_attr attr = instructions_u();
 	int fd;
 
-	close(event_open(&attr, -1, 1));
+	close(event_open(attr, -1, 1));
 	set_cpu1(false);
 	cr_assert_eq(module_unload(), 0);
 	set_cpu1(true);

@@ -212,13 +212,13 @@ Test(load_leaks, ten_thousand_refusals)
 			before = measure();
 		switch (i % 3) {
 		case 0:
-			cr_assert_eq(event_try(&attr, 0, -1), -ENOENT);
+			cr_assert_eq(event_try(attr), -ENOENT);
 			break;
 		case 1:
-			cr_assert_eq(event_try(&fine, 0x3fffff, -1), -ESRCH);
+			cr_assert_eq(event_try(fine, 0x3fffff), -ESRCH);
 			break;
 		case 2:
-			cr_assert_eq(event_try(&fine, -2, -1), -EINVAL);
+			cr_assert_eq(event_try(fine, -2), -EINVAL);
 			break;
 		}
 	}
@@ -239,7 +239,7 @@ static void outlive(unsigned int tasks, int *fd)
 		child = fork_child();
 		if (!child)
 			_exit(read(ends[0], &byte, 1) != 1);
-		fd[i] = event_open(&attr, child, -1);
+		fd[i] = event_open(attr, child);
 		cr_assert_eq(write(ends[1], "x", 1), 1);
 		cr_assert_eq(waitpid(child, NULL, 0), child);
 		close(ends[0]);
@@ -272,9 +272,9 @@ static void end_openers(unsigned int n, pid_t target)
 	for (i = 0; i < n; i++) {
 		child = fork_child();
 		if (!child) {
-			event_open(&attr, target, -1);
-			event_open(&attr, 0, -1);
-			event_open(&attr, -1, i % 2);
+			event_open(attr, target);
+			event_open(attr);
+			event_open(attr, -1, i % 2);
 			if (i % 2)
 				kill(getpid(), SIGKILL);
 			_exit(0);
@@ -295,7 +295,7 @@ Test(load_leaks, a_thousand_openers_that_end_before_their_target)
 	before = measure();
 	end_openers(TASKS, w.tid);
 	check_objects(&before, "dead openers");
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	cr_expect_eq(worker_count_loop(&w, fd, 1000), 2000);
 	close(fd);
 	worker_end(&w);
@@ -312,7 +312,7 @@ Test(load_leaks, killed_opener_gives_the_pmu_back)
 	opener = fork_child();
 	if (!opener) {
 		for (i = 0; i < 5; i++)
-			event_open(&attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0);
+			event_open(attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0);
 		if (write(ends[1], "x", 1) == 1)
 			for (;;)
 				user_loop(1000000);
@@ -347,8 +347,8 @@ Test(load_leaks, group_of_processes_killed_at_once)
 			if (!target)
 				for (;;)
 					user_loop(1000);
-			event_open(&attr, target, -1);
-			event_open(&attr, 0, -1);
+			event_open(attr, target);
+			event_open(attr);
 			kill(0, SIGKILL);
 		}
 		cr_assert_eq(waitpid(opener, NULL, 0), opener);

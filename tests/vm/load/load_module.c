@@ -32,7 +32,7 @@ static void count_a_bracket(pid_t pid, int cpu)
 	int fd;
 
 	attr.disabled = pid == 0;
-	fd = event_open(&attr, pid, cpu);
+	fd = event_open(attr, pid, cpu);
 	if (!pid) {
 		bracket(fd, 1000);
 		cr_assert_eq(event_value(fd), bracket_instructions(1000));
@@ -100,10 +100,10 @@ Test(load_module, fifty_times_under_a_fork_load_with_events_in_between)
 		load[i] = start_fork_load(i);
 	for (i = 0; i < (is_debug_kernel() ? 20u : 50u); i++) {
 		expedite_rcu(i % 10);
-		fd[0] = event_open(&attr, load[0], -1);
-		fd[1] = event_open(&attr, load[1], 1);
-		fd[2] = event_open(&attr, -1, i % 2);
-		fd[3] = event_open(&attr, 0, -1);
+		fd[0] = event_open(attr, load[0]);
+		fd[1] = event_open(attr, load[1], 1);
+		fd[2] = event_open(attr, -1, i % 2);
+		fd[3] = event_open(attr);
 		cr_assert_eq(module_unload(), -EWOULDBLOCK);
 		count_a_bracket(0, -1);
 		cr_expect_gt(event_value(fd[3]), 0);
@@ -135,10 +135,10 @@ Test(load_module, refused_while_an_event_is_open_anywhere)
 	pid_t holder;
 	char byte;
 
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	cr_expect_eq(module_unload(), -EWOULDBLOCK);
 	close(fd);
-	fd = event_open(&attr, -1, 1);
+	fd = event_open(attr, -1, 1);
 	cr_expect_eq(module_unload(), -EWOULDBLOCK);
 
 	/* A child has inherited the descriptor. */
@@ -161,7 +161,7 @@ Test(load_module, refused_while_the_event_of_a_dead_task_is_open)
 	int fd;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	worker_end(&w);
 	cr_expect_eq(module_unload(), -EWOULDBLOCK);
 	cr_expect_gt(event_value(fd), 0);
@@ -238,7 +238,7 @@ static void use_every_counter(void)
 		for (i = 0; i < n; i++) {
 			struct perf_event_attr attr = user_attr(configs[i]);
 
-			fd[cpu][i] = event_open(&attr, -1, cpu);
+			fd[cpu][i] = event_open(attr, -1, cpu);
 		}
 	for (cpu = 0; cpu < 2; cpu++) {
 		pin_here(cpu);
@@ -265,7 +265,7 @@ Test(load_module, every_register_is_given_back)
 	read_msrs(after);
 	expect_same_msrs(before, after);
 
-	fd = event_open(&attr, -1, 0);
+	fd = event_open(attr, -1, 0);
 	read_msrs(during);
 	cr_expect(differ(before, during), "the registers are not those of the PMU");
 	close(fd);

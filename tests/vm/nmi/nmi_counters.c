@@ -55,7 +55,7 @@ static void open_counters(struct counter *c, unsigned int n)
 		attr.disabled = !i;
 		c[i].period = attr.sample_period;
 		c[i].samples = 0;
-		c[i].fd = sampling_open_for(&attr, 0, -1, i ? c[0].fd : -1);
+		c[i].fd = event_open(attr, .group = i ? c[0].fd : -1);
 		ring_map(&c[i].ring, c[i].fd, 16);
 	}
 }

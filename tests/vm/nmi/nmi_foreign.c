@@ -108,9 +108,9 @@ Test(nmi_foreign, unknown_while_events_count)
 	int fd[CPUS], own, cpu;
 
 	for (cpu = 0; cpu < CPUS; cpu++)
-		fd[cpu] = event_open(&attr, -1, cpu);
+		fd[cpu] = event_open(attr, -1, cpu);
 	attr.disabled = 1;
-	own = event_open(&attr, 0, -1);
+	own = event_open(attr);
 	before = state_now();
 	bracket(own, 100000);
 	send_all(CPUS * 100);
@@ -250,7 +250,7 @@ Test(nmi_foreign, none_is_added_while_the_kernel_is_sampled)
 	attr.sample_period = 5003;
 	attr.sample_type = PERF_SAMPLE_IP;
 	for (cpu = 0; cpu < CPUS; cpu++)
-		fd[cpu] = event_open(&attr, -1, cpu);
+		fd[cpu] = event_open(attr, -1, cpu);
 	for (i = 0; foreign_read(1).unknown - before.foreign[1].unknown < 100; i++) {
 		cpu = i % 3 != 0;
 		pin_here(i % 2);

@@ -65,7 +65,7 @@ Test(nmi_late, later_it_is_not)
 {
 	struct perf_event_attr attr = instructions_u();
 	struct foreign before, after;
-	int fd = event_open(&attr, -1, 0);
+	int fd = event_open(attr, -1, 0);
 	uint64_t alone;
 
 	cr_assert_eq(raw_read_number("/sys/module/pmuctl/parameters/late_nmi_ms"), LATE_NMI_MS);

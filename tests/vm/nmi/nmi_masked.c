@@ -28,7 +28,7 @@ Test(nmi_masked, an_interrupt_without_a_status_is_ours)
 	struct perf_event_attr attr = instructions_u();
 	struct foreign before, after;
 	struct nmi_stats old, now;
-	int fd = event_open(&attr, -1, 1), i;
+	int fd = event_open(attr, -1, 1), i;
 
 	before = foreign_read(1);
 	old = nmi_stats(1);
@@ -47,7 +47,7 @@ Test(nmi_masked, what_does_not_mask_is_not)
 {
 	struct perf_event_attr attr = instructions_u();
 	struct foreign before, after;
-	int fd = event_open(&attr, -1, 1), i;
+	int fd = event_open(attr, -1, 1), i;
 
 	before = foreign_read(1);
 	for (i = 0; i < 100; i++) {

@@ -43,14 +43,14 @@ Test(own_booted, the_remedy_for_the_watchdog_works)
 	cr_assert(file >= 0 && read(file, &state, 1) == 1);
 	cr_assert_eq(state, '1', "this guest is to be booted with nmi_watchdog=1");
 	for (round = 0; round < 3; round++) {
-		cr_expect_eq(event_try(&attr, 0, -1), -EBUSY);
+		cr_expect_eq(event_try(attr), -EBUSY);
 		cr_expect_eq(event_why.code, PMUCTL_WHY_PMU_BUSY);
 		cr_expect_not_null(strstr(event_why.sentence, WATCHDOG + 10), "%s",
 				   event_why.sentence);
 
 		cr_assert_eq(pwrite(file, "0", 1, 0), 1);
 		attr.disabled = 1;
-		fd = event_open(&attr, 0, -1);
+		fd = event_open(attr);
 		bracket(fd, N);
 		cr_expect_eq(event_value(fd), bracket_instructions(N));
 		close(fd);

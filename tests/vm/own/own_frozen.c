@@ -74,7 +74,7 @@ static int open_here(int cpu)
 
 	pin_here(cpu);
 	attr.disabled = 1;
-	return event_open(&attr, 0, -1);
+	return event_open(attr);
 }
 
 static void check_samples(void)

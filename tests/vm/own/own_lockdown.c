@@ -24,7 +24,7 @@ static int try(uint64_t sample_type)
 		attr.sample_regs_intr = 0;
 	if (!(sample_type & PERF_SAMPLE_REGS_USER))
 		attr.sample_regs_user = 0;
-	fd = sampling_try(&attr, 0, -1, -1, 0);
+	fd = event_try(attr);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
@@ -37,7 +37,7 @@ Test(own_lockdown, nobody_is_told_the_kernels_registers)
 	cr_assert_eq(try(PERF_SAMPLE_REGS_INTR), 0);
 	cr_assert_eq(raw_write_file(LOCKDOWN, "confidentiality"), 0);
 	cr_assert_eq(try(PERF_SAMPLE_REGS_INTR), -EPERM);
-	raw_check_why(&event_why, EPERM, PMUCTL_WHY_LOCKED_DOWN, "attr.sample_type", SENTENCE);
+	check_why(&event_why, EPERM, PMUCTL_WHY_LOCKED_DOWN, "attr.sample_type", SENTENCE);
 	cr_assert_eq(try(PERF_SAMPLE_REGS_USER), 0);
 	cr_assert_eq(try(PERF_SAMPLE_IP), 0);
 }

@@ -39,7 +39,7 @@ static uint32_t owner(void)
 static void check_busy_with_remedy(void)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_try(&attr, 0, -1);
+	int fd = event_try(attr);
 
 	cr_assert_eq(fd, -EBUSY, "%d", fd);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_PMU_BUSY);
@@ -50,7 +50,7 @@ static void check_busy_with_remedy(void)
 			   event_why.sentence);
 	cr_expect_eq(owner(), PMUCTL_OWNER_OTHER);
 	/* The same for a CPU */
-	cr_expect_eq(event_try(&attr, -1, 0), -EBUSY);
+	cr_expect_eq(event_try(attr, -1, 0), -EBUSY);
 }
 
 static void check_we_count(void)
@@ -59,7 +59,7 @@ static void check_we_count(void)
 	int fd;
 
 	attr.disabled = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	cr_expect_eq(owner(), PMUCTL_OWNER_PMUCTL);
 	bracket(fd, N);
 	cr_expect_eq(event_value(fd), bracket_instructions(N));
@@ -141,7 +141,7 @@ Test(own_pmu, we_hold_it_and_perf_gets_ebusy_but_for_software_events)
 
 	attr.disabled = 1;
 	for (round = 0; round < 5; round++) {
-		fd = event_open(&attr, round % 2 ? 0 : -1, round % 2 ? -1 : 1);
+		fd = event_open(attr, round % 2 ? 0 : -1, round % 2 ? -1 : 1);
 		for (i = 0; i < 4; i++) {
 			theirs = user_attr(hardware[i]);
 			err = perf_try(&theirs, 0, -1);
@@ -187,9 +187,9 @@ Test(own_pmu, it_is_given_back_with_the_last_event)
 	int fd[3];
 
 	for (round = 0; round < 3; round++) {
-		fd[0] = event_open(&attr, 0, -1);
-		fd[1] = event_open(&attr, -1, 0);
-		fd[2] = event_open(&attr, -1, 1);
+		fd[0] = event_open(attr);
+		fd[1] = event_open(attr, -1, 0);
+		fd[2] = event_open(attr, -1, 1);
 		for (i = 0; i < 3; i++) {
 			cr_expect_eq(perf_try(&attr, 0, -1), -EBUSY);
 			cr_expect_eq(owner(), PMUCTL_OWNER_PMUCTL);
@@ -246,7 +246,7 @@ Test(own_pmu, refused_opens_leave_nothing_behind)
 
 	set_watchdog("1");
 	for (i = 0; i < 300; i++)
-		cr_assert_eq(event_try(&attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0), -EBUSY);
+		cr_assert_eq(event_try(attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0), -EBUSY);
 	set_watchdog("0");
 	check_we_count();
 	check_perf_counts();

@@ -68,7 +68,7 @@ static int open_cpu(int cpu)
 {
 	struct perf_event_attr attr = instructions_u();
 
-	return event_open(&attr, -1, cpu);
+	return event_open(attr, -1, cpu);
 }
 
 /* Counters of this CPU count exactly, and overflow while they do. */
@@ -78,7 +78,7 @@ static void check_counts(void)
 	int fd;
 
 	attr.disabled = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	bracket(fd, N);
 	cr_expect_eq(event_value(fd), bracket_instructions(N), "%lu", event_value(fd));
 	close(fd);
@@ -204,7 +204,7 @@ Test(own_stuck, it_counts_again_by_itself, .timeout = 300)
 
 	fd = open_cpu(1);
 	attr.disabled = 1;
-	own = event_open(&attr, 0, -1);
+	own = event_open(attr);
 	break_it();
 	start = seconds_now();
 	wait_stuck(before + 1);
@@ -254,9 +254,9 @@ Test(own_stuck, new_events_there_do_not_count)
 	struct counts c;
 
 	break_it();
-	late = event_open(&attr, -1, 1);
+	late = event_open(attr, -1, 1);
 	attr.pinned = 1;
-	pinned_one = event_open(&attr, -1, 1);
+	pinned_one = event_open(attr, -1, 1);
 	user_loop(N);
 	c = event_read(late);
 	cr_expect_eq(c.value, 0);
@@ -279,7 +279,7 @@ Test(own_stuck, it_is_told_once_of_an_event_of_a_task)
 
 	worker_start(&w, false);
 	pin_task(w.tid, 1);
-	fd = event_open(&attr, w.tid, -1);
+	fd = event_open(attr, w.tid);
 	before = nmi_stats(1);
 	pin_here(0);
 	lose_acks(1, FOR_EVER);
@@ -331,7 +331,7 @@ Test(own_stuck, sampling_ends_with_the_sample_that_was_due)
 	uint64_t n;
 
 	attr.disabled = 0;
-	fd = sampling_open_for(&attr, -1, 1, -1);
+	fd = event_open(attr, -1, 1);
 	ring_map(&r, fd, 64);
 	pin_here(1);
 	user_loop(N);

@@ -74,29 +74,28 @@ static void check_sentence(const struct pmuctl_explanation *why, int pid, int le
 {
 	switch (why->code) {
 	case PMUCTL_WHY_PERM_ANY:
-		raw_check_why(why, EACCES, why->code, "",
-			      "paranoid level %d forbids every event without CAP_PERFMON: gain it, or set the module's parameter paranoid to 2",
-			      level);
+		check_why(why, EACCES, why->code, "",
+			  "paranoid level %d forbids every event without CAP_PERFMON: gain it, or set the module's parameter paranoid to 2",
+			  level);
 		break;
 	case PMUCTL_WHY_PERM_KERNEL:
-		raw_check_why(why, EACCES, why->code, "attr.exclude_kernel",
-			      "counting in the kernel needs CAP_PERFMON at paranoid level %d: count user space only (attr.exclude_kernel, modifier :u), gain CAP_PERFMON, or set the module's parameter paranoid to 1",
-			      level);
+		check_why(why, EACCES, why->code, "attr.exclude_kernel",
+			  "counting in the kernel needs CAP_PERFMON at paranoid level %d: count user space only (attr.exclude_kernel, modifier :u), gain CAP_PERFMON, or set the module's parameter paranoid to 1",
+			  level);
 		break;
 	case PMUCTL_WHY_PERM_CPU:
-		raw_check_why(why, EACCES, why->code, "pid",
-			      "counting all tasks of a CPU needs CAP_PERFMON at paranoid level %d: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
-			      level);
+		check_why(why, EACCES, why->code, "pid",
+			  "counting all tasks of a CPU needs CAP_PERFMON at paranoid level %d: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0",
+			  level);
 		break;
 	case PMUCTL_WHY_PERM_TASK:
-		raw_check_why(why, EACCES, why->code, "pid",
-			      "task %d is not yours to inspect (the ptrace read check refused it): count a task of your own, or gain CAP_PERFMON",
-			      pid);
+		check_why(why, EACCES, why->code, "pid",
+			  "task %d is not yours to inspect (the ptrace read check refused it): count a task of your own, or gain CAP_PERFMON",
+			  pid);
 		break;
 	case PMUCTL_WHY_PERM_KTHREAD:
-		raw_check_why(why, EACCES, why->code, "pid",
-			      "task %d is a kernel thread: counting it needs CAP_PERFMON",
-			      pid);
+		check_why(why, EACCES, why->code, "pid",
+			  "task %d is a kernel thread: counting it needs CAP_PERFMON", pid);
 		break;
 	}
 }

@@ -7,7 +7,7 @@
  */
 #include "hybrid.h"
 #include "msrs.h"
-#include "raw_check.h"
+#include "refusal.h"
 #include "unit/intel_events.h"
 
 #define DATA	"/add/intel-events.txt"
@@ -117,6 +117,11 @@ static bool is_spoiler(uint64_t config)
 	return false;
 }
 
+static int try_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return event_try(attr, pid, cpu);
+}
+
 Test(pmu_constraints, every_event_of_the_tables_is_where_perf_has_it)
 {
 	static uint64_t perfs[INTEL_EVENTS];
@@ -129,7 +134,7 @@ Test(pmu_constraints, every_event_of_the_tables_is_where_perf_has_it)
 	for (e = 0; e < guest->nr_events; e++) {
 		if (guest->event[e].msr || is_spoiler(guest->event[e].config))
 			continue;
-		ours = set_of(guest->event[e].config, event_try);
+		ours = set_of(guest->event[e].config, try_event);
 		same += ours == perfs[e];
 		cr_expect(ours == perfs[e] || is_listed(guest->event[e].config, ours, perfs[e]),
 			  "event %#llx: %#lx, perf %#lx, the tables %#llx",
@@ -149,12 +154,12 @@ Test(pmu_constraints, what_would_count_wrong_is_refused)
 		union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
 
 		if (guest->event[e].msr)
-			raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_REGISTER, "attr.config",
-					  "raw event 0x%lx of this CPU counts only what MSR 0x%x selects besides, which this version of pmuctl does not set: perf can count it",
-					  config, guest->event[e].msr);
+			check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_REGISTER, "attr.config",
+				      "raw event 0x%lx of this CPU counts only what MSR 0x%x selects besides, which this version of pmuctl does not set: perf can count it",
+				      config, guest->event[e].msr);
 		else if (is_spoiler(config))
-			raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_SPOILS, "attr.config",
-					  "raw event 0x%lx of this CPU spoils what the core's other hyperthread counts (errata BJ122, BV98, HSD29): turn hyperthreading off in the firmware, or use perf",
-					  config);
+			check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_SPOILS, "attr.config",
+				      "raw event 0x%lx of this CPU spoils what the core's other hyperthread counts (errata BJ122, BV98, HSD29): turn hyperthreading off in the firmware, or use perf",
+				      config);
 	}
 }

@@ -8,6 +8,7 @@
 #include "groups.h"
 #include "module.h"
 #include "msrs.h"
+#include "refusal.h"
 
 #define N		100000ull
 #define CPUS		2
@@ -62,7 +63,7 @@ static struct perf_event_attr disabled_u(uint64_t config)
 /* An event of this task counts exactly. */
 static void check_exact(struct perf_event_attr attr, uint64_t expected)
 {
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	struct counts c;
 
 	bracket(fd, N);
@@ -84,7 +85,7 @@ static void check_branches(void)
 
 static void check_silent(struct perf_event_attr attr)
 {
-	assert_refused(attr, 0, -1, -1, ENOENT, PMUCTL_WHY_EVENT_SILENT, "attr.config", SENTENCE);
+	check_refused(OPEN(attr), ENOENT, PMUCTL_WHY_EVENT_SILENT, "attr.config", "%s", SENTENCE);
 }
 
 Test(pmu_filtered, without_a_filter_all_is_as_ever)
@@ -133,10 +134,10 @@ Test(pmu_filtered, a_fixed_counter_that_does_not_count)
 		cr_skip_test("there are no fixed counters");
 	filter(0, FIXED(0));
 	for (i = 0; i < n; i++) {
-		fd[i] = group_open(i ? instructions_u() : disabled(instructions_u()), leader);
+		fd[i] = event_open(i ? instructions_u() : disabled(instructions_u()), .group = leader);
 		leader = fd[0];
 	}
-	cr_expect_eq(group_try(instructions_u(), 0, -1, leader, 0), -EINVAL);
+	cr_expect_eq(event_try(instructions_u(), .group = leader), -EINVAL);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_GROUP_TOO_BIG);
 	bracket(leader, N);
 	for (i = 0; i < n; i++) {
@@ -155,7 +156,7 @@ Test(pmu_filtered, children_of_such_events_count_where_they_do)
 
 	filter(0, pmu_is_amd() ? 0 : FIXED(0));
 	attr.inherit = 1;
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	own = event_value(fd);
 	child = fork_child();
 	if (!child) {
@@ -196,9 +197,9 @@ Test(pmu_filtered, event_selects_that_ignore_what_is_written)
 	cr_expect_eq(pmu_general(), 2, "%u", pmu_general());
 	check_instructions();
 	check_branches();
-	leader = group_open(branches_u(), -1);
-	second = group_open(branches_u(), leader);
-	cr_expect_eq(group_try(branches_u(), 0, -1, leader, 0), -EINVAL);
+	leader = event_open(branches_u());
+	second = event_open(branches_u(), .group = leader);
+	cr_expect_eq(event_try(branches_u(), .group = leader), -EINVAL);
 	close(second);
 	close(leader);
 

@@ -10,6 +10,7 @@
 #include "hybrid.h"
 #include "pmu.h"
 #include "records.h"
+#include "refusal.h"
 
 #define N		100000ull
 #define MOVES		60
@@ -76,7 +77,7 @@ Test(pmu_hybrid, generic_events_count_on_both_types)
 	for (i = 0; i < RAW_ARRAY_SIZE(events); i++) {
 		struct perf_event_attr attr = user_attr(events[i].config);
 
-		fd = event_open(&attr, w.tid, -1);
+		fd = event_open(attr, w.tid);
 		for (cpu = 0; cpu < 2; cpu++) {
 			pin_task(w.tid, cpu);
 			cr_expect_eq(worker_count_loop(&w, fd, N), events[i].per_round * N,
@@ -100,7 +101,7 @@ Test(pmu_hybrid, each_cpu_uses_all_its_counters)
 	worker_start(&w, false);
 	for (cpu = 0; cpu < 2; cpu++)
 		for (i = 0; i < n[cpu]; i++)
-			fd[cpu][i] = event_open(&attr, -1, cpu);
+			fd[cpu][i] = event_open(attr, -1, cpu);
 	for (cpu = 0; cpu < 2; cpu++) {
 		pin_task(w.tid, cpu);
 		worker_run(&w, N);
@@ -139,8 +140,8 @@ Test(pmu_hybrid, a_task_that_moves_is_counted_to_the_instruction)
 	int fd, fd_b;
 
 	worker_start(&w, false);
-	fd = event_open(&insns, w.tid, -1);
-	fd_b = event_open(&branches, w.tid, -1);
+	fd = event_open(insns, w.tid);
+	fd_b = event_open(branches, w.tid);
 	around = worker_count(&w, fd, 1) - LOOP_INSTRUCTIONS;
 	around_b = event_value(fd_b) - LOOP_BRANCHES;
 	rounds = run_moving(&w);
@@ -163,7 +164,7 @@ Test(pmu_hybrid, perf_counts_the_same_of_a_task_that_moves)
 
 	worker_start(&w, false);
 	for (i = 0; i < RAW_ARRAY_SIZE(attrs); i++) {
-		fd = event_open(&attrs[i], w.tid, -1);
+		fd = event_open(attrs[i], w.tid);
 		run_moving(&w);
 		ours = event_value(fd);
 		close(fd);
@@ -195,7 +196,7 @@ Test(pmu_hybrid, samples_of_a_task_that_moves_are_complete)
 
 	worker_start(&w, false);
 	attr.disabled = 0;
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&ring, fd, 64);
 	for (i = 0; i < MOVES; i++) {
 		pin_task(w.tid, i % 2);
@@ -215,7 +216,7 @@ Test(pmu_hybrid, all_cpus_through_one_descriptor)
 	struct pmuctl_cpu_count before[2], after[2];
 	struct pmuctl_read_cpus args = { .size = sizeof(args), .nr = 2,
 		.entry_size = sizeof(*before) };
-	int cpu, fd = event_open(&attr, -1, -1);
+	int cpu, fd = event_open(attr, -1);
 
 	args.counts = (uintptr_t)before;
 	cr_assert_eq(ioctl(fd, PMUCTL_IOC_READ_CPUS, &args), 0, "%m");
@@ -239,8 +240,8 @@ static void check_other_cpus(struct perf_event_attr attr, pid_t pid, int cpu, in
 	snprintf(sentence, sizeof(sentence),
 		 "CPU %d (Intel %s core, PMU version 5) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there",
 		 at, at == big ? "performance" : "efficiency");
-	assert_refused(attr, pid, cpu, -1, ENOENT, PMUCTL_WHY_EVENT_OTHER_CPUS, "cpu",
-		       sentence);
+	check_refused(OPEN(attr, pid, cpu), ENOENT, PMUCTL_WHY_EVENT_OTHER_CPUS, "cpu", "%s",
+		      sentence);
 }
 
 Test(pmu_hybrid, a_cpu_that_lacks_an_event_refuses_it)
@@ -253,11 +254,11 @@ Test(pmu_hybrid, a_cpu_that_lacks_an_event_refuses_it)
 	check_other_cpus(accesses_u(), -1, big, big);
 	check_other_cpus(accesses_u(), 0, big, big);
 	check_other_cpus(accesses_u(), -1, -1, big);
-	close(event_open(&attr, -1, big));
-	close(event_open(&attr, 0, big));
+	close(event_open(attr, -1, big));
+	close(event_open(attr, 0, big));
 	attr = accesses_u();
-	close(event_open(&attr, -1, small));
-	close(event_open(&attr, 0, small));
+	close(event_open(attr, -1, small));
+	close(event_open(attr, 0, small));
 }
 
 /* Its time runs, but not the time in which it counts; others are not in its way. */
@@ -270,8 +271,8 @@ static void check_stands_still(struct perf_event_attr attr)
 	unsigned int i;
 
 	worker_start(&w, false);
-	fd = event_open(&attr, w.tid, -1);
-	beside = event_open(&other, w.tid, -1);
+	fd = event_open(attr, w.tid);
+	beside = event_open(other, w.tid);
 	for (i = 0; i < 3; i++) {
 		pin_task(w.tid, big);
 		before = event_read(fd);
@@ -336,8 +337,8 @@ Test(pmu_hybrid, children_take_turns_where_an_event_cannot_count)
 	slots.inherit = 1;
 	slots.inherit_stat = 1;
 	instructions.inherit = 1;
-	fd = event_open(&slots, 0, -1);
-	beside = event_open(&instructions, 0, -1);
+	fd = event_open(slots);
+	beside = event_open(instructions);
 	cr_assert_eq(pipe(there) | pipe(back), 0);
 	pid[0] = take_turns(there, back);
 	pid[1] = take_turns(back, there);
@@ -364,8 +365,8 @@ Test(pmu_hybrid, a_group_counts_where_all_of_it_can)
 
 	worker_start(&w, false);
 	pin_task(w.tid, small);
-	fd = event_open(&attr, w.tid, -1);
-	sibling = group_try(member, w.tid, -1, fd, 0);
+	fd = event_open(attr, w.tid);
+	sibling = event_try(member, w.tid, .group = fd);
 	cr_assert_geq(sibling, 0, "%s", event_why.sentence);
 	worker_run(&w, N);
 	cr_expect_eq(event_value(fd), 0);
@@ -379,28 +380,28 @@ Test(pmu_hybrid, a_group_counts_where_all_of_it_can)
 
 Test(pmu_hybrid, a_group_that_no_cpu_has_is_refused)
 {
-	assert_refused(accesses_u(), 0, -1, group_open(slots_u(), -1), EINVAL,
-		       PMUCTL_WHY_GROUP_OTHER_CPUS, "group_fd",
-		       "no type of CPU can count both this event and all that its group has: open it in another group");
+	check_refused(OPEN(accesses_u(), .group = event_open(slots_u())), EINVAL,
+		      PMUCTL_WHY_GROUP_OTHER_CPUS, "group_fd",
+		      "no type of CPU can count both this event and all that its group has: open it in another group");
 }
 
 static void check_room(struct perf_event_attr first, pid_t pid, int cpu, unsigned int room,
 		       unsigned int general, unsigned int fixed)
 {
-	int leader = group_try(first, pid, cpu, -1, 0);
+	int leader = event_try(first, pid, cpu);
 	bool of_branches = first.type == PERF_TYPE_HARDWARE;
 	char sentence[256];
 	unsigned int i;
 
 	cr_assert_geq(leader, 0, "%s", event_why.sentence);
 	for (i = of_branches; i < room; i++)
-		cr_assert_geq(group_try(branches_u(), pid, cpu, leader, 0), 0, "%s",
+		cr_assert_geq(event_try(branches_u(), pid, cpu, .group = leader), 0, "%s",
 			      event_why.sentence);
 	snprintf(sentence, sizeof(sentence),
 		 "this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group",
 		 room + !of_branches, general, fixed);
-	assert_refused(branches_u(), pid, cpu, leader, EINVAL, PMUCTL_WHY_GROUP_TOO_BIG,
-		       "group_fd", sentence);
+	check_refused(OPEN(branches_u(), pid, cpu, .group = leader), EINVAL,
+		      PMUCTL_WHY_GROUP_TOO_BIG, "group_fd", "%s", sentence);
 }
 
 /* A group must fit where it can be: all CPUs for a task, unless only some have its events. */

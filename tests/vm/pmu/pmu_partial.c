@@ -34,7 +34,7 @@ Test(pmu_partial, all_that_are_there_count)
 	for (i = 0; i < n; i++) {
 		struct perf_event_attr attr = user_attr(configs[i]);
 
-		fd[i] = event_open(&attr, w.tid, -1);
+		fd[i] = event_open(attr, w.tid);
 	}
 	for (i = 0; i < n; i++)
 		cr_expect_eq(worker_count_loop(&w, fd[i], N),
@@ -47,9 +47,9 @@ Test(pmu_partial, all_that_are_there_count)
 
 Test(pmu_partial, a_group_has_no_more_than_there_are)
 {
-	int leader = group_open(branches_u(), -1);
+	int leader = event_open(branches_u());
 
-	group_open(branches_u(), leader);
-	cr_expect_eq(group_try(branches_u(), 0, -1, leader, 0), -EINVAL);
+	event_open(branches_u(), .group = leader);
+	cr_expect_eq(event_try(branches_u(), .group = leader), -EINVAL);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_GROUP_TOO_BIG);
 }

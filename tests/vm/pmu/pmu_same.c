@@ -52,7 +52,7 @@ static struct perf_event_attr attr_of(uint32_t type, uint64_t config)
 static bool ours(const struct msrs *m, uint32_t type, uint64_t config, struct counted *c)
 {
 	struct perf_event_attr attr = attr_of(type, config);
-	int fd = event_try(&attr, -1, cpu);
+	int fd = event_try(attr, -1, cpu);
 
 	if (fd < 0) {
 		cr_assert_eq(fd, -ENOENT, "%s", event_why.sentence);

@@ -3,7 +3,7 @@
  * Refusals of struct perf_event_attr: every bit and every field that is unknown, reserved
  * or not supported, each on its own, and every event that does not exist.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #define FLAGS_OFFSET	40	/* of the word of single-bit flags */
 #define FIRST_UNKNOWN	38	/* its bits from here on are not defined */
@@ -54,7 +54,7 @@ Test(refuse_attr, supported_flags_are_accepted)
 		if (!flags[bit].supported || !strcmp(flags[bit].field, "attr.precise_ip"))
 			continue;
 		set_flags(&a, 1ULL << bit);
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 }
 
@@ -66,10 +66,10 @@ Test(refuse_attr, flags_that_are_not_supported)
 		if (flags[bit].supported)
 			continue;
 		set_flags(&a, get_flags(&a) | 1ULL << bit);
-		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
-				  PMUCTL_WHY_ATTR_UNSUPPORTED, flags[bit].field,
-				  "%s is not supported by this version of pmuctl: leave it 0",
-				  flags[bit].field);
+		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+			      flags[bit].field,
+			      "%s is not supported by this version of pmuctl: leave it 0",
+			      flags[bit].field);
 	}
 }
 
@@ -80,10 +80,9 @@ Test(refuse_attr, flags_that_nobody_knows)
 		uint64_t word = get_flags(&a) | 1ULL << bit;
 
 		set_flags(&a, word);
-		raw_check_refused(&a, 0, -1, 0, EINVAL,
-				  PMUCTL_WHY_ATTR_BITS_UNKNOWN, "attr.flags",
-				  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x3fffffffff may be set",
-				  (unsigned long)word);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_ATTR_BITS_UNKNOWN, "attr.flags",
+			      "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x3fffffffff may be set",
+			      (unsigned long)word);
 	}
 }
 
@@ -93,10 +92,9 @@ Test(refuse_attr, precise_sampling)
 		union raw_attr a = raw_instructions();
 
 		a.attr.precise_ip = precise;
-		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_PRECISE,
-				  "attr.precise_ip",
-				  "precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)",
-				  precise);
+		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_PRECISE, "attr.precise_ip",
+			      "precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)",
+			      precise);
 	}
 }
 
@@ -118,11 +116,10 @@ Test(refuse_attr, fields_that_are_not_supported)
 			union raw_attr a = raw_instructions();
 
 			a.bytes[fields[i].offset + bit / 8] |= 1 << bit % 8;
-			raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
-					  PMUCTL_WHY_ATTR_UNSUPPORTED,
-					  fields[i].field,
-					  "%s is not supported by this version of pmuctl: leave it 0",
-					  fields[i].field);
+			check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+				      fields[i].field,
+				      "%s is not supported by this version of pmuctl: leave it 0",
+				      fields[i].field);
 		}
 	}
 }
@@ -137,10 +134,10 @@ Test(refuse_attr, reserved_fields)
 		if (bit >= 16 && bit < 19)
 			continue; /* aux_action's: refuse_aux.c */
 		a.bytes[place / 8] |= 1 << place % 8;
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET,
-				  second ? "attr.__reserved_2" : "attr.__reserved_3",
-				  "a reserved field is 0x%lx: it must be 0",
-				  second ? 1UL << bit : 1UL << (bit - 16));
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_RESERVED_SET,
+			      second ? "attr.__reserved_2" : "attr.__reserved_3",
+			      "a reserved field is 0x%lx: it must be 0",
+			      second ? 1UL << bit : 1UL << (bit - 16));
 	}
 }
 
@@ -151,23 +148,21 @@ Test(refuse_attr, formats_that_nobody_knows)
 		union raw_attr a = raw_instructions();
 
 		a.attr.sample_type = 1ULL << bit;
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_ATTR_BITS_UNKNOWN,
-				  "attr.sample_type",
-				  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1ffffff may be set",
-				  1UL << bit);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_ATTR_BITS_UNKNOWN, "attr.sample_type",
+			      "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1ffffff may be set",
+			      1UL << bit);
 	}
 	for (int bit = 0; bit < 64; bit++) {
 		union raw_attr a = raw_instructions();
 
 		a.attr.read_format = 1ULL << bit;
 		if (bit < 5)
-			close(raw_check_opened(&a, 0, -1, 0));
+			close(event_open(a));
 		else
-			raw_check_refused(&a, 0, -1, 0, EINVAL,
-					  PMUCTL_WHY_ATTR_BITS_UNKNOWN,
-					  "attr.read_format",
-					  "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1f may be set",
-					  1UL << bit);
+			check_refused(OPEN(a), EINVAL, PMUCTL_WHY_ATTR_BITS_UNKNOWN,
+				      "attr.read_format",
+				      "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x1f may be set",
+				      1UL << bit);
 	}
 }
 
@@ -176,9 +171,8 @@ Test(refuse_attr, all_levels_excluded)
 	union raw_attr a = raw_instructions();
 
 	a.attr.exclude_user = 1;
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_COUNTS_NOTHING,
-			  "attr.exclude_kernel",
-			  "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_COUNTS_NOTHING, "attr.exclude_kernel",
+		      "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
 }
 
 Test(refuse_attr, types_that_do_not_exist)
@@ -188,10 +182,9 @@ Test(refuse_attr, types_that_do_not_exist)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
 		union raw_attr a = raw_attr(types[i], 0);
 
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_TYPE_UNKNOWN,
-				  "attr.type",
-				  "event type %u does not exist here: use PERF_TYPE_HARDWARE (0), _SOFTWARE (1), _TRACEPOINT (2), _HW_CACHE (3) or _RAW (4)",
-				  types[i]);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_TYPE_UNKNOWN, "attr.type",
+			      "event type %u does not exist here: use PERF_TYPE_HARDWARE (0), _SOFTWARE (1), _TRACEPOINT (2), _HW_CACHE (3) or _RAW (4)",
+			      types[i]);
 	}
 }
 
@@ -206,10 +199,9 @@ Test(refuse_attr, types_that_are_not_supported)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
 		union raw_attr a = raw_attr(types[i].type, 0);
 
-		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
-				  PMUCTL_WHY_TYPE_UNSUPPORTED, "attr.type",
-				  "events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, _SOFTWARE, _TRACEPOINT, _HW_CACHE or _RAW",
-				  types[i].type, types[i].name);
+		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_TYPE_UNSUPPORTED, "attr.type",
+			      "events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, _SOFTWARE, _TRACEPOINT, _HW_CACHE or _RAW",
+			      types[i].type, types[i].name);
 	}
 }
 
@@ -221,10 +213,9 @@ Test(refuse_attr, generic_events_that_do_not_exist)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
 		union raw_attr a = raw_attr(PERF_TYPE_HARDWARE, configs[i]);
 
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
-				  "attr.config",
-				  "config 0x%lx is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>",
-				  (unsigned long)configs[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
+			      "config 0x%lx is not an event of type 0: see PERF_COUNT_* in <linux/perf_event.h>",
+			      (unsigned long)configs[i]);
 	}
 }
 
@@ -244,23 +235,11 @@ Test(refuse_attr, generic_events_that_this_cpu_lacks)
 		if (info.generic_events >> i & 1)
 			continue;
 		refused++;
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
-				  "attr.config",
-				  "this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them",
-				  info.pmu_name, names[i]);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+			      "this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them",
+			      info.pmu_name, names[i]);
 	}
 	cr_assert_geq(refused, 2);
-}
-
-/* Returns a descriptor, or -errno. */
-static int join(const union raw_attr *a, int group_fd, struct pmuctl_explanation *why)
-{
-	struct pmuctl_open request = raw_request(a, 0, -1, 0, why);
-	int fd;
-
-	request.group_fd = group_fd;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	return fd < 0 ? -errno : fd;
 }
 
 /* What of inherit_thread differs does not matter. */
@@ -268,25 +247,20 @@ Test(refuse_attr, siblings_that_are_inherited_otherwise_than_their_leader)
 {
 	for (unsigned int bits = 0; bits < 16; bits++) {
 		union raw_attr a = raw_instructions();
-		struct pmuctl_explanation why = { .size = 0 };
 		bool differs = (bits ^ bits >> 1) & 1;
-		int leader, sibling;
+		int leader;
 
 		a.attr.inherit = bits & 1;
 		a.attr.inherit_thread = bits >> 2 & 1;
-		leader = raw_check_opened(&a, 0, -1, 0);
+		leader = event_open(a);
 		a.attr.inherit = bits >> 1 & 1;
 		a.attr.inherit_thread = bits >> 3 & 1;
-		sibling = join(&a, leader, &why);
-		if (differs) {
-			cr_assert_eq(sibling, -EINVAL, "%u: %d", bits, sibling);
-			raw_check_why(&why, EINVAL, PMUCTL_WHY_SIBLING_INHERIT,
+		if (differs)
+			check_refused(OPEN(a, .group = leader), EINVAL, PMUCTL_WHY_SIBLING_INHERIT,
 				      "attr.inherit",
 				      "a group is inherited as a whole or not at all: set attr.inherit as its leader has it");
-		} else {
-			cr_assert_geq(sibling, 0, "%u: %s", bits, why.sentence);
-			close(sibling);
-		}
+		else
+			close(event_open(a, .group = leader));
 		close(leader);
 	}
 }

@@ -27,41 +27,38 @@ Test(refuse_aux, inherited)
 	union raw_attr a = pt_attr();
 
 	a.attr.inherit = 1;
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_INHERIT, "attr.inherit",
-			  "one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task");
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_AUX_INHERIT, "attr.inherit",
+		      "one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task");
 }
 
 Test(refuse_aux, all_cpus)
 {
 	union raw_attr a = pt_attr();
 
-	raw_check_refused(&a, -1, -1, 0, EINVAL, PMUCTL_WHY_AUX_ALL_CPUS, "cpu",
-			  "one buffer cannot take the traces of all CPUs at once: open an event for each CPU");
+	check_refused(OPEN(a, -1), EINVAL, PMUCTL_WHY_AUX_ALL_CPUS, "cpu",
+		      "one buffer cannot take the traces of all CPUs at once: open an event for each CPU");
 }
 
 Test(refuse_aux, two_at_once)
 {
 	static const char *const format = "another event of pmuctl already traces %s, and a CPU can write only one trace at a time: close that event first";
 	union raw_attr a = pt_attr();
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this task");
-	raw_check_refused(&a, 0, 1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this task");
-	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "a task");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "this task");
+	check_refused(OPEN(a, 0, 1), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format,
+		      "this task");
+	check_refused(OPEN(a, -1, 0), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "a task");
 	close(fd);
-	fd = raw_check_opened(&a, -1, 0, 0);
-	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "this CPU");
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
-			  format, "a CPU");
-	close(raw_check_opened(&a, -1, 1, 0));
+	fd = event_open(a, -1, 0);
+	check_refused(OPEN(a, -1, 0), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format,
+		      "this CPU");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "a CPU");
+	close(event_open(a, -1, 1));
 	close(fd);
 	/* One task on one CPU, and on another: never at once */
-	fd = raw_check_opened(&a, 0, 0, 0);
-	close(raw_check_opened(&a, 0, 1, 0));
+	fd = event_open(a, 0, 0);
+	close(event_open(a, 0, 1));
 	close(fd);
 }
 
@@ -87,16 +84,16 @@ Test(refuse_aux, somebody_else_traces)
 	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring);
 	cr_assert_neq(map, MAP_FAILED);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
-			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
 	/* One that may be enabled at any time is no better. */
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
-			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
 	munmap(map, size);
 	munmap(page, ring);
 	close(fd);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 /* Somebody who traces a CPU past perf, by its registers, is not disturbed. */
@@ -110,33 +107,28 @@ Test(refuse_aux, somebody_traces_by_the_registers)
 	cr_assert_eq(raw_give_back(), 0);
 	/* Neither user mode nor the kernel: nothing is written */
 	msr_write(1, MSR_RTIT_CTL, 1);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
-			  "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
 	msrs_read(&m, 1, values);
 	cr_assert_eq(values[0], 1);
 	msr_write(1, MSR_RTIT_CTL, 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 /* All mappings of a buffer are of the whole, whatever aux_size says by now. */
 Test(refuse_aux, mapped_again_with_another_size)
 {
 	union raw_attr a = pt_attr();
-	struct pmuctl_explanation why;
 	struct trace t;
 	void *again;
 
 	trace_open(&t, &a, 0, -1, 16, PROT_READ | PROT_WRITE);
 	t.page->aux_size = 8 * TRACE_PAGE;
-	for (size_t pages = 8; pages <= 32; pages += 24) {
-		cr_assert_eq(mmap(NULL, pages * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd,
-				  (1 + RING_PAGES) * TRACE_PAGE), MAP_FAILED);
-		cr_assert_eq(errno, EINVAL);
-		cr_assert_eq(raw_explain(t.fd, &why), 0);
-		raw_check_why(&why, EINVAL, PMUCTL_WHY_AUX_SIZE, "",
+	for (size_t pages = 8; pages <= 32; pages += 24)
+		check_refused(MMAP(t.fd, pages * TRACE_PAGE, (1 + RING_PAGES) * TRACE_PAGE), EINVAL,
+			      PMUCTL_WHY_AUX_SIZE, "",
 			      "the AUX buffer is to have %zu bytes, and the mapping has %zu: write aux_size to the metadata page before you map, and map all of it",
 			      t.size, pages * TRACE_PAGE);
-	}
 	again = mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd,
 		     (1 + RING_PAGES) * TRACE_PAGE);
 	cr_assert_neq(again, MAP_FAILED);
@@ -151,9 +143,9 @@ Test(refuse_aux, bits_that_this_cpu_lacks)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bits); i++) {
 		a.attr.config = PT_PLAIN | 1ULL << bits[i];
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_BITS, "attr.config",
-				  "config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx",
-				  a.attr.config, PT_BITS, 1ULL << bits[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_PT_BITS, "attr.config",
+			      "config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx",
+			      a.attr.config, PT_BITS, 1ULL << bits[i]);
 	}
 }
 
@@ -171,60 +163,68 @@ Test(refuse_aux, periods_that_this_cpu_lacks)
 		for (unsigned int value = 0; value < 16; value++) {
 			a.attr.config = PT_PLAIN | (uint64_t)value << fields[i].shift;
 			if (fields[i].choices >> value & 1)
-				close(raw_check_opened(&a, 0, -1, 0));
+				close(event_open(a));
 			else
-				raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PT_CHOICE, "attr.config",
-						  "this CPU has no %s of %u: those that it has are the bits of 0x%x",
-						  fields[i].name, value, fields[i].choices);
+				check_refused(OPEN(a), EINVAL, PMUCTL_WHY_PT_CHOICE,
+					      "attr.config",
+					      "this CPU has no %s of %u: those that it has are the bits of 0x%x",
+					      fields[i].name, value, fields[i].choices);
 		}
 	}
 }
 
-static void check_filter(int fd, const char *text, int error, uint32_t code,
-			 const char *sentence)
+static struct call filter(int fd, const char *text)
 {
-	struct pmuctl_explanation why;
-
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text), -1, "%s", text);
-	cr_assert_eq(errno, error);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, error, code, "filter", "%s", sentence);
+	return IOCTL(fd, PERF_EVENT_IOC_SET_FILTER, text);
 }
 
 Test(refuse_aux, address_filters)
 {
 	union raw_attr a = pt_attr();
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 
-	check_filter(fd, "trace 0x401000/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 1: 'filter' or 'stop' is expected");
-	check_filter(fd, "filter x/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 8: an address is expected");
-	check_filter(fd, "filter 1/x", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 10: a size is expected");
-	check_filter(fd, "filter 1/1@", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 12: the name of a file is expected");
-	check_filter(fd, "filter 1/1 2/1", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 12: a comma or the end is expected");
-	check_filter(fd, "start 0x401000", EOPNOTSUPP, PMUCTL_WHY_PT_START,
-		     "a trace cannot start at an address on this CPU: use 'filter' with a range, or a tracepoint that resumes the trace");
-	check_filter(fd, "stop 0x401000", EINVAL, PMUCTL_WHY_FILTER_TEXT,
-		     "the filter cannot be understood at character 14: a slash and a size are expected: the processor has ranges only");
-	check_filter(fd, "filter 1/1,filter 2/1,filter 3/1", EINVAL, PMUCTL_WHY_PT_RANGES,
-		     "this CPU has 2 address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode");
-	check_filter(fd, "filter 0x1000/0", EINVAL, PMUCTL_WHY_PT_RANGE,
-		     "from 0x1000 on there are no 0 addresses of one kind: give a range in user space or in the kernel, with a size above 0");
-	check_filter(fd, "filter 0xffffffff81000000/16", EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL,
-		     "the range at 0xffffffff81000000 is the kernel's, which the event excludes: clear attr.exclude_kernel, or choose another range");
-	check_filter(fd, "filter 0x1000/0x30@/nowhere/true", ENOENT, PMUCTL_WHY_PT_FILE,
-		     "the filter names a file that is not there, or that nobody can map: give the path of a program or a library");
-	check_filter(fd, "filter 1/1,filter 0x1000/0x30@/tmp", ENOENT, PMUCTL_WHY_PT_FILE,
-		     "the filter names a file that is not there, or that nobody can map: give the path of a program or a library");
+	check_refusals(
+		{ "trace 0x401000/1",
+		  filter(fd, "trace 0x401000/1"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 1: 'filter' or 'stop' is expected" },
+		{ "filter x/1", filter(fd, "filter x/1"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 8: an address is expected" },
+		{ "filter 1/x", filter(fd, "filter 1/x"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 10: a size is expected" },
+		{ "filter 1/1@", filter(fd, "filter 1/1@"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 12: the name of a file is expected" },
+		{ "filter 1/1 2/1",
+		  filter(fd, "filter 1/1 2/1"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 12: a comma or the end is expected" },
+		{ "start 0x401000",
+		  filter(fd, "start 0x401000"), EOPNOTSUPP, PMUCTL_WHY_PT_START, "filter",
+		  "a trace cannot start at an address on this CPU: use 'filter' with a range, or a tracepoint that resumes the trace" },
+		{ "stop 0x401000",
+		  filter(fd, "stop 0x401000"), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 14: a slash and a size are expected: the processor has ranges only" },
+		{ "filter 1/1,filter 2/1,filter 3/1",
+		  filter(fd, "filter 1/1,filter 2/1,filter 3/1"), EINVAL, PMUCTL_WHY_PT_RANGES, "filter",
+		  "this CPU has 2 address ranges for its trace, and the filter has more: give fewer, or trace everything and choose when you decode" },
+		{ "filter 0x1000/0",
+		  filter(fd, "filter 0x1000/0"), EINVAL, PMUCTL_WHY_PT_RANGE, "filter",
+		  "from 0x1000 on there are no 0 addresses of one kind: give a range in user space or in the kernel, with a size above 0" },
+		{ "filter 0xffffffff81000000/16",
+		  filter(fd, "filter 0xffffffff81000000/16"), EINVAL, PMUCTL_WHY_PT_RANGE_LEVEL, "filter",
+		  "the range at 0xffffffff81000000 is the kernel's, which the event excludes: clear attr.exclude_kernel, or choose another range" },
+		{ "filter 0x1000/0x30@/nowhere/true",
+		  filter(fd, "filter 0x1000/0x30@/nowhere/true"), ENOENT, PMUCTL_WHY_PT_FILE, "filter",
+		  "the filter names a file that is not there, or that nobody can map: give the path of a program or a library" },
+		{ "filter 1/1,filter 0x1000/0x30@/tmp",
+		  filter(fd, "filter 1/1,filter 0x1000/0x30@/tmp"), ENOENT, PMUCTL_WHY_PT_FILE, "filter",
+		  "the filter names a file that is not there, or that nobody can map: give the path of a program or a library" }
+	);
 	close(fd);
-	fd = raw_check_opened(&a, -1, 0, 0);
-	check_filter(fd, "filter 0x1000/0x30@/proc/self/exe", EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE,
-		     "a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses");
-	close(fd);
+	fd = event_open(a, -1, 0);
+	check_refusals(
+		{ "filter 0x1000/0x30@/proc/self/exe",
+		  filter(fd, "filter 0x1000/0x30@/proc/self/exe"), EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE, "filter",
+		  "a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses" }
+	);
 }
 
 Test(refuse_aux, fields_of_tracing_elsewhere)
@@ -232,8 +232,8 @@ Test(refuse_aux, fields_of_tracing_elsewhere)
 	union raw_attr a = raw_instructions();
 
 	a.attr.aux_watermark = 4096;
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_watermark",
-			  "attr.aux_watermark is for events that trace, and this one does not: leave it 0");
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_watermark",
+		      "attr.aux_watermark is for events that trace, and this one does not: leave it 0");
 }
 
 Test(refuse_aux, a_driver_that_is_none)
@@ -242,10 +242,8 @@ Test(refuse_aux, a_driver_that_is_none)
 	struct pmuctl_explanation why;
 	union raw_attr a = pt_attr();
 
-	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_DRIVER, &driver), -1);
-	cr_assert_eq(errno, ENOENT);
-	cr_assert_eq(raw_explain(raw_device(), &why), 0);
-	raw_check_why(&why, ENOENT, PMUCTL_WHY_AUX_NO_DRIVER, "index",
+	check_refused(IOCTL(raw_device(), PMUCTL_IOC_DRIVER, &driver), ENOENT,
+		      PMUCTL_WHY_AUX_NO_DRIVER, "index",
 		      "there is no driver number 100: count from 0 until there is none");
 	a.attr.type += 100;
 	cr_assert_eq(raw_open(&a, 0, -1, 0, &why), -ENOENT);
@@ -258,59 +256,55 @@ Test(refuse_aux, actions)
 {
 	static const char *const leader = "aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1";
 	static const char *const itself = "an event that traces has no overflows that could pause or resume it: set aux_pause or aux_resume of an event of its group";
-	union raw_attr a = trace_with_action(raw_instructions(), PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME);
+	union raw_attr a = raw_instructions(), t = pt_attr();
 
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_BOTH, "attr.aux_resume",
-			  "aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it");
-	a = trace_with_action(a, PMUCTL_AUX_PAUSE);
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_LEADER, "group_fd", "%s", leader);
-	a = trace_with_action(a, PMUCTL_AUX_START_PAUSED);
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
-			  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0");
-	a = trace_with_action(pt_attr(), PMUCTL_AUX_PAUSE);
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", "%s", itself);
-	a = trace_with_action(pt_attr(), PMUCTL_AUX_RESUME);
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_AUX_ITSELF, "attr.aux_resume", "%s", itself);
-	a = trace_with_action(pt_attr(), 8);
-	raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RESERVED_SET, "attr.__reserved_3",
-			  "a reserved field is 0x8: it must be 0");
+	check_refusals(
+		{ "pause and resume",
+		  OPEN(trace_with_action(a, PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME)), EINVAL,
+		  PMUCTL_WHY_AUX_BOTH, "attr.aux_resume",
+		  "aux_pause and aux_resume are both set, and an overflow cannot do both: clear one, and open another event for it" },
+		{ "pause without a leader", OPEN(trace_with_action(a, PMUCTL_AUX_PAUSE)), EINVAL,
+		  PMUCTL_WHY_AUX_LEADER, "group_fd", leader },
+		{ "what counts starts paused", OPEN(trace_with_action(a, PMUCTL_AUX_START_PAUSED)),
+		  EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
+		  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0" },
+		{ "a trace that pauses", OPEN(trace_with_action(t, PMUCTL_AUX_PAUSE)), EINVAL,
+		  PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", itself },
+		{ "a trace that resumes", OPEN(trace_with_action(t, PMUCTL_AUX_RESUME)), EINVAL,
+		  PMUCTL_WHY_AUX_ITSELF, "attr.aux_resume", itself },
+		{ "an unknown action", OPEN(trace_with_action(t, 8)), EINVAL,
+		  PMUCTL_WHY_RESERVED_SET, "attr.__reserved_3",
+		  "a reserved field is 0x8: it must be 0" }
+	);
 }
 
 Test(refuse_aux, a_leader_that_does_not_trace)
 {
 	union raw_attr a = raw_instructions(), other = trace_with_action(a, PMUCTL_AUX_RESUME);
-	int fd = raw_check_opened(&a, 0, -1, 0);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request = raw_request(&other, 0, -1, 0, &why);
 
-	request.group_fd = fd;
-	cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), -1);
-	cr_assert_eq(why.code, PMUCTL_WHY_AUX_LEADER);
-	close(fd);
+	check_refused(OPEN(other, .group = event_open(a)), EINVAL, PMUCTL_WHY_AUX_LEADER, "group_fd",
+		      "aux_pause and aux_resume are for the trace of the group's leader, and this leader does not trace: open the event that traces first, with group_fd -1");
 }
 
 /* ---- Mapping ---- */
 
 static struct perf_event_mmap_page *page_of;
 
+/* A mapping of @size bytes at @offset, when the metadata page says something else, or not */
 static void check_map(int fd, uint64_t said_offset, uint64_t said_size, size_t size,
 		      off_t offset, uint32_t code, const char *field, const char *sentence)
 {
-	struct pmuctl_explanation why;
-
 	page_of->aux_offset = said_offset;
 	page_of->aux_size = said_size;
-	cr_assert_eq(mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset), MAP_FAILED);
-	cr_assert_eq(errno, EINVAL);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EINVAL, code, field, "%s", sentence);
+	check_refused(MMAP(fd, size, offset, .prot = PROT_READ), EINVAL, code, field, "%s",
+		      sentence);
 }
 
 Test(refuse_aux, mappings)
 {
 	size_t ring = 9 * TRACE_PAGE;
 	union raw_attr a = pt_attr();
-	int fd = raw_check_opened(&a, 0, -1, 0);
+	int fd = event_open(a);
 	struct perf_event_mmap_page nothing;
 
 	page_of = &nothing;

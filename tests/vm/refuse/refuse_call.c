@@ -9,7 +9,7 @@
  * built for has those tracepoints, and the functions that the probes are set on). Nor can "that counter's event",
  * a PMU without the third fixed counter, be emulated.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <sys/resource.h>
 
@@ -29,11 +29,11 @@ Test(refuse_call, no_descriptor_is_free)
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	limit.rlim_max = before.rlim_max;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	raw_check_refused(&a, 0, -1, 0, EMFILE, PMUCTL_WHY_NO_FD, "",
-			  "no file descriptor is free: close some, or raise the limit (ulimit -n)");
+	check_refused(OPEN(a), EMFILE, PMUCTL_WHY_NO_FD, "",
+		      "no file descriptor is free: close some, or raise the limit (ulimit -n)");
 	cr_assert_eq(raw_info().hw_events, 0);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 static long file_max;
@@ -55,7 +55,7 @@ static void check_no_file(bool of_another_task)
 	cr_assert_eq(pipe(report), 0);
 	file_max = raw_read_number(FILE_MAX);
 	cr_assert_eq(raw_write_file(FILE_MAX, "1"), 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 	pid = fork();
 	if (!pid) {
 		if (raw_become(RAW_USER) || prctl(PR_SET_DUMPABLE, 1))
@@ -69,8 +69,8 @@ static void check_no_file(bool of_another_task)
 	restore_file_max();
 	cr_assert(WIFEXITED(status) && !WEXITSTATUS(status));
 	cr_assert_eq(read(report[0], &why, sizeof(why)), (ssize_t)sizeof(why));
-	raw_check_why(&why, ENFILE, PMUCTL_WHY_NO_FILE, "",
-		      "the system's limit of open files is reached: raise it (sysctl fs.file-max) or close some");
+	check_why(&why, ENFILE, PMUCTL_WHY_NO_FILE, "",
+		  "the system's limit of open files is reached: raise it (sysctl fs.file-max) or close some");
 	cr_assert_eq(raw_info().hw_events, 0);
 }
 
@@ -131,8 +131,8 @@ Test(refuse_call, a_fatal_signal_ends_the_wait)
 	}
 	for (int i = 0; i < 3; i++)
 		raw_reap(others[i]);
-	raw_check_why(&why, EINTR, PMUCTL_WHY_INTERRUPTED, "",
-		      "a fatal signal arrived before the event was opened");
+	check_why(&why, EINTR, PMUCTL_WHY_INTERRUPTED, "",
+		  "a fatal signal arrived before the event was opened");
 	cr_assert_eq(raw_info().hw_events, 0);
 }
 
@@ -149,12 +149,12 @@ Test(refuse_call, perf_holds_the_pmu)
 	cr_assert_eq(raw_give_back(), 0);
 	perf = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	cr_assert_geq(perf, 0);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
-			  BUSY_SENTENCE);
-	raw_check_refused(&a, -1, 0, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
-			  BUSY_SENTENCE);
+	check_refusals(
+		{ "a task", OPEN(a), EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type", BUSY_SENTENCE },
+		{ "a CPU", OPEN(a, -1, 0), EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type", BUSY_SENTENCE }
+	);
 	close(perf);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 static void stop_watchdog(void)
@@ -168,9 +168,8 @@ Test(refuse_call, the_watchdog_holds_the_pmu, .fini = stop_watchdog)
 
 	cr_assert_eq(raw_give_back(), 0);
 	cr_assert_eq(raw_write_file(WATCHDOG, "1"), 0);
-	raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type",
-			  BUSY_SENTENCE);
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_PMU_BUSY, "attr.type", BUSY_SENTENCE);
 	/* What the sentence says helps. */
 	cr_assert_eq(raw_write_file(WATCHDOG, "0"), 0);
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }

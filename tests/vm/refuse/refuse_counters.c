@@ -6,7 +6,7 @@
  */
 #include "hybrid.h"
 #include "pmu.h"
-#include "raw_check.h"
+#include "refusal.h"
 
 #define MAX_EVENTS	64
 #define BRANCHES	pmu_raw_branches()	/* general counters only */
@@ -53,7 +53,7 @@ static void push(uint64_t config, int pid, int cpu)
 	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
 
 	cr_assert_lt(nr_fds, MAX_EVENTS);
-	fds[nr_fds++] = raw_check_opened(&a, pid, cpu, 0);
+	fds[nr_fds++] = event_open(a, pid, cpu);
 }
 
 static void push_many(int n, uint64_t config, int pid, int cpu)
@@ -73,10 +73,9 @@ static void check_full(uint64_t config, int pid, int cpu, unsigned int of_task,
 {
 	union raw_attr a = raw_attr(PERF_TYPE_RAW, config);
 
-	raw_check_refused(&a, pid, cpu, 0, EBUSY, PMUCTL_WHY_COUNTERS_TAKEN,
-			  "attr.config",
-			  "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit",
-			  of_task, of_cpu, on, general_of(on), fixed_of(on));
+	check_refused(OPEN(a, pid, cpu), EBUSY, PMUCTL_WHY_COUNTERS_TAKEN, "attr.config",
+		      "no counter is left: %u events of a task and %u of CPU %u are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit",
+		      of_task, of_cpu, on, general_of(on), fixed_of(on));
 	cr_assert_eq(raw_info().hw_events, (unsigned int)nr_fds);
 }
 
@@ -92,8 +91,8 @@ Test(refuse_counters, of_a_task)
 Test(refuse_counters, software_events_need_none)
 {
 	union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-	int of_task = raw_check_opened(&a, 0, -1, 0);
-	int of_cpu = raw_check_opened(&a, -1, first, 0);
+	int of_task = event_open(a);
+	int of_cpu = event_open(a, -1, first);
 
 	push_many(n, BRANCHES, 0, -1);
 	check_full(BRANCHES, 0, -1, n, 0, first);
@@ -136,10 +135,9 @@ Test(refuse_counters, reference_cycles_have_one_counter)
 	struct pmuctl_info info = raw_info();
 
 	if (!pmu_fixed()) {
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
-				  "attr.config",
-				  "this CPU (%s) has no event for ref-cycles: use a raw event of this CPU, 'pmuctl list' shows them",
-				  info.pmu_name);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+			      "this CPU (%s) has no event for ref-cycles: use a raw event of this CPU, 'pmuctl list' shows them",
+			      info.pmu_name);
 		return;
 	}
 	push(REF_CYCLES, 0, -1);
@@ -249,11 +247,10 @@ Test(refuse_counters, reserved_counters_are_not_for_tasks, .fini = allow_all)
 
 	cr_assert_eq(raw_write_number(RESERVE, n), 0);
 	if (!is_hybrid())
-		raw_check_refused(&a, 0, -1, 0, EBUSY, PMUCTL_WHY_COUNTERS_RESERVED,
-				  "attr.config",
-				  "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
-				  n);
-	close(raw_check_opened(&a, -1, first, 0));
+		check_refused(OPEN(a), EBUSY, PMUCTL_WHY_COUNTERS_RESERVED, "attr.config",
+			      "all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %d, or count a CPU",
+			      n);
+	close(event_open(a, -1, first));
 	cr_assert_eq(raw_write_number(RESERVE, n - 1), 0);
 	push(BRANCHES, 0, -1);
 	cr_assert_eq(raw_open(&a, 0, -1, 0, NULL), -EBUSY);

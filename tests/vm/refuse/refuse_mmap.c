@@ -2,7 +2,7 @@
 /*
  * Refusals of mmap() on event file descriptors: sizes, and more memory than a user may lock.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <sys/resource.h>
 
@@ -24,7 +24,7 @@ static int open_sampled(void)
 {
 	union raw_attr a = sampled();
 
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 /* The mapping, or NULL with errno */
@@ -41,34 +41,27 @@ static void *map(int fd, size_t pages, int prot)
 
 Test(refuse_mmap, sizes_that_are_no_buffers)
 {
-	struct pmuctl_explanation why;
 	int fd = open_sampled();
 
 	for (size_t pages = 1; pages <= 300; pages++) {
-		bool good = pages == 1 || !((pages - 1) & (pages - 2));
-		void *at = map(fd, pages, PROT_READ | PROT_WRITE);
+		void *at;
 
-		cr_assert_eq(!!at, good, "%zu pages: %m", pages);
-		if (good) {
-			cr_assert_eq(munmap(at, pages * PAGE), 0);
+		if (pages > 1 && ((pages - 1) & (pages - 2))) {
+			check_refused(MMAP(fd, pages * PAGE, 0), EINVAL, PMUCTL_WHY_MMAP_SIZE, "",
+				      "%lu bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer",
+				      pages * PAGE);
 			continue;
 		}
-		cr_assert_eq(errno, EINVAL);
-		cr_assert_eq(raw_explain(fd, &why), 0);
-		raw_check_why(&why, EINVAL, PMUCTL_WHY_MMAP_SIZE, "",
-			      "%lu bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer",
-			      pages * PAGE);
+		at = map(fd, pages, PROT_READ | PROT_WRITE);
+		cr_assert_not_null(at, "%zu pages: %m", pages);
+		cr_assert_eq(munmap(at, pages * PAGE), 0);
 	}
 }
 
 static void check_other_size(int fd, size_t wanted, size_t there)
 {
-	struct pmuctl_explanation why;
-
-	cr_assert_null(map(fd, 1 + wanted, PROT_READ));
-	cr_assert_eq(errno, EINVAL);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EINVAL, PMUCTL_WHY_MMAP_OTHER_SIZE, "",
+	check_refused(MMAP(fd, (1 + wanted) * PAGE, 0, .prot = PROT_READ), EINVAL,
+		      PMUCTL_WHY_MMAP_OTHER_SIZE, "",
 		      "a buffer of %zu pages is wanted, but this event already has one of %zu: map as many, or unmap that first",
 		      wanted, there);
 }
@@ -97,19 +90,16 @@ Test(refuse_mmap, another_size_than_the_first)
 
 Test(refuse_mmap, offsets_and_private_mappings)
 {
-	struct pmuctl_explanation why;
 	int fd = open_sampled();
 
-	cr_assert_eq(mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 3 * PAGE), MAP_FAILED);
-	cr_assert_eq(errno, EINVAL);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EINVAL, PMUCTL_WHY_MMAP_OFFSET, "",
-		      "an event is mapped from its beginning: the offset is 12288 and must be 0");
-	cr_assert_eq(mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0), MAP_FAILED);
-	cr_assert_eq(errno, EINVAL);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, EINVAL, PMUCTL_WHY_MMAP_PRIVATE, "",
-		      "a private copy of an event's pages would never change: map them with MAP_SHARED");
+	check_refusals(
+		{ "from the fourth page on", MMAP(fd, 2 * PAGE, 3 * PAGE, .prot = PROT_READ),
+		  EINVAL, PMUCTL_WHY_MMAP_OFFSET, "",
+		  "an event is mapped from its beginning: the offset is 12288 and must be 0" },
+		{ "a copy", MMAP(fd, 2 * PAGE, 0, .prot = PROT_READ, .private = true),
+		  EINVAL, PMUCTL_WHY_MMAP_PRIVATE, "",
+		  "a private copy of an event's pages would never change: map them with MAP_SHARED" }
+	);
 }
 
 /* ---- Locked memory ---- */
@@ -178,9 +168,9 @@ static void check_locked(size_t first, size_t then, size_t left, rlim_t limit)
 	if (good)
 		return;
 	cr_assert_eq(a.error, EPERM);
-	raw_check_why(&a.why, EPERM, PMUCTL_WHY_MEMLOCK, "",
-		      "%lu KiB of buffer exceed the %lu KiB left of your allowance (parameter mlock_kb) and ulimit -l, %lu KiB: map less, raise one, or gain CAP_IPC_LOCK",
-		      then * PAGE_KB, left * PAGE_KB, limit / PAGE * PAGE_KB);
+	check_why(&a.why, EPERM, PMUCTL_WHY_MEMLOCK, "",
+		  "%lu KiB of buffer exceed the %lu KiB left of your allowance (parameter mlock_kb) and ulimit -l, %lu KiB: map less, raise one, or gain CAP_IPC_LOCK",
+		  then * PAGE_KB, left * PAGE_KB, limit / PAGE * PAGE_KB);
 }
 
 static void usual_allowance(void)
@@ -231,16 +221,12 @@ Test(refuse_mmap, who_may_lock_memory_has_no_limit, .fini = usual_allowance)
 Test(refuse_mmap, what_no_buffer_can_be)
 {
 	static const size_t pages[] = { 1ul << 20, 1ul << 27, 1ul << 28, 1ul << 32 };
-	struct pmuctl_explanation why;
 	int fd = open_sampled();
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(pages); i++) {
-		cr_assert_null(map(fd, 1 + pages[i], PROT_READ | PROT_WRITE));
-		cr_assert_eq(errno, ENOMEM, "%zu pages: %m", pages[i]);
-		cr_assert_eq(raw_explain(fd, &why), 0);
-		raw_check_why(&why, ENOMEM, PMUCTL_WHY_MMAP_TOO_LARGE, "",
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(pages); i++)
+		check_refused(MMAP(fd, (1 + pages[i]) * PAGE, 0), ENOMEM,
+			      PMUCTL_WHY_MMAP_TOO_LARGE, "",
 			      "%lu MiB are more than a buffer can have, which is 2048 MiB: map less",
 			      pages[i] * PAGE >> 20);
-	}
 	cr_assert_not_null(map(fd, 2, PROT_READ | PROT_WRITE));
 }

@@ -2,7 +2,7 @@
 /*
  * A CPU that cannot trace says so. For --cpu intel.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 Test(refuse_noaux, each_driver_is_listed_with_its_reason)
 {
@@ -21,9 +21,8 @@ Test(refuse_noaux, each_driver_is_listed_with_its_reason)
 		cr_assert_str_eq(driver.reason, reasons[i][1]);
 		cr_assert_eq(driver.config, 0);
 		a = raw_attr(driver.type, 0);
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_AUX_NONE, "attr.type",
-				  "this machine has no %s events: %s", driver.name,
-				  driver.reason);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_AUX_NONE, "attr.type",
+			      "this machine has no %s events: %s", driver.name, driver.reason);
 		snprintf(path, sizeof(path), "/sys/class/misc/pmuctl/%s", driver.name);
 		cr_assert_neq(access(path, F_OK), 0);
 	}

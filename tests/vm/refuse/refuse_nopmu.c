@@ -3,7 +3,7 @@
  * A machine without a PMU that the module can drive: hardware events say why not; all
  * else is as everywhere. For guests with "--cpu none".
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 static const char *expected_reason(void)
 {
@@ -29,12 +29,10 @@ Test(refuse_nopmu, hardware_events_have_the_reason)
 	};
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(events); i++) {
-		raw_check_refused(&events[i], 0, -1, 0, ENOENT, PMUCTL_WHY_NO_PMU,
-				  "attr.type", "hardware events cannot be counted: %s",
-				  expected_reason());
-		raw_check_refused(&events[i], -1, 0, 0, ENOENT, PMUCTL_WHY_NO_PMU,
-				  "attr.type", "hardware events cannot be counted: %s",
-				  expected_reason());
+		check_refused(OPEN(events[i]), ENOENT, PMUCTL_WHY_NO_PMU, "attr.type",
+			      "hardware events cannot be counted: %s", expected_reason());
+		check_refused(OPEN(events[i], -1, 0), ENOENT, PMUCTL_WHY_NO_PMU, "attr.type",
+			      "hardware events cannot be counted: %s", expected_reason());
 	}
 }
 
@@ -55,10 +53,10 @@ Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)
 {
 	union raw_attr a = raw_instructions();
 
-	raw_check_refused(&a, -2, -1, 0, EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
-			  "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
-	a.attr.sigtrap = 1;
-	raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
-			  "attr.sigtrap",
-			  "attr.sigtrap is not supported by this version of pmuctl: leave it 0");
+	check_refusals(
+		{ "the pid", OPEN(a, -2), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+		  "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu" },
+		{ "a flag", OPEN(RAW_ATTR(.sigtrap = 1)), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+		  "attr.sigtrap", "attr.sigtrap is not supported by this version of pmuctl: leave it 0" }
+	);
 }

@@ -3,7 +3,7 @@
  * Refusals of the ioctls that have to do with samples and where they go: periods and limits
  * of events that only count, buffers that are not there, outputs that do not fit.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <time.h>
 
@@ -22,14 +22,14 @@ static int open_sampled(void)
 {
 	union raw_attr a = sampled();
 
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 static int open_counting(void)
 {
 	union raw_attr a = raw_instructions();
 
-	return raw_check_opened(&a, 0, -1, 0);
+	return event_open(a);
 }
 
 static void *map_buffer(int fd)
@@ -45,17 +45,6 @@ static void unmap_buffer(void *map)
 	cr_assert_eq(munmap(map, 2 * PAGE), 0);
 }
 
-/* The field is empty: an ioctl has one argument only. */
-#define check_refused(fd, number, arg, err, code, ...) do {			\
-	struct pmuctl_explanation refused_;					\
-										\
-	errno = 0;								\
-	cr_assert_eq(ioctl(fd, number, arg), -1);				\
-	cr_assert_eq(errno, err, "%m");						\
-	cr_assert_eq(raw_explain(fd, &refused_), 0);				\
-	raw_check_why(&refused_, err, code, "", __VA_ARGS__);			\
-} while (0)
-
 #define check_done(fd, number, arg) \
 	cr_assert_eq(ioctl(fd, number, arg), 0, "%m")
 
@@ -63,14 +52,14 @@ static void unmap_buffer(void *map)
 
 static void check_counts_only(int fd, unsigned long number, unsigned long arg)
 {
-	check_refused(fd, number, arg, EINVAL, PMUCTL_WHY_NOT_SAMPLED,
+	check_refused(IOCTL(fd, number, arg), EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
 		      "this event only counts: open it with attr.sample_period or attr.sample_freq");
 }
 
 static void check_no_period(int fd, uint64_t period)
 {
-	check_refused(fd, PERF_EVENT_IOC_PERIOD, &period, EINVAL,
-		      PMUCTL_WHY_PERIOD_RANGE,
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_PERIOD, &period), EINVAL,
+		      PMUCTL_WHY_PERIOD_RANGE, "",
 		      "%lu is not a period: it is from 1 to 2^63 - 1",
 		      (unsigned long)period);
 }
@@ -96,12 +85,12 @@ Test(refuse_output, frequencies_above_the_limit)
 
 	a.attr.freq = 1;
 	a.attr.sample_freq = 100;
-	fd = raw_check_opened(&a, 0, -1, 0);
+	fd = event_open(a);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(good); i++)
 		check_done(fd, PERF_EVENT_IOC_PERIOD, &good[i]);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++)
-		check_refused(fd, PERF_EVENT_IOC_PERIOD, &bad[i], EINVAL,
-			      PMUCTL_WHY_FREQ_TOO_HIGH,
+		check_refused(IOCTL(fd, PERF_EVENT_IOC_PERIOD, &bad[i]), EINVAL,
+			      PMUCTL_WHY_FREQ_TOO_HIGH, "",
 			      "%lu samples a second are above the limit 100000: ask for less, or raise /sys/module/pmuctl/parameters/max_sample_rate",
 			      (unsigned long)bad[i]);
 	check_no_period(fd, 0);
@@ -119,11 +108,14 @@ Test(refuse_output, period_from_nowhere_is_a_fault)
 {
 	int fd = open_sampled();
 
-	check_refused(fd, PERF_EVENT_IOC_PERIOD, NULL, EFAULT, PMUCTL_WHY_BAD_POINTER,
-		      "the memory at this address cannot be read or written: pass a pointer into your own address space");
-	check_refused(fd, PERF_EVENT_IOC_PERIOD, raw_at_edge(7, 0), EFAULT,
-		      PMUCTL_WHY_BAD_POINTER,
-		      "the memory at this address cannot be read or written: pass a pointer into your own address space");
+	check_refusals(
+		{ "no address", IOCTL(fd, PERF_EVENT_IOC_PERIOD, NULL), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "",
+		  "the memory at this address cannot be read or written: pass a pointer into your own address space" },
+		{ "7 bytes", IOCTL(fd, PERF_EVENT_IOC_PERIOD, raw_at_edge(7, 0)), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "",
+		  "the memory at this address cannot be read or written: pass a pointer into your own address space" }
+	);
 	check_done(fd, PERF_EVENT_IOC_PERIOD, raw_at_edge(8, 1));
 }
 
@@ -140,13 +132,13 @@ Test(refuse_output, refresh_of_an_event_that_counts)
 Test(refuse_output, refresh_of_all_cpus)
 {
 	union raw_attr a = sampled();
-	int fd = raw_check_opened(&a, -1, -1, 0);
+	int fd = event_open(a, -1);
 
-	check_refused(fd, PERF_EVENT_IOC_REFRESH, 1, EINVAL, PMUCTL_WHY_REFRESH_MANY,
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_REFRESH, 1), EINVAL, PMUCTL_WHY_REFRESH_MANY, "",
 		      "an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows");
 	close(fd);
 	/* What the sentence says helps. */
-	fd = raw_check_opened(&a, -1, 0, 0);
+	fd = event_open(a, -1, 0);
 	check_done(fd, PERF_EVENT_IOC_REFRESH, 1);
 	fd = open_sampled();
 	check_done(fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -157,8 +149,8 @@ Test(refuse_output, refresh_of_all_cpus)
 static void check_nothing_to_pause(int fd)
 {
 	for (unsigned long pause = 0; pause < 2; pause++)
-		check_refused(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause, EINVAL,
-			      PMUCTL_WHY_NO_BUFFER,
+		check_refused(IOCTL(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause), EINVAL,
+			      PMUCTL_WHY_NO_BUFFER, "",
 			      "this event has no buffer: map one first");
 }
 
@@ -183,11 +175,9 @@ Test(refuse_output, nothing_to_pause)
 
 /* ---- SET_OUTPUT ---- */
 
-static void check_output_refused(int fd, int to, int error, uint32_t code,
-				 const char *sentence)
+static struct call output(int fd, int to)
 {
-	check_refused(fd, PERF_EVENT_IOC_SET_OUTPUT, (long)to, error, code, "%s",
-		      sentence);
+	return IOCTL(fd, PERF_EVENT_IOC_SET_OUTPUT, (long)to);
 }
 
 static int open_perf(void)
@@ -203,14 +193,11 @@ Test(refuse_output, descriptors_that_are_no_events)
 	int fds[] = { raw_device(), open_perf(), open("/dev/null", O_RDWR), 1000000, -2,
 		INT32_MIN, INT32_MAX };
 	int fd = open_sampled();
-	char sentence[208];
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++) {
-		snprintf(sentence, sizeof(sentence),
-			 "%d is not an event of pmuctl: pass the descriptor of one that has a buffer, or -1",
-			 fds[i]);
-		check_output_refused(fd, fds[i], EBADF, PMUCTL_WHY_OUTPUT_FD, sentence);
-	}
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		check_refused(output(fd, fds[i]), EBADF, PMUCTL_WHY_OUTPUT_FD, "",
+			      "%d is not an event of pmuctl: pass the descriptor of one that has a buffer, or -1",
+			      fds[i]);
 	check_done(fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
 }
 
@@ -220,18 +207,25 @@ Test(refuse_output, to_itself)
 		"an event cannot be redirected to itself: map a buffer for it";
 	int fd = open_sampled(), counting = open_counting();
 
-	check_output_refused(fd, fd, EINVAL, PMUCTL_WHY_OUTPUT_ITSELF, sentence);
-	check_output_refused(counting, counting, EINVAL, PMUCTL_WHY_OUTPUT_ITSELF,
-			     sentence);
+	check_refusals(
+		{ "one that samples", output(fd, fd), EINVAL, PMUCTL_WHY_OUTPUT_ITSELF, "",
+		  sentence },
+		{ "one that counts", output(counting, counting), EINVAL, PMUCTL_WHY_OUTPUT_ITSELF,
+		  "", sentence }
+	);
 	map_buffer(fd);
-	check_output_refused(fd, fd, EINVAL, PMUCTL_WHY_OUTPUT_ITSELF, sentence);
-	check_output_refused(fd, dup(fd), EINVAL, PMUCTL_WHY_OUTPUT_ITSELF, sentence);
+	check_refusals(
+		{ "one with a buffer", output(fd, fd), EINVAL, PMUCTL_WHY_OUTPUT_ITSELF, "",
+		  sentence },
+		{ "another descriptor of it", output(fd, dup(fd)), EINVAL,
+		  PMUCTL_WHY_OUTPUT_ITSELF, "", sentence }
+	);
 }
 
 static void check_no_buffer(int fd, int to)
 {
-	check_output_refused(fd, to, EINVAL, PMUCTL_WHY_OUTPUT_NO_BUFFER,
-			     "the event to write to has no buffer: map one for it first");
+	check_refused(output(fd, to), EINVAL, PMUCTL_WHY_OUTPUT_NO_BUFFER, "",
+		      "the event to write to has no buffer: map one for it first");
 }
 
 Test(refuse_output, to_an_event_without_a_buffer)
@@ -254,8 +248,10 @@ Test(refuse_output, with_a_buffer_of_its_own)
 	void *map = map_buffer(fd);
 
 	map_buffer(other);
-	check_output_refused(fd, other, EINVAL, PMUCTL_WHY_OUTPUT_MAPPED, sentence);
-	check_output_refused(fd, -1, EINVAL, PMUCTL_WHY_OUTPUT_MAPPED, sentence);
+	check_refusals(
+		{ "to another", output(fd, other), EINVAL, PMUCTL_WHY_OUTPUT_MAPPED, "", sentence },
+		{ "to none", output(fd, -1), EINVAL, PMUCTL_WHY_OUTPUT_MAPPED, "", sentence }
+	);
 	unmap_buffer(map);
 	check_done(fd, PERF_EVENT_IOC_SET_OUTPUT, (long)other);
 	check_done(fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
@@ -274,7 +270,7 @@ static void every_pair(uint64_t period)
 		a.attr.use_clockid = clocks[i % 3] >= 0;
 		a.attr.clockid = clocks[i % 3] >= 0 ? clocks[i % 3] : 0;
 		a.attr.write_backward = i / 3;
-		fds[i] = raw_check_opened(&a, 0, -1, 0);
+		fds[i] = event_open(a);
 	}
 	for (i = 0; i < 6; i++) {
 		void *map = map_buffer(fds[i]);
@@ -282,20 +278,15 @@ static void every_pair(uint64_t period)
 		for (k = 0; k < 6; k++) {
 			if (i == k)
 				continue;
-			if (i % 3 != k % 3)
-				check_output_refused(fds[k], fds[i], EINVAL,
-						     PMUCTL_WHY_OUTPUT_OTHER,
-						     "the two events differ in attr.clockid, so their records cannot be in one buffer: open them alike");
-			else
-				check_output_refused(fds[k], fds[i], EINVAL,
-						     PMUCTL_WHY_OUTPUT_OTHER,
-						     "the two events differ in attr.write_backward, so their records cannot be in one buffer: open them alike");
+			check_refused(output(fds[k], fds[i]), EINVAL, PMUCTL_WHY_OUTPUT_OTHER, "",
+				      "the two events differ in attr.%s, so their records cannot be in one buffer: open them alike",
+				      i % 3 != k % 3 ? "clockid" : "write_backward");
 		}
 		/* One that is alike is welcome. */
 		a.attr.use_clockid = clocks[i % 3] >= 0;
 		a.attr.clockid = clocks[i % 3] >= 0 ? clocks[i % 3] : 0;
 		a.attr.write_backward = i / 3;
-		k = raw_check_opened(&a, 0, -1, 0);
+		k = event_open(a);
 		check_done(k, PERF_EVENT_IOC_SET_OUTPUT, (long)fds[i]);
 		close(k);
 		unmap_buffer(map);
@@ -314,47 +305,33 @@ Test(refuse_output, events_that_count_and_differ)
 
 /* ---- At open ---- */
 
-static int open_to(const union raw_attr *a, int to, uint32_t flags,
-		   struct pmuctl_explanation *why)
-{
-	struct pmuctl_open request = raw_request(a, 0, -1, flags, why);
-	int fd;
-
-	request.group_fd = to;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	return fd < 0 ? -errno : fd;
-}
-
 /* What cannot be redirected is not opened. */
 Test(refuse_output, at_open)
 {
 	const uint32_t alone = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
 	int other = open_sampled(), null = open("/dev/null", O_RDWR);
 	union raw_attr a = sampled();
-	struct pmuctl_explanation why;
 	unsigned int before = raw_info().hw_events;
 
 	for (int i = 0; i < 2; i++) {
 		uint32_t flags = i ? alone : PERF_FLAG_FD_OUTPUT;
 
-		cr_assert_eq(open_to(&a, other, flags, &why), -EINVAL);
-		raw_check_why(&why, EINVAL, PMUCTL_WHY_OUTPUT_NO_BUFFER, "",
+		check_refused(OPEN(a, .group = other, .flags = flags), EINVAL,
+			      PMUCTL_WHY_OUTPUT_NO_BUFFER, "",
 			      "the event to write to has no buffer: map one for it first");
-		cr_assert_eq(open_to(&a, null, flags, &why), -EBADF);
-		raw_check_why(&why, EBADF, PMUCTL_WHY_GROUP_FD, "group_fd",
+		check_refused(OPEN(a, .group = null, .flags = flags), EBADF, PMUCTL_WHY_GROUP_FD,
+			      "group_fd",
 			      "group_fd %d is not an event of pmuctl: pass the descriptor of the group's leader, or -1",
 			      null);
 		cr_assert_eq(raw_info().hw_events, before);
 	}
 	map_buffer(other);
 	for (int i = 0; i < 2; i++)
-		cr_assert_geq(open_to(&a, other, i ? alone : PERF_FLAG_FD_OUTPUT, &why),
-			      0, "%s", why.sentence);
+		event_open(a, .group = other, .flags = i ? alone : PERF_FLAG_FD_OUTPUT);
 	a.attr.write_backward = 1;
-	cr_assert_eq(open_to(&a, other, alone, &why), -EINVAL);
-	raw_check_why(&why, EINVAL, PMUCTL_WHY_OUTPUT_OTHER, "",
+	check_refused(OPEN(a, .group = other, .flags = alone), EINVAL, PMUCTL_WHY_OUTPUT_OTHER, "",
 		      "the two events differ in attr.write_backward, so their records cannot be in one buffer: open them alike");
 	cr_assert_eq(raw_info().hw_events, before + 2);
 	/* Without a group there is nothing to write to, nor to refuse. */
-	cr_assert_geq(open_to(&a, -1, PERF_FLAG_FD_OUTPUT, &why), 0);
+	event_open(a, .flags = PERF_FLAG_FD_OUTPUT);
 }

@@ -5,7 +5,7 @@
  * Vol. 2, "Performance Event-Select Registers").
  */
 #include "hybrid.h"
-#include "raw_check.h"
+#include "refusal.h"
 
 #define EVENT_UMASK_EDGE_INV_CMASK	0xff84ffffULL
 #define ANY_THREAD			(1ULL << 21)
@@ -71,23 +71,23 @@ static bool is_unknown(uint64_t config)
 static void check_intel(const union raw_attr *a, uint64_t config)
 {
 	if (config == 0x0400 && !has_slots())
-		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
-				  "this CPU (%s) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them",
-				  raw_info().pmu_name);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+			      "this CPU (%s) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them",
+			      raw_info().pmu_name);
 	else if (!(config & 0xff) && config != 0x0400)
-		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_ZERO, "attr.config",
-				  "raw event 0x%lx has the number 0, which no counter of this CPU counts by itself: use 0xc0 for instructions, 0x3c for cycles, 0x300 for reference cycles",
-				  config);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_ZERO, "attr.config",
+			      "raw event 0x%lx has the number 0, which no counter of this CPU counts by itself: use 0xc0 for instructions, 0x3c for cycles, 0x300 for reference cycles",
+			      config);
 	else if ((config & 0xff) && is_unknown(config))
-		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NO_TABLE, "attr.config",
-				  "raw event 0x%lx: which counters of this CPU (family 0x6, model 0x%x) can count it is not known, and others would count nothing: use a generic event, or perf",
-				  config, model());
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NO_TABLE, "attr.config",
+			      "raw event 0x%lx: which counters of this CPU (family 0x6, model 0x%x) can count it is not known, and others would count nothing: use a generic event, or perf",
+			      config, model());
 	else if ((config & 0xff) == 0xc6 && !is_hybrid())
-		raw_check_refused(a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_REGISTER, "attr.config",
-				  "raw event 0x%lx of this CPU counts only what MSR 0x3f7 selects besides, which this version of pmuctl does not set: perf can count it",
-				  config);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_REGISTER, "attr.config",
+			      "raw event 0x%lx of this CPU counts only what MSR 0x3f7 selects besides, which this version of pmuctl does not set: perf can count it",
+			      config);
 	else
-		close(raw_check_opened(a, 0, -1, 0));
+		close(event_open(a));
 }
 
 static void check_config(uint64_t config)
@@ -96,24 +96,21 @@ static void check_config(uint64_t config)
 	uint64_t mask = raw_mask();
 
 	if (config & ~mask)
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_RAW_BITS,
-				  "attr.config",
-				  "raw config 0x%lx has bits outside of 0x%lx, the event-select bits that may be set on this CPU: clear 0x%lx",
-				  config, mask, config & ~mask);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_RAW_BITS, "attr.config",
+			      "raw config 0x%lx has bits outside of 0x%lx, the event-select bits that may be set on this CPU: clear 0x%lx",
+			      config, mask, config & ~mask);
 	else if (is_north_bridges(config))
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NORTH_BRIDGE,
-				  "attr.config",
-				  "event 0x%x of this CPU is the north bridge's, which all cores share, so a count would be nobody's: perf can count it",
-				  event_of(config));
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NORTH_BRIDGE, "attr.config",
+			      "event 0x%x of this CPU is the north bridge's, which all cores share, so a count would be nobody's: perf can count it",
+			      event_of(config));
 	else if (raw_cpu_is_intel())
 		check_intel(&a, config);
 	else if (is_merged(config))
-		raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_EVENT_MERGED,
-				  "attr.config",
-				  "event 0x%x of this CPU is for counters that are merged in pairs, to count more than 15 in a cycle, which pmuctl does not do: perf can count it",
-				  event_of(config));
+		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_EVENT_MERGED, "attr.config",
+			      "event 0x%x of this CPU is for counters that are merged in pairs, to count more than 15 in a cycle, which pmuctl does not do: perf can count it",
+			      event_of(config));
 	else
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 }
 
 Test(refuse_raw, every_bit_of_config)
@@ -170,10 +167,9 @@ static void check_cache(unsigned int cache, unsigned int op, unsigned int result
 	int fd = raw_open(&a, 0, -1, 0, NULL), perf;
 
 	if (fd < 0) {
-		raw_check_refused(&a, 0, -1, 0, ENOENT, PMUCTL_WHY_EVENT_NOT_HERE,
-				  "attr.config",
-				  "this CPU (%s) has no event for this use of this cache: use a raw event of this CPU, 'pmuctl list' shows them",
-				  name);
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+			      "this CPU (%s) has no event for this use of this cache: use a raw event of this CPU, 'pmuctl list' shows them",
+			      name);
 		return;
 	}
 	close(fd);
@@ -216,9 +212,8 @@ Test(refuse_raw, caches_that_do_not_exist)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
 		union raw_attr a = raw_attr(PERF_TYPE_HW_CACHE, configs[i]);
 
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
-				  "attr.config",
-				  "config 0x%lx is not an event of type 3: see PERF_COUNT_* in <linux/perf_event.h>",
-				  configs[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
+			      "config 0x%lx is not an event of type 3: see PERF_COUNT_* in <linux/perf_event.h>",
+			      configs[i]);
 	}
 }

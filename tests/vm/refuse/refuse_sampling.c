@@ -2,7 +2,7 @@
 /*
  * Refusals of attrs that ask for samples: each limit from both sides.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <time.h>
 
@@ -37,12 +37,11 @@ static void check_frequency(uint64_t freq, unsigned int limit)
 	a.attr.freq = 1;
 	a.attr.sample_freq = freq;
 	if (freq <= limit)
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	else
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_FREQ_TOO_HIGH,
-				  "attr.sample_freq",
-				  "%lu samples a second are above the limit %u: ask for less, or raise /sys/module/pmuctl/parameters/max_sample_rate",
-				  (unsigned long)freq, limit);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_FREQ_TOO_HIGH, "attr.sample_freq",
+			      "%lu samples a second are above the limit %u: ask for less, or raise /sys/module/pmuctl/parameters/max_sample_rate",
+			      (unsigned long)freq, limit);
 }
 
 Test(refuse_sampling, frequencies_above_the_limit, .fini = usual_rate)
@@ -88,14 +87,13 @@ Test(refuse_sampling, periods_that_are_none)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(good); i++) {
 		a.attr.sample_period = good[i];
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
 		a.attr.sample_period = bad[i];
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_PERIOD_RANGE,
-				  "attr.sample_period",
-				  "%lu is not a period: it is from 1 to 2^63 - 1",
-				  (unsigned long)bad[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_PERIOD_RANGE, "attr.sample_period",
+			      "%lu is not a period: it is from 1 to 2^63 - 1",
+			      (unsigned long)bad[i]);
 	}
 }
 
@@ -117,13 +115,12 @@ Test(refuse_sampling, each_field_of_a_sample)
 		a.attr.sample_regs_user = 1;
 		a.attr.sample_regs_intr = 1;
 		if (!unsupported[bit])
-			close(raw_check_opened(&a, 0, -1, 0));
+			close(event_open(a));
 		else
-			raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP,
-					  PMUCTL_WHY_SAMPLE_UNSUPPORTED,
-					  "attr.sample_type",
-					  "attr.sample_type has %s, which this version of pmuctl cannot tell: clear it",
-					  unsupported[bit]);
+			check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_SAMPLE_UNSUPPORTED,
+				      "attr.sample_type",
+				      "attr.sample_type has %s, which this version of pmuctl cannot tell: clear it",
+				      unsupported[bit]);
 	}
 }
 
@@ -133,9 +130,8 @@ Test(refuse_sampling, an_event_that_counts_is_told_too)
 	union raw_attr a = sampled(PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK);
 
 	a.attr.sample_period = 0;
-	raw_check_refused(&a, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_SAMPLE_UNSUPPORTED,
-			  "attr.sample_type",
-			  "attr.sample_type has PERF_SAMPLE_BRANCH_STACK, which this version of pmuctl cannot tell: clear it");
+	check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_SAMPLE_UNSUPPORTED, "attr.sample_type",
+		      "attr.sample_type has PERF_SAMPLE_BRANCH_STACK, which this version of pmuctl cannot tell: clear it");
 }
 
 Test(refuse_sampling, call_chains_that_are_too_deep)
@@ -146,14 +142,14 @@ Test(refuse_sampling, call_chains_that_are_too_deep)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(good); i++) {
 		a.attr.sample_max_stack = good[i];
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
 		a.attr.sample_max_stack = bad[i];
-		raw_check_refused(&a, 0, -1, 0, EOVERFLOW, PMUCTL_WHY_STACK_DEPTH,
-				  "attr.sample_max_stack",
-				  "sample_max_stack %u is above the limit 127: ask for less, or for 0, the limit",
-				  bad[i]);
+		check_refused(OPEN(a), EOVERFLOW, PMUCTL_WHY_STACK_DEPTH,
+			      "attr.sample_max_stack",
+			      "sample_max_stack %u is above the limit 127: ask for less, or for 0, the limit",
+			      bad[i]);
 	}
 }
 
@@ -166,14 +162,13 @@ Test(refuse_sampling, stacks_of_odd_sizes_or_too_large)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(good); i++) {
 		a.attr.sample_stack_user = good[i];
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
 		a.attr.sample_stack_user = bad[i];
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_STACK_USER,
-				  "attr.sample_stack_user",
-				  "sample_stack_user %u must be a multiple of 8 up to 65528: round it",
-				  bad[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_STACK_USER, "attr.sample_stack_user",
+			      "sample_stack_user %u must be a multiple of 8 up to 65528: round it",
+			      bad[i]);
 	}
 }
 
@@ -185,18 +180,16 @@ static void check_regs(uint64_t mask, bool good)
 	user.attr.sample_regs_user = mask;
 	intr.attr.sample_regs_intr = mask;
 	if (good) {
-		close(raw_check_opened(&user, 0, -1, 0));
-		close(raw_check_opened(&intr, 0, -1, 0));
+		close(event_open(user));
+		close(event_open(intr));
 		return;
 	}
-	raw_check_refused(&user, 0, -1, 0, EINVAL, PMUCTL_WHY_REGS,
-			  "attr.sample_regs_user",
-			  "register mask 0x%lx must name at least one register of 0x%lx, and no other: set these bits only",
-			  (unsigned long)mask, REGS_KNOWN);
-	raw_check_refused(&intr, 0, -1, 0, EINVAL, PMUCTL_WHY_REGS,
-			  "attr.sample_regs_intr",
-			  "register mask 0x%lx must name at least one register of 0x%lx, and no other: set these bits only",
-			  (unsigned long)mask, REGS_KNOWN);
+	check_refused(OPEN(user), EINVAL, PMUCTL_WHY_REGS, "attr.sample_regs_user",
+		      "register mask 0x%lx must name at least one register of 0x%lx, and no other: set these bits only",
+		      (unsigned long)mask, REGS_KNOWN);
+	check_refused(OPEN(intr), EINVAL, PMUCTL_WHY_REGS, "attr.sample_regs_intr",
+		      "register mask 0x%lx must name at least one register of 0x%lx, and no other: set these bits only",
+		      (unsigned long)mask, REGS_KNOWN);
 }
 
 Test(refuse_sampling, registers_that_nobody_saves)
@@ -217,34 +210,20 @@ Test(refuse_sampling, what_is_not_asked_for_does_not_matter)
 	a.attr.sample_regs_user = ~0ul;
 	a.attr.sample_regs_intr = ~0ul;
 	a.attr.sample_stack_user = ~0u;
-	close(raw_check_opened(&a, 0, -1, 0));
+	close(event_open(a));
 }
 
 /* ---- How many ---- */
 
-static void refresh(bool inherit, int error)
-{
-	union raw_attr a = sampled(PERF_SAMPLE_IP);
-	struct pmuctl_explanation why;
-	int fd;
-
-	a.attr.inherit = inherit;
-	fd = raw_check_opened(&a, 0, -1, 0);
-	errno = 0;
-	ioctl(fd, PERF_EVENT_IOC_REFRESH, 1);
-	cr_assert_eq(errno, error, "%m");
-	if (error) {
-		cr_assert_eq(raw_explain(fd, &why), 0);
-		raw_check_why(&why, error, PMUCTL_WHY_REFRESH_MANY, "",
-			      "an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows");
-	}
-	close(fd);
-}
-
 Test(refuse_sampling, a_number_of_overflows_in_many_tasks)
 {
-	refresh(true, EINVAL);
-	refresh(false, 0);
+	union raw_attr a = sampled(PERF_SAMPLE_IP);
+
+	cr_assert_eq(ioctl(event_open(a), PERF_EVENT_IOC_REFRESH, 1), 0, "%m");
+	a.attr.inherit = 1;
+	check_refused(IOCTL(event_open(a), PERF_EVENT_IOC_REFRESH, 1), EINVAL,
+		      PMUCTL_WHY_REFRESH_MANY, "",
+		      "an event of all CPUs, or one that is inherited, overflows in many places: open one for each CPU or task to have it end after a number of overflows");
 }
 
 /* ---- Its time ---- */
@@ -261,13 +240,13 @@ Test(refuse_sampling, clocks_that_an_nmi_cannot_read)
 	a.attr.use_clockid = 1;
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(good); i++) {
 		a.attr.clockid = good[i];
-		close(raw_check_opened(&a, 0, -1, 0));
+		close(event_open(a));
 	}
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
 		a.attr.clockid = bad[i];
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_CLOCK, "attr.clockid",
-				  "clock %d cannot be read in an NMI: use CLOCK_MONOTONIC (1), _MONOTONIC_RAW (4), _BOOTTIME (7), _REALTIME (0) or _TAI (11)",
-				  bad[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_CLOCK, "attr.clockid",
+			      "clock %d cannot be read in an NMI: use CLOCK_MONOTONIC (1), _MONOTONIC_RAW (4), _BOOTTIME (7), _REALTIME (0) or _TAI (11)",
+			      bad[i]);
 	}
 }
 
@@ -278,9 +257,8 @@ Test(refuse_sampling, a_clock_that_is_not_used)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(clocks); i++) {
 		a.attr.clockid = clocks[i];
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_CLOCK_UNUSED,
-				  "attr.clockid",
-				  "attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0",
-				  clocks[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_CLOCK_UNUSED, "attr.clockid",
+			      "attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0",
+			      clocks[i]);
 	}
 }

@@ -3,7 +3,7 @@
  * Refusals of the target: pids and CPUs that are not there, tasks that are ending, and what
  * the call itself may not ask for.
  */
-#include "raw_check.h"
+#include "refusal.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -16,14 +16,12 @@ Test(refuse_target, pids_that_are_no_target)
 	union raw_attr a = raw_instructions();
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(pids); i++) {
-		raw_check_refused(&a, pids[i], -1, 0, EINVAL,
-				  PMUCTL_WHY_PID_INVALID, "pid",
-				  "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
-				  pids[i]);
-		raw_check_refused(&a, pids[i], 0, 0, EINVAL,
-				  PMUCTL_WHY_PID_INVALID, "pid",
-				  "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
-				  pids[i]);
+		check_refused(OPEN(a, pids[i]), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+			      "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
+			      pids[i]);
+		check_refused(OPEN(a, pids[i], 0), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+			      "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
+			      pids[i]);
 	}
 }
 
@@ -35,10 +33,9 @@ Test(refuse_target, tasks_that_do_not_exist)
 
 	raw_reap(pid);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(pids); i++)
-		raw_check_refused(&a, pids[i], -1, 0, ESRCH,
-				  PMUCTL_WHY_NO_SUCH_TASK, "pid",
-				  "no task has the id %d in your pid namespace: it may have ended",
-				  pids[i]);
+		check_refused(OPEN(a, pids[i]), ESRCH, PMUCTL_WHY_NO_SUCH_TASK, "pid",
+			      "no task has the id %d in your pid namespace: it may have ended",
+			      pids[i]);
 }
 
 static pid_t zombie(uid_t uid)
@@ -57,12 +54,10 @@ Test(refuse_target, tasks_that_are_exiting)
 	union raw_attr a = raw_instructions();
 	pid_t pid = zombie(0);
 
-	raw_check_refused(&a, pid, -1, 0, ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
-			  "task %d is exiting: there is nothing left to count",
-			  pid);
-	raw_check_refused(&a, pid, 0, 0, ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
-			  "task %d is exiting: there is nothing left to count",
-			  pid);
+	check_refused(OPEN(a, pid), ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
+		      "task %d is exiting: there is nothing left to count", pid);
+	check_refused(OPEN(a, pid, 0), ESRCH, PMUCTL_WHY_TASK_EXITING, "pid",
+		      "task %d is exiting: there is nothing left to count", pid);
 	waitpid(pid, NULL, 0);
 }
 
@@ -159,14 +154,12 @@ Test(refuse_target, cpus_that_do_not_exist)
 	union raw_attr a = raw_instructions();
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(cpus); i++) {
-		raw_check_refused(&a, 0, cpus[i], 0, EINVAL,
-				  PMUCTL_WHY_CPU_INVALID, "cpu",
-				  "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
-				  cpus[i], last);
-		raw_check_refused(&a, -1, cpus[i], 0, EINVAL,
-				  PMUCTL_WHY_CPU_INVALID, "cpu",
-				  "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
-				  cpus[i], last);
+		check_refused(OPEN(a, 0, cpus[i]), EINVAL, PMUCTL_WHY_CPU_INVALID, "cpu",
+			      "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
+			      cpus[i], last);
+		check_refused(OPEN(a, -1, cpus[i]), EINVAL, PMUCTL_WHY_CPU_INVALID, "cpu",
+			      "cpu %d does not exist: this machine has the CPUs 0 to %ld, and -1 means any",
+			      cpus[i], last);
 	}
 }
 
@@ -180,15 +173,17 @@ Test(refuse_target, cpus_that_are_offline, .fini = bring_online)
 	union raw_attr a = raw_instructions();
 
 	cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
-	raw_check_refused(&a, -1, 1, 0, ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
-			  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another");
-	raw_check_refused(&a, 0, 1, 0, ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
-			  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another");
-	close(raw_check_opened(&a, -1, 0, 0));
-	close(raw_check_opened(&a, 0, -1, 0));
+	check_refusals(
+		{ "all tasks there", OPEN(a, -1, 1), ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
+		  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another" },
+		{ "a task there", OPEN(a, 0, 1), ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
+		  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another" }
+	);
+	close(event_open(a, -1, 0));
+	close(event_open(a));
 	cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
-	close(raw_check_opened(&a, -1, 1, 0));
-	close(raw_check_opened(&a, 0, 1, 0));
+	close(event_open(a, -1, 1));
+	close(event_open(a, 0, 1));
 }
 
 /* ---- Flags and groups ---- */
@@ -200,25 +195,25 @@ Test(refuse_target, flags_that_nobody_knows)
 	for (int bit = 4; bit < 32; bit++) {
 		if (1U << bit == PMUCTL_OPEN_PROCESS)
 			continue;
-		raw_check_refused(&a, 0, -1, 1U << bit, EINVAL,
-				  PMUCTL_WHY_FLAGS_UNKNOWN, "flags",
-				  "flags 0x%x has bits that this module does not know: only 0x1000f may be set",
-				  1U << bit);
+		check_refused(OPEN(a, .flags = 1U << bit), EINVAL, PMUCTL_WHY_FLAGS_UNKNOWN,
+			      "flags",
+			      "flags 0x%x has bits that this module does not know: only 0x1000f may be set",
+			      1U << bit);
 	}
 }
 
 Test(refuse_target, control_groups_are_not_supported)
 {
-	const uint32_t both = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
 	union raw_attr a = raw_instructions();
 
-	raw_check_refused(&a, 0, -1, PERF_FLAG_PID_CGROUP, EOPNOTSUPP,
-			  PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
-			  "flags 0x4 has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it");
-	raw_check_refused(&a, 0, -1, both, EOPNOTSUPP, PMUCTL_WHY_FLAG_UNSUPPORTED,
-			  "flags",
-			  "flags 0x%x has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it",
-			  both);
+	check_refusals(
+		{ "by itself", OPEN(a, .flags = PERF_FLAG_PID_CGROUP), EOPNOTSUPP,
+		  PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
+		  "flags 0x4 has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" },
+		{ "with another", OPEN(a, .flags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC),
+		  EOPNOTSUPP, PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
+		  "flags 0xc has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" }
+	);
 }
 
 /* The rules of joining are in group_rules.c. */
@@ -226,18 +221,11 @@ Test(refuse_target, group_descriptors_that_are_no_events)
 {
 	union raw_attr a = raw_instructions();
 	int fds[] = { raw_device(), 0, 1000000, -2, INT_MIN, INT_MAX };
-	struct pmuctl_explanation why;
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++) {
-		struct pmuctl_open request = raw_request(&a, 0, -1, 0, &why);
-
-		request.group_fd = fds[i];
-		cr_assert_eq(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), -1);
-		cr_assert_eq(errno, EBADF);
-		raw_check_why(&why, EBADF, PMUCTL_WHY_GROUP_FD, "group_fd",
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(fds); i++)
+		check_refused(OPEN(a, .group = fds[i]), EBADF, PMUCTL_WHY_GROUP_FD, "group_fd",
 			      "group_fd %d is not an event of pmuctl: pass the descriptor of the group's leader, or -1",
 			      fds[i]);
-	}
 }
 
 /* ---- Numbers of a pid namespace ---- */

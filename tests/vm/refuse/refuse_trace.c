@@ -3,36 +3,32 @@
  * What is refused of tracepoints: names, filters, and what they tell without permission.
  */
 #include "perm.h"
-#include "raw_check.h"
+#include "refusal.h"
 #include "tracepoint.h"
-
-static void check_name(const char *name, uint32_t type, int error, uint32_t code,
-		       const char *sentence)
-{
-	struct perf_event_attr attr = tracepoint_attr();
-
-	attr.type = type;
-	cr_assert_eq(tracepoint_try(name, &attr, 0, -1), -error, "wanted: %s", sentence);
-	raw_check_why(&event_why, error, code, "tracepoint", "%s", sentence);
-}
 
 Test(refuse_trace, names)
 {
+	struct perf_event_attr attr = tracepoint_attr(), soft = attr;
 	static char name[200];
 
-	check_name(NULL, PERF_TYPE_TRACEPOINT, EINVAL, PMUCTL_WHY_NAME_MISSING,
-		   "a tracepoint is opened by its name, not by a number: let pmuctl_open.tracepoint point to it, as 'sched:sched_switch'");
-	check_name("sched:sched_switch", PERF_TYPE_SOFTWARE, EINVAL,
-		   PMUCTL_WHY_NAME_UNUSED,
-		   "the name of a tracepoint is given, but attr.type is another: set it to PERF_TYPE_TRACEPOINT, or leave the name 0");
-	check_name("sched:nothing_of_the_kind", PERF_TYPE_TRACEPOINT, ENOENT,
-		   PMUCTL_WHY_TRACEPOINT_UNKNOWN,
-		   "this kernel has no tracepoint nothing_of_the_kind: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded");
+	soft.type = PERF_TYPE_SOFTWARE;
 	memset(name, 'x', sizeof(name) - 1);
-	check_name(name, PERF_TYPE_TRACEPOINT, EINVAL, PMUCTL_WHY_NAME_LONG,
-		   "the name of the tracepoint has more than 127 characters, and none is so long: end it with a NUL");
-	check_name((const char *)8, PERF_TYPE_TRACEPOINT, EFAULT, PMUCTL_WHY_BAD_POINTER,
-		   "the memory at this address cannot be read or written: pass a pointer into your own address space");
+	check_refusals(
+		{ "no name", OPEN(attr), EINVAL, PMUCTL_WHY_NAME_MISSING, "tracepoint",
+		  "a tracepoint is opened by its name, not by a number: let pmuctl_open.tracepoint point to it, as 'sched:sched_switch'" },
+		{ "a name of something else", OPEN(soft, .tracepoint = "sched:sched_switch"),
+		  EINVAL, PMUCTL_WHY_NAME_UNUSED, "tracepoint",
+		  "the name of a tracepoint is given, but attr.type is another: set it to PERF_TYPE_TRACEPOINT, or leave the name 0" },
+		{ "an unknown name", OPEN(attr, .tracepoint = "sched:nothing_of_the_kind"),
+		  ENOENT, PMUCTL_WHY_TRACEPOINT_UNKNOWN, "tracepoint",
+		  "this kernel has no tracepoint nothing_of_the_kind: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded" },
+		{ "a long name", OPEN(attr, .tracepoint = name), EINVAL, PMUCTL_WHY_NAME_LONG,
+		  "tracepoint",
+		  "the name of the tracepoint has more than 127 characters, and none is so long: end it with a NUL" },
+		{ "a name that is nowhere", OPEN(attr, .tracepoint = (const char *)8), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "tracepoint",
+		  "the memory at this address cannot be read or written: pass a pointer into your own address space" }
+	);
 }
 
 Test(refuse_trace, without_the_kernel_there_are_none)
@@ -40,40 +36,39 @@ Test(refuse_trace, without_the_kernel_there_are_none)
 	struct perf_event_attr attr = tracepoint_attr();
 
 	attr.exclude_kernel = 1;
-	cr_assert_eq(tracepoint_try("sched_switch", &attr, 0, -1), -EINVAL);
-	raw_check_why(&event_why, EINVAL, PMUCTL_WHY_TRACEPOINT_KERNEL,
+	check_refused(OPEN(attr, .tracepoint = "sched_switch"), EINVAL, PMUCTL_WHY_TRACEPOINT_KERNEL,
 		      "attr.exclude_kernel",
 		      "tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it");
 }
 
-static void check_filter(int fd, const char *text, int error, uint32_t code,
-			 const char *field, const char *sentence)
+static struct call filter(int fd, const char *text)
 {
-	struct pmuctl_explanation why;
-
-	cr_assert_eq(tracepoint_filter(fd, text), -error, "wanted: %s", sentence);
-	cr_assert_eq(raw_explain(fd, &why), 0);
-	raw_check_why(&why, error, code, field, "%s", sentence);
+	return IOCTL(fd, PERF_EVENT_IOC_SET_FILTER, text);
 }
 
 Test(refuse_trace, filters)
 {
-	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	int fd = event_open(tracepoint_attr(), .tracepoint = "raw_syscalls:sys_enter");
+	int other = event_open(soft_attr(PERF_COUNT_SW_DUMMY));
 	static char text[300];
 
-	check_filter(fd, "id == 1 && nr == 2", EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
-		     "the filter cannot be understood at character 12: the tracepoint tells nothing of this name");
-	check_filter(fd, "arg2 == 1", EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
-		     "the filter cannot be understood at character 1: the tracepoint has fewer arguments");
 	memset(text, ' ', sizeof(text) - 1);
-	check_filter(fd, text, EINVAL, PMUCTL_WHY_FILTER_LONG, "filter",
-		     "the filter has more than 255 characters: shorten it");
-	check_filter(fd, (const char *)8, EFAULT, PMUCTL_WHY_BAD_POINTER, "",
-		     "the memory at this address cannot be read or written: pass a pointer into your own address space");
-	fd = soft_open(PERF_COUNT_SW_DUMMY);
-	check_filter(fd, "id == 1", EINVAL, PMUCTL_WHY_FILTER_UNUSED, "",
-		     "only events of tracepoints have filters, and those that trace: open one of these");
+	check_refusals(
+		{ "an unknown name", filter(fd, "id == 1 && nr == 2"), EINVAL,
+		  PMUCTL_WHY_FILTER_TEXT, "filter",
+		  "the filter cannot be understood at character 12: the tracepoint tells nothing of this name" },
+		{ "an argument too far", filter(fd, "arg2 == 1"), EINVAL, PMUCTL_WHY_FILTER_TEXT,
+		  "filter",
+		  "the filter cannot be understood at character 1: the tracepoint has fewer arguments" },
+		{ "a long text", filter(fd, text), EINVAL, PMUCTL_WHY_FILTER_LONG, "filter",
+		  "the filter has more than 255 characters: shorten it" },
+		{ "a text that is nowhere", filter(fd, (const char *)8), EFAULT,
+		  PMUCTL_WHY_BAD_POINTER, "",
+		  "the memory at this address cannot be read or written: pass a pointer into your own address space" },
+		{ "an event without", filter(other, "id == 1"), EINVAL, PMUCTL_WHY_FILTER_UNUSED,
+		  "",
+		  "only events of tracepoints have filters, and those that trace: open one of these" }
+	);
 }
 
 /* Where the text stops making sense, and what is expected there */
@@ -103,16 +98,12 @@ Test(refuse_trace, filters_that_cannot_be_understood)
 		  "there are too many comparisons before this" },
 	};
 	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
-	char sentence[200];
+	int fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++) {
-		snprintf(sentence, sizeof(sentence),
-			 "the filter cannot be understood at character %u: %s", bad[i].at,
-			 bad[i].what);
-		check_filter(fd, bad[i].text, EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
-			     sentence);
-	}
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(bad); i++)
+		check_refused(filter(fd, bad[i].text), EINVAL, PMUCTL_WHY_FILTER_TEXT, "filter",
+			      "the filter cannot be understood at character %u: %s", bad[i].at,
+			      bad[i].what);
 	/* As many of both as there may be */
 	cr_assert_eq(tracepoint_filter(fd, "((((((((id == 1))))))))"), 0);
 	cr_assert_eq(tracepoint_filter(fd, bad[RAW_ARRAY_SIZE(bad) - 1].text + 7), 0);
@@ -127,15 +118,13 @@ static void as_an_ordinary_user(void)
 	int fd;
 
 	cr_assert_eq(raw_become(RAW_USER), 0);
-	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	cr_assert_eq(tracepoint_filter(fd, "id == 1"), 0);
-	check_filter(fd, "arg1 == 1", EACCES, PMUCTL_WHY_PERM_RAW, "filter",
-		     RAW_SENTENCE);
+	check_refused(filter(fd, "arg1 == 1"), EACCES, PMUCTL_WHY_PERM_RAW, "filter", RAW_SENTENCE);
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
-	cr_assert_eq(tracepoint_try("raw_syscalls:sys_enter", &attr, 0, -1), -EACCES);
-	raw_check_why(&event_why, EACCES, PMUCTL_WHY_PERM_RAW, "attr.sample_type",
-		      RAW_SENTENCE);
+	check_refused(OPEN(attr, .tracepoint = "raw_syscalls:sys_enter"), EACCES,
+		      PMUCTL_WHY_PERM_RAW, "attr.sample_type", RAW_SENTENCE);
 }
 
 /* At a level, by a process of its own: this one is needed to set the default level again. */
@@ -168,7 +157,7 @@ static void as_one_who_may(void)
 	cr_assert_eq(raw_become(RAW_USER), 0);
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
-	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	cr_assert_eq(tracepoint_filter(fd, "arg1 == 1"), 0);
 }
 

@@ -51,7 +51,7 @@ static void profile(void)
 		_exit(1);
 	for (;;) {
 		for (int i = 0; i < EVENTS; i++) {
-			fd[i] = sampling_open(&attr);
+			fd[i] = event_open(attr);
 			if (i != 2)
 				ring_map(&r[i], fd[i], RING_PAGES);
 			else

@@ -20,7 +20,7 @@ static void check_lost(uint64_t type, size_t pages)
 	int fd;
 
 	attr.sample_type = type;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, pages);
 	for (int i = 0; i < 20; i++) {
 		for (size_t n = 0; n < pages; n++)
@@ -55,7 +55,7 @@ Test(ring_lost, written_and_lost_are_all)
 Test(ring_lost, slow_reader)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t next = 1, lost = 0, samples = 0;
 	struct perf_event_header *header;
 	struct sample s;
@@ -93,7 +93,7 @@ Test(ring_lost, read_format_lost)
 	int fd;
 
 	attr.read_format = READ_LOST;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 1);
 	for (int i = 0; i < 10; i++) {
 		block_run(fd, ROUNDS);
@@ -119,7 +119,7 @@ static void pause_output(int fd, bool pause)
 Test(ring_lost, nothing_is_written_while_output_is_paused)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct tally t = { 0 };
 	uint64_t head;
 	struct ring r;
@@ -144,7 +144,7 @@ Test(ring_lost, nothing_is_written_while_output_is_paused)
 Test(ring_lost, pause_without_a_ring_is_refused)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1), -1);
 	cr_assert_eq(errno, EINVAL, "%m");
@@ -164,7 +164,7 @@ Test(ring_lost, readonly_ring_keeps_the_newest)
 
 	/* 16 bytes a record, of which a page holds a whole number */
 	attr.sample_type = PERF_SAMPLE_READ;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	cr_assert_eq(ring_try_map(&r, fd, 1, PROT_READ), 0);
 	block_run(fd, 10000);
 	value = sampling_value(fd) / PERIOD * PERIOD;
@@ -216,7 +216,7 @@ Test(ring_lost, write_backward)
 
 		attr.sample_type = types[i];
 		attr.write_backward = 1;
-		fd = sampling_open(&attr);
+		fd = event_open(attr);
 		cr_assert_eq(ring_try_map(&r, fd, 1, PROT_READ), 0);
 		block_run(fd, 25); /* 5 samples, before it is full */
 		pause_output(fd, true);
@@ -235,7 +235,7 @@ Test(ring_lost, write_backward)
 Test(ring_lost, nonsense_in_the_metadata_page)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t seed = 1;
 	struct ring r;
 

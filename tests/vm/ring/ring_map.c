@@ -13,7 +13,7 @@ static int ordinary_event(void)
 {
 	struct perf_event_attr attr = sampling_attr(50);
 
-	return sampling_open(&attr);
+	return event_open(attr);
 }
 
 static int try_mmap(int fd, size_t length, int flags, off_t offset)
@@ -32,7 +32,7 @@ Test(ring_map, every_power_of_two)
 {
 	for (size_t pages = 1; pages <= 4096; pages *= 2) {
 		struct perf_event_attr attr = sampling_attr(50);
-		int fd = sampling_open(&attr);
+		int fd = event_open(attr);
 		struct tally t = { 0 };
 		struct ring r;
 
@@ -83,7 +83,7 @@ Test(ring_map, offset_is_refused)
 Test(ring_map, second_mapping_is_of_the_same_ring)
 {
 	struct perf_event_attr attr = sampling_attr(50);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct tally t = { 0 };
 	struct ring a, b;
 
@@ -107,7 +107,7 @@ Test(ring_map, second_mapping_is_of_the_same_ring)
 Test(ring_map, size_may_change_between_mappings)
 {
 	struct perf_event_attr attr = sampling_attr(50);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t n = 0;
 
 	for (size_t pages = 1; pages <= 64; pages *= 4) {
@@ -129,7 +129,7 @@ Test(ring_map, size_may_change_between_mappings)
 Test(ring_map, mapping_outlives_its_descriptor)
 {
 	struct perf_event_attr attr = sampling_attr(50);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct tally t = { 0 };
 	struct ring r;
 
@@ -172,7 +172,7 @@ Test(ring_map, children_do_not_inherit_a_mapping)
 Test(ring_map, parts_of_a_mapping)
 {
 	struct perf_event_attr attr = sampling_attr(50);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 8);

@@ -35,7 +35,7 @@ static void take_next(struct ring *r, const struct perf_event_attr *attr,
 Test(ring_output, samples_of_both_events_in_one_ring)
 {
 	struct perf_event_attr attr = with_id(PERIOD);
-	int a = sampling_open(&attr), b = sampling_open(&attr);
+	int a = event_open(attr), b = event_open(attr);
 	struct sample s;
 	struct ring r;
 
@@ -47,7 +47,7 @@ Test(ring_output, samples_of_both_events_in_one_ring)
 		block_run(fd, ROUNDS);
 		for (int n = 0; n < 2; n++) {
 			take_next(&r, &attr, &s);
-			cr_assert_eq(s.identifier, sampling_id(fd), "block %d", i);
+			cr_assert_eq(s.identifier, event_id(fd), "block %d", i);
 		}
 		cr_assert_null(ring_next(&r));
 	}
@@ -58,16 +58,16 @@ Test(ring_output, samples_of_both_events_in_one_ring)
 Test(ring_output, at_open)
 {
 	struct perf_event_attr attr = with_id(PERIOD);
-	int a = sampling_open(&attr), b;
+	int a = event_open(attr), b;
 	struct sample s;
 	struct ring r;
 
 	ring_map(&r, a, 1);
-	b = sampling_try(&attr, 0, -1, a, PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	b = event_try(attr, .group = a, .flags = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
 	cr_assert_geq(b, 0, "%s: %s", strerror(-b), event_why.sentence);
 	block_run(b, ROUNDS);
 	take_next(&r, &attr, &s);
-	cr_assert_eq(s.identifier, sampling_id(b));
+	cr_assert_eq(s.identifier, event_id(b));
 	close(a);
 	close(b);
 }
@@ -82,8 +82,7 @@ Test(ring_output, events_that_overflow_at_once)
 
 	sibling.disabled = 0;
 	for (int i = 0; i < 4; i++)
-		fds[i] = sampling_open_for(i ? &sibling : &leader, 0, -1,
-					   i ? fds[0] : -1);
+		fds[i] = event_open(i ? &sibling : &leader, .group = i ? fds[0] : -1);
 	ring_map(&r, fds[0], 256);
 	for (int i = 1; i < 4; i++)
 		cr_assert_eq(set_output(fds[i], fds[0]), 0, "%m");
@@ -98,7 +97,7 @@ Test(ring_output, events_that_overflow_at_once)
 Test(ring_output, taken_back)
 {
 	struct perf_event_attr attr = with_id(PERIOD);
-	int a = sampling_open(&attr), b = sampling_open(&attr);
+	int a = event_open(attr), b = event_open(attr);
 	struct ring r, own;
 
 	ring_map(&r, a, 1);
@@ -120,7 +119,7 @@ Test(ring_output, taken_back)
 Test(ring_output, owner_of_the_ring_is_closed_first)
 {
 	struct perf_event_attr attr = with_id(PERIOD);
-	int a = sampling_open(&attr), b = sampling_open(&attr);
+	int a = event_open(attr), b = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, a, 1);
@@ -137,7 +136,7 @@ Test(ring_output, owner_of_the_ring_is_closed_first)
 Test(ring_output, ring_is_unmapped_while_others_write_it)
 {
 	struct perf_event_attr attr = with_id(PERIOD);
-	int a = sampling_open(&attr), b = sampling_open(&attr);
+	int a = event_open(attr), b = event_open(attr);
 	struct ring r;
 
 	for (int i = 0; i < 100; i++) {
@@ -164,7 +163,7 @@ static void check_refused(int fd, int output, int error, const char *what)
 Test(ring_output, refusals)
 {
 	struct perf_event_attr attr = with_id(PERIOD), backward = attr, clock = attr;
-	int a = sampling_open(&attr), b = sampling_open(&attr), other, null;
+	int a = event_open(attr), b = event_open(attr), other, null;
 	struct ring r, own;
 
 	check_refused(b, a, EINVAL, "without a ring");
@@ -181,12 +180,12 @@ Test(ring_output, refusals)
 	cr_assert_eq(set_output(b, a), 0, "%m");
 
 	backward.write_backward = 1;
-	other = sampling_open(&backward);
+	other = event_open(backward);
 	check_refused(other, a, EINVAL, "another direction");
 	close(other);
 	clock.use_clockid = 1;
 	clock.clockid = CLOCK_MONOTONIC;
-	other = sampling_open(&clock);
+	other = event_open(clock);
 	check_refused(other, a, EINVAL, "another clock");
 	close(other);
 
@@ -204,10 +203,10 @@ Test(ring_output, events_of_a_cpu)
 	struct ring r;
 	int a, b, c;
 
-	a = sampling_open_for(&attr, -1, 1, -1);
-	b = sampling_open_for(&attr, -1, 1, -1);
-	c = sampling_open_for(&attr, -1, 0, -1);
-	id = sampling_id(b);
+	a = event_open(attr, -1, 1);
+	b = event_open(attr, -1, 1);
+	c = event_open(attr, -1, 0);
+	id = event_id(b);
 	ring_map(&r, a, 8);
 	cr_assert_eq(set_output(b, a), 0, "%m");
 	pin_here(1);
@@ -238,10 +237,10 @@ Test(ring_output, events_of_others_in_one_ring)
 	pin_here(0);
 	worker_start(&w, false);
 	pin_task(w.tid, 1);
-	fds[0] = sampling_open(&attr);
+	fds[0] = event_open(attr);
 	ring_map(&r, fds[0], 256);
 	for (int i = 1; i < 4; i++) {
-		fds[i] = sampling_open_for(&attr, i == 1 ? w.tid : -1, i - 2, -1);
+		fds[i] = event_open(attr, i == 1 ? w.tid : -1, i - 2);
 		if (is_witness()) {
 			check_refused(fds[i], fds[0], EINVAL, "somebody else's");
 			continue;
@@ -249,7 +248,7 @@ Test(ring_output, events_of_others_in_one_ring)
 		cr_assert_eq(set_output(fds[i], fds[0]), 0, "%d: %m", i);
 	}
 	for (int i = 0; i < 4; i++) {
-		ids[i] = sampling_id(fds[i]);
+		ids[i] = event_id(fds[i]);
 		event_ioctl(fds[i], PERF_EVENT_IOC_ENABLE);
 	}
 	worker_run(&w, 500000);

@@ -57,7 +57,7 @@ static void *writer_thread(void *arg)
 	struct writer *w = arg;
 
 	pin_here(w->cpu);
-	w->fd = sampling_open(&w->p.attr);
+	w->fd = event_open(w->p.attr);
 	ring_map(&w->r, w->fd, w->pages);
 	set(&w->ready);
 	while (!is_set(&w->stop)) {

@@ -85,8 +85,8 @@ static void sources_start(struct sources *all, size_t pages)
 
 		s->attr = shared_attr(i);
 		s->attr.read_format = READ_LOST;
-		s->fd = sampling_open_for(&s->attr, -1, i % CPUS, -1);
-		s->id = sampling_id(s->fd);
+		s->fd = event_open(s->attr, -1, i % CPUS);
+		s->id = event_id(s->fd);
 		if (!i)
 			ring_map(&all->r, s->fd, pages);
 		else
@@ -250,8 +250,8 @@ Test(ring_shared, snapshots)
 
 		s->attr = shared_attr(i);
 		s->attr.write_backward = 1;
-		s->fd = sampling_open_for(&s->attr, -1, i % CPUS, -1);
-		s->id = sampling_id(s->fd);
+		s->fd = event_open(s->attr, -1, i % CPUS);
+		s->id = event_id(s->fd);
 		if (!i)
 			cr_assert_eq(ring_try_map(&all.r, s->fd, 2, PROT_READ), 0);
 		else
@@ -280,8 +280,8 @@ Test(ring_shared, event_of_all_cpus)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open_for(&attr, -1, -1, -1);
-	id = sampling_id(fd);
+	fd = event_open(attr, -1);
+	id = event_id(fd);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	busy_start_all(&all);

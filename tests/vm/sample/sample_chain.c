@@ -95,7 +95,7 @@ static void expect_chain(unsigned int max_stack, uintptr_t fp, const uint64_t *i
 			 unsigned int n)
 {
 	struct perf_event_attr attr = chain_attr(max_stack);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -111,7 +111,7 @@ Test(sample_chain, callers_of_a_function)
 {
 	struct perf_event_attr attr = chain_attr(3);
 	const uint64_t ips[] = { (uintptr_t)inner_return, (uintptr_t)outer_return };
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -273,7 +273,7 @@ Test(sample_chain, frame_leads_to_itself)
 static void check_loop(unsigned int before, unsigned int length)
 {
 	struct perf_event_attr attr = chain_attr(0);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct perf_event_header *header;
 	unsigned int samples = 0;
 	struct sample s;

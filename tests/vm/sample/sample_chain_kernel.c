@@ -123,7 +123,7 @@ static bool is_kernel_address(uint64_t ip)
 static void sample_reads(const struct perf_event_attr *attr, unsigned int want,
 			 bool (*check)(const struct sample *s))
 {
-	int fd = sampling_open(attr), zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	int fd = event_open(attr), zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	static char buffer[4 * PAGE];
 	struct perf_event_header *header;
 	unsigned int seen = 0;
@@ -282,7 +282,7 @@ Test(sample_chain_kernel, kernel_threads_and_the_idle_task, .timeout = 1800)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open_for(&attr, -1, 0, -1);
+	fd = event_open(attr, -1, 0);
 	ring_map(&r, fd, 256);
 	while (of_threads < 10 || of_idle < 10) {
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -324,7 +324,7 @@ Test(sample_chain_kernel, task_that_has_ended, .timeout = 1800)
 	if (is_witness())
 		return;
 	pin_here(0);
-	fd = sampling_open_for(&attr, -1, 0, -1);
+	fd = event_open(attr, -1, 0);
 	ring_map(&r, fd, 256);
 	while (seen < 5) {
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -370,7 +370,7 @@ Test(sample_chain_kernel, frames_of_32_bits)
 		execl("/pmuctl/tests/prog/chain32", "chain32", NULL);
 		_exit(127);
 	}
-	fd = sampling_open_for(&attr, pid, -1, -1);
+	fd = event_open(attr, pid);
 	ring_map(&r, fd, 64);
 	while (seen < 20) {
 		cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "status %#x", status);

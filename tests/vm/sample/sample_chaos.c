@@ -165,10 +165,10 @@ static void slot_open(struct slot *slot, unsigned int *seed)
 	slot->attr = chaos_attr(seed);
 	slot->mapped = false;
 	if (kind == 0)
-		slot->fd = sampling_try(&slot->attr, any_task(seed), -1, -1, 0);
+		slot->fd = event_try(slot->attr, any_task(seed));
 	else
-		slot->fd = sampling_try(&slot->attr, -1, is_witness() ? 0 :
-					kind == 1 ? rand_r(seed) % CPUS : -1, -1, 0);
+		slot->fd = event_try(slot->attr, -1,
+				     is_witness() ? 0 : kind == 1 ? rand_r(seed) % CPUS : -1);
 	/* Nothing else may be in its way than that the CPU is not there. */
 	cr_assert(slot->fd >= 0 || slot->fd == -ENODEV, "%s: %s", strerror(-slot->fd),
 		  event_why.sentence);

@@ -32,7 +32,7 @@ static short polled(int fd)
 Test(sample_control, refresh_counts_down_to_disabled)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct tally t = { 0 };
 	struct ring r;
 
@@ -52,7 +52,7 @@ Test(sample_control, refresh_counts_down_to_disabled)
 Test(sample_control, refresh_adds_up)
 {
 	struct perf_event_attr attr = sampling_attr(50 * PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 
 	cr_assert_eq(refresh(fd, 2), 0, "%m");
 	cr_assert_eq(refresh(fd, 3), 0, "%m");
@@ -64,7 +64,7 @@ Test(sample_control, refresh_adds_up)
 Test(sample_control, refresh_of_what_does_not_sample_is_refused)
 {
 	struct perf_event_attr attr = sampling_attr(0);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 
 	cr_assert_eq(refresh(fd, 1), -EINVAL);
 	block_run(fd, 10);
@@ -75,7 +75,7 @@ Test(sample_control, refresh_of_what_does_not_sample_is_refused)
 Test(sample_control, enabled_again_after_the_last_it_samples_on)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 
 	cr_assert_eq(refresh(fd, 1), 0, "%m");
 	user_loop(PERIOD);
@@ -96,7 +96,7 @@ static int set_period(int fd, uint64_t period)
 Test(sample_control, periods_that_are_refused)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD), counting = sampling_attr(0);
-	int fd = sampling_open(&attr), counter = sampling_open(&counting);
+	int fd = event_open(attr), counter = event_open(counting);
 
 	cr_assert_eq(set_period(fd, 0), -EINVAL);
 	cr_assert_eq(set_period(fd, 1ull << 63), -EINVAL);
@@ -107,7 +107,7 @@ Test(sample_control, periods_that_are_refused)
 	cr_assert_eq(set_period(fd, (1ull << 63) - 1), 0, "%m");
 	close(fd);
 	attr.sample_period = 1ull << 63;
-	cr_assert_eq(sampling_try(&attr, 0, -1, -1, 0), -EINVAL);
+	cr_assert_eq(event_try(attr), -EINVAL);
 }
 
 /* ---- poll ---- */
@@ -121,7 +121,7 @@ Test(sample_control, wakeup_events)
 		int fd;
 
 		attr.wakeup_events = n;
-		fd = sampling_open(&attr);
+		fd = event_open(attr);
 		ring_map(&r, fd, 8);
 		for (uint32_t i = 1; i <= 3 * n; i++) {
 			cr_assert_eq(polled(fd), 0, "%u: before sample %u", n, i);
@@ -147,7 +147,7 @@ static void check_watermark(uint32_t watermark, uint64_t least, size_t pages)
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = watermark;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, pages);
 	while (!polled(fd)) {
 		before = ring_head(&r);
@@ -232,7 +232,7 @@ Test(sample_control, sleeping_reader_wakes_up)
 		struct reader reader = { .wait = waits[i], .wanted = 200 };
 
 		attr.wakeup_events = 1;
-		reader.fd = sampling_open(&attr);
+		reader.fd = event_open(attr);
 		ring_map(&reader.r, reader.fd, 8);
 		reader.epoll = epoll_create1(EPOLL_CLOEXEC);
 		cr_assert_eq(epoll_ctl(reader.epoll, EPOLL_CTL_ADD, reader.fd, &e), 0,
@@ -251,13 +251,13 @@ Test(sample_control, sleeping_reader_wakes_up)
 Test(sample_control, poll_tells_of_the_last_sample)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct worker w;
 	struct ring r;
 
 	worker_start(&w, false);
 	close(fd);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&r, fd, 1);
 	cr_assert_eq(polled(fd) & POLLHUP, 0);
 	worker_end(&w);
@@ -321,7 +321,7 @@ static void want_signals(int fd, int number, pid_t tid)
 Test(sample_control, signal_at_each_overflow)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 1);
@@ -343,7 +343,7 @@ Test(sample_control, signal_at_each_overflow)
 Test(sample_control, signal_without_a_ring)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 
 	want_signals(fd, SIGRTMIN, gettid());
 	seen.rearm = 50;
@@ -361,7 +361,7 @@ Test(sample_control, signal_when_there_is_something_to_read)
 	int fd;
 
 	attr.wakeup_events = 4;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	want_signals(fd, SIGRTMIN, gettid());
 	for (int i = 0; i < 40; i++)
@@ -375,7 +375,7 @@ Test(sample_control, signal_when_there_is_something_to_read)
 Test(sample_control, sigio_if_no_other_is_chosen)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 1);
@@ -395,7 +395,7 @@ Test(sample_control, signal_goes_to_the_owner)
 	int fd;
 
 	worker_start(&w, false);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&r, fd, 1);
 	want_signals(fd, SIGRTMIN, getpid());
 	cr_assert_eq(refresh(fd, 1), 0, "%m");

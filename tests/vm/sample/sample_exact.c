@@ -13,7 +13,7 @@ TestSuite(sample_exact, .init = sampling_init, .fini = sampling_fini);
 static void check_period(uint64_t period, uint64_t rounds)
 {
 	struct positions p = { .attr = sampling_attr(period), .rounds = rounds };
-	int fd = sampling_open(&p.attr);
+	int fd = event_open(p.attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -51,7 +51,7 @@ Test(sample_exact, none_if_the_period_is_not_reached)
 Test(sample_exact, period_goes_on_after_the_event_was_disabled)
 {
 	struct positions p = { .attr = sampling_attr(1009), .rounds = 13 };
-	int fd = sampling_open(&p.attr);
+	int fd = event_open(p.attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -72,7 +72,7 @@ static void *rival(void *stop)
 Test(sample_exact, others_run_in_between)
 {
 	struct positions p = { .attr = sampling_attr(10007), .rounds = 500000 };
-	int fd = sampling_open(&p.attr);
+	int fd = event_open(p.attr);
 	bool stop = false;
 	pthread_t thread;
 	struct rusage use;
@@ -114,7 +114,7 @@ Test(sample_exact, task_moves_between_cpus)
 {
 	struct positions p = { .attr = sampling_attr(5003), .rounds = 200000 };
 	struct mover m = { .tid = gettid() };
-	int fd = sampling_open(&p.attr);
+	int fd = event_open(p.attr);
 	uint64_t blocks = 0;
 	pthread_t thread;
 	struct ring r;
@@ -145,7 +145,7 @@ Test(sample_exact, several_events_overflow_at_once)
 		p[i] = (struct positions){ .attr = sampling_attr(periods[i]),
 					   .rounds = 3000 };
 		p[i].attr.disabled = !i;
-		fds[i] = sampling_open_for(&p[i].attr, 0, -1, i ? fds[0] : -1);
+		fds[i] = event_open(p[i].attr, .group = i ? fds[0] : -1);
 		ring_map(&r[i], fds[i], 256);
 	}
 	block_run(fds[0], p[0].rounds);
@@ -167,7 +167,7 @@ Test(sample_exact, events_take_turns)
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			   PERF_FORMAT_TOTAL_TIME_RUNNING;
 	for (unsigned int i = 0; i < PMU_TOO_MANY; i++) {
-		each[i].fd = sampling_open(&attr);
+		each[i].fd = event_open(attr);
 		each[i].n = 0;
 		ring_map(&each[i].r, each[i].fd, 16);
 	}
@@ -216,7 +216,7 @@ Test(sample_exact, period_above_31_bits, .timeout = 300)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(periods); i++) {
 		struct perf_event_attr attr = sampling_attr(periods[i]);
-		int fd = sampling_open(&attr);
+		int fd = event_open(attr);
 		struct perf_event_header *header;
 		struct sample s;
 		struct ring r;
@@ -238,7 +238,7 @@ Test(sample_exact, period_above_31_bits, .timeout = 300)
 Test(sample_exact, longest_period)
 {
 	struct perf_event_attr attr = sampling_attr((1ull << 63) - 1);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 1);
@@ -258,7 +258,7 @@ Test(sample_exact, period_changes_between_blocks)
 {
 	struct perf_event_attr attr = sampling_attr(1000);
 	const uint64_t length = BLOCK_LENGTH(1234);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct perf_event_header *header;
 	uint64_t n = 0, at;
 	struct sample s;
@@ -283,7 +283,7 @@ Test(sample_exact, period_changes_between_blocks)
 Test(sample_exact, period_changes_while_the_event_counts)
 {
 	struct perf_event_attr attr = sampling_attr(1ull << 40);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t before, after, first;
 	struct perf_event_header *header;
 	struct sample s;
@@ -348,7 +348,7 @@ static void check_levels(bool user, bool kernel)
 
 	attr.exclude_user = !user;
 	attr.exclude_kernel = !kernel;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 128);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 200; i++) {

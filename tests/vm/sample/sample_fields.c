@@ -114,13 +114,13 @@ static void check_type(uint64_t type)
 {
 	struct perf_event_attr attr = attr_of(type);
 	struct perf_event_header *header;
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct sample s;
 	struct ring r;
 	uint64_t id;
 
 	ring_map(&r, fd, 1);
-	id = sampling_id(fd);
+	id = event_id(fd);
 	block_run(fd, ROUNDS);
 	for (uint64_t n = 1; n <= 2; n++) {
 		header = ring_next(&r);
@@ -201,13 +201,13 @@ static void check_group_format(uint64_t format)
 	attr.read_format = format;
 	siblings[0] = instructions_u();
 	siblings[1] = branches_u();
-	fds[0] = sampling_open(&attr);
+	fds[0] = event_open(attr);
 	for (int i = 0; i < 2; i++) {
 		siblings[i].read_format = 0;
-		fds[i + 1] = sampling_open_for(&siblings[i], 0, -1, fds[0]);
+		fds[i + 1] = event_open(siblings[i], .group = fds[0]);
 	}
 	for (int i = 0; i < 3; i++)
-		ids[i] = sampling_id(fds[i]);
+		ids[i] = event_id(fds[i]);
 	ring_map(&r, fds[0], 1);
 	block_run(fds[0], ROUNDS);
 	header = ring_next(&r);
@@ -236,7 +236,7 @@ struct sampled_thread {
 static void *sampled_thread(void *arg)
 {
 	struct sampled_thread *t = arg;
-	int fd = sampling_open(&t->attr);
+	int fd = event_open(t->attr);
 
 	t->tid = gettid();
 	ring_map(&t->r, fd, 1);
@@ -280,7 +280,7 @@ Test(sample_fields, event_of_a_cpu_tells_who_ran)
 	pin_here(0);
 	worker_start(&w, false);
 	pin_task(w.tid, 1);
-	fd = sampling_open_for(&attr, -1, 1, -1);
+	fd = event_open(attr, -1, 1);
 	ring_map(&r, fd, 64);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	worker_run(&w, n);
@@ -301,7 +301,7 @@ Test(sample_fields, time_goes_on)
 {
 	struct perf_event_attr attr = sampling_attr(100);
 	struct perf_event_header *header;
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t last = 0, n = 0;
 	struct sample s;
 	struct ring r;
@@ -333,7 +333,7 @@ static void check_clock(clockid_t clock, bool may_be_refused)
 
 	attr.use_clockid = 1;
 	attr.clockid = clock;
-	fd = sampling_try(&attr, 0, -1, -1, 0);
+	fd = event_try(attr);
 	if (may_be_refused && fd == -EINVAL)
 		return;
 	cr_assert_geq(fd, 0, "clock %d: %s", clock, event_why.sentence);
@@ -373,8 +373,8 @@ static void check_id_all(uint64_t type)
 	int fd;
 
 	attr.sample_id_all = 1;
-	fd = sampling_open(&attr);
-	id = sampling_id(fd);
+	fd = event_open(attr);
+	id = event_id(fd);
 	ring_map(&r, fd, 1);
 	block_run(fd, 2600); /* 520 samples of at least 16 bytes */
 	tally_ring(&attr, &r, &t);
@@ -433,7 +433,7 @@ Test(sample_fields, stack_larger_than_a_record)
 		int fd;
 
 		attr.sample_stack_user = sizes[i];
-		fd = sampling_open(&attr);
+		fd = event_open(attr);
 		ring_map(&r, fd, 64);
 		block_run(fd, ROUNDS);
 		header = ring_next(&r);
@@ -453,7 +453,7 @@ Test(sample_fields, stack_larger_than_a_record)
 static int sample_inside(void)
 {
 	struct perf_event_attr attr = attr_of(PERF_SAMPLE_TID);
-	int fd = sampling_try(&attr, 0, -1, -1, 0);
+	int fd = event_try(attr);
 	struct perf_event_header *header;
 	unsigned int n = 0;
 	struct ring r;

@@ -95,7 +95,7 @@ static void check_rate(const struct piece *p, uint64_t freq, const char *what)
 static void check_steady(uint64_t config, uint64_t freq, unsigned int length)
 {
 	struct perf_event_attr attr = freq_attr(config, freq);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct piece p;
 	struct ring r;
 	char what[64];
@@ -123,7 +123,7 @@ Test(sample_freq, within_a_tenth_of_what_was_asked)
 Test(sample_freq, follows_a_tenfold_change)
 {
 	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 5000);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct piece p;
 	struct ring r;
 
@@ -146,7 +146,7 @@ Test(sample_freq, of_a_task_that_sleeps)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 60; i++) {
@@ -168,7 +168,7 @@ Test(sample_freq, of_a_task_that_sleeps)
 Test(sample_freq, period_of_it_is_a_frequency)
 {
 	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_INSTRUCTIONS, 1000);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	uint64_t freq = 8000;
 	struct piece p;
 	struct ring r;
@@ -189,11 +189,11 @@ Test(sample_freq, above_the_limit_is_refused)
 	int fd;
 
 	set_max_rate(5000);
-	cr_assert_eq(sampling_try(&attr, 0, -1, -1, 0), -EINVAL);
+	cr_assert_eq(event_try(attr), -EINVAL);
 	attr.sample_freq = 1ull << 62;
-	cr_assert_eq(sampling_try(&attr, 0, -1, -1, 0), -EINVAL);
+	cr_assert_eq(event_try(attr), -EINVAL);
 	attr.sample_freq = 5000;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PERIOD, &freq), -1);
 	cr_assert_eq(errno, EINVAL);
 	freq = 0;
@@ -262,12 +262,12 @@ Test(sample_freq, throttled_until_the_next_tick)
 
 	set_max_rate(10000); /* 40 a tick */
 	attr.sample_id_all = 1;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	branch_loop(10, 100 * TICK_NS);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
-	take_throttling(&t, &attr, &r, sampling_id(fd));
+	take_throttling(&t, &attr, &r, event_id(fd));
 	/*
 	 * A hundred ticks; a switch of tasks in a new tick may let it go a little before. If the
 	 * module's ticks are late in the kernel's, every other one finds it throttled in the same.
@@ -291,13 +291,13 @@ Test(sample_freq, not_throttled_below_the_limit)
 	int fd;
 
 	attr.sample_id_all = 1;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	set_max_rate(10000);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	branch_loop(10, 50 * TICK_NS);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
-	take_throttling(&t, &attr, &r, sampling_id(fd));
+	take_throttling(&t, &attr, &r, event_id(fd));
 	cr_assert_eq(t.times, 0);
 	cr_assert_gt(t.samples, 1000);
 	close(fd);

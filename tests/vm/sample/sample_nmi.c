@@ -33,7 +33,7 @@ Test(sample_nmi, back_to_back_overflows_of_all_counters)
 		attr[i].config = events[i].config;
 		attr[i].sample_type = PERF_SAMPLE_READ;
 		attr[i].disabled = !i;
-		fds[i] = sampling_open_for(&attr[i], 0, -1, i ? fds[0] : -1);
+		fds[i] = event_open(attr[i], .group = i ? fds[0] : -1);
 		ring_map(&r[i], fds[i], is_stress() ? 1024 : 64);
 	}
 	block_run(fds[0], rounds);

@@ -55,7 +55,7 @@ static void check_throttled(void (*work)(void))
 	int fd;
 
 	pin_here(0);
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	while (t.unthrottled < TIMES) {

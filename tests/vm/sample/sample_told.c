@@ -51,9 +51,9 @@ Test(sample_told, a_hit_inside_a_sample_is_told_or_lost)
 	faults.sample_period = 1;
 	faults.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
 	faults.sample_id_all = 1;
-	outer_fd = sampling_open(&outer);
+	outer_fd = event_open(outer);
 	ring_map(&of_outer, outer_fd, 64);
-	fd = tracepoint_open("exceptions:page_fault_kernel", &faults);
+	fd = event_open(faults, .tracepoint = "exceptions:page_fault_kernel");
 	ring_map(&r, fd, 64);
 	at = (char *)fresh_pages(REGION / PAGE);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -129,8 +129,8 @@ Test(sample_told, what_is_throttled_goes_on_though_the_cpu_is_idle)
 	}
 	switches.sample_period = faults.sample_period = 1;
 	switches.sample_type = faults.sample_type = PERF_SAMPLE_IP;
-	fd[0] = sampling_open_for(&switches, -1, CPU, -1);
-	fd[1] = sampling_open_for(&faults, -1, CPU, -1);
+	fd[0] = event_open(switches, -1, CPU);
+	fd[1] = event_open(faults, -1, CPU);
 	for (int i = 0; i < 2; i++)
 		ring_map(&r[i], fd[i], 16);
 	cr_assert_eq(clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy), 0);
@@ -178,10 +178,10 @@ Test(sample_told, times_of_samples_do_not_go_back)
 	attr.exclude_kernel = 0;
 	attr.sample_type = PERF_SAMPLE_READ;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 64);
 	other_attr.disabled = 1;
-	other = sampling_open_for(&other_attr, 0, -1, fd);
+	other = event_open(other_attr, .group = fd);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (unsigned int round = 0; round < (is_debug_kernel() ? 500 : 5000); round++) {
 		event_ioctl(other, round % 2 ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE);
@@ -242,7 +242,7 @@ Test(sample_told, what_samples_told_of_times_is_read_then)
 	attr.exclude_kernel = 0;
 	attr.sample_type = PERF_SAMPLE_READ;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	fd = sampling_open_for(&attr, pid, -1, -1);
+	fd = event_open(attr, pid);
 	ring_map(&r, fd, 64);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (unsigned int round = 0; round < 5000; round++) {
@@ -291,7 +291,7 @@ Test(sample_told, samples_take_their_share_of_the_time_only)
 	for (int limited = 0; limited < 2; limited++) {
 		cr_assert_eq(raw_write_number(PERCENT, limited), 0);
 		throttles = unthrottles = 0;
-		fd = sampling_open(&attr);
+		fd = event_open(attr);
 		ring_map(&r, fd, 256);
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 		for (int round = 0; round < 100; round++) {

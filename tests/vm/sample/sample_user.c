@@ -19,7 +19,7 @@ static void check_reads(uint64_t period, int reads)
 {
 	struct perf_event_attr attr = sampling_attr(period);
 	uint64_t before, after, last = 0, samples = 0;
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	const user_page *page;
 	struct user_read r;
 	struct ring ring;
@@ -62,7 +62,7 @@ Test(sample_user, counter_that_overflows_all_the_time)
 Test(sample_user, counter_that_is_set_anew)
 {
 	struct perf_event_attr attr = sampling_attr(1009);
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct user_read r;
 	const user_page *page;
 	uint64_t period;

@@ -98,7 +98,7 @@ Test(side_mmap, program_is_told_as_its_maps_say)
 	int fd, status;
 
 	side_start(&c, run_and_stop, NULL);
-	fd = sampling_open_for(&attr, c.pid, -1, -1);
+	fd = event_open(attr, c.pid);
 	ring_map(&r, fd, 64);
 	side_go(&c);
 	cr_assert_eq(waitpid(c.pid, &status, WUNTRACED), c.pid);
@@ -177,7 +177,7 @@ Test(side_mmap, memory_without_a_file)
 	int fd;
 
 	attr.mmap = 1;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 4);
 	ring_drain(&r, PERF_RECORD_MMAP2);
 	for (unsigned int i = 0; i < RAW_ARRAY_SIZE(prots); i++) {
@@ -211,7 +211,7 @@ Test(side_mmap, heap)
 	int fd;
 
 	cr_assert_neq(first, (void *)-1);
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 4);
 	ring_drain(&r, PERF_RECORD_MMAP2);
 	cr_assert_eq(sbrk(3 * PAGE), before);
@@ -237,7 +237,7 @@ Test(side_mmap, files)
 	cr_assert_geq(file, 0);
 	cr_assert_eq(ftruncate(file, 8 * PAGE), 0);
 	cr_assert_eq(fstat(file, &stat), 0);
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 4);
 
 	at = mmap(NULL, 2 * PAGE, prot, MAP_PRIVATE, file, 3 * PAGE);
@@ -298,7 +298,7 @@ Test(side_mmap, names_that_are_long_and_too_long)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 16);
 	map(PAGE, prot, MAP_PRIVATE, make_deep_file(20));
 	m = side_expect(&attr, &r, PERF_RECORD_MMAP2, &end);
@@ -315,14 +315,14 @@ Test(side_mmap, names_that_are_long_and_too_long)
 Test(side_mmap, code_and_data_apart)
 {
 	struct perf_event_attr code = mmap_attr(false), data = mmap_attr(true);
-	int fds[2] = { sampling_open(&code), -1 };
+	int fds[2] = { event_open(code), -1 };
 	struct mmap_record *old;
 	struct ring rings[2];
 	struct sample end;
 	void *at;
 
 	data.mmap2 = 0;
-	fds[1] = sampling_open(&data);
+	fds[1] = event_open(data);
 	for (int i = 0; i < 2; i++)
 		ring_map(&rings[i], fds[i], 4);
 	while (side_next(&data, &rings[1], &end))
@@ -369,9 +369,9 @@ Test(side_mmap, probe_is_there_while_it_is_needed)
 		usleep(10000);
 	none.comm = 1;
 	none.context_switch = 1;
-	close(sampling_open(&none));
+	close(event_open(none));
 	cr_assert(!is_probed());
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	cr_assert(is_probed());
 	close(fd);
 	while (is_probed())

@@ -27,7 +27,7 @@ static void open_both(struct teller both[2], const struct perf_event_attr *attr,
 	both[1] = (struct teller) { .name = "pmuctl", .attr = *attr };
 	both[0].fd = perf_try(&dummy, pid, cpu);
 	cr_assert_geq(both[0].fd, 0, "%s", strerror(-both[0].fd));
-	both[1].fd = sampling_open_for(attr, pid, cpu, -1);
+	both[1].fd = event_open(attr, pid, cpu);
 	for (int i = 0; i < 2; i++)
 		ring_map(&both[i].ring, both[i].fd, 256);
 }

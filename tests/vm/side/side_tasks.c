@@ -37,7 +37,7 @@ static void check_end(const struct sample *end, int fd, uint32_t pid, uint32_t t
 {
 	cr_assert_eq(end->pid, pid, "%u, not %u", end->pid, pid);
 	cr_assert_eq(end->tid, tid, "%u, not %u", end->tid, tid);
-	cr_assert_eq(end->identifier, sampling_id(fd));
+	cr_assert_eq(end->identifier, event_id(fd));
 }
 
 /* ---- Names ---- */
@@ -60,7 +60,7 @@ Test(side_tasks, names_of_every_length)
 {
 	static const char longest[] = "abcdefghijklmnopqrstu";
 	struct perf_event_attr attr = with_comm();
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	char name[32], wanted[16];
 	uint64_t before, after;
 	struct sample end;
@@ -85,7 +85,7 @@ Test(side_tasks, names_of_every_length)
 Test(side_tasks, thread_is_named_by_another)
 {
 	struct perf_event_attr attr = with_comm();
-	int fd = sampling_open(&attr);
+	int fd = event_open(attr);
 	struct worker w;
 	char path[64];
 	struct ring r;
@@ -116,10 +116,10 @@ Test(side_tasks, only_events_that_are_there)
 	off.disabled = 1;
 	side_start(&c, rename_once, "named");
 	pin_task(c.pid, 0);
-	closed = sampling_open_for(&attr, c.pid, -1, -1);
-	fds[0] = sampling_open_for(&attr, c.pid, 0, -1);
-	fds[1] = sampling_open_for(&attr, c.pid, 1, -1);
-	fds[2] = sampling_open_for(&off, c.pid, -1, -1);
+	closed = event_open(attr, c.pid);
+	fds[0] = event_open(attr, c.pid, 0);
+	fds[1] = event_open(attr, c.pid, 1);
+	fds[2] = event_open(off, c.pid);
 	for (int i = 0; i < 3; i++)
 		ring_map(&rings[i], fds[i], 1);
 	ring_map(&gone, closed, 1);
@@ -158,7 +158,7 @@ static void check_exec(bool on_exec)
 	attr.disabled = on_exec;
 	attr.enable_on_exec = on_exec;
 	side_start(&c, run_true, NULL);
-	fd = sampling_open_for(&attr, c.pid, -1, -1);
+	fd = event_open(attr, c.pid);
 	ring_map(&r, fd, 64);
 	side_go(&c);
 	side_end(&c);
@@ -229,7 +229,7 @@ Test(side_tasks, forks_and_the_end)
 
 	side_start(&c, have_family, child);
 	pid = c.pid;
-	fd = sampling_open_for(&attr, pid, -1, -1);
+	fd = event_open(attr, pid);
 	ring_map(&r, fd, 1);
 	side_go(&c);
 	side_end(&c);
@@ -283,7 +283,7 @@ Test(side_tasks, no_sample_after_the_end, .timeout = 1800)
 	attr.exclude_kernel = 0;
 	for (int i = 0; i < 30; i++) {
 		side_start(&c, loop_for, &rounds);
-		fd = sampling_open_for(&attr, c.pid, -1, -1);
+		fd = event_open(attr, c.pid);
 		ring_map(&r, fd, 64);
 		side_go(&c);
 		side_end(&c);
@@ -311,7 +311,7 @@ Test(side_tasks, end_is_told_before_it_can_be_waited_for)
 
 	for (int i = 0; i < 50; i++) {
 		side_start(&c, loop_for, &rounds);
-		fd = sampling_open_for(&attr, c.pid, -1, -1);
+		fd = event_open(attr, c.pid);
 		ring_map(&r, fd, 1);
 		side_go(&c);
 		side_end(&c);
@@ -354,7 +354,7 @@ Test(side_tasks, every_switch_of_a_task)
 	pin_task(w.tid, 1);
 	pin_task(rival.tid, 1);
 	worker_run(&w, 1);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&r, fd, 64);
 	count_switches(w.tid, &all[0], &forced[0]);
 	/* Both at once, on one CPU, until one has had to wait for the other. */
@@ -390,7 +390,7 @@ Test(side_tasks, every_switch_of_a_task)
 Test(side_tasks, chain_of_switches_of_a_cpu)
 {
 	struct perf_event_attr attr = with_switches();
-	int fd = sampling_open_for(&attr, -1, 1, -1);
+	int fd = event_open(attr, -1, 1);
 	unsigned int n = 0, of_worker = 0;
 	unsigned long before;
 	uint32_t on_cpu = 0, next = 0;
@@ -444,7 +444,7 @@ static int work_in_namespace(void *arg)
 	pid_t child;
 
 	attr.task = 1;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 1);
 	if (getpid() != 1 || prctl(PR_SET_NAME, arg))
 		return 1;

@@ -17,9 +17,9 @@ TestSuite(soft_count, .init = sampling_init, .fini = sampling_fini);
 
 Test(soft_count, page_faults_are_those_that_happen)
 {
-	int all = soft_open(PERF_COUNT_SW_PAGE_FAULTS);
-	int minor = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	int major = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	int all = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS));
+	int minor = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN));
+	int major = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ));
 
 	for (unsigned int i = 1; i <= 3; i++) {
 		cr_expect_eq(count_touches(all, i * PAGES, false), i * PAGES);
@@ -41,11 +41,11 @@ Test(soft_count, page_faults_of_user_mode_or_of_the_kernel)
 		int fd;
 
 		user.exclude_kernel = 1;
-		fd = sampling_open(&user);
+		fd = event_open(user);
 		cr_expect_eq(count_touches(fd, PAGES, false), PAGES);
 		cr_expect_eq(count_touches(fd, PAGES, true), 0);
 		kernel.exclude_user = 1;
-		fd = sampling_open(&kernel);
+		fd = event_open(kernel);
 		cr_expect_eq(count_touches(fd, PAGES, false), 0);
 		cr_expect_eq(count_touches(fd, PAGES, true), PAGES);
 	}
@@ -53,7 +53,7 @@ Test(soft_count, page_faults_of_user_mode_or_of_the_kernel)
 
 Test(soft_count, page_faults_equal_those_of_getrusage)
 {
-	int fd = soft_open(PERF_COUNT_SW_PAGE_FAULTS);
+	int fd = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS));
 	uint8_t *map = fresh_pages(PAGES);
 	struct rusage before, after;
 	uint64_t count;
@@ -81,7 +81,7 @@ Test(soft_count, switches_are_those_of_the_tasks_status)
 
 	attr.disabled = 0;
 	worker_start(&w, false);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	for (int round = 0; round < 5; round++) {
 		before = task_switches(w.tid) - sampling_value(fd);
 		for (int i = 0; i < 20; i++)
@@ -103,7 +103,7 @@ Test(soft_count, migrations_are_those_that_the_scheduler_counts)
 	worker_start(&w, false);
 	pin_task(w.tid, 0);
 	worker_run(&w, 1000);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	before = task_migrations(w.tid);
 	for (int i = 1; i <= 20; i++) {
 		pin_task(w.tid, i & 1);
@@ -116,7 +116,7 @@ Test(soft_count, migrations_are_those_that_the_scheduler_counts)
 
 Test(soft_count, migrations_while_it_is_disabled_do_not_count)
 {
-	int fd = soft_open(PERF_COUNT_SW_CPU_MIGRATIONS);
+	int fd = event_open(soft_attr(PERF_COUNT_SW_CPU_MIGRATIONS));
 
 	for (int i = 0; i < 20; i++) {
 		pin_here(i & 1);
@@ -140,7 +140,7 @@ Test(soft_count, switches_of_user_mode_do_not_exist)
 
 		attr.exclude_kernel = 1;
 		attr.disabled = 0;
-		fd = sampling_open(&attr);
+		fd = event_open(attr);
 		for (int k = 0; k < 6; k++) {
 			pin_here(k & 1);
 			sleep_ms(1);
@@ -176,7 +176,7 @@ static void check_clock(uint64_t config, pid_t pid, int cpu, clockid_t clock,
 	int fd;
 
 	attr.disabled = 0;
-	fd = sampling_open_for(&attr, pid, cpu, -1);
+	fd = event_open(attr, pid, cpu);
 	for (int i = 0; i < 100 && least > most; i++) {
 		error = clock_error(fd, clock);
 		least = error < least ? error : least;
@@ -201,7 +201,7 @@ Test(soft_count, clocks_of_a_cpu_are_all_time)
 
 Test(soft_count, clocks_stand_still_while_the_task_sleeps)
 {
-	int fd = soft_open(PERF_COUNT_SW_TASK_CLOCK);
+	int fd = event_open(soft_attr(PERF_COUNT_SW_TASK_CLOCK));
 	uint64_t before, wall, least = UINT64_MAX;
 
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -224,7 +224,7 @@ Test(soft_count, what_never_happens_is_counted_as_nothing)
 		PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_EMULATION_FAULTS };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
-		int fd = soft_open(configs[i]);
+		int fd = event_open(soft_attr(configs[i]));
 
 		cr_expect_eq(count_touches(fd, PAGES, false), 0);
 		close(fd);
@@ -252,9 +252,9 @@ Test(soft_count, page_faults_of_a_cpu)
 	int here, there;
 
 	pin_here(1);
-	here = sampling_open_for(&attr, -1, 1, -1);
+	here = event_open(attr, -1, 1);
 	cr_expect_eq(least_touches(here), PAGES);
-	there = sampling_open_for(&attr, -1, 0, -1);
+	there = event_open(attr, -1, 0);
 	for (int i = 0; i < 100; i++)
 		if (count_touches(there, PAGES, false) < PAGES)
 			return;
@@ -272,8 +272,8 @@ Test(soft_count, switches_and_migrations_of_a_cpu)
 	moves.disabled = 0;
 	worker_start(&w, false);
 	for (int cpu = 0; cpu < 2; cpu++) {
-		on[cpu] = sampling_open_for(&switches, -1, cpu, -1);
-		to[cpu] = sampling_open_for(&moves, -1, cpu, -1);
+		on[cpu] = event_open(switches, -1, cpu);
+		to[cpu] = event_open(moves, -1, cpu);
 	}
 	for (int i = 1; i <= 20; i++) {
 		pin_task(w.tid, i & 1);
@@ -301,11 +301,11 @@ Test(soft_count, a_group_of_software_events)
 
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
 		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	leader = sampling_open(&attr);
+	leader = event_open(attr);
 	attr.disabled = 0;
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(others); i++) {
 		attr.config = others[i];
-		sampling_open_for(&attr, 0, -1, leader);
+		event_open(attr, .group = leader);
 	}
 	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
 	touch_pages(fresh_pages(PAGES), PAGES);
@@ -326,7 +326,7 @@ Test(soft_count, reset_lets_the_value_begin_anew)
 		PERF_COUNT_SW_PAGE_FAULTS_MIN };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
-		int fd = soft_open(configs[i]);
+		int fd = event_open(soft_attr(configs[i]));
 
 		cr_expect_eq(count_touches(fd, PAGES, false), PAGES);
 		event_ioctl(fd, PERF_EVENT_IOC_RESET);
@@ -408,7 +408,7 @@ Test(soft_count, children_count_too)
 
 	attr.inherit = 1;
 	attr.disabled = 0;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	for (unsigned int i = 0; i < 20; i++) {
 		size_t pages = 1 + i % 4 * PAGES;
 

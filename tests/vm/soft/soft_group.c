@@ -4,7 +4,7 @@
  * And what is refused of them.
  */
 #include "pmu.h"
-#include "raw_check.h"
+#include "refusal.h"
 #include "soft.h"
 
 #define PAGES	29u
@@ -60,17 +60,17 @@ static void check_group(int leader, int instructions, int page_faults)
 
 Test(soft_group, a_software_event_in_a_group_of_hardware)
 {
-	int leader = group_open(disabled(grouped(instructions_u())), -1);
+	int leader = event_open(disabled(grouped(instructions_u())));
 
-	group_open(faults(), leader);
+	event_open(faults(), .group = leader);
 	check_group(leader, 0, 1);
 }
 
 Test(soft_group, a_hardware_event_in_a_group_of_software)
 {
-	int leader = group_open(disabled(grouped(faults())), -1);
+	int leader = event_open(disabled(grouped(faults())));
 
-	group_open(instructions_u(), leader);
+	event_open(instructions_u(), .group = leader);
 	check_group(leader, 1, 0);
 }
 
@@ -83,8 +83,8 @@ Test(soft_group, a_mixed_group_takes_turns_as_a_whole)
 	int all[PMU_TOO_MANY], clock;
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++)
-		all[i] = group_open(branches_u(), -1);
-	clock = group_open(attr, all[0]);
+		all[i] = event_open(branches_u());
+	clock = event_open(attr, .group = all[0]);
 	while (counts.running == counts.enabled || counts.enabled < 100000000) {
 		user_loop(ROUNDS);
 		counts = event_read(clock);
@@ -103,10 +103,10 @@ Test(soft_group, one_of_only_software_events_always_runs)
 	struct counts c;
 
 	all.exclusive = 1;
-	group_open(all, -1);
-	leader = group_open(pinned(faults()), -1);
-	sibling = group_open(event_attr(PERF_TYPE_SOFTWARE,
-					PERF_COUNT_SW_TASK_CLOCK), leader);
+	event_open(all);
+	leader = event_open(pinned(faults()));
+	sibling = event_open(event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK),
+			     .group = leader);
 	touch_pages(map, PAGES);
 	c = event_read(leader);
 	cr_expect_geq(c.value, PAGES);
@@ -124,8 +124,8 @@ Test(soft_group, exclusive_software_events_disturb_nobody)
 	int fd;
 
 	attr.exclusive = 1;
-	group_open(attr, -1);
-	fd = group_open(instructions_u(), -1);
+	event_open(attr);
+	fd = event_open(instructions_u());
 	user_loop(ROUNDS);
 	c = event_read(fd);
 	cr_expect_gt(c.value, 2 * ROUNDS);
@@ -139,8 +139,8 @@ Test(soft_group, the_pmu_is_not_needed)
 	int theirs = perf_try(&hardware, 0, -1), fd;
 
 	cr_assert_geq(theirs, 0);
-	cr_assert_eq(event_try(&hardware, 0, -1), -EBUSY);
-	fd = group_open(software, -1);
+	cr_assert_eq(event_try(hardware), -EBUSY);
+	fd = event_open(software);
 	touch_pages(fresh_pages(PAGES), PAGES);
 	cr_expect_geq(event_value(fd), PAGES);
 	cr_expect_eq(raw_info().hw_events, 0);
@@ -156,10 +156,12 @@ Test(soft_group, what_cannot_be_heard_is_refused)
 	union raw_attr output = raw_attr(PERF_TYPE_SOFTWARE, 10);
 	union raw_attr cgroup = raw_attr(PERF_TYPE_SOFTWARE, 11);
 
-	raw_check_refused(&output, 0, -1, 0, EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
-			  "attr.config", OF_OTHERS(10, "bpf-output"));
-	raw_check_refused(&cgroup, -1, 0, 0, EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
-			  "attr.config", OF_OTHERS(11, "cgroup-switches"));
+	check_refusals(
+		{ "BPF's output", OPEN(output), EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+		  "attr.config", OF_OTHERS(10, "bpf-output") },
+		{ "control groups", OPEN(cgroup, -1, 0), EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+		  "attr.config", OF_OTHERS(11, "cgroup-switches") }
+	);
 }
 
 Test(soft_group, what_does_not_exist_is_refused)
@@ -169,22 +171,21 @@ Test(soft_group, what_does_not_exist_is_refused)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
 		union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, configs[i]);
 
-		raw_check_refused(&a, 0, -1, 0, EINVAL, PMUCTL_WHY_EVENT_UNKNOWN,
-				  "attr.config",
-				  "config 0x%lx is not an event of type 1: see PERF_COUNT_* in <linux/perf_event.h>",
-				  configs[i]);
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
+			      "config 0x%lx is not an event of type 1: see PERF_COUNT_* in <linux/perf_event.h>",
+			      configs[i]);
 	}
 }
 
 Test(soft_group, a_group_has_an_end)
 {
-	int leader = group_open(faults(), -1);
+	int leader = event_open(faults());
 
 	for (int i = 1; i < 64; i++)
-		group_open(faults(), leader);
-	assert_refused(faults(), 0, -1, leader, EINVAL, PMUCTL_WHY_GROUP_LONG,
-		       "group_fd",
-		       "its group already has 64 events, and no group has more: open it in another group");
+		event_open(faults(), .group = leader);
+	check_refused(OPEN(faults(), .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG,
+		      "group_fd",
+		      "its group already has 64 events, and no group has more: open it in another group");
 }
 
 /* More than a read has room for on the stack */
@@ -201,13 +202,13 @@ Test(soft_group, a_read_of_a_large_group_gives_all)
 
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	for (unsigned int i = 0; i < 20; i++) {
-		fds[i] = sampling_open_for(&attr, 0, -1, i ? fds[0] : -1);
+		fds[i] = event_open(attr, .group = i ? fds[0] : -1);
 		if (i + 1 < 7)
 			continue;
 		cr_assert_eq(read(fds[0], &got, sizeof(got)), (ssize_t)(8 + 16 * (i + 1)));
 		cr_assert_eq(got.nr, i + 1);
 		for (unsigned int k = 0; k <= i; k++)
-			cr_assert_eq(got.each[k].id, sampling_id(fds[k]));
+			cr_assert_eq(got.each[k].id, event_id(fds[k]));
 	}
 	cr_assert_eq(read(fds[0], &got, 8 + 16 * 20 - 1), -1);
 	cr_assert_eq(errno, ENOSPC);

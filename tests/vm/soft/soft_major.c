@@ -70,8 +70,8 @@ static void bringer_end(struct bringer *b)
 /* Which kind it is to wait for somebody is the kernel's to say; 6.1 says major. */
 Test(soft_major, page_faults_that_wait_for_somebody)
 {
-	int minor = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	int major = soft_open(PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+	int minor = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN));
+	int major = event_open(soft_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ));
 	struct rusage before, after;
 	struct bringer b;
 
@@ -102,7 +102,7 @@ Test(soft_major, samples_with_their_address)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	bringer_start(&b, PAGES);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);

@@ -39,7 +39,7 @@ static void check_faults(uint64_t config, uint64_t period, bool by_kernel)
 	/* With it perf samples every one, whatever the period. */
 	if (period > 1)
 		attr.sample_type &= ~PERF_SAMPLE_PERIOD;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	touch_by_kernel(fresh_pages(1), 1);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -102,7 +102,7 @@ Test(soft_sample, a_fault_while_a_fault_is_told)
 
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
 	attr.sample_stack_user = 256;
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	touch_with_frame(map, PAGES, missing + 8);
@@ -122,7 +122,7 @@ Test(soft_sample, an_event_that_ends_after_some)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_REFRESH, 4), 0);
 	touch_pages(map, PAGES);
@@ -143,7 +143,7 @@ Test(soft_sample, switches_one_by_one)
 
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	worker_start(&w, false);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 30; i++)
@@ -173,7 +173,7 @@ Test(soft_sample, migrations_one_by_one)
 	worker_start(&w, false);
 	pin_task(w.tid, 0);
 	worker_run(&w, 1000);
-	fd = sampling_open_for(&attr, w.tid, -1, -1);
+	fd = event_open(attr, w.tid);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 1; i <= 20; i++) {
@@ -242,7 +242,7 @@ static void check_clock(struct perf_event_attr attr, bool in_kernel,
 	uint64_t n;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	n = work_for_samples(&attr, &r, 30, in_kernel, check);
@@ -294,7 +294,7 @@ Test(soft_sample, clocks_get_another_period_while_they_run)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	user_loop(1000);
@@ -318,7 +318,7 @@ static void check_inherited_clock(uint64_t config)
 	attr.inherit = 1;
 	attr.exclude_kernel = 1;
 	pin_here(0);
-	fd = sampling_open_for(&attr, 0, 0, -1);
+	fd = event_open(attr, 0, 0);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	child = raw_task(loop_some);
@@ -353,7 +353,7 @@ Test(soft_sample, clocks_have_a_shortest_period)
 	struct ring r;
 	int fd;
 
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 64);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	while (n < 10) {
@@ -376,7 +376,7 @@ static uint64_t idle_samples(bool exclude_idle, uint64_t until)
 	int fd;
 
 	attr.exclude_idle = exclude_idle;
-	fd = sampling_open_for(&attr, -1, 1, -1);
+	fd = event_open(attr, -1, 1);
 	ring_map(&r, fd, 8);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 100 && n < until; i++) {
@@ -410,7 +410,7 @@ Test(soft_sample, too_many_are_throttled)
 	int fd;
 
 	set_max_rate(2000);
-	fd = sampling_open(&attr);
+	fd = event_open(attr);
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	while (throttled < 2 || unthrottled < 2) {

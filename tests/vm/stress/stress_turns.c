@@ -63,7 +63,7 @@ static int open_on(struct perf_event_attr attr, pid_t pid, int cpu, int leader)
 	int fd;
 
 	attr.read_format |= PERF_FORMAT_GROUP;
-	fd = group_try(attr, pid, cpu, leader, 0);
+	fd = event_try(attr, pid, cpu, .group = leader);
 	cr_assert_geq(fd, 0, "%s", event_why.sentence);
 	return fd;
 }

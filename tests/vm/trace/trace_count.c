@@ -18,8 +18,8 @@ TestSuite(trace_count, .init = sampling_init, .fini = sampling_fini);
 Test(trace_count, system_calls)
 {
 	struct perf_event_attr attr = tracepoint_attr();
-	int enter = tracepoint_open("raw_syscalls:sys_enter", &attr);
-	int leave = tracepoint_open("sys_exit", &attr);
+	int enter = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+	int leave = event_open(attr, .tracepoint = "sys_exit");
 
 	cr_expect_eq(tracepoint_count_getppid(enter, CALLS), CALLS + 1);
 	cr_expect_eq(tracepoint_count_getppid(leave, CALLS), CALLS + 1);
@@ -29,7 +29,7 @@ Test(trace_count, system_calls)
 Test(trace_count, one_of_the_system_calls)
 {
 	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	int fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	char text[40];
 
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
@@ -72,7 +72,7 @@ Test(trace_count, each_comparison_of_a_filter)
 		{ "(id == 110) && (id == 16)", 0 },
 	};
 	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	int fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
 		uint64_t calls;
@@ -83,7 +83,7 @@ Test(trace_count, each_comparison_of_a_filter)
 	}
 	close(fd);
 	/* The end of a call knows which it is, by the registers. */
-	fd = tracepoint_open("raw_syscalls:sys_exit", &attr);
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_exit");
 	cr_assert_eq(tracepoint_filter(fd, "id == 110"), 0);
 	cr_expect_eq(tracepoint_count_getppid(fd, CALLS), CALLS);
 	cr_assert_eq(tracepoint_filter(fd, "id != 110"), 0);
@@ -100,7 +100,7 @@ Test(trace_count, signals_by_their_number)
 		{ "sig == 10", CALLS }, { "sig > -1", CALLS }, { "sig < 0", 0 }, { "sig == 12", 0 },
 	};
 	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open("signal:signal_generate", &attr);
+	int fd = event_open(attr, .tracepoint = "signal:signal_generate");
 
 	signal(SIGUSR1, SIG_IGN);
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
@@ -129,11 +129,11 @@ Test(trace_count, switches_by_their_kind)
 
 	attr.disabled = 0;
 	worker_start(&w, false);
-	all = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
+	all = event_open(attr, w.tid, .tracepoint = "sched:sched_switch");
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++) {
 		struct perf_event_attr off = tracepoint_attr();
 
-		fds[i] = tracepoint_try_in_group("sched:sched_switch", &off, w.tid, -1, all);
+		fds[i] = event_try(off, w.tid, .group = all, .tracepoint = "sched:sched_switch");
 		cr_assert_geq(fds[i], 0, "%s", event_why.sentence);
 		cr_assert_eq(tracepoint_filter(fds[i], kinds[i]), 0);
 	}
@@ -163,8 +163,8 @@ Test(trace_count, switches_are_those_of_the_tasks_status)
 
 	attr.disabled = 0;
 	worker_start(&w, false);
-	all = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
-	some = tracepoint_open_for("sched:sched_switch", &attr, w.tid, -1);
+	all = event_open(attr, w.tid, .tracepoint = "sched:sched_switch");
+	some = event_open(attr, w.tid, .tracepoint = "sched:sched_switch");
 	snprintf(text, sizeof(text), "prev_pid != %d", w.tid);
 	cr_assert_eq(tracepoint_filter(some, text), 0);
 	for (int round = 0; round < 5; round++) {
@@ -184,7 +184,7 @@ Test(trace_count, switches_are_those_of_the_tasks_status)
 Test(trace_count, of_all_cpus_through_one_descriptor)
 {
 	struct perf_event_attr attr = tracepoint_attr();
-	int fd = tracepoint_open_for("sys_enter", &attr, -1, -1);
+	int fd = event_open(attr, -1, .tracepoint = "sys_enter");
 	char text[40];
 
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
@@ -206,10 +206,10 @@ Test(trace_count, in_a_group_with_software_events)
 
 	leader.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID |
 		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	fd = group_open(leader, -1);
+	fd = event_open(leader);
 	attr.disabled = 0;
 	attr.read_format = leader.read_format;
-	cr_assert_geq(tracepoint_try_in_group("sys_enter", &attr, 0, -1, fd), 0);
+	cr_assert_geq(event_try(attr, .group = fd, .tracepoint = "sys_enter"), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	syscall_loop(CALLS);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
@@ -225,7 +225,7 @@ Test(trace_count, children_count_too_and_share_the_filter)
 	int fd;
 
 	attr.inherit = 1;
-	fd = tracepoint_open("sys_enter", &attr);
+	fd = event_open(attr, .tracepoint = "sys_enter");
 	snprintf(text, sizeof(text), "id == %d", __NR_getppid);
 	cr_assert_eq(tracepoint_filter(fd, text), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -257,13 +257,13 @@ Test(trace_count, what_our_own_work_does)
 	attr.disabled = 0;
 	attr.wakeup_events = 1;
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(names); i++)
-		ring_map(&r[i], tracepoint_open_for(names[i], &attr, -1, 0), 4);
+		ring_map(&r[i], event_open(attr, -1, 0, .tracepoint = names[i]), 4);
 	clock = soft_attr(PERF_COUNT_SW_CPU_CLOCK);
 	clock.sample_period = 100000;
 	clock.sample_type = attr.sample_type;
 	clock.sample_stack_user = 512;
 	clock.disabled = 0;
-	ring_map(&r[0], sampling_open_for(&clock, -1, 0, -1), 4);
+	ring_map(&r[0], event_open(clock, -1, 0), 4);
 	pin_here(0);
 	for (int i = 0; i < 50; i++) {
 		touch_pages(fresh_pages(20), 20);
@@ -284,7 +284,7 @@ Test(trace_count, samples_tell_the_arguments)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
-	fd = tracepoint_open("raw_syscalls:sys_enter", &attr);
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	ring_map(&r, fd, 16);
 	cr_assert_eq(tracepoint_count_getppid(fd, 30), 31);
 	for (; (header = ring_next(&r)); n++) {
@@ -318,7 +318,7 @@ Test(trace_count, samples_of_any_tracepoint)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
-	fd = tracepoint_open("timer:hrtimer_init", &attr);
+	fd = event_open(attr, .tracepoint = "timer:hrtimer_init");
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 10; i++)
@@ -341,7 +341,7 @@ Test(trace_count, every_kth_is_sampled)
 
 	attr.sample_period = 7;
 	attr.sample_type = PERF_SAMPLE_IP;
-	fd = tracepoint_open("sys_enter", &attr);
+	fd = event_open(attr, .tracepoint = "sys_enter");
 	ring_map(&r, fd, 16);
 	cr_assert_eq(tracepoint_count_getppid(fd, 69), 70);
 	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 10);
@@ -373,7 +373,7 @@ Test(trace_count, every_tracepoint_of_the_kernel)
 		lines++;
 		if (lines % 8)
 			continue;
-		fd = tracepoint_try(line, &attr, -1, 0);
+		fd = event_try(attr, -1, 0, .tracepoint = line);
 		opened += fd >= 0;
 		if (fd >= 0)
 			close(fd);

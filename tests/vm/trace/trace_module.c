@@ -49,9 +49,9 @@ Test(trace_module, its_tracepoint_is_there_while_it_is_loaded)
 	int fd;
 
 	attr.disabled = 0;
-	cr_expect_eq(tracepoint_try(NAME, &attr, 0, -1), -ENOENT);
+	cr_expect_eq(event_try(attr, .tracepoint = NAME), -ENOENT);
 	load();
-	fd = tracepoint_open(NAME, &attr);
+	fd = event_open(attr, .tracepoint = NAME);
 	hit(17);
 	cr_expect_eq(sampling_value(fd), 17);
 	cr_assert_eq(tracepoint_filter(fd, "arg0 > 10 && arg1 <= 30"), 0);
@@ -59,7 +59,7 @@ Test(trace_module, its_tracepoint_is_there_while_it_is_loaded)
 	cr_expect_eq(sampling_value(fd), 17 + 5);
 	close(fd);
 	unload();
-	cr_expect_eq(tracepoint_try(NAME, &attr, 0, -1), -ENOENT);
+	cr_expect_eq(event_try(attr, .tracepoint = NAME), -ENOENT);
 }
 
 Test(trace_module, it_goes_while_somebody_listens)
@@ -69,15 +69,15 @@ Test(trace_module, it_goes_while_somebody_listens)
 
 	attr.disabled = 0;
 	load();
-	first = tracepoint_open(NAME, &attr);
-	all = tracepoint_open_for(NAME, &attr, -1, -1);
+	first = event_open(attr, .tracepoint = NAME);
+	all = event_open(attr, -1, .tracepoint = NAME);
 	hit(5);
 	unload();
 	cr_expect_eq(sampling_value(first), 5);
 	load();
 	hit(7);
 	cr_expect_eq(sampling_value(first), 5, "it does not come back");
-	second = tracepoint_open(NAME, &attr);
+	second = event_open(attr, .tracepoint = NAME);
 	hit(9);
 	cr_expect_eq(sampling_value(first), 5);
 	cr_expect_eq(sampling_value(all), 5);
@@ -101,7 +101,7 @@ Test(trace_module, samples_tell_its_arguments)
 	attr.sample_type = PERF_SAMPLE_RAW;
 	attr.disabled = 0;
 	load();
-	fd = tracepoint_open(NAME, &attr);
+	fd = event_open(attr, .tracepoint = NAME);
 	ring_map(&r, fd, 16);
 	hit(20);
 	while ((header = ring_next(&r))) {
@@ -136,7 +136,7 @@ Test(trace_module, it_comes_and_goes_while_somebody_opens)
 		}
 	}
 	while (found < 10) {
-		int fd = tracepoint_try(NAME, &attr, -1, -1);
+		int fd = event_try(attr, -1, .tracepoint = NAME);
 
 		found += fd >= 0;
 		if (fd >= 0)

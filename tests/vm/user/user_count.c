@@ -30,7 +30,7 @@ TestSuite(user_count, .init = reset_headroom, .fini = reset_headroom);
 static void loops_are_exact(uint64_t config, unsigned int each)
 {
 	struct perf_event_attr attr = user_attr(config);
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 	uint64_t once, twice;
 
@@ -56,7 +56,7 @@ Test(user_count, loops_are_exact_on_a_general_counter)
 Test(user_count, page_says_what_it_is)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 
 	cr_expect_eq(page->version, 0);
@@ -76,7 +76,7 @@ Test(user_count, index_names_the_counter)
 {
 	struct perf_event_attr fixed = disabled(instructions_u());
 	struct perf_event_attr general = disabled(branches_u());
-	int fd = group_open(fixed, -1), other = group_open(general, fd);
+	int fd = event_open(fixed), other = event_open(general, .group = fd);
 	user_page *a = page_map(fd), *b = page_map(other);
 
 	cr_expect_eq(a->index, 0);
@@ -101,7 +101,7 @@ Test(user_count, counters_stay_in_the_upper_half)
 	struct perf_event_attr attr[2] = { instructions_u(), branches_u() };
 
 	for (unsigned int i = 0; i < 6; i++) {
-		int fd = event_open(&attr[i % 2], 0, -1);
+		int fd = event_open(attr[i % 2]);
 		const volatile user_page *page = page_map(fd);
 
 		set_headroom(headrooms[i / 2]);
@@ -121,7 +121,7 @@ Test(user_count, counters_stay_in_the_upper_half)
 Test(user_count, page_of_a_disabled_event_is_what_read_says)
 {
 	struct perf_event_attr attr = disabled(instructions_u());
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 	struct user_read r;
 	struct counts c;
@@ -143,7 +143,7 @@ Test(user_count, page_of_a_disabled_event_is_what_read_says)
 Test(user_count, read_and_the_counter_agree)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 	uint64_t before, now, after;
 
@@ -160,7 +160,7 @@ Test(user_count, read_and_the_counter_agree)
 Test(user_count, reset_starts_from_0)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 
 	user_loop(N);
@@ -176,10 +176,10 @@ Test(user_count, reset_starts_from_0)
 Test(user_count, mapping_loses_nothing)
 {
 	struct perf_event_attr attr = disabled(instructions_u());
-	int mapped = group_open(attr, -1), other;
+	int mapped = event_open(attr), other;
 
 	attr.disabled = 0;
-	other = group_open(attr, mapped);
+	other = event_open(attr, .group = mapped);
 	event_ioctl(mapped, PERF_EVENT_IOC_ENABLE);
 	for (unsigned int i = 0; i < 50; i++)
 		page_unmap(page_map(mapped));
@@ -201,9 +201,9 @@ Test(user_count, a_million_reads_while_it_overflows)
 	int fd, other;
 
 	set_headroom(1000);
-	fd = group_open(attr, -1);
+	fd = event_open(attr);
 	attr.disabled = 0;
-	other = group_open(attr, fd);
+	other = event_open(attr, .group = fd);
 	page = page_map(fd);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	start = page_read(page).value;
@@ -245,14 +245,14 @@ struct reader {
 static void *reader_thread(void *arg)
 {
 	struct perf_event_attr attr = disabled(instructions_u());
-	int fd = group_open(attr, -1), other;
+	int fd = event_open(attr), other;
 	struct reader *reader = arg;
 	user_page *page;
 	uint64_t last = 0;
 	struct user_read r;
 
 	attr.disabled = 0;
-	other = group_open(attr, fd);
+	other = event_open(attr, .group = fd);
 	page = page_map(fd);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	__atomic_store_n(&reader->tid, gettid(), __ATOMIC_RELEASE);
@@ -385,7 +385,7 @@ Test(user_count, events_that_take_turns)
 	bool all_seen;
 
 	for (t = takers; t < takers + EVENTS; t++) {
-		t->fd = event_open(&attr, 0, -1);
+		t->fd = event_open(attr);
 		t->page = page_map(t->fd);
 	}
 	do {
@@ -434,7 +434,7 @@ static uint64_t page_time(const volatile user_page *page)
 Test(user_count, time_goes_on_in_the_page)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	uint64_t before, now, after, least = -1;
 	user_page *page = page_map(fd);
 
@@ -518,10 +518,10 @@ Test(user_count, counters_that_perf_used_before)
 	for (int cpu = 0; cpu < 2; cpu++) {
 		pin_here(cpu);
 		use_perf();
-		cpu_fd = event_open(&of_cpu, -1, cpu);
-		fd = group_open(attr, -1);
+		cpu_fd = event_open(of_cpu, -1, cpu);
+		fd = event_open(attr);
 		attr.disabled = 0;
-		other = group_open(attr, fd);
+		other = event_open(attr, .group = fd);
 		attr.disabled = 1;
 		page = page_map(fd);
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);

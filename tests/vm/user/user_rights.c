@@ -2,6 +2,7 @@
 /*
  * Who may read counters in user space, and until when; which mappings there are.
  */
+#include "refusal.h"
 #include "userpage.h"
 
 #define PROGRAM	"/pmuctl/tests/prog/read-counter"
@@ -10,7 +11,7 @@ static int open_own(void)
 {
 	struct perf_event_attr attr = instructions_u();
 
-	return event_open(&attr, 0, -1);
+	return event_open(attr);
 }
 
 static unsigned int events_open(void)
@@ -293,7 +294,7 @@ Test(user_rights, what_others_left_is_cleared)
 	pin_here(0);
 	worker_start(&w, false);
 	for (i = 0; i < 4; i++)
-		fd[i] = event_open(&attr, w.tid, -1);
+		fd[i] = event_open(attr, w.tid);
 	page = page_map(open_own());
 	for (round = 0; round < 5; round++) {
 		worker_run(&w, 100000);
@@ -329,10 +330,10 @@ Test(user_rights, events_of_others_have_nothing_to_read)
 
 	worker_start(&process, false);
 	worker_start(&thread, true);
-	fd[0] = event_open(&attr, process.tid, -1);
-	fd[1] = event_open(&attr, thread.tid, -1);
-	fd[2] = event_open(&attr, -1, 0);
-	fd[3] = event_open(&attr, -1, -1);
+	fd[0] = event_open(attr, process.tid);
+	fd[1] = event_open(attr, thread.tid);
+	fd[2] = event_open(attr, -1, 0);
+	fd[3] = event_open(attr, -1);
 	for (unsigned int i = 0; i < 4; i++) {
 		has_nothing_to_read(fd[i]);
 		close(fd[i]);
@@ -344,7 +345,7 @@ Test(user_rights, events_of_others_have_nothing_to_read)
 static void *reads_by_itself(void *unused)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	user_page *page = page_map(fd);
 
 	(void)unused;
@@ -375,7 +376,7 @@ Test(user_rights, threads_of_a_process)
 static void *maps_all_the_time(void *arg)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(&attr, 0, -1);
+	int fd = event_open(attr);
 	volatile bool *stop = arg;
 
 	while (!*stop)
@@ -407,28 +408,26 @@ Test(user_rights, fork_while_another_thread_maps)
 
 /* ---- Refusals ---- */
 
-static void refused(int fd, size_t size, int flags, off_t offset, unsigned int code,
-		    const char *sentence)
-{
-	void *page = mmap(NULL, size, PROT_READ, flags, fd, offset);
-
-	cr_assert_eq(page, MAP_FAILED);
-	cr_assert_eq(errno, EINVAL);
-	assert_why(fd, code, "", sentence);
-	cr_expect(counter_faults());
-}
-
 /* Sizes of buffers are in refuse_mmap.c. */
 Test(user_rights, other_mappings_are_refused)
 {
 	int fd = open_own();
+	const struct refusal cases[] = {
+		{ "three pages of data", MMAP(fd, 4 * PAGE_BYTES, 0, .prot = PROT_READ), EINVAL,
+		  PMUCTL_WHY_MMAP_SIZE, "",
+		  "16384 bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer" },
+		{ "the second page", MMAP(fd, PAGE_BYTES, PAGE_BYTES, .prot = PROT_READ), EINVAL,
+		  PMUCTL_WHY_MMAP_OFFSET, "",
+		  "an event is mapped from its beginning: the offset is 4096 and must be 0" },
+		{ "a copy", MMAP(fd, PAGE_BYTES, 0, .prot = PROT_READ, .private = true), EINVAL,
+		  PMUCTL_WHY_MMAP_PRIVATE, "",
+		  "a private copy of an event's pages would never change: map them with MAP_SHARED" },
+	};
 
-	refused(fd, 4 * PAGE_BYTES, MAP_SHARED, 0, PMUCTL_WHY_MMAP_SIZE,
-		"16384 bytes cannot be mapped: map one page to read a counter, or one and a power of two more for a buffer");
-	refused(fd, PAGE_BYTES, MAP_SHARED, PAGE_BYTES, PMUCTL_WHY_MMAP_OFFSET,
-		"an event is mapped from its beginning: the offset is 4096 and must be 0");
-	refused(fd, PAGE_BYTES, MAP_PRIVATE, 0, PMUCTL_WHY_MMAP_PRIVATE,
-		"a private copy of an event's pages would never change: map them with MAP_SHARED");
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(cases); i++) {
+		check_refusals(cases[i]);
+		cr_expect(counter_faults());
+	}
 }
 
 /* Who wants to read a counter maps one page. */

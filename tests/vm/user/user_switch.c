@@ -23,7 +23,7 @@ static void neighbour_run(struct neighbour *n)
 	int fd;
 
 	pin_here(1);
-	fd = event_open(&attr, 0, -1);
+	fd = event_open(attr);
 	while (!n->leave) {
 		bracket(fd, N);
 		n->rounds++;
@@ -57,8 +57,8 @@ Test(user_switch, first_on_a_cpu_where_somebody_else_counts)
 		neighbour_run(n);
 	while (n->rounds < 3)
 		usleep(1000);
-	fd = event_open(&attr, 0, -1);
-	soft = event_open(&migrations, 0, -1);
+	fd = event_open(attr);
+	soft = event_open(migrations);
 	page = page_map(fd);
 	around_loop(page, 1); /* warm */
 	once = around_loop(page, N);
