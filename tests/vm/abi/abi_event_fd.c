@@ -67,7 +67,7 @@ Test(abi_event_fd, every_read_format_has_its_layout)
 {
 	for (uint64_t format = 0; format < ALL_FORMATS; format++) {
 		struct place p = places_of(format);
-		int fd = open_with_format(format);
+		AUTO_CLOSE int fd = open_with_format(format);
 		uint64_t out[8], id;
 
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
@@ -93,7 +93,6 @@ Test(abi_event_fd, every_read_format_has_its_layout)
 			cr_assert_eq(out[p.id], id);
 		if (p.lost >= 0)
 			cr_assert_eq(out[p.lost], 0);
-		close(fd);
 	}
 }
 
@@ -103,7 +102,7 @@ Test(abi_event_fd, buffers_that_are_too_small_are_refused_untouched)
 
 	for (uint64_t format = 0; format < ALL_FORMATS; format++) {
 		struct place p = places_of(format);
-		int fd = open_with_format(format);
+		AUTO_CLOSE int fd = open_with_format(format);
 
 		for (size_t size = 0; size < p.size; size++) {
 			memset(out, 0xa5, sizeof(out));
@@ -114,7 +113,6 @@ Test(abi_event_fd, buffers_that_are_too_small_are_refused_untouched)
 		}
 		cr_assert_eq(read(fd, raw_at_edge(p.size, 0), p.size),
 			     (ssize_t)p.size);
-		close(fd);
 	}
 }
 
@@ -144,12 +142,11 @@ Test(abi_event_fd, ids_are_never_given_twice)
 	uint64_t last = 0, id;
 
 	for (int i = 0; i < 50; i++) {
-		int fd = open_with_format(0);
+		AUTO_CLOSE int fd = open_with_format(0);
 
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
 		cr_assert_gt(id, last);
 		last = id;
-		close(fd);
 	}
 }
 

@@ -72,10 +72,9 @@ static void check_claim_refused(void)
 static uint32_t owner(void)
 {
 	struct pmuctl_info info = { .size = sizeof(info) };
-	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
 
 	cr_assert_eq(ioctl(device, PMUCTL_IOC_INFO, &info), 0, "%m");
-	close(device);
 	return info.pmu_owner;
 }
 

@@ -75,17 +75,10 @@ static const struct {
 static void open_and_close(size_t i)
 {
 	union raw_attr a = raw_attr(loops[i].type, loops[i].config);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request;
-	int fd;
 
 	a.attr.exclude_kernel = !loops[i].tracepoint;
 	a.attr.mmap = loops[i].mmap;
-	request = raw_request(&a, 0, -1, 0, &why);
-	request.tracepoint = (uintptr_t)loops[i].tracepoint;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%s: %s", loops[i].name, why.sentence);
-	close(fd);
+	close(event_open(a, .tracepoint = loops[i].tracepoint));
 }
 
 Test(attack_hooks, a_loop_does_not_set_them_each_time)

@@ -27,24 +27,22 @@ static struct perf_event_attr user_faults(void)
 static void map_large(void)
 {
 	struct perf_event_attr attr = user_faults();
-	int fd = event_try(attr);
+	AUTO_CLOSE int fd = event_try(attr);
 	struct ring ring;
 
 	die_if(fd < 0, "open");
 	die_if(ring_try_map(&ring, fd, PAGES_SLOW, PROT_READ | PROT_WRITE) != 0, "mmap");
 	munmap(ring.page, ring.length);
-	close(fd);
 }
 
 static void map_small(void)
 {
 	struct perf_event_attr attr = user_faults();
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	struct ring ring;
 
 	ring_map(&ring, fd, 1);
 	ring_unmap(&ring);
-	close(fd);
 }
 
 Test(attack_throttle, nobody_waits_for_a_buffer_of_somebody_else)

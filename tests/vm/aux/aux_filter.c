@@ -150,7 +150,6 @@ Test(aux_filter, taken_away)
 	fd = event_open(attr);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 1/1,filter 2/1"), 0);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, ""), 0);
-	close(fd);
 }
 
 /* ---- Where the trace begins ---- */
@@ -226,11 +225,10 @@ Test(aux_filter, a_system_call)
 static void make_stub(void)
 {
 	static const uint8_t code[SIZE] = { 0xeb, 0x02, 0x90, 0x90, 0xc3 };
-	int fd = open(STUB, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+	AUTO_CLOSE int fd = open(STUB, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
 
 	cr_assert_eq(write(fd, code, sizeof(code)), (ssize_t)sizeof(code));
 	cr_assert_eq(ftruncate(fd, TRACE_PAGE), 0);
-	close(fd);
 }
 
 static void (*volatile stub)(void);

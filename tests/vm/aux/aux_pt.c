@@ -48,7 +48,6 @@ Test(aux_pt, a_program_decodes_to_what_it_executed)
 	d = trace_decode(t.aux, t.bytes);
 	check_decoded(&d, raw_read(count));
 	trace_close(&t);
-	close(count);
 }
 
 /* Trace a program while it is sent from CPU to CPU: in how many pieces the trace came */
@@ -187,7 +186,6 @@ static struct decoded run_with_action(uint32_t at_start, uint32_t action, uint64
 {
 	union raw_attr attr = trace_attr(), other = raw_instructions();
 	struct traced child = traced_start(once);
-	struct pmuctl_open request;
 	struct decoded d;
 	struct trace t;
 	int fd, count;
@@ -197,10 +195,7 @@ static struct decoded run_with_action(uint32_t at_start, uint32_t action, uint64
 	other.attr.enable_on_exec = 1;
 	other.attr.sample_period = PERIOD;
 	set_action(&other, action);
-	request = raw_request(&other, child.pid, -1, 0, NULL);
-	request.group_fd = t.fd;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0);
+	fd = event_open(other, child.pid, .group = t.fd);
 	count = trace_count(child.pid, PERF_COUNT_HW_INSTRUCTIONS);
 	traced_go(&child);
 	traced_wait(&child);

@@ -192,7 +192,6 @@ Test(aux_reader, a_ring_that_is_too_small)
 	cr_assert_lt(aux, 200);
 	munmap(map, t.size);
 	munmap(t.page, 2 * TRACE_PAGE);
-	close(t.fd);
 }
 
 /* ---- The kernel's own driver ---- */
@@ -255,7 +254,6 @@ Test(aux_reader, the_kernels_driver_waits_for_ours)
 	check_theirs(-EBUSY);
 	close(fd);
 	wait_for_theirs();
-	close(count);
 }
 
 static void set_cpu1(bool online)

@@ -114,15 +114,9 @@ static void start_worker(struct worker *w)
 static int open_counter(const struct worker *w, uint64_t config)
 {
 	union raw_attr attr = raw_attr(PERF_TYPE_HARDWARE, config);
-	struct pmuctl_open request;
-	int fd;
 
 	attr.attr.disabled = 0;
-	request = raw_request(&attr, w->pid, -1, 0, NULL);
-	request.group_fd = w->trace.fd;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0);
-	return fd;
+	return event_open(attr, w->pid, .group = w->trace.fd);
 }
 
 static void trace_worker(struct worker *w)

@@ -232,15 +232,9 @@ struct cpu {
 static int open_sibling(uint64_t config, int cpu, int leader)
 {
 	union raw_attr attr = raw_attr(PERF_TYPE_HARDWARE, config);
-	struct pmuctl_open request;
-	int fd;
 
 	attr.attr.disabled = 0;
-	request = raw_request(&attr, -1, cpu, 0, NULL);
-	request.group_fd = leader;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0);
-	return fd;
+	return event_open(attr, -1, cpu, .group = leader);
 }
 
 static void open_cpu(struct cpu *c, int cpu)

@@ -29,12 +29,11 @@ static void trace_small(void)
 
 Test(aux_throttle, nobody_waits_for_a_trace_of_somebody_else)
 {
-	union raw_attr counts = raw_instructions();
-	/* Without it the user could not have the PMU. */
-	int fd = event_open(counts);
-	pid_t user = slow_start(NULL, trace_large);
+	pid_t user;
 
+	/* Without it the user could not have the PMU. */
+	event_open(raw_instructions());
+	user = slow_start(NULL, trace_large);
 	cr_expect(others_go_on(user, "auxbuf_alloc", trace_small));
 	raw_reap(user);
-	close(fd);
 }

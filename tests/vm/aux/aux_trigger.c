@@ -30,10 +30,11 @@ static void call_getppid(unsigned int n)
 Test(aux_trigger, each_transition_is_counted)
 {
 	int leader = open_leader();
-	int resume = trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 1, leader, "id == 110");
-	int pause = trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 1, leader, "id == 102"); /* getuid */
-	struct pmuctl_aux_status s = trace_status(leader);
+	struct pmuctl_aux_status s;
 
+	trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 1, leader, "id == 110");
+	trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 1, leader, "id == 102"); /* getuid */
+	s = trace_status(leader);
 	cr_assert_eq(s.state, PMUCTL_AUX_IS_PAUSED);
 	cr_assert_eq(s.pauses + s.resumes + s.idle + s.missed, 0);
 	call_getppid(1);
@@ -49,18 +50,15 @@ Test(aux_trigger, each_transition_is_counted)
 	cr_assert_eq(s.pauses, 100, "%llu", s.pauses);
 	cr_assert_eq(s.idle, 200, "%llu found it as they wanted it", s.idle);
 	cr_assert_eq(s.missed, 0);
-	close(pause);
-	close(resume);
-	close(leader);
 }
 
 Test(aux_trigger, every_nth_hit)
 {
 	int leader = open_leader();
-	int resume = trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 10, leader, "id == 110");
-	int pause = trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 3, leader, "id == 102");
 	struct pmuctl_aux_status s;
 
+	trace_open_trigger(SYSCALL, PMUCTL_AUX_RESUME, 10, leader, "id == 110");
+	trace_open_trigger(SYSCALL, PMUCTL_AUX_PAUSE, 3, leader, "id == 102");
 	for (unsigned int n = 1; n <= 1000; n++) {
 		call_getppid(1);
 		s = trace_status(leader);
@@ -74,9 +72,6 @@ Test(aux_trigger, every_nth_hit)
 	cr_assert_eq(s.pauses, 1);
 	cr_assert_eq(s.resumes, 1);
 	cr_assert_eq(s.idle, 99 + 9);
-	close(pause);
-	close(resume);
-	close(leader);
 }
 
 /* A system call with a frame pointer that leads to memory that is not there */
@@ -99,21 +94,16 @@ Test(aux_trigger, what_is_missed_is_counted)
 {
 	void *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int leader = open_leader();
-	int resume = trace_open_trigger("exceptions:page_fault_kernel", PMUCTL_AUX_RESUME, 1,
-					leader, NULL);
 	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
 	struct pmuctl_aux_status s;
-	struct pmuctl_open request;
 	int fd;
 
+	trace_open_trigger("exceptions:page_fault_kernel", PMUCTL_AUX_RESUME, 1, leader, NULL);
 	a.attr.disabled = 0;
 	a.attr.exclude_kernel = 0;
 	a.attr.sample_period = 1;
 	a.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
-	request = raw_request(&a, 0, -1, 0, NULL);
-	request.tracepoint = (uintptr_t)SYSCALL;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0);
+	fd = event_open(a, .tracepoint = SYSCALL);
 	cr_assert_neq(mmap(NULL, 9 * TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
 		      MAP_FAILED);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "id == 110"), 0);
@@ -126,9 +116,6 @@ Test(aux_trigger, what_is_missed_is_counted)
 	cr_assert_geq(s.missed, 10);
 	cr_assert_eq(s.missed % 10, 0, "%llu", s.missed);
 	cr_assert_eq(s.resumes, 0);
-	close(fd);
-	close(resume);
-	close(leader);
 }
 
 #define RATE	"/sys/module/pmuctl/parameters/max_sample_rate"
@@ -188,7 +175,6 @@ Test(aux_trigger, what_is_missed_while_page_faults_are_throttled)
 {
 	union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	int leader = open_leader(), fd;
-	struct pmuctl_open request;
 
 	for (int i = 0; i < 3; i++) { /* what is touched the first time only */
 		touch_fresh(50);
@@ -197,10 +183,7 @@ Test(aux_trigger, what_is_missed_while_page_faults_are_throttled)
 	a.attr.sample_period = 1;
 	a.attr.disabled = 0;
 	a = trace_with_action(a, PMUCTL_AUX_RESUME);
-	request = raw_request(&a, 0, -1, 0, NULL);
-	request.group_fd = leader;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%m");
+	fd = event_open(a, .group = leader);
 	check_throttled(leader, fd, touch_fresh);
 }
 

@@ -177,7 +177,7 @@ static void wait_for_more(const struct trace *t)
 static void open_left(struct trace *t)
 {
 	union raw_attr a = trace_attr();
-	int holder = holder_open();
+	AUTO_CLOSE int holder = holder_open();
 
 	a.attr.enable_on_exec = 0;
 	a.attr.disabled = 0;
@@ -185,7 +185,6 @@ static void open_left(struct trace *t)
 	trace_open(t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
 	become_user(false);
 	wait_for_more(t);
-	close(holder);
 }
 
 Test(aux_user, what_is_left_open_keeps_perf_from_nothing)

@@ -59,8 +59,6 @@ Test(bts_refuse, who_may_not_know_the_kernels_addresses)
 	cr_assert_eq(read(pipe_fds[0], &why, sizeof(why)), (ssize_t)sizeof(why));
 	check_why(&why, EACCES, PMUCTL_WHY_PERM_ADDRESSES, "attr.type",
 		  "traces of intel_bts tell the kernel's addresses, even of user mode alone, and that is not allowed at level 2 without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less");
-	close(pipe_fds[0]);
-	close(pipe_fds[1]);
 }
 
 Test(bts_refuse, two_at_once)
@@ -75,7 +73,6 @@ Test(bts_refuse, two_at_once)
 	close(fd);
 	fd = event_open(pt);
 	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type", format, "this task");
-	close(fd);
 }
 
 Test(bts_refuse, both_drivers_are_listed)
@@ -121,7 +118,6 @@ Test(bts_refuse, one_of_ours_and_the_kernels_driver)
 	close(ours);
 	fd = open_theirs();
 	cr_assert_geq(fd, 0, "%d", fd);
-	close(fd);
 }
 
 /* They are given back as they were found, and while they are ours, it is seen that they are. */

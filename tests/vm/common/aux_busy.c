@@ -70,18 +70,12 @@ int trace_open_trigger(const char *name, uint32_t action, uint64_t period,
 		       int leader, const char *filter)
 {
 	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, 0);
-	struct pmuctl_explanation why;
-	struct pmuctl_open request;
 	int fd;
 
 	a.attr.exclude_kernel = 0;
 	a.attr.sample_period = period;
 	a = trace_with_action(a, action);
-	request = raw_request(&a, 0, -1, 0, &why);
-	request.group_fd = leader;
-	request.tracepoint = (uintptr_t)name;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	cr_assert_geq(fd, 0, "%s", why.sentence);
+	fd = event_open(a, .group = leader, .tracepoint = name);
 	if (filter)
 		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);

@@ -12,12 +12,11 @@
 
 static void write_text(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	cr_assert(fd >= 0, "%s: %m", path);
 	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text), "%s: %m",
 		     path);
-	close(fd);
 }
 
 static void set_headroom(unsigned int headroom)

@@ -24,10 +24,9 @@ static unsigned long done[OBSERVERS];
 
 static void set_headroom(const char *text)
 {
-	int fd = open(HEADROOM, O_WRONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(HEADROOM, O_WRONLY | O_CLOEXEC);
 
 	cr_assert(fd >= 0 && write(fd, text, strlen(text)) > 0, "%s: %m", HEADROOM);
-	close(fd);
 }
 
 static void no_headroom(void)

@@ -162,7 +162,6 @@ Test(group_cpus, a_number_that_cannot_be_written_is_a_fault)
 	check_refused(IOCTL(all, PMUCTL_IOC_READ_CPUS, args), EFAULT, PMUCTL_WHY_BAD_POINTER, "nr",
 		      "the memory at this address cannot be read or written: pass a pointer into your own address space");
 	cr_assert_eq(c[1].cpu, 1);
-	close(all);
 }
 
 Test(group_cpus, every_size_of_the_structure_is_checked)

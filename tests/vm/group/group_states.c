@@ -55,15 +55,15 @@ Test(group_states, of_an_event_without_a_counter)
 	cr_expect(says("contexts", " %lu\n", id));
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	cr_expect(says("contexts", " %lu@software\n", id));
-	close(fd);
 }
 
 Test(group_states, of_a_task)
 {
-	int fd = event_open(branches_u()), other;
 	pid_t pid = raw_sleeper();
 	char name[16];
+	int other;
 
+	event_open(branches_u());
 	other = event_try(branches_u(), pid);
 	cr_assert_geq(other, 0);
 	cr_assert_eq(prctl(PR_GET_NAME, name), 0);
@@ -74,7 +74,6 @@ Test(group_states, of_a_task)
 	close(other);
 	raw_reap(pid);
 	cr_expect_not(says("contexts", "task %d (", pid));
-	close(fd);
 }
 
 Test(group_states, of_a_cpu)

@@ -75,7 +75,7 @@ Test(inherit_count, threads_only_if_that_is_asked_for)
 static uint64_t of_worker(bool is_thread, bool thread_only)
 {
 	struct perf_event_attr attr = inherited(instructions_u());
-	int leader = event_open(attr);
+	AUTO_CLOSE int leader = event_open(attr);
 	uint64_t before, one, many;
 	struct worker w;
 	struct pair p;
@@ -94,7 +94,6 @@ static uint64_t of_worker(bool is_thread, bool thread_only)
 	many = of_children(&p) - before;
 	worker_end(&w);
 	pair_close(&p);
-	close(leader);
 	return many - one;
 }
 
@@ -214,7 +213,6 @@ Test(inherit_count, children_outlive_the_task_of_the_event)
 	cr_expect_gt(event_value(fd), at_end, "its last instructions are kept");
 	cr_expect_lt(event_value(fd), at_end + N, "and nothing twice");
 	cr_expect_eq(event_value(fd), event_value(fd));
-	close(fd);
 }
 
 /* ---- Children that run meanwhile ---- */
@@ -368,12 +366,12 @@ Test(inherit_count, a_group_agrees_in_every_read)
 	struct perf_event_attr attr = inherited(instructions_u());
 	volatile uint64_t *forks = shared_progress();
 	unsigned int reads = 0;
-	int leader, sibling;
 	pid_t child[2];
+	int leader;
 
 	attr.read_format = PERF_FORMAT_GROUP;
 	leader = event_open(disabled(attr));
-	sibling = event_open(attr, .group = leader);
+	event_open(attr, .group = leader);
 	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
 	child[0] = fork_on(0, &forks[0]);
 	child[1] = fork_on(1, &forks[1]);
@@ -386,8 +384,6 @@ Test(inherit_count, a_group_agrees_in_every_read)
 	reap(child[0]);
 	reap(child[1]);
 	reads_equal(leader);
-	close(sibling);
-	close(leader);
 }
 
 /* ---- Many ---- */
@@ -546,7 +542,6 @@ Test(inherit_count, samples_of_children_are_in_the_same_ring)
 	cr_expect_eq(lost, 0);
 	cr_expect_eq(check_samples(&r, one / PERIOD), expected);
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(inherit_count, samples_of_children_are_written_or_lost)
@@ -561,5 +556,4 @@ Test(inherit_count, samples_of_children_are_written_or_lost)
 	cr_expect_gt(lost, 0);
 	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE) + lost, expected);
 	ring_unmap(&r);
-	close(fd);
 }

@@ -205,6 +205,4 @@ Test(inherit_exec, a_group_is_told_as_one)
 	}
 	cr_expect_eq(n, 2);
 	ring_unmap(&r);
-	close(fd[1]);
-	close(fd[0]);
 }

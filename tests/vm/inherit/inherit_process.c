@@ -73,8 +73,6 @@ Test(inherit_process, threads_that_were_there_and_those_that_come)
 	for (int i = 0; i < THREADS; i++)
 		worker_end(&w[i]);
 	check_others(w, 0, fd, own);
-	close(fd);
-	close(own);
 }
 
 /* ---- Threads of another process ---- */
@@ -184,8 +182,6 @@ Test(inherit_process, all_threads_of_another_process)
 	check_each(w, THREADS, by_tid);
 	target_end(t);
 	cr_expect_eq(event_value(by_pid), event_value(by_tid));
-	close(by_pid);
-	close(by_tid);
 }
 
 static void leave(struct target *t)
@@ -227,7 +223,6 @@ Test(inherit_process, without_its_first_thread)
 	}
 	cr_expect(hangs_up(fd, -1));
 	target_end(t);
-	close(fd);
 }
 
 /* ---- What comes while it is being opened ---- */
@@ -330,7 +325,6 @@ Test(inherit_process, threads_that_begin_meanwhile_are_counted_once)
 		close(fd[1]);
 		close(fd[0]);
 	}
-	close(own);
 }
 
 /* ---- Groups ---- */
@@ -413,7 +407,6 @@ Test(inherit_process, refusals)
 	leader = event_open(inherited(instructions_u()));
 	cr_expect_eq(process_try(inherited(instructions_u()), 0, leader), -EINVAL);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_SIBLING_PROCESS);
-	close(leader);
 }
 
 static void *become_another(void *other)

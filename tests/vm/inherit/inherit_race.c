@@ -193,7 +193,6 @@ Test(inherit_race, periods)
 	}
 	forkers_end(f);
 	ring_unmap(&r);
-	close(fd);
 }
 
 /* ---- The parent is killed ---- */

@@ -137,7 +137,6 @@ Test(inherit_stat, each_child_is_told_with_its_own_values)
 	cr_assert_eq(read(fd, words, sizeof(words)), (ssize_t)sizeof(words));
 	cr_expect_gt(words[0], sum, "the event has them all, and its own");
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(inherit_stat, threads_have_ids_of_their_own)
@@ -155,7 +154,6 @@ Test(inherit_stat, threads_have_ids_of_their_own)
 	cr_expect_neq(t[0].tid, (uint32_t)getpid());
 	cr_expect_geq(t[0].read.each[0].value, N * LOOP_INSTRUCTIONS);
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(inherit_stat, nothing_is_told_if_it_is_not_asked_for)
@@ -171,5 +169,4 @@ Test(inherit_stat, nothing_is_told_if_it_is_not_asked_for)
 	by_fork(N);
 	cr_expect_eq(take_all(&attr, &r, t, 1), 0);
 	ring_unmap(&r);
-	close(fd);
 }

@@ -93,7 +93,7 @@ static int faults_open(bool of_children)
 static void count_both(struct uring *u, int own, int all, uint32_t pages, uint64_t counts[2])
 {
 	uint8_t *map = fresh_pages(pages);
-	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
 	counts[0] = sampling_value(own);
 	counts[1] = sampling_value(all);
@@ -105,7 +105,6 @@ static void count_both(struct uring *u, int own, int all, uint32_t pages, uint64
 	counts[0] = sampling_value(own) - counts[0];
 	counts[1] = sampling_value(all) - counts[1];
 	cr_assert_eq(munmap(map, pages * PAGE), 0);
-	close(zero);
 }
 
 Test(inherit_uring, workers_are_counted)
@@ -122,8 +121,6 @@ Test(inherit_uring, workers_are_counted)
 			     counts[0], counts[1]);
 	}
 	uring_close(&u);
-	close(all);
-	close(own);
 }
 
 Test(inherit_uring, workers_made_before_are_nobodys_children)
@@ -139,6 +136,4 @@ Test(inherit_uring, workers_made_before_are_nobodys_children)
 	count_both(&u, own, all, PAGES, counts);
 	cr_expect_eq(counts[1], counts[0], "%lu and %lu", counts[0], counts[1]);
 	uring_close(&u);
-	close(all);
-	close(own);
 }

@@ -11,12 +11,11 @@
 
 static void set_watchdog(const char *text)
 {
-	int fd = open(WATCHDOG, O_WRONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(WATCHDOG, O_WRONLY | O_CLOEXEC);
 
 	raw_give_back();
 	cr_assert(fd >= 0, "%s: %m", WATCHDOG);
 	cr_assert_eq(write(fd, text, 1), 1, "%s: %m", WATCHDOG);
-	close(fd);
 }
 
 static void watchdog_off(void)
@@ -29,10 +28,9 @@ TestSuite(own_pmu, .init = watchdog_off, .fini = watchdog_off);
 static uint32_t owner(void)
 {
 	struct pmuctl_info info = { .size = sizeof(info) };
-	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
 
 	cr_assert_eq(ioctl(device, PMUCTL_IOC_INFO, &info), 0, "%m");
-	close(device);
 	return info.pmu_owner;
 }
 

@@ -59,7 +59,6 @@ Test(refuse_aux, two_at_once)
 	/* One task on one CPU, and on another: never at once */
 	fd = event_open(a, 0, 0);
 	close(event_open(a, 0, 1));
-	close(fd);
 }
 
 /* The kernel's own driver traces this CPU, in which this test runs. */
@@ -321,5 +320,4 @@ Test(refuse_aux, mappings)
 	check_map(fd, ring, 12288, 12288, ring, PMUCTL_WHY_AUX_POWER, "aux_size",
 		  "an AUX buffer of 12288 bytes is not possible: it must have 2^n pages");
 	munmap(page_of, ring);
-	close(fd);
 }

@@ -46,7 +46,6 @@ Test(refuse_nopmu, nobody_has_it_always)
 	fd = open(RAW_CLAIM, O_RDONLY | O_CLOEXEC);
 	cr_assert_gt(read(fd, claim, sizeof(claim) - 1), 0);
 	cr_assert_str_eq(claim, "anyone\n");
-	close(fd);
 }
 
 Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)

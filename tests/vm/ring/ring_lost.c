@@ -81,7 +81,6 @@ Test(ring_lost, slow_reader)
 		r.tail = r.page->data_tail;
 	}
 	cr_assert(samples && lost, "%lu, %lu", samples, lost);
-	close(fd);
 }
 
 Test(ring_lost, read_format_lost)
@@ -106,7 +105,6 @@ Test(ring_lost, read_format_lost)
 	cr_assert_eq(t.samples + values[1], values[0] / PERIOD, "%lu + %lu of %lu",
 		     t.samples, values[1], values[0] / PERIOD);
 	cr_assert_geq(values[1], t.lost);
-	close(fd);
 }
 
 /* ---- Pause ---- */
@@ -138,7 +136,6 @@ Test(ring_lost, nothing_is_written_while_output_is_paused)
 	cr_assert_eq(t.samples + t.lost, 3 * BLOCK_LENGTH(100) / PERIOD, "%lu + %lu",
 		     t.samples, t.lost);
 	cr_assert_eq(t.lost_records, 1);
-	close(fd);
 }
 
 Test(ring_lost, pause_without_a_ring_is_refused)
@@ -148,7 +145,6 @@ Test(ring_lost, pause_without_a_ring_is_refused)
 
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1), -1);
 	cr_assert_eq(errno, EINVAL, "%m");
-	close(fd);
 }
 
 /* ---- Overwriting ---- */
@@ -179,7 +175,6 @@ Test(ring_lost, readonly_ring_keeps_the_newest)
 		cr_assert_eq(record[1], value);
 		value -= PERIOD;
 	}
-	close(fd);
 }
 
 /* From the head on, the records of a ring that is written backward: the newest first */
@@ -249,5 +244,4 @@ Test(ring_lost, nonsense_in_the_metadata_page)
 	}
 	cr_assert_eq(sampling_value(fd), 2000 * BLOCK_LENGTH(10));
 	ring_unmap(&r);
-	close(fd);
 }

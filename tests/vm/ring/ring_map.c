@@ -32,7 +32,7 @@ Test(ring_map, every_power_of_two)
 {
 	for (size_t pages = 1; pages <= 4096; pages *= 2) {
 		struct perf_event_attr attr = sampling_attr(50);
-		int fd = event_open(attr);
+		AUTO_CLOSE int fd = event_open(attr);
 		struct tally t = { 0 };
 		struct ring r;
 
@@ -45,7 +45,6 @@ Test(ring_map, every_power_of_two)
 		tally_ring(&attr, &r, &t);
 		cr_assert_eq(t.samples, 2, "%zu pages", pages);
 		ring_unmap(&r);
-		close(fd);
 	}
 }
 
@@ -57,7 +56,6 @@ Test(ring_map, other_sizes_are_refused)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(pages); i++)
 		cr_assert_eq(try_mmap(fd, (1 + pages[i]) * PAGE, MAP_SHARED, 0), -EINVAL,
 			     "%zu pages", pages[i]);
-	close(fd);
 }
 
 Test(ring_map, private_is_refused)
@@ -65,7 +63,6 @@ Test(ring_map, private_is_refused)
 	int fd = ordinary_event();
 
 	cr_assert_eq(try_mmap(fd, 2 * PAGE, MAP_PRIVATE, 0), -EINVAL);
-	close(fd);
 }
 
 Test(ring_map, offset_is_refused)
@@ -76,7 +73,6 @@ Test(ring_map, offset_is_refused)
 		cr_assert_eq(try_mmap(fd, 2 * PAGE, MAP_SHARED, offset), -EINVAL);
 		cr_assert_eq(try_mmap(fd, PAGE, MAP_SHARED, offset), -EINVAL);
 	}
-	close(fd);
 }
 
 /* What another mapping of the ring shows is the same ring. */
@@ -100,7 +96,6 @@ Test(ring_map, second_mapping_is_of_the_same_ring)
 	tally_ring(&attr, &b, &t);
 	cr_assert_eq(t.samples, 6);
 	ring_unmap(&b);
-	close(fd);
 }
 
 /* The ring lives as long as a mapping does; once all are gone there may be another. */
@@ -122,7 +117,6 @@ Test(ring_map, size_may_change_between_mappings)
 		block_run(fd, BLOCK);
 	}
 	cr_assert_geq(n, 8);
-	close(fd);
 }
 
 /* The reader goes on after the event's descriptor is closed. */
@@ -147,7 +141,6 @@ Test(ring_map, samples_without_a_ring_go_nowhere)
 
 	block_run(fd, 1000);
 	cr_assert_eq(sampling_value(fd), BLOCK_LENGTH(1000));
-	close(fd);
 }
 
 /* A mapping is not to be found in a child. */
@@ -165,7 +158,6 @@ Test(ring_map, children_do_not_inherit_a_mapping)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%#x", status);
-	close(fd);
 }
 
 /* Part of a mapping may be refused to go alone; nothing is left when all is gone. */
@@ -182,7 +174,6 @@ Test(ring_map, parts_of_a_mapping)
 	cr_assert_gt(ring_head(&r), 0);
 	ring_unmap(&r);
 	cr_assert_eq(try_mmap(fd, 2 * PAGE, MAP_SHARED, 0), 0);
-	close(fd);
 }
 
 /* ---- Whose memory ---- */
@@ -278,5 +269,4 @@ Test(ring_memory, pinned_memory_is_shown)
 	cr_assert_gt(pinned_kb(), before);
 	ring_unmap(&r);
 	cr_assert_eq(pinned_kb(), before);
-	close(fd);
 }

@@ -298,5 +298,4 @@ Test(ring_shared, event_of_all_cpus)
 		}
 	}
 	busy_end_all(&all);
-	close(fd);
 }

@@ -95,14 +95,13 @@ static void expect_chain(unsigned int max_stack, uintptr_t fp, const uint64_t *i
 			 unsigned int n)
 {
 	struct perf_event_attr attr = chain_attr(max_stack);
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
 	cr_assert_eq(spin_with_frame(fd, ROUNDS, fp), 0);
 	check_chains(&attr, &r, ips, n);
 	ring_unmap(&r);
-	close(fd);
 }
 
 /* ---- Frames as they should be ---- */
@@ -117,7 +116,6 @@ Test(sample_chain, callers_of_a_function)
 	ring_map(&r, fd, 64);
 	cr_assert_eq(outer(fd, ROUNDS), 0);
 	check_chains(&attr, &r, ips, 2);
-	close(fd);
 }
 
 struct frame {

@@ -304,7 +304,6 @@ Test(sample_chain_kernel, kernel_threads_and_the_idle_task, .timeout = 1800)
 			of_idle += s.tid == 0;
 		}
 	}
-	close(fd);
 }
 
 /*
@@ -344,7 +343,6 @@ Test(sample_chain_kernel, task_that_has_ended, .timeout = 1800)
 			seen++;
 		}
 	}
-	close(fd);
 }
 
 /* ---- 32-bit programs ---- */
@@ -394,5 +392,4 @@ Test(sample_chain_kernel, frames_of_32_bits)
 	}
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
-	close(fd);
 }

@@ -46,7 +46,6 @@ Test(sample_control, refresh_counts_down_to_disabled)
 		tally_ring(&attr, &r, &t);
 		cr_assert_eq(t.samples, all);
 	}
-	close(fd);
 }
 
 Test(sample_control, refresh_adds_up)
@@ -58,7 +57,6 @@ Test(sample_control, refresh_adds_up)
 	cr_assert_eq(refresh(fd, 3), 0, "%m");
 	user_loop(500 * PERIOD);
 	cr_assert_eq(sampling_value(fd), 5 * attr.sample_period);
-	close(fd);
 }
 
 Test(sample_control, refresh_of_what_does_not_sample_is_refused)
@@ -69,7 +67,6 @@ Test(sample_control, refresh_of_what_does_not_sample_is_refused)
 	cr_assert_eq(refresh(fd, 1), -EINVAL);
 	block_run(fd, 10);
 	cr_assert_eq(sampling_value(fd), BLOCK_LENGTH(10));
-	close(fd);
 }
 
 Test(sample_control, enabled_again_after_the_last_it_samples_on)
@@ -336,7 +333,6 @@ Test(sample_control, signal_at_each_overflow)
 		     "%lu in, %lu others, %lu of another file, %lu not exact", seen.in,
 		     seen.others, seen.wrong_fd, seen.not_exact);
 	cr_assert_eq(sampling_value(fd), 501 * PERIOD);
-	close(fd);
 }
 
 /* No ring is needed for that. */
@@ -351,7 +347,6 @@ Test(sample_control, signal_without_a_ring)
 	while (seen.hup < 51)
 		user_loop(PERIOD);
 	cr_assert_eq(seen.not_exact + seen.wrong_fd, 0);
-	close(fd);
 }
 
 Test(sample_control, signal_when_there_is_something_to_read)
@@ -369,7 +364,6 @@ Test(sample_control, signal_when_there_is_something_to_read)
 	cr_assert_geq(seen.in, 10, "%lu", seen.in);
 	cr_assert_leq(seen.in, 40);
 	cr_assert_eq(seen.hup + seen.others + seen.wrong_fd, 0);
-	close(fd);
 }
 
 Test(sample_control, sigio_if_no_other_is_chosen)
@@ -383,7 +377,6 @@ Test(sample_control, sigio_if_no_other_is_chosen)
 	cr_assert_eq(refresh(fd, 1), 0, "%m");
 	user_loop(PERIOD);
 	cr_assert_geq(seen.others, 1);
-	close(fd);
 }
 
 /* Another process than the sampled one gets them. */
@@ -405,5 +398,4 @@ Test(sample_control, signal_goes_to_the_owner)
 	cr_assert_eq(seen.hup, 1);
 	cr_assert_eq(seen.not_exact + seen.wrong_fd, 0);
 	worker_end(&w);
-	close(fd);
 }

@@ -13,7 +13,7 @@ TestSuite(sample_exact, .init = sampling_init, .fini = sampling_fini);
 static void check_period(uint64_t period, uint64_t rounds)
 {
 	struct positions p = { .attr = sampling_attr(period), .rounds = rounds };
-	int fd = event_open(p.attr);
+	AUTO_CLOSE int fd = event_open(p.attr);
 	struct ring r;
 
 	ring_map(&r, fd, 64);
@@ -21,7 +21,6 @@ static void check_period(uint64_t period, uint64_t rounds)
 	check_samples(&p, &r);
 	check_end(&p, fd, 1);
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(sample_exact, nth_instruction_for_any_n)
@@ -59,7 +58,6 @@ Test(sample_exact, period_goes_on_after_the_event_was_disabled)
 		block_run(fd, p.rounds);
 	check_samples(&p, &r);
 	check_end(&p, fd, 1000);
-	close(fd);
 }
 
 static void *rival(void *stop)
@@ -91,7 +89,6 @@ Test(sample_exact, others_run_in_between)
 	check_end(&p, fd, blocks);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
-	close(fd);
 }
 
 struct mover {
@@ -129,7 +126,6 @@ Test(sample_exact, task_moves_between_cpus)
 	check_end(&p, fd, blocks);
 	__atomic_store_n(&m.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
-	close(fd);
 }
 
 /* Two of them overflow at the same instruction each time, others now and then. */
@@ -216,7 +212,7 @@ Test(sample_exact, period_above_31_bits, .timeout = 300)
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(periods); i++) {
 		struct perf_event_attr attr = sampling_attr(periods[i]);
-		int fd = event_open(attr);
+		AUTO_CLOSE int fd = event_open(attr);
 		struct perf_event_header *header;
 		struct sample s;
 		struct ring r;
@@ -231,7 +227,6 @@ Test(sample_exact, period_above_31_bits, .timeout = 300)
 		cr_assert_eq(s.read.each[0].value, periods[i]);
 		cr_assert_eq(s.period, periods[i]);
 		cr_assert_null(ring_next(&r));
-		close(fd);
 	}
 }
 
@@ -245,7 +240,6 @@ Test(sample_exact, longest_period)
 	block_run(fd, 1000);
 	cr_assert_eq(sampling_value(fd), BLOCK_LENGTH(1000));
 	cr_assert_null(ring_next(&r));
-	close(fd);
 }
 
 static int set_period(int fd, uint64_t period)
@@ -277,7 +271,6 @@ Test(sample_exact, period_changes_between_blocks)
 		cr_assert_eq(s.period, 77);
 	}
 	cr_assert_eq(n, length / 77);
-	close(fd);
 }
 
 Test(sample_exact, period_changes_while_the_event_counts)
@@ -306,7 +299,6 @@ Test(sample_exact, period_changes_while_the_event_counts)
 		cr_assert_eq(s.period, period);
 		ring_drain(&r, 0);
 	}
-	close(fd);
 }
 
 /* ---- Which instructions ---- */

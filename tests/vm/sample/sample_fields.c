@@ -114,7 +114,7 @@ static void check_type(uint64_t type)
 {
 	struct perf_event_attr attr = attr_of(type);
 	struct perf_event_header *header;
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	struct sample s;
 	struct ring r;
 	uint64_t id;
@@ -131,7 +131,6 @@ static void check_type(uint64_t type)
 	}
 	cr_assert_null(ring_next(&r));
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(sample_fields, each_alone)
@@ -236,12 +235,11 @@ struct sampled_thread {
 static void *sampled_thread(void *arg)
 {
 	struct sampled_thread *t = arg;
-	int fd = event_open(t->attr);
+	AUTO_CLOSE int fd = event_open(t->attr);
 
 	t->tid = gettid();
 	ring_map(&t->r, fd, 1);
 	block_run(fd, ROUNDS);
-	close(fd);
 	return NULL;
 }
 
@@ -294,7 +292,6 @@ Test(sample_fields, event_of_a_cpu_tells_who_ran)
 	/* Its loop, and some thousand instructions around it */
 	cr_assert(mine >= 2 * n / 10000 - 1 && mine <= 2 * n / 10000 + 10, "%lu", mine);
 	worker_end(&w);
-	close(fd);
 }
 
 Test(sample_fields, time_goes_on)
@@ -316,7 +313,6 @@ Test(sample_fields, time_goes_on)
 		n++;
 	}
 	cr_assert_eq(n, BLOCK_LENGTH(10000) / 100);
-	close(fd);
 }
 
 /* By the clock that was asked for: between what that clock said before and after. Not

@@ -95,7 +95,7 @@ static void check_rate(const struct piece *p, uint64_t freq, const char *what)
 static void check_steady(uint64_t config, uint64_t freq, unsigned int length)
 {
 	struct perf_event_attr attr = freq_attr(config, freq);
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	struct piece p;
 	struct ring r;
 	char what[64];
@@ -106,7 +106,6 @@ static void check_steady(uint64_t config, uint64_t freq, unsigned int length)
 	p = measure(fd, &attr, &r, length, 300 * 1000000000ull / freq);
 	check_rate(&p, freq, what);
 	ring_unmap(&r);
-	close(fd);
 }
 
 Test(sample_freq, within_a_tenth_of_what_was_asked)
@@ -135,7 +134,6 @@ Test(sample_freq, follows_a_tenfold_change)
 		p = measure(fd, &attr, &r, length, 25 * TICK_NS);
 		check_rate(&p, 5000, i % 2 ? "more" : "less");
 	}
-	close(fd);
 }
 
 /* A task that often sleeps is sampled at its rate while it runs. */
@@ -162,7 +160,6 @@ Test(sample_freq, of_a_task_that_sleeps)
 	n = ring_drain(&r, PERF_RECORD_SAMPLE);
 	cr_expect(n > run * 0.75 / 100000 && n < run * 1.25 / 100000,
 		  "%lu samples in %lu ns", n, run);
-	close(fd);
 }
 
 Test(sample_freq, period_of_it_is_a_frequency)
@@ -179,7 +176,6 @@ Test(sample_freq, period_of_it_is_a_frequency)
 	measure(fd, &attr, &r, 10, 10 * TICK_NS);
 	p = measure(fd, &attr, &r, 10, 20 * TICK_NS);
 	check_rate(&p, freq, "changed");
-	close(fd);
 }
 
 Test(sample_freq, above_the_limit_is_refused)
@@ -199,7 +195,6 @@ Test(sample_freq, above_the_limit_is_refused)
 	freq = 0;
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PERIOD, &freq), -1);
 	cr_assert_eq(errno, EINVAL);
-	close(fd);
 }
 
 /* ---- Throttling ---- */
@@ -280,7 +275,6 @@ Test(sample_freq, throttled_until_the_next_tick)
 	/* While it is stopped it does not count: no overflow is without its sample. */
 	cr_assert_eq(sampling_value(fd) / 1000, t.samples, "%lu of %lu", t.samples,
 		     sampling_value(fd));
-	close(fd);
 }
 
 Test(sample_freq, not_throttled_below_the_limit)
@@ -300,5 +294,4 @@ Test(sample_freq, not_throttled_below_the_limit)
 	take_throttling(&t, &attr, &r, event_id(fd));
 	cr_assert_eq(t.times, 0);
 	cr_assert_gt(t.samples, 1000);
-	close(fd);
 }

@@ -83,5 +83,4 @@ Test(sample_user, counter_that_is_set_anew)
 		cr_assert_lt(r.value, 1000, "%lu after a reset", r.value);
 		ring_drain(&ring, 0);
 	}
-	close(fd);
 }

@@ -123,7 +123,6 @@ Test(side_mmap, program_is_told_as_its_maps_say)
 	fclose(maps);
 	kill(c.pid, SIGKILL);
 	waitpid(c.pid, &status, 0);
-	close(fd);
 }
 
 /* ---- Names ---- */
@@ -198,7 +197,6 @@ Test(side_mmap, memory_without_a_file)
 	cr_assert_eq(mprotect(at, PAGE, PROT_READ | PROT_EXEC), 0);
 	expect_mapping(&attr, &r, at, PAGE, PROT_READ | PROT_EXEC,
 		       MAP_PRIVATE | MAP_LOCKED, "//anon");
-	close(fd);
 }
 
 Test(side_mmap, heap)
@@ -218,7 +216,6 @@ Test(side_mmap, heap)
 	m = side_expect(&attr, &r, PERF_RECORD_MMAP2, &end);
 	cr_assert_str_eq(m->name, "[heap]");
 	cr_assert_eq(m->start + m->length, ((uintptr_t)before + 4 * PAGE - 1) & -PAGE);
-	close(fd);
 }
 
 /* A file, and the same when it has another name, and when it has none any more */
@@ -263,7 +260,6 @@ Test(side_mmap, files)
 	cr_assert_eq(ftruncate(memory, PAGE), 0);
 	at = map(PAGE, prot, MAP_PRIVATE, memory);
 	expect_mapping(&attr, &r, at, PAGE, prot, MAP_PRIVATE, "/memfd:a name (deleted)");
-	close(fd);
 }
 
 /* Deep below, where a path is longer than any can be given */
@@ -307,7 +303,6 @@ Test(side_mmap, names_that_are_long_and_too_long)
 	map(PAGE, prot, MAP_PRIVATE, make_deep_file(21));
 	m = side_expect(&attr, &r, PERF_RECORD_MMAP2, &end);
 	cr_assert_str_eq(m->name, "//toolong");
-	close(fd);
 }
 
 /* ---- Which event is told ---- */
@@ -338,8 +333,6 @@ Test(side_mmap, code_and_data_apart)
 	cr_assert_eq(old->length, 7 * PAGE);
 	cr_assert_eq(old->header.misc, PERF_RECORD_MISC_USER | MISC_MMAP_DATA);
 	cr_assert_str_eq(old->name, "/dev/zero (deleted)");
-	close(fds[0]);
-	close(fds[1]);
 }
 
 /* ---- The probe, through which we hear of mappings ---- */

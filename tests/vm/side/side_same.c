@@ -382,7 +382,6 @@ Test(side_same, mappings_of_every_kind)
 	attr.mmap2 = 0;
 	cr_assert_geq(compare_run(&attr, 0, -1, run_mappings, path), 18 + 1);
 	unlink(path);
-	close(fd);
 }
 
 /* What one kind of records needs is all that is asked for. */

@@ -78,7 +78,6 @@ Test(side_tasks, names_of_every_length)
 	after = clock_ns(CLOCK_MONOTONIC);
 	side_expect(&attr, &r, PERF_RECORD_COMM, &end);
 	cr_assert(end.time >= before && end.time <= after);
-	close(fd);
 }
 
 /* Who does it is told, and the record says of whom. */
@@ -97,7 +96,6 @@ Test(side_tasks, thread_is_named_by_another)
 	cr_assert_eq(raw_write_file(path, "other"), 0);
 	expect_comm(&attr, &r, fd, w.tid, "other");
 	worker_end(&w);
-	close(fd);
 }
 
 static int rename_once(void *name)
@@ -257,7 +255,6 @@ Test(side_tasks, forks_and_the_end)
 	cr_assert_eq(t->ptid, (uint32_t)getpid());
 	cr_assert(t->time > before && t->time <= clock_ns(CLOCK_MONOTONIC));
 	side_expect_none(&attr, &r);
-	close(fd);
 }
 
 /* ---- Nothing after the end ---- */

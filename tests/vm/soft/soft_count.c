@@ -224,10 +224,9 @@ Test(soft_count, what_never_happens_is_counted_as_nothing)
 		PERF_COUNT_SW_ALIGNMENT_FAULTS, PERF_COUNT_SW_EMULATION_FAULTS };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
-		int fd = event_open(soft_attr(configs[i]));
+		AUTO_CLOSE int fd = event_open(soft_attr(configs[i]));
 
 		cr_expect_eq(count_touches(fd, PAGES, false), 0);
-		close(fd);
 	}
 }
 

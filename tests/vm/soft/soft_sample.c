@@ -302,7 +302,6 @@ Test(soft_sample, clocks_get_another_period_while_they_run)
 	work_for_samples(&attr, &r, 5, false, is_mine_by_now);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	ring_unmap(&r);
-	close(fd);
 }
 
 /* Each child has a timer of its own. */

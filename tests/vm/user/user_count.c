@@ -30,7 +30,7 @@ TestSuite(user_count, .init = reset_headroom, .fini = reset_headroom);
 static void loops_are_exact(uint64_t config, unsigned int each)
 {
 	struct perf_event_attr attr = user_attr(config);
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	user_page *page = page_map(fd);
 	uint64_t once, twice;
 
@@ -40,7 +40,6 @@ static void loops_are_exact(uint64_t config, unsigned int each)
 	cr_expect_eq(twice - once, each * N, "event %lu: %lu", config,
 		     twice - once);
 	page_unmap(page);
-	close(fd);
 }
 
 Test(user_count, loops_are_exact_on_a_fixed_counter)
@@ -101,7 +100,7 @@ Test(user_count, counters_stay_in_the_upper_half)
 	struct perf_event_attr attr[2] = { instructions_u(), branches_u() };
 
 	for (unsigned int i = 0; i < 6; i++) {
-		int fd = event_open(attr[i % 2]);
+		AUTO_CLOSE int fd = event_open(attr[i % 2]);
 		const volatile user_page *page = page_map(fd);
 
 		set_headroom(headrooms[i / 2]);
@@ -114,7 +113,6 @@ Test(user_count, counters_stay_in_the_upper_half)
 			usleep(100);
 		}
 		page_unmap((user_page *)page);
-		close(fd);
 	}
 }
 
@@ -245,7 +243,7 @@ struct reader {
 static void *reader_thread(void *arg)
 {
 	struct perf_event_attr attr = disabled(instructions_u());
-	int fd = event_open(attr), other;
+	AUTO_CLOSE int fd = event_open(attr), other;
 	struct reader *reader = arg;
 	user_page *page;
 	uint64_t last = 0;
@@ -270,7 +268,6 @@ static void *reader_thread(void *arg)
 	cr_expect_lt(event_value(fd) - last, 3000);
 	page_unmap(page);
 	close(other);
-	close(fd);
 	return NULL;
 }
 

@@ -17,10 +17,9 @@ static int open_own(void)
 static unsigned int events_open(void)
 {
 	struct pmuctl_info info = { .size = sizeof(info) };
-	int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
+	AUTO_CLOSE int device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC);
 
 	cr_assert_eq(ioctl(device, PMUCTL_IOC_INFO, &info), 0);
-	close(device);
 	return info.hw_events;
 }
 
@@ -28,12 +27,9 @@ static unsigned int events_open(void)
 
 Test(user_rights, nobody_may_without_a_mapping)
 {
-	int fd;
-
 	cr_expect(counter_faults());
-	fd = open_own();
+	open_own();
 	cr_expect(counter_faults(), "an event alone gives no right");
-	close(fd);
 }
 
 Test(user_rights, until_munmap)
@@ -345,14 +341,13 @@ Test(user_rights, events_of_others_have_nothing_to_read)
 static void *reads_by_itself(void *unused)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	user_page *page = page_map(fd);
 
 	(void)unused;
 	for (unsigned int i = 0; i < 1000; i++)
 		cr_assert_gt(page_read(page).index, 0);
 	page_unmap(page);
-	close(fd);
 	return NULL;
 }
 
@@ -376,12 +371,11 @@ Test(user_rights, threads_of_a_process)
 static void *maps_all_the_time(void *arg)
 {
 	struct perf_event_attr attr = instructions_u();
-	int fd = event_open(attr);
+	AUTO_CLOSE int fd = event_open(attr);
 	volatile bool *stop = arg;
 
 	while (!*stop)
 		page_unmap(page_map(fd));
-	close(fd);
 	return NULL;
 }
 

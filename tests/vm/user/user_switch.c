@@ -74,6 +74,4 @@ Test(user_switch, first_on_a_cpu_where_somebody_else_counts)
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect_eq(status, 0, "%#x", status);
 	page_unmap(page);
-	close(soft);
-	close(fd);
 }
