@@ -69,7 +69,7 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 }
 
 /* Why getopt_long() returned ':' or '?' */
-static int bad_option(const struct command *command, int result, const char *word)
+static int say_bad_option(const struct command *command, int result, const char *word)
 {
 	bool is_long = !strncmp(word, "--", 2);
 	const struct cli_option *option;
@@ -111,7 +111,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 	optind = 0;
 	while (!status && (result = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (result == ':' || result == '?')
-			return bad_option(command, result, argv[optind - 1]);
+			return say_bad_option(command, result, argv[optind - 1]);
 		if (result == help_option.value) {
 			options_help(command);
 			return STATUS_HELP;
@@ -119,6 +119,22 @@ int options_parse(const struct command *command, int argc, char **argv,
 		status = apply(arg, result);
 	}
 	return status;
+}
+
+/**
+ * option_word() - find a word that an argument is made of
+ * @words: those of the option, up to a NULL.
+ * @text: where the word begins.
+ * @length: how long it is.
+ *
+ * Return: its place in @words, or -1.
+ */
+int option_word(const char *const *words, const char *text, size_t length)
+{
+	for (int i = 0; words[i]; i++)
+		if (strlen(words[i]) == length && !strncmp(words[i], text, length))
+			return i;
+	return -1;
 }
 
 /* ------------------------------------------------------------------ help */

@@ -7,6 +7,7 @@
 #ifndef PMUCTL_TOOL_SAMPLES_H
 #define PMUCTL_TOOL_SAMPLES_H
 
+#include "options.h"
 #include "symbols.h"
 
 /* Chains are cut off behind so many frames. */
@@ -50,6 +51,10 @@ struct samples_options {
 	const char *kallsyms;
 };
 
+/* The options that say it; the commands' own have smaller values. */
+extern const struct cli_option samples_cli_options[];
+
+int samples_option(struct samples_options *options, int value);
 int samples_open(struct samples **samples, const struct samples_options *options);
 int samples_read(struct samples *samples, struct perffile_record *record);
 int samples_follow(struct samples *samples, const struct perffile_record *record);
