@@ -11,8 +11,10 @@
 
 #define LINE_WIDTH	80
 /* No command has more. */
-#define LONG_MAX_COUNT	48
-#define LETTERS_SIZE	64
+#define OPTIONS_MAX	40
+/* Of each a letter with two colons, before them "+:"; a name and an alias */
+#define LETTERS_SIZE	(3 * OPTIONS_MAX + 3)
+#define LONGS_SIZE	(2 * OPTIONS_MAX + 1)
 #define NAMES_SIZE	80
 
 static const struct cli_option help_option = {
@@ -52,7 +54,7 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 	if (command->starts_command)
 		*letters++ = '+';
 	*letters++ = ':';
-	for (size_t i = 0; (option = option_at(command, i)); i++) {
+	for (size_t i = 0; i < OPTIONS_MAX && (option = option_at(command, i)); i++) {
 		const char *const names[] = { option->name, option->alias };
 		int kind = argument_kind(option);
 
@@ -102,7 +104,7 @@ static int say_bad_option(const struct command *command, int result, const char 
 int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg)
 {
-	struct option longs[LONG_MAX_COUNT];
+	struct option longs[LONGS_SIZE];
 	char letters[LETTERS_SIZE];
 	int result, status = 0;
 
