@@ -41,6 +41,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
+	const char *help;
 	const char *operands;
 	const char *about;
 	const struct cli_option *options[2];
@@ -61,6 +62,7 @@ void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_refusal(const char *name, const struct pmuctl_explanation *why);
 int say_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+int say_bad_option(const struct command *command, int argc, char **argv);
 
 /* events_text.c */
 int events_text_add(char **text, const char *list);

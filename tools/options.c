@@ -11,10 +11,8 @@
 
 #define LINE_WIDTH	80
 /* No command has more. */
-#define OPTIONS_MAX	40
-/* Of each a letter with two colons, before them "+:"; a name and an alias */
-#define LETTERS_SIZE	(3 * OPTIONS_MAX + 3)
-#define LONGS_SIZE	(2 * OPTIONS_MAX + 1)
+#define LONG_MAX_COUNT	48
+#define LETTERS_SIZE	64
 #define NAMES_SIZE	80
 
 static const struct cli_option help_option = {
@@ -54,7 +52,7 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 	if (command->starts_command)
 		*letters++ = '+';
 	*letters++ = ':';
-	for (size_t i = 0; i < OPTIONS_MAX && (option = option_at(command, i)); i++) {
+	for (size_t i = 0; (option = option_at(command, i)); i++) {
 		const char *const names[] = { option->name, option->alias };
 		int kind = argument_kind(option);
 
@@ -71,7 +69,7 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 }
 
 /* Why getopt_long() returned ':' or '?' */
-static int say_bad_option(const struct command *command, int result, const char *word)
+static int bad_option(const struct command *command, int result, const char *word)
 {
 	bool is_long = !strncmp(word, "--", 2);
 	const struct cli_option *option;
@@ -104,7 +102,7 @@ static int say_bad_option(const struct command *command, int result, const char 
 int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg)
 {
-	struct option longs[LONGS_SIZE];
+	struct option longs[LONG_MAX_COUNT];
 	char letters[LETTERS_SIZE];
 	int result, status = 0;
 
@@ -113,7 +111,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 	optind = 0;
 	while (!status && (result = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (result == ':' || result == '?')
-			return say_bad_option(command, result, argv[optind - 1]);
+			return bad_option(command, result, argv[optind - 1]);
 		if (result == help_option.value) {
 			options_help(command);
 			return STATUS_HELP;
@@ -121,22 +119,6 @@ int options_parse(const struct command *command, int argc, char **argv,
 		status = apply(arg, result);
 	}
 	return status;
-}
-
-/**
- * option_word() - find a word that an argument is made of
- * @words: those of the option, up to a NULL.
- * @text: where the word begins.
- * @length: how long it is.
- *
- * Return: its place in @words, or -1.
- */
-int option_word(const char *const *words, const char *text, size_t length)
-{
-	for (int i = 0; words[i]; i++)
-		if (strlen(words[i]) == length && !strncmp(words[i], text, length))
-			return i;
-	return -1;
 }
 
 /* ------------------------------------------------------------------ help */

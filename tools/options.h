@@ -35,7 +35,6 @@ typedef int (*option_apply)(void *arg, int value);
 
 int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg);
-int option_word(const char *const *words, const char *text, size_t length);
 void options_help(const struct command *command);
 void options_print(const struct command *command);
 

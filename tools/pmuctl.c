@@ -54,20 +54,11 @@ static int help(const char *name)
 	command = command_find(name);
 	if (!command)
 		return unknown_command(name);
-	options_help(command);
+	if (command->help)
+		fputs(command->help, stdout);
+	else
+		options_help(command);
 	return STATUS_OK;
-}
-
-/* For completion: the options of a command, or the commands */
-static int print_options(const char *name)
-{
-	const struct command *command = name ? command_find(name) : NULL;
-
-	if (command)
-		options_print(command);
-	for (size_t i = 0; !name && i < ARRAY_LEN(commands); i++)
-		puts(commands[i]->name);
-	return command || !name ? STATUS_OK : STATUS_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -87,8 +78,6 @@ int main(int argc, char **argv)
 		printf("pmuctl %s\n", pmuctl_version());
 		return STATUS_OK;
 	}
-	if (!strcmp(argv[1], "--options"))
-		return print_options(argv[2]);
 	command = command_find(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);

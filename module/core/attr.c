@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Validation of struct perf_event_attr: reserved and unknown bits first (EINVAL),
- * then features that this module lacks (EOPNOTSUPP), then contradictions. Each
+ * Validation of struct perf_event_attr: reserved and unknown bits first, then features that this
+ * module lacks, with the errno of kernels that do not know them, for which programs have
+ * something to fall back on; then contradictions. Each
  * feature is one line of a table here; when the module learns it, the line goes.
  *
  * Pure logic: compiles in user space too. Source of the fields' meaning:
@@ -15,6 +16,8 @@
 	(offsetof(struct perf_event_attr, read_format) + sizeof(u64))
 /* Bits 0 (disabled) to 37 (sigtrap) of that word are defined. */
 #define ATTR_FLAGS_KNOWN	GENMASK_ULL(37, 0)
+/* Older headers do not have it. */
+#define INHERIT_THREAD		BIT_ULL(35)
 /* Bytes at fixed places, whatever the age of the kernel's header (VER6 on) */
 #define ATTR_RESERVED_2_OFFSET	110	/* u16 after sample_max_stack */
 #define AUX_ACTIONS \
@@ -161,6 +164,12 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 	return 0;
 }
 
+static bool is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+		attr->type == PERF_TYPE_RAW;
+}
+
 static int check_type(const struct perf_event_attr *attr,
 		      struct pmuctl_explanation *why)
 {
@@ -191,11 +200,11 @@ static int check_aux(const union pmuctl_attr *a, struct pmuctl_explanation *why)
 	if (attr->aux_watermark && !traces)
 		return pmuctl_refuse(why, AUX_ONLY, "attr.aux_watermark",
 				     "attr.aux_watermark");
+	if (action & PMUCTL_AUX_PAUSE && action & PMUCTL_AUX_RESUME)
+		return pmuctl_refuse(why, AUX_BOTH, "attr.aux_resume");
 	if (action & PMUCTL_AUX_START_PAUSED && !traces)
 		return pmuctl_refuse(why, AUX_ONLY, "attr.aux_start_paused",
 				     "attr.aux_start_paused");
-	if (action & PMUCTL_AUX_PAUSE && action & PMUCTL_AUX_RESUME)
-		return pmuctl_refuse(why, AUX_BOTH, "attr.aux_resume");
 	if (action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && traces)
 		return pmuctl_refuse(why, AUX_ITSELF, action & PMUCTL_AUX_PAUSE ?
 				     "attr.aux_pause" : "attr.aux_resume");
@@ -287,7 +296,8 @@ static int check_sampling(const struct perf_event_attr *attr,
 	if (!attr->freq && attr->sample_period >> 63)
 		return pmuctl_refuse(why, PERIOD_RANGE, "attr.sample_period",
 				     attr->sample_period);
-	if (attr->sample_max_stack > PMUCTL_STACK_MAX)
+	if ((attr->sample_type & PERF_SAMPLE_CALLCHAIN) &&
+	    attr->sample_max_stack > PMUCTL_STACK_MAX)
 		return pmuctl_refuse(why, STACK_DEPTH, "attr.sample_max_stack",
 				     (unsigned int)attr->sample_max_stack,
 				     PMUCTL_STACK_MAX);
@@ -298,6 +308,7 @@ static int check_sampling(const struct perf_event_attr *attr,
 int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why)
 {
 	const struct perf_event_attr *attr = &a->attr;
+	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
 	int err;
 
 	err = check_reserved(a, why);
@@ -309,7 +320,8 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 	err = check_unsupported_flags(a, why);
 	if (err)
 		return err;
-	if (attr->precise_ip)
+	/* All others tell where they are. */
+	if (attr->precise_ip && is_hardware(attr))
 		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",
 				     (unsigned int)attr->precise_ip);
 	err = check_unsupported_fields(a, why);
@@ -321,6 +333,8 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 	err = check_sampling(attr, why);
 	if (err)
 		return err;
+	if ((flags & INHERIT_THREAD) && !attr->inherit)
+		return pmuctl_refuse(why, INHERIT_THREAD, "attr.inherit_thread");
 	if (attr->enable_on_exec && attr->remove_on_exec)
 		return pmuctl_refuse(why, EXEC_BOTH, "attr.remove_on_exec");
 	if (attr->exclude_user && attr->exclude_kernel)

@@ -42,11 +42,11 @@
 	"attr.size %u is more than the %u bytes that this module knows, and what is beyond is not zero: attr.size now holds the size that it knows"
 #define PMUCTL_SAY_ATTR_BITS_UNKNOWN EINVAL, \
 	"0x%llx has bits that no struct perf_event_attr known to this module defines: only 0x%llx may be set"
-#define PMUCTL_SAY_ATTR_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_ATTR_UNSUPPORTED EINVAL, \
 	"%s is not supported by this version of pmuctl: leave it 0"
 #define PMUCTL_SAY_TYPE_UNKNOWN ENOENT, \
 	"event type %u does not exist here: use PERF_TYPE_HARDWARE (0), _SOFTWARE (1), _TRACEPOINT (2), _HW_CACHE (3) or _RAW (4)"
-#define PMUCTL_SAY_TYPE_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_TYPE_UNSUPPORTED ENOENT, \
 	"events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, _SOFTWARE, _TRACEPOINT, _HW_CACHE or _RAW"
 #define PMUCTL_SAY_EVENT_UNKNOWN EINVAL, \
 	"config 0x%llx is not an event of type %u: see PERF_COUNT_* in <linux/perf_event.h>"
@@ -72,7 +72,9 @@
 	"CPU %d is of a type that no CPU was when pmuctl was loaded, and nothing counts there: load the module again"
 #define PMUCTL_SAY_RAW_BITS EINVAL, \
 	"raw config 0x%llx has bits outside of 0x%llx, the event-select bits that may be set on this CPU: clear 0x%llx"
-#define PMUCTL_SAY_SOFT_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_SOFT_UNKNOWN ENOENT, \
+	"config 0x%llx is no software event: see PERF_COUNT_SW_* in <linux/perf_event.h>"
+#define PMUCTL_SAY_SOFT_UNSUPPORTED ENOENT, \
 	"software event %llu (%s) is told of by parts of the kernel that modules cannot hear: use another, 'pmuctl list' shows them"
 #define PMUCTL_SAY_NO_SOFT_HOOK EOPNOTSUPP, \
 	"this kernel lets nobody listen to %s, without which this event cannot be sampled or counted so: count it without a period, in user mode and the kernel"
@@ -101,7 +103,7 @@
 
 #define PMUCTL_SAY_FREQ_TOO_HIGH EINVAL, \
 	"%llu samples a second are above the limit %u: ask for less, or raise /sys/module/pmuctl/parameters/max_sample_rate"
-#define PMUCTL_SAY_SAMPLE_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_SAMPLE_UNSUPPORTED EINVAL, \
 	"attr.sample_type has %s, which this version of pmuctl cannot tell: clear it"
 #define PMUCTL_SAY_STACK_DEPTH EOVERFLOW, \
 	"sample_max_stack %u is above the limit %u: ask for less, or for 0, the limit"
@@ -114,11 +116,13 @@
 
 #define PMUCTL_SAY_CLOCK_UNUSED EINVAL, \
 	"attr.clockid %d has no effect without attr.use_clockid: set that, or leave it 0"
+#define PMUCTL_SAY_INHERIT_THREAD EINVAL, \
+	"attr.inherit_thread says which children inherit the event, and attr.inherit is not set: set both"
 #define PMUCTL_SAY_EXEC_BOTH EINVAL, \
 	"an exec cannot both enable an event and remove it: clear attr.enable_on_exec or attr.remove_on_exec"
 
 /* The target */
-#define PMUCTL_SAY_PID_INVALID EINVAL, \
+#define PMUCTL_SAY_PID_INVALID ESRCH, \
 	"pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu"
 #define PMUCTL_SAY_NO_SUCH_TASK ESRCH, \
 	"no task has the id %d in your pid namespace: it may have ended"
@@ -156,7 +160,7 @@
 	"PMUCTL_OPEN_PROCESS counts what a process starts too: set attr.inherit, and attr.inherit_thread for its threads alone"
 #define PMUCTL_SAY_SIBLING_PROCESS EINVAL, \
 	"a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader"
-#define PMUCTL_SAY_FLAG_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_FLAG_UNSUPPORTED EINVAL, \
 	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
 
 /* Permission */
@@ -292,7 +296,7 @@
 	"an AUX buffer of %llu bytes is not possible: it must have 2^n pages"
 #define PMUCTL_SAY_AUX_NO_RING EINVAL, \
 	"the ring of records is not mapped through this descriptor: map that first, at offset 0"
-#define PMUCTL_SAY_AUX_ONLY EINVAL, \
+#define PMUCTL_SAY_AUX_ONLY EOPNOTSUPP, \
 	"%s is for events that trace, and this one does not: leave it 0"
 #define PMUCTL_SAY_AUX_NO_DRIVER ENOENT, \
 	"there is no driver number %u: count from 0 until there is none"

@@ -171,22 +171,16 @@ static void choose_thread(struct open_request *r)
 	r->task = alive;
 }
 
-static int find_target(struct open_request *r)
+/* As perf has it: who is meant comes before where. */
+static int find_task(struct open_request *r)
 {
-	const int pid = r->open->pid, cpu = r->open->cpu;
+	const int pid = r->open->pid;
 	struct pid *id;
 
-	if (is_of_process(r) && !r->attr.attr.inherit)
-		return pmuctl_refuse(r->why, PROCESS_INHERIT, "attr.inherit");
-	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
-	    (cpu >= 0 && !cpu_possible(cpu)))
-		return pmuctl_refuse(r->why, CPU_INVALID, "cpu", cpu, nr_cpu_ids - 1);
 	if (pid < -1)
 		return pmuctl_refuse(r->why, PID_INVALID, "pid", pid);
-	if (pid == -1 && is_of_process(r))
-		return pmuctl_refuse(r->why, PROCESS_PID, "pid", pid);
 	if (pid == -1)
-		return 0;
+		return is_of_process(r) ? pmuctl_refuse(r->why, PROCESS_PID, "pid", pid) : 0;
 	if (pid) {
 		id = find_get_pid(pid);
 		r->task = id ? get_pid_task(id, PIDTYPE_PID) : NULL;
@@ -198,6 +192,22 @@ static int find_target(struct open_request *r)
 		return pmuctl_refuse(r->why, NO_SUCH_TASK, "pid", pid);
 	if (is_of_process(r))
 		choose_thread(r);
+	return 0;
+}
+
+static int find_target(struct open_request *r)
+{
+	const int cpu = r->open->cpu;
+	int err;
+
+	if (is_of_process(r) && !r->attr.attr.inherit)
+		return pmuctl_refuse(r->why, PROCESS_INHERIT, "attr.inherit");
+	err = find_task(r);
+	if (err)
+		return err;
+	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
+	    (cpu >= 0 && !cpu_possible(cpu)))
+		return pmuctl_refuse(r->why, CPU_INVALID, "cpu", cpu, nr_cpu_ids - 1);
 	return 0;
 }
 

@@ -229,8 +229,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 	const struct kind *kind;
 
 	if (attr->config >= PERF_COUNT_SW_MAX)
-		return pmuctl_refuse(why, EVENT_UNKNOWN, "attr.config",
-				     attr->config, attr->type);
+		return pmuctl_refuse(why, SOFT_UNKNOWN, "attr.config", attr->config);
 	kind = &kinds[array_index_nospec(attr->config, PERF_COUNT_SW_MAX)];
 	if (!kind->ops)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",

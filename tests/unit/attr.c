@@ -43,6 +43,8 @@ static const uint64_t unsupported_flags =
 	1ULL << 37;		/* sigtrap */
 static const uint64_t known_flags = (1ULL << 38) - 1;
 static const uint64_t precise_flags = 3ULL << 15;
+#define FLAG_INHERIT		(1ULL << 1)
+#define FLAG_INHERIT_THREAD	(1ULL << 35)
 #define FLAG_FREQ	(1ULL << 10)
 #define FLAG_CLOCKID	(1ULL << 25)
 #define FLAGS_EXEC	(1ULL << 12 | 1ULL << 36)	/* enable_on_exec, remove_on_exec */
@@ -70,6 +72,7 @@ static const struct {
 	{ 23, "PERF_SAMPLE_CODE_PAGE_SIZE" }, { 24, "PERF_SAMPLE_WEIGHT_STRUCT" },
 };
 #define SAMPLE_UNSUPPORTED	0x1fac800ULL
+#define SAMPLE_CALLCHAIN	(1ULL << 5)
 #define SAMPLE_REGS_USER	(1ULL << 12)
 #define SAMPLE_STACK_USER	(1ULL << 13)
 #define SAMPLE_REGS_INTR	(1ULL << 18)
@@ -102,7 +105,7 @@ static enum pmuctl_why model_sampling(const union pmuctl_attr *a)
 
 	if (!(flags & FLAG_FREQ) && get(a, 16, 8) >= 1ULL << 63)
 		return PMUCTL_WHY_PERIOD_RANGE;
-	if (get(a, 108, 2) > STACK_DEPTH_MAX)
+	if (type & SAMPLE_CALLCHAIN && get(a, 108, 2) > STACK_DEPTH_MAX)
 		return PMUCTL_WHY_STACK_DEPTH;
 	if (type & SAMPLE_UNSUPPORTED)
 		return PMUCTL_WHY_SAMPLE_UNSUPPORTED;
@@ -123,10 +126,12 @@ static enum pmuctl_why model_aux(const union pmuctl_attr *a, bool traces)
 {
 	uint32_t action = get(a, 116, 4);
 
-	if (!traces && (get(a, 104, 4) || action & 1))
+	if (!traces && get(a, 104, 4))
 		return PMUCTL_WHY_AUX_ONLY;
 	if ((action & 6) == 6)
 		return PMUCTL_WHY_AUX_BOTH;
+	if (!traces && action & 1)
+		return PMUCTL_WHY_AUX_ONLY;
 	return traces && action & 6 ? PMUCTL_WHY_AUX_ITSELF : PMUCTL_WHY_NOTHING;
 }
 
@@ -143,7 +148,7 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
 	if (flags & unsupported_flags)
 		return PMUCTL_WHY_ATTR_UNSUPPORTED;
-	if (flags & precise_flags)
+	if (flags & precise_flags && (type == 0 || type == 3 || type == 4))
 		return PMUCTL_WHY_PRECISE;
 	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
 		if (get(a, unsupported[i].offset, unsupported[i].bytes))
@@ -152,6 +157,8 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return model_aux(a, type >= 1000);
 	if (model_sampling(a))
 		return model_sampling(a);
+	if (flags & FLAG_INHERIT_THREAD && !(flags & FLAG_INHERIT))
+		return PMUCTL_WHY_INHERIT_THREAD;
 	if ((flags & FLAGS_EXEC) == FLAGS_EXEC)
 		return PMUCTL_WHY_EXEC_BOTH;
 	if ((flags & 0x30) == 0x30)
@@ -167,21 +174,22 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 	static const int errors[] = {
 		[PMUCTL_WHY_ATTR_BITS_UNKNOWN] = EINVAL,
 		[PMUCTL_WHY_RESERVED_SET] = EINVAL,
-		[PMUCTL_WHY_TYPE_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_TYPE_UNSUPPORTED] = ENOENT,
 		[PMUCTL_WHY_TYPE_UNKNOWN] = ENOENT,
-		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EINVAL,
 		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
 		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
 		[PMUCTL_WHY_TRACEPOINT_KERNEL] = EINVAL,
 		[PMUCTL_WHY_PERIOD_RANGE] = EINVAL,
 		[PMUCTL_WHY_STACK_DEPTH] = EOVERFLOW,
-		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EOPNOTSUPP,
+		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EINVAL,
 		[PMUCTL_WHY_REGS] = EINVAL,
 		[PMUCTL_WHY_STACK_USER] = EINVAL,
 		[PMUCTL_WHY_CLOCK] = EINVAL,
 		[PMUCTL_WHY_EXEC_BOTH] = EINVAL,
+		[PMUCTL_WHY_INHERIT_THREAD] = EINVAL,
 		[PMUCTL_WHY_CLOCK_UNUSED] = EINVAL,
-		[PMUCTL_WHY_AUX_ONLY] = EINVAL,
+		[PMUCTL_WHY_AUX_ONLY] = EOPNOTSUPP,
 		[PMUCTL_WHY_AUX_BOTH] = EINVAL,
 		[PMUCTL_WHY_AUX_ITSELF] = EINVAL,
 	};
@@ -240,10 +248,10 @@ Test(attr, every_bit_on_its_own)
 		accepted += !check(&a).code;
 	}
 	/* types 1, 2 and 4, and from 1024 on; size; config; a period without its last bit;
-	 * what a sample can have by itself; read_format; flags; wakeup_events; registers and stack, which nobody
-	 * asked for; a depth of 1 to 64; to pause and to resume.
+	 * what a sample can have by itself; read_format; flags, inherit_thread not without inherit;
+	 * wakeup_events; registers and stack, which nobody asked for, and a depth; to pause and to resume.
 	 */
-	cr_assert_eq(accepted, 3 + 22 + 2 + 32 + 64 + 63 + 13 + 5 + 26 + 32 + 2 * 64 + 32 + 7,
+	cr_assert_eq(accepted, 3 + 22 + 2 + 32 + 64 + 63 + 13 + 5 + 25 + 32 + 2 * 64 + 32 + 16,
 		     "%u", accepted);
 }
 

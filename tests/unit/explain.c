@@ -25,9 +25,9 @@ Test(explain, fills_everything)
 	struct pmuctl_explanation why;
 
 	memset(&why, 0xa5, sizeof(why));
-	cr_assert_eq(pmuctl_refuse(&why, PID_INVALID, "pid", -7), -EINVAL);
+	cr_assert_eq(pmuctl_refuse(&why, PID_INVALID, "pid", -7), -ESRCH);
 	cr_assert_eq(why.size, sizeof(why));
-	cr_assert_eq(why.error, EINVAL);
+	cr_assert_eq(why.error, ESRCH);
 	cr_assert_eq(why.code, PMUCTL_WHY_PID_INVALID);
 	cr_assert_eq(why.reserved, 0);
 	cr_assert_str_eq(why.field, "pid");

@@ -8,7 +8,7 @@
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/samples.c tools/say.c tools/options.c tools/report/report.c tools/report/hist.c */
+/* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
 /* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
 /* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */

@@ -3,7 +3,7 @@
  * "--filter": of which events it is, and that it is refused if there are none of them.
  */
 /* sources: tools/evlist/measure_options.c tools/evlist/lists.c tools/evlist/events_text.c tools/evlist/cpu_names.c */
-/* sources: tools/trace/names.c tools/say.c tools/options.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
+/* sources: tools/trace/names.c tools/say.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
 /* sources: lib/src/terms.c lib/src/events.c lib/src/explain.c lib/src/tracepoint.c */
 /* sources: lib/src/device.c */
 /* libs: -lpfm */
@@ -16,16 +16,19 @@
 
 #include "../../tools/evlist/measure.h"
 
-static const struct command command = { .name = "stat", .options = { measure_options } };
+static const struct command command = { .name = "stat" };
 
-static int take_option(void *measure, int value)
+static int none(void *arg, int option)
 {
-	return measure_option(measure, value);
+	(void)arg;
+	(void)option;
+	return MEASURE_OPTION_COMMON;
 }
 
 /* The command line of these words; returns the exit status. */
 static int parse(struct measure *measure, char **argv)
 {
+	static const struct option options[] = { { NULL, 0, NULL, 0 } };
 	int argc = 0;
 
 	while (argv[argc])
@@ -34,7 +37,7 @@ static int parse(struct measure *measure, char **argv)
 	measure->command = &command;
 	/* What is refused is said there. */
 	cr_assert_not_null(freopen("/dev/null", "w", stderr));
-	return measure_parse(measure, argc, argv, take_option, measure);
+	return measure_parse(measure, argc, argv, "", options, none, NULL);
 }
 
 static void is_kind(const char *filter, bool of_addresses)

@@ -7,10 +7,11 @@
 #ifndef PMUCTL_TOOL_MEASURE_H
 #define PMUCTL_TOOL_MEASURE_H
 
+#include <getopt.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "options.h"
+#include "command.h"
 
 enum target_kind {
 	TARGET_COMMAND,		/* the command that is started */
@@ -65,11 +66,15 @@ struct measure {
 
 /* measure_options.c */
 
-extern const struct cli_option measure_options[];
+/* Returned for an option that is none of the command's own */
+#define MEASURE_OPTION_COMMON (-2)
 
-int measure_option(struct measure *measure, int value);
+/* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
+typedef int (*measure_apply)(void *arg, int option);
+
 int measure_parse(struct measure *measure, int argc, char **argv,
-		  option_apply apply, void *arg);
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg);
 int measure_number(const struct measure *measure, char option, const char *text,
 		   uint64_t max, uint64_t *number);
 int measure_filters_check(const struct measure *measure);

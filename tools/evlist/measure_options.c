@@ -3,7 +3,6 @@
  * The options that "pmuctl stat" and "pmuctl record" have in common.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +13,6 @@
 
 /* Options without a letter; the commands' own have smaller numbers. */
 enum { OPTION_FILTER = 1000 };
-
-const struct cli_option measure_options[] = {
-	{ 'e', "event", .argument = "EVENTS",
-	  .help = "what to count or sample, several -e add up; {A,B} is a group, "
-		  "counted all at once; see pmuctl-list(1)" },
-	{ 'p', "pid", .argument = "PIDS",
-	  .help = "these processes, all threads, and what they start" },
-	{ 't', "tid", .argument = "TIDS",
-	  .help = "these threads, and what they start" },
-	{ 'C', "cpu", .argument = "CPUS",
-	  .help = "these CPUs, all that runs there: 0,2-3" },
-	{ 'a', "all-cpus",
-	  .help = "all CPUs" },
-	{ 'i', "no-inherit",
-	  .help = "leave out the threads and processes that are started" },
-	{ OPTION_FILTER, "filter", .argument = "TEXT",
-	  .help = "of tracepoints: only if what they tell passes, as 'id == 39 || id "
-		  "== 186'; of traces: only these addresses, as 'filter "
-		  "0x1000/0x20@/usr/bin/make'" },
-	{ 0 },
-};
 
 static int target_option(struct measure *measure, enum target_kind kind,
 			 const char *text)
@@ -111,16 +89,10 @@ int measure_filters_check(const struct measure *measure)
 	return 0;
 }
 
-/**
- * measure_option() - do what one of measure_options says
- * @measure: what is measured.
- * @value: the option; its argument is in optarg.
- *
- * Return: 0 or an exit status.
- */
-int measure_option(struct measure *measure, int value)
+/* One of the common options, or a wrong one; returns as a measure_apply does. */
+static int common_option(struct measure *measure, int option, int argc, char **argv)
 {
-	switch (value) {
+	switch (option) {
 	case 'e':
 		return events_text_add(&measure->events_text, optarg) < 0 ?
 			STATUS_FAILED : 0;
@@ -137,27 +109,67 @@ int measure_option(struct measure *measure, int value)
 		return 0;
 	case OPTION_FILTER:
 		return filter_option(measure, optarg);
+	case 'h':
+		fputs(measure->command->help, stdout);
+		return -1;
+	case ':':
+		return say_usage(measure->command, "the option '%s' needs an argument",
+				 argv[optind - 1]);
+	default:
+		return say_bad_option(measure->command, argc, argv);
 	}
-	return STATUS_USAGE;
 }
 
+static const struct option common_options[] = {
+	{ "event",	required_argument, NULL, 'e' },
+	{ "pid",	required_argument, NULL, 'p' },
+	{ "tid",	required_argument, NULL, 't' },
+	{ "cpu",	required_argument, NULL, 'C' },
+	{ "all-cpus",	no_argument, NULL, 'a' },
+	{ "no-inherit",	no_argument, NULL, 'i' },
+	{ "filter",	required_argument, NULL, OPTION_FILTER },
+	{ "help",	no_argument, NULL, 'h' },
+};
+
+/* No command has more of its own. */
+#define OPTIONS_MAX	32
+#define LETTERS_MAX	64
+
 /**
- * measure_parse() - understand the options of a command, and which one to start
- * @measure: what is measured: the command to start is set.
+ * measure_parse() - understand the options of a command
+ * @measure: what is measured: the common options and the command to start are set.
  * @argc: number of arguments.
  * @argv: the arguments.
- * @apply: called for each option; has measure_option() do what is not its own.
+ * @letters: the command's own options, as getopt() wants them.
+ * @options: the same, by long names; ends with zeroes.
+ * @apply: called for each of them.
  * @arg: for @apply.
  *
- * Return: as options_parse().
+ * Return: 0, or an exit status, or -1 to end well.
  */
 int measure_parse(struct measure *measure, int argc, char **argv,
-		  option_apply apply, void *arg)
+		  const char *letters, const struct option *options,
+		  measure_apply apply, void *arg)
 {
-	int status = options_parse(measure->command, argc, argv, apply, arg);
+	struct option all[ARRAY_LEN(common_options) + OPTIONS_MAX] = { { 0 } };
+	char all_letters[LETTERS_MAX];
+	size_t count = ARRAY_LEN(common_options);
+	int option, ret = 0;
 
+	memcpy(all, common_options, sizeof(common_options));
+	while (options->name && count + 1 < ARRAY_LEN(all))
+		all[count++] = *options++;
+	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aih%s", letters);
+	opterr = 0;
+	optind = 1;
+	while (ret == 0 &&
+	       (option = getopt_long(argc, argv, all_letters, all, NULL)) != -1) {
+		ret = apply(arg, option);
+		if (ret == MEASURE_OPTION_COMMON)
+			ret = common_option(measure, option, argc, argv);
+	}
 	measure->argv = optind < argc ? argv + optind : NULL;
-	return status;
+	return ret;
 }
 
 /**

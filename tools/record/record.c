@@ -4,15 +4,52 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record.h"
 
+static const char record_help[] =
+"usage: pmuctl record [OPTIONS] COMMAND [ARGUMENTS]\n"
+"       pmuctl record [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
+"\n"
+"Samples where COMMAND spends its time, or other events, into the file perf.data, which\n"
+"'pmuctl report', 'pmuctl script' and perf read; of COMMAND and of all that it starts.\n"
+"With -p, -t, -C or -a, samples those instead, until COMMAND ends, they end, or Ctrl-C.\n"
+"\n"
+"  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
+"                            cycles, or cpu-clock without a PMU, if it is not given\n"
+"  -F, --freq N              N samples in a second, 4000 if it is not given; of\n"
+"                            tracepoints, a sample each if it is not given\n"
+"  -c, --count N             a sample at each Nth event\n"
+"  -g                        who called, too: call chains by frame pointers\n"
+"      --call-graph fp       the same\n"
+"  -p, --pid LIST            these processes, all threads, and what they start\n"
+"  -t, --tid LIST            these threads, and what they start\n"
+"  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
+"  -a, --all-cpus            all CPUs\n"
+"  -i, --no-inherit          leave out the threads and processes that are started\n"
+"      --filter TEXT         of tracepoints: only if what they tell passes,\n"
+"                            as 'id == 39 || id == 186'; of traces: only these\n"
+"                            addresses, as 'filter 0x1000/0x20@/usr/bin/make'\n"
+"  -D, --delay MS            begin MS milliseconds later\n"
+"  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
+"                            not given; behind the comma, for each trace, 1024\n"
+"  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
+"      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
+"  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
+"                            kept in FILE.old; '-' or a pipe: as 'perf record -o -'\n"
+"  -B, --no-buildid          leave out the build ids of programs\n"
+"  -q, --quiet               say nothing but what went wrong\n"
+"  -h, --help                this text\n"
+"\n"
+"The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
+"not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
+"options.\n";
+
 enum {
-	OPTION_CALL_GRAPH = OPTION_NO_LETTER,
+	OPTION_CALL_GRAPH = 256,
 	OPTION_KCORE,
 };
 
@@ -22,35 +59,18 @@ enum {
 #define DELAY_MAX		86400000u
 #define PAGES_MAX		(1u << 30)
 
-static const char *const call_graph_words[] = { "fp", NULL };
-
-static const struct cli_option record_options[] = {
-	{ 'F', "freq", .argument = "N",
-	  .help = "N samples in a second, 4000 if it is not given; of tracepoints, a "
-		  "sample each if it is not given" },
-	{ 'c', "count", .argument = "N",
-	  .help = "a sample at each Nth event" },
-	{ 'g',
-	  .help = "who called, too: call chains by frame pointers" },
-	{ OPTION_CALL_GRAPH, "call-graph", .argument = "KIND", .words = call_graph_words,
-	  .help = "the same; what they are followed by" },
-	{ 'D', "delay", .argument = "MS",
-	  .help = "begin MS milliseconds later" },
-	{ 'm', "mmap-pages", .argument = "[N][,N]",
-	  .help = "pages of memory for each ring, a power of two, 128 if it is not "
-		  "given; behind the comma, for each trace, 1024" },
-	{ 'S', "snapshot",
-	  .help = "of traces: only the end, and what is there at each SIGUSR2" },
-	{ OPTION_KCORE, "kcore",
-	  .help = "copy the kernel's code, too, for traces: FILE is a directory" },
-	{ 'o', "output", .argument = "FILE",
-	  .help = "write to FILE instead of perf.data; what it was before is kept in "
-		  "FILE.old; '-' or a pipe: as 'perf record -o -'" },
-	{ 'B', "no-buildid",
-	  .help = "leave out the build ids of programs" },
-	{ 'q', "quiet",
-	  .help = "say nothing but what went wrong" },
-	{ 0 },
+static const struct option long_options[] = {
+	{ "freq",		required_argument, NULL, 'F' },
+	{ "count",		required_argument, NULL, 'c' },
+	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
+	{ "delay",		required_argument, NULL, 'D' },
+	{ "mmap-pages",		required_argument, NULL, 'm' },
+	{ "snapshot",		no_argument, NULL, 'S' },
+	{ "kcore",		no_argument, NULL, OPTION_KCORE },
+	{ "output",		required_argument, NULL, 'o' },
+	{ "no-buildid",		no_argument, NULL, 'B' },
+	{ "quiet",		no_argument, NULL, 'q' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static int pages_parse(struct record_options *options, const char *text,
@@ -93,7 +113,7 @@ static int pages_option(struct record_options *options, char *text)
 static int call_graph_option(struct record_options *options, const char *text)
 {
 	options->callchains = true;
-	if (!strcmp(text, call_graph_words[0]))
+	if (!strcmp(text, "fp"))
 		return 0;
 	return say_usage(options->measure.command,
 			 "--call-graph %s is not there: call chains are followed by frame pointers, 'fp'",
@@ -109,12 +129,12 @@ static int delay_option(struct record_options *options, const char *text)
 	return ret;
 }
 
-/* An option_apply */
-static int take_option(void *arg, int value)
+/* A measure_apply */
+static int option_apply(void *arg, int option)
 {
 	struct record_options *options = arg;
 
-	switch (value) {
+	switch (option) {
 	case 'F':
 		return measure_number(&options->measure, 'F', optarg, UINT32_MAX,
 				      &options->frequency);
@@ -146,7 +166,7 @@ static int take_option(void *arg, int value)
 		options->quiet = true;
 		return 0;
 	default:
-		return measure_option(&options->measure, value);
+		return MEASURE_OPTION_COMMON;
 	}
 }
 
@@ -204,10 +224,11 @@ static int default_event_choose(struct pmuctl_device *dev, struct measure *measu
 	return events_text_parse(text, &measure->events);
 }
 
-/* Returns as options_parse(). */
-static int parse(struct record_options *options, int argc, char **argv)
+/* Returns 0, an exit status, or -1 to end well. */
+static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, take_option, options);
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:So:Bq",
+				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);
 }
@@ -221,7 +242,7 @@ static int record_main(int argc, char **argv)
 		.line = argv,
 	};
 	struct pmuctl_device *dev = NULL;
-	int status = parse(&options, argc, argv);
+	int status = options_parse(&options, argc, argv);
 
 	if (!status)
 		status = measure_device(&dev);
@@ -231,24 +252,12 @@ static int record_main(int argc, char **argv)
 		status = record_run(dev, &options);
 	pmuctl_device_close(dev);
 	measure_free(&options.measure);
-	return status;
+	return status < 0 ? STATUS_OK : status;
 }
 
 const struct command command_record = {
 	.name = "record",
 	.run = record_main,
 	.summary = "sample a command, a process, a thread or CPUs into a file",
-	.operands = "COMMAND [ARGUMENT ...]\n"
-		    "-p PIDS | -t TIDS | -C CPUS | -a [COMMAND ...]",
-	.starts_command = true,
-	.about =
-"Samples where COMMAND spends its time, or other events, into the file perf.data, "
-"which 'pmuctl report', 'pmuctl script' and perf read; of COMMAND and of all that it "
-"starts. With -p, -t, -C or -a, samples those instead, until COMMAND ends, they end, "
-"or Ctrl-C.",
-	.options = { measure_options, record_options },
-	.notes =
-"Without -e: cycles, or cpu-clock without a PMU. The exit status is COMMAND's own, 128 "
-"plus the signal that ended it, 127 if it is not found, 126 if it cannot be executed; "
-"1 if events are refused, 2 for wrong options.",
+	.help = record_help,
 };

@@ -11,7 +11,7 @@
 
 #define BUCKETS_MIN 1024
 
-const char *const report_key_names[KEY_COUNT + 1] = {
+const char *const report_key_names[KEY_COUNT] = {
 	[KEY_COMM] = "comm",
 	[KEY_PID] = "pid",
 	[KEY_TID] = "tid",

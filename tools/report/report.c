@@ -9,44 +9,57 @@
 
 #include "report.h"
 
+static const char report_help[] =
+"usage: pmuctl report [OPTIONS] [-i FILE]\n"
+"\n"
+"Tells where the samples of a recording are: of 'pmuctl record' or 'perf record'.\n"
+"\n"
+"  -i, --input FILE     the recording (perf.data)\n"
+"  -s, --sort KEYS      a row for each: comm, pid, tid, cpu, dso, symbol, srcline;\n"
+"                       with commas between (comm,dso,symbol)\n"
+"  -e, --event NAME     only this event of the recording\n"
+"  -g, --call-graph callee   below each row who called it (if there are call chains)\n"
+"                   caller   at the end a tree of calls, from the outermost caller on\n"
+"                   none     neither\n"
+"      --children       rows for callers too, with all that they called\n"
+"  -n, --show-nr-samples     the number of samples of each row\n"
+"      --percent-limit P     only rows with P percent or more\n"
+"  -j, --json           one JSON object\n"
+"      --folded         a line for each stack, 'command;caller;function EVENTS'\n"
+"      --svg FILE       a flame graph that a browser shows; '-' is standard output\n"
+"      --title TEXT     its title\n"
+"      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
+"      --symfs DIR      where the recorded machine's files are, instead of /\n"
+"  -h, --help           this text\n"
+"\n"
+"Percentages are of the event's count, not of the number of samples.\n";
+
 enum {
-	OPTION_CHILDREN = OPTION_NO_LETTER,
+	OPTION_CHILDREN = 256,
 	OPTION_LIMIT,
 	OPTION_FOLDED,
 	OPTION_SVG,
 	OPTION_TITLE,
+	OPTION_KALLSYMS,
+	OPTION_SYMFS,
 };
 
-static const char *const graph_names[] = {
-	[GRAPH_NONE] = "none",
-	[GRAPH_CALLEE] = "callee",
-	[GRAPH_CALLER] = "caller",
-	[GRAPH_CALLER + 1] = NULL,
-};
-
-static const struct cli_option report_options[] = {
-	{ 's', "sort", .argument = "KEYS", .words = report_key_names,
-	  .help = "a row for each of these, with commas between (comm,dso,symbol)" },
-	{ 'e', "event", .argument = "NAME",
-	  .help = "only this event of the recording" },
-	{ 'g', "call-graph", .argument = "KIND", .words = graph_names + GRAPH_NONE,
-	  .help = "who called, if there are call chains: below each row (callee), or "
-		  "at the end as a tree from the outermost caller on (caller)" },
-	{ OPTION_CHILDREN, "children",
-	  .help = "rows for callers too, with all that they called" },
-	{ 'n', "show-nr-samples",
-	  .help = "the number of samples of each row" },
-	{ OPTION_LIMIT, "percent-limit", .argument = "P",
-	  .help = "only rows with P percent or more" },
-	{ 'j', "json",
-	  .help = "one JSON object" },
-	{ OPTION_FOLDED, "folded",
-	  .help = "a line for each stack, 'command;caller;function EVENTS'" },
-	{ OPTION_SVG, "svg", .argument = "FILE",
-	  .help = "a flame graph that a browser shows; '-' is standard output" },
-	{ OPTION_TITLE, "title", .argument = "TEXT",
-	  .help = "its title" },
-	{ 0 },
+static const struct option long_options[] = {
+	{ "input",		required_argument, NULL, 'i' },
+	{ "sort",		required_argument, NULL, 's' },
+	{ "event",		required_argument, NULL, 'e' },
+	{ "call-graph",		required_argument, NULL, 'g' },
+	{ "children",		no_argument, NULL, OPTION_CHILDREN },
+	{ "show-nr-samples",	no_argument, NULL, 'n' },
+	{ "percent-limit",	required_argument, NULL, OPTION_LIMIT },
+	{ "json",		no_argument, NULL, 'j' },
+	{ "folded",		no_argument, NULL, OPTION_FOLDED },
+	{ "svg",		required_argument, NULL, OPTION_SVG },
+	{ "title",		required_argument, NULL, OPTION_TITLE },
+	{ "kallsyms",		required_argument, NULL, OPTION_KALLSYMS },
+	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
+	{ "help",		no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* "sym" is perf's other name for symbol. */
@@ -54,7 +67,11 @@ static int key_number(const char *word, size_t length)
 {
 	if (length == 3 && !strncmp(word, "sym", 3))
 		return KEY_SYMBOL;
-	return option_word(report_key_names, word, length);
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (strlen(report_key_names[i]) == length &&
+		    !strncmp(word, report_key_names[i], length))
+			return i;
+	return -1;
 }
 
 static int parse_keys(struct report_options *options, const char *text)
@@ -80,12 +97,15 @@ static int parse_keys(struct report_options *options, const char *text)
 
 static int parse_graph(struct report_options *options, const char *text)
 {
-	int kind = option_word(graph_names + GRAPH_NONE, text, strlen(text));
-
-	if (kind < 0)
+	if (!strcmp(text, "callee"))
+		options->graph = GRAPH_CALLEE;
+	else if (!strcmp(text, "caller"))
+		options->graph = GRAPH_CALLER;
+	else if (!strcmp(text, "none"))
+		options->graph = GRAPH_NONE;
+	else
 		return say_usage(&command_report, "'%s' is no kind of call graph: there are callee, caller and none",
 				 text);
-	options->graph = (enum report_graph)(GRAPH_NONE + kind);
 	return STATUS_OK;
 }
 
@@ -107,12 +127,12 @@ static int set_format(struct report_options *options, enum report_format format)
 	return STATUS_OK;
 }
 
-/* An option_apply */
-static int take_option(void *arg, int value)
+static int take_option(struct report_options *options, int option)
 {
-	struct report_options *options = arg;
-
-	switch (value) {
+	switch (option) {
+	case 'i':
+		options->input.path = optarg;
+		return STATUS_OK;
 	case 's':
 		return parse_keys(options, optarg);
 	case 'e':
@@ -138,9 +158,14 @@ static int take_option(void *arg, int value)
 	case OPTION_TITLE:
 		options->title = optarg;
 		return STATUS_OK;
-	default:
-		return samples_option(&options->input, value);
+	case OPTION_KALLSYMS:
+		options->input.kallsyms = optarg;
+		return STATUS_OK;
+	case OPTION_SYMFS:
+		options->input.root = optarg;
+		return STATUS_OK;
 	}
+	return STATUS_USAGE;
 }
 
 /* Names are given to the events that are reported. */
@@ -291,12 +316,23 @@ static int report_run(int argc, char **argv)
 {
 	struct report_options options;
 	struct report report = { .options = &options };
-	int status;
+	int option, status;
 
 	set_defaults(&options);
-	status = options_parse(&command_report, argc, argv, take_option, &options);
-	if (status)
-		return status;
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":i:s:e:g:njh", long_options,
+				     NULL)) != -1) {
+		if (option == 'h') {
+			fputs(report_help, stdout);
+			return STATUS_OK;
+		}
+		if (option == ':' || option == '?')
+			return say_bad_option(&command_report, argc, argv);
+		status = take_option(&options, option);
+		if (status != STATUS_OK)
+			return status;
+	}
 	if (optind < argc)
 		return say_usage(&command_report, "'%s' is no option: give the recording with -i",
 				 argv[optind]);
@@ -314,9 +350,5 @@ const struct command command_report = {
 	.name = "report",
 	.run = report_run,
 	.summary = "tell where the samples of a recording are",
-	.operands = "[-i FILE]",
-	.about =
-"Tells where the samples of a recording are: of 'pmuctl record' or 'perf record'.",
-	.options = { samples_cli_options, report_options },
-	.notes = "Percentages are of the event's count, not of the number of samples.",
+	.help = report_help,
 };

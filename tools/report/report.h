@@ -167,7 +167,7 @@ struct report {
 };
 
 /* report_hist.c */
-extern const char *const report_key_names[KEY_COUNT + 1];
+extern const char *const report_key_names[KEY_COUNT];
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
 void hist_sort(struct report_event *event, bool children);

@@ -9,52 +9,67 @@
 
 #include "script.h"
 
+static const char script_help[] =
+"usage: pmuctl script [OPTIONS] [-i FILE]\n"
+"\n"
+"Prints the samples of a recording in the order of time, a line each; behind one that\n"
+"has a call chain, a line for each caller, the innermost first, and an empty line.\n"
+"\n"
+"  -i, --input FILE     the recording (perf.data)\n"
+"  -F, --fields FIELDS  with commas between: comm, pid, tid, cpu, time, period, event,\n"
+"                       addr, ip, sym, symoff, dso, srcline, weight, phys_addr, id\n"
+"  -e, --event NAME     only samples of this event\n"
+"  -G, --hide-call-graph     no callers\n"
+"      --records        all records: of forks, names, mappings, losses too\n"
+"  -j, --json           an object a line for each\n"
+"      --trace[=WHAT]   what was traced: calls (if it is not given), branches,\n"
+"                       instructions, or functions with how many instructions\n"
+"      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
+"      --symfs DIR      where the recorded machine's files are, instead of /\n"
+"  -h, --help           this text\n"
+"\n"
+"Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso.\n";
+
 enum {
-	OPTION_RECORDS = OPTION_NO_LETTER,
+	OPTION_RECORDS = 256,
 	OPTION_TRACE,
+	OPTION_KALLSYMS,
+	OPTION_SYMFS,
+};
+
+static const struct option long_options[] = {
+	{ "input",		required_argument, NULL, 'i' },
+	{ "fields",		required_argument, NULL, 'F' },
+	{ "event",		required_argument, NULL, 'e' },
+	{ "hide-call-graph",	no_argument, NULL, 'G' },
+	{ "records",		no_argument, NULL, OPTION_RECORDS },
+	{ "json",		no_argument, NULL, 'j' },
+	{ "trace",		optional_argument, NULL, OPTION_TRACE },
+	{ "kallsyms",		required_argument, NULL, OPTION_KALLSYMS },
+	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
+	{ "help",		no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static const char *const field_names[] = {
 	"comm", "pid", "tid", "cpu", "time", "period", "event", "addr", "ip", "sym",
-	"symoff", "dso", "srcline", "weight", "phys_addr", "id", NULL,
-};
-
-static const char *const trace_names[] = {
-	[SCRIPT_TRACE_CALLS] = "calls",
-	[SCRIPT_TRACE_BRANCHES] = "branches",
-	[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
-	[SCRIPT_TRACE_FUNCTIONS] = "functions",
-	[SCRIPT_TRACE_FUNCTIONS + 1] = NULL,
-};
-
-static const struct cli_option script_options[] = {
-	{ 'F', "fields", .argument = "FIELDS", .words = field_names,
-	  .help = "what is printed, with commas between" },
-	{ 'e', "event", .argument = "NAME",
-	  .help = "only samples of this event" },
-	{ 'G', "hide-call-graph",
-	  .help = "no callers" },
-	{ OPTION_RECORDS, "records",
-	  .help = "all records: of forks, names, mappings, losses too" },
-	{ 'j', "json",
-	  .help = "an object a line for each" },
-	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = trace_names + SCRIPT_TRACE_CALLS,
-	  .help = "instead of samples what was traced, calls if it is not given; with "
-		  "functions, how many instructions each had" },
-	{ 0 },
+	"symoff", "dso", "srcline", "weight", "phys_addr", "id",
 };
 
 static int parse_fields(struct script *script, const char *text)
 {
 	script->fields = 0;
 	for (;;) {
-		size_t length = strcspn(text, ",");
-		int field = option_word(field_names, text, length);
+		size_t length = strcspn(text, ","), i;
 
-		if (field < 0)
+		for (i = 0; i < ARRAY_LEN(field_names); i++)
+			if (strlen(field_names[i]) == length &&
+			    !strncmp(text, field_names[i], length))
+				break;
+		if (i == ARRAY_LEN(field_names))
 			return say_usage(&command_script, "'%.*s' is no field: see 'pmuctl script --help'",
 					 (int)length, text);
-		script->fields |= 1U << field;
+		script->fields |= 1U << i;
 		if (!text[length])
 			break;
 		text += length + 1;
@@ -67,14 +82,24 @@ static int parse_fields(struct script *script, const char *text)
 
 static int parse_trace(struct script *script, const char *text)
 {
-	int what = text ? option_word(trace_names + SCRIPT_TRACE_CALLS, text, strlen(text)) : 0;
+	static const char *const names[] = {
+		[SCRIPT_TRACE_CALLS] = "calls",
+		[SCRIPT_TRACE_BRANCHES] = "branches",
+		[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
+		[SCRIPT_TRACE_FUNCTIONS] = "functions",
+	};
 
-	if (what < 0)
-		return say_usage(&command_script,
-				 "--trace=%s is not there: of a trace it prints calls, branches, instructions or functions",
-				 text);
-	script->trace = (enum script_trace)(SCRIPT_TRACE_CALLS + what);
-	return STATUS_OK;
+	script->trace = SCRIPT_TRACE_CALLS;
+	if (!text)
+		return STATUS_OK;
+	for (size_t i = SCRIPT_TRACE_CALLS; i < ARRAY_LEN(names); i++)
+		if (!strcmp(text, names[i])) {
+			script->trace = (enum script_trace)i;
+			return STATUS_OK;
+		}
+	return say_usage(&command_script,
+			 "--trace=%s is not there: of a trace it prints calls, branches, instructions or functions",
+			 text);
 }
 
 static bool is_wanted(const struct script *script, const struct perffile_record *record)
@@ -153,12 +178,12 @@ static int run(const struct script *script)
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-/* An option_apply */
-static int take_option(void *arg, int value)
+static int take_option(struct script *script, int option)
 {
-	struct script *script = arg;
-
-	switch (value) {
+	switch (option) {
+	case 'i':
+		script->input.path = optarg;
+		break;
 	case 'F':
 		return parse_fields(script, optarg);
 	case 'e':
@@ -175,8 +200,12 @@ static int take_option(void *arg, int value)
 		break;
 	case OPTION_TRACE:
 		return parse_trace(script, optarg);
-	default:
-		return samples_option(&script->input, value);
+	case OPTION_KALLSYMS:
+		script->input.kallsyms = optarg;
+		break;
+	case OPTION_SYMFS:
+		script->input.root = optarg;
+		break;
 	}
 	return STATUS_OK;
 }
@@ -200,10 +229,21 @@ static int script_run(int argc, char **argv)
 		.input = { .path = "perf.data", .root = "" },
 		.chains = true,
 	};
-	int status = options_parse(&command_script, argc, argv, take_option, &script);
+	int option, status;
 
-	if (status)
-		return status;
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, ":i:F:e:Gjh", long_options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(script_help, stdout);
+			return STATUS_OK;
+		}
+		if (option == ':' || option == '?')
+			return say_bad_option(&command_script, argc, argv);
+		status = take_option(&script, option);
+		if (status != STATUS_OK)
+			return status;
+	}
 	if (optind < argc)
 		return say_usage(&command_script, "'%s' is no option: give the recording with -i",
 				 argv[optind]);
@@ -223,10 +263,5 @@ const struct command command_script = {
 	.name = "script",
 	.run = script_run,
 	.summary = "print the samples of a recording one by one",
-	.operands = "[-i FILE]",
-	.about =
-"Prints the samples of a recording in the order of time, a line each; behind one that "
-"has a call chain, a line for each caller, the innermost first, and an empty line.",
-	.options = { samples_cli_options, script_options },
-	.notes = "Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso.",
+	.help = script_help,
 };

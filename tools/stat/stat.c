@@ -5,36 +5,79 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stat.h"
 
+static const char stat_help[] =
+"usage: pmuctl stat [OPTIONS] COMMAND [ARGUMENTS]\n"
+"       pmuctl stat [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
+"\n"
+"Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, -C\n"
+"or -a, counts those instead, until COMMAND ends, they end, or Ctrl-C.\n"
+"\n"
+"  -e, --event LIST            what to count, several -e add up; {A,B} is a group,\n"
+"                              counted all at once; see pmuctl-list(1)\n"
+"  -p, --pid LIST              these processes, all threads, and what they start\n"
+"  -t, --tid LIST              these threads, and what they start\n"
+"  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
+"  -a, --all-cpus              all CPUs, those that come later too\n"
+"  -i, --no-inherit            leave out the threads and processes that are started\n"
+"      --filter TEXT           of tracepoints: only if what they tell passes,\n"
+"                              as 'id == 39 || id == 186'\n"
+"  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
+"  -I, --interval-print MS     what was counted in each MS milliseconds\n"
+"  -r, --repeat N              run COMMAND N times: mean and deviation\n"
+"  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
+"  -j, --json                  JSON output, one object a line\n"
+"  -o, --output FILE           write the counts to FILE instead of stderr\n"
+"      --append                to its end\n"
+"  -h, --help                  this text\n"
+"\n"
+"Without -e: cycles, instructions, branches, branch-misses, those the CPU has; without\n"
+"a PMU task-clock, context-switches, cpu-migrations, page-faults.\n"
+"The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
+"not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
+"options.\n";
+
+static const char timec_help[] =
+"usage: pmuctl timec [-e LIST] [OPTIONS] COMMAND [ARGUMENTS]\n"
+"\n"
+"Counts events of COMMAND and of all processes and threads that it starts, down to the\n"
+"last one, and prints the sums when it has ended: pmuctl stat by another name.\n"
+"\n"
+"  -e, --event LIST            what to count, several -e add up: names of events, see\n"
+"                              pmuctl-list(1), or numbers of generic ones:\n"
+"                                0 cycles            5 branch-misses\n"
+"                                1 instructions      6 bus-cycles\n"
+"                                2 cache-references  7 stalled-cycles-frontend\n"
+"                                3 cache-misses      8 stalled-cycles-backend\n"
+"                                4 branches          9 ref-cycles\n"
+"  -h, --help                  this text\n"
+"\n"
+"All other options, the events without -e, and the exit status are those of pmuctl stat:\n"
+"see 'pmuctl stat --help'.\n";
+
 enum {
-	OPTION_APPEND = OPTION_NO_LETTER,
+	OPTION_APPEND = 256,
 };
 
 /* A day; more is a slip of the finger. */
 #define INTERVAL_MAX	86400000u
 #define REPEAT_MAX	1000000u
 
-static const struct cli_option stat_options[] = {
-	{ 'A', "per-cpu", "no-aggr",
-	  .help = "with -a or -C: a line for each CPU" },
-	{ 'I', "interval-print", .argument = "MS",
-	  .help = "what was counted in each MS milliseconds" },
-	{ 'r', "repeat", .argument = "N",
-	  .help = "run COMMAND N times: mean and deviation" },
-	{ 'x', "field-separator", .argument = "TEXT",
-	  .help = "CSV output with TEXT between the columns" },
-	{ 'j', "json", "json-output",
-	  .help = "JSON output, one object a line" },
-	{ 'o', "output", .argument = "FILE",
-	  .help = "write the counts to FILE instead of stderr" },
-	{ OPTION_APPEND, "append",
-	  .help = "to its end" },
-	{ 0 },
+static const struct option long_options[] = {
+	{ "per-cpu",		no_argument, NULL, 'A' },
+	{ "no-aggr",		no_argument, NULL, 'A' },
+	{ "interval-print",	required_argument, NULL, 'I' },
+	{ "repeat",		required_argument, NULL, 'r' },
+	{ "field-separator",	required_argument, NULL, 'x' },
+	{ "json",		no_argument, NULL, 'j' },
+	{ "json-output",	no_argument, NULL, 'j' },
+	{ "output",		required_argument, NULL, 'o' },
+	{ "append",		no_argument, NULL, OPTION_APPEND },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* The argument of -@option, a number from 1 to @max */
@@ -48,12 +91,12 @@ static int number_option(const struct stat_options *options, char option,
 	return ret;
 }
 
-/* An option_apply */
-static int take_option(void *arg, int value)
+/* A measure_apply */
+static int option_apply(void *arg, int option)
 {
 	struct stat_options *options = arg;
 
-	switch (value) {
+	switch (option) {
 	case 'A':
 		options->per_cpu = true;
 		return 0;
@@ -78,7 +121,7 @@ static int take_option(void *arg, int value)
 		options->append = true;
 		return 0;
 	default:
-		return measure_option(&options->measure, value);
+		return MEASURE_OPTION_COMMON;
 	}
 }
 
@@ -102,12 +145,13 @@ static const char *options_wrong(const struct stat_options *options)
 	return NULL;
 }
 
-/* Returns as options_parse(). */
-static int parse(struct stat_options *options, int argc, char **argv)
+/* Returns 0, an exit status, or -1 to end well. */
+static int options_parse(struct stat_options *options, int argc, char **argv)
 {
 	struct measure *measure = &options->measure;
 	const char *wrong;
-	int ret = measure_parse(measure, argc, argv, take_option, options);
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:", long_options,
+				option_apply, options);
 
 	if (ret)
 		return ret;
@@ -175,7 +219,7 @@ static int run(const struct command *command, int argc, char **argv)
 	struct stat_options options = { .measure.command = command };
 	struct pmuctl_device *dev = NULL;
 	FILE *out = NULL;
-	int status = parse(&options, argc, argv);
+	int status = options_parse(&options, argc, argv);
 
 	if (!status)
 		status = measure_device(&dev);
@@ -193,7 +237,7 @@ static int run(const struct command *command, int argc, char **argv)
 out:
 	pmuctl_device_close(dev);
 	measure_free(&options.measure);
-	return status;
+	return status < 0 ? STATUS_OK : status;
 }
 
 static int stat_run(int argc, char **argv)
@@ -210,37 +254,12 @@ const struct command command_stat = {
 	.name = "stat",
 	.run = stat_run,
 	.summary = "count events of a command, a process, a thread or CPUs",
-	.operands = "COMMAND [ARGUMENT ...]\n"
-		    "-p PIDS | -t TIDS | -C CPUS | -a [COMMAND ...]",
-	.starts_command = true,
-	.about =
-"Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, "
-"-C or -a, counts those instead, until COMMAND ends, they end, or Ctrl-C; -a counts "
-"CPUs that come later, too.",
-	.options = { measure_options, stat_options },
-	.notes =
-"Without -e: cycles, instructions, branches, branch-misses, those the CPU has; without "
-"a PMU task-clock, context-switches, cpu-migrations, page-faults. The exit status is "
-"COMMAND's own, 128 plus the signal that ended it, 127 if it is not found, 126 if it "
-"cannot be executed; 1 if events are refused, 2 for wrong options.",
+	.help = stat_help,
 };
 
 const struct command command_timec = {
 	.name = "timec",
 	.run = timec_run,
 	.summary = "stat by another name: a command and all that it starts",
-	.operands = "COMMAND [ARGUMENT ...]",
-	.starts_command = true,
-	.about =
-"Counts events of COMMAND and of all processes and threads that it starts, down to the "
-"last one, and prints the sums when it has ended: pmuctl stat by another name.",
-	.options = { measure_options, stat_options },
-	.notes =
-"EVENTS may be numbers of generic events, too:\n"
-"  0 cycles            5 branch-misses\n"
-"  1 instructions      6 bus-cycles\n"
-"  2 cache-references  7 stalled-cycles-frontend\n"
-"  3 cache-misses      8 stalled-cycles-backend\n"
-"  4 branches          9 ref-cycles\n\n"
-"The events without -e, and the exit status, are those of pmuctl stat.",
+	.help = timec_help,
 };

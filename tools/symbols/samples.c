@@ -4,7 +4,6 @@
  * it was recorded. samples.h tells the rest.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "samples.h"
 
 /* Messages about binaries without symbols */
@@ -50,44 +50,6 @@ static void allow_files(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-enum {
-	OPTION_KALLSYMS = 1000,
-	OPTION_SYMFS,
-};
-
-const struct cli_option samples_cli_options[] = {
-	{ 'i', "input", .argument = "FILE",
-	  .help = "the recording (perf.data)" },
-	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
-	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
-	{ OPTION_SYMFS, "symfs", .argument = "DIR",
-	  .help = "where the recorded machine's files are, instead of /" },
-	{ 0 },
-};
-
-/**
- * samples_option() - do what one of samples_cli_options says
- * @options: what it changes.
- * @value: the option; its argument is in optarg.
- *
- * Return: 0 or an exit status.
- */
-int samples_option(struct samples_options *options, int value)
-{
-	switch (value) {
-	case 'i':
-		options->path = optarg;
-		return STATUS_OK;
-	case OPTION_KALLSYMS:
-		options->kallsyms = optarg;
-		return STATUS_OK;
-	case OPTION_SYMFS:
-		options->root = optarg;
-		return STATUS_OK;
-	}
-	return STATUS_USAGE;
 }
 
 /**

@@ -7,7 +7,6 @@
 #ifndef PMUCTL_TOOL_SAMPLES_H
 #define PMUCTL_TOOL_SAMPLES_H
 
-#include "options.h"
 #include "symbols.h"
 
 /* Chains are cut off behind so many frames. */
@@ -51,10 +50,6 @@ struct samples_options {
 	const char *kallsyms;
 };
 
-/* The options that say it; the commands' own have smaller values. */
-extern const struct cli_option samples_cli_options[];
-
-int samples_option(struct samples_options *options, int value);
 int samples_open(struct samples **samples, const struct samples_options *options);
 int samples_read(struct samples *samples, struct perffile_record *record);
 int samples_follow(struct samples *samples, const struct perffile_record *record);

@@ -96,29 +96,29 @@ enum pmuctl_why {
 	PMUCTL_WHY_ATTR_TOO_SMALL	= 16,	/* E2BIG, as perf has it */
 	PMUCTL_WHY_ATTR_TOO_BIG		= 17,	/* E2BIG: unknown bytes are not 0 */
 	PMUCTL_WHY_ATTR_BITS_UNKNOWN	= 18,	/* EINVAL */
-	PMUCTL_WHY_ATTR_UNSUPPORTED	= 19,	/* EOPNOTSUPP: a feature pmuctl lacks */
+	PMUCTL_WHY_ATTR_UNSUPPORTED	= 19,	/* EINVAL: a feature pmuctl lacks */
 	PMUCTL_WHY_TYPE_UNKNOWN		= 20,	/* ENOENT */
-	PMUCTL_WHY_TYPE_UNSUPPORTED	= 21,	/* EOPNOTSUPP */
+	PMUCTL_WHY_TYPE_UNSUPPORTED	= 21,	/* ENOENT */
 	PMUCTL_WHY_EVENT_UNKNOWN	= 22,	/* EINVAL: no such generic event */
 	PMUCTL_WHY_EVENT_NOT_HERE	= 23,	/* ENOENT: this CPU cannot count it */
 	PMUCTL_WHY_RAW_BITS		= 24,	/* EINVAL */
 	PMUCTL_WHY_COUNTS_NOTHING	= 25,	/* EINVAL: all levels excluded */
 	PMUCTL_WHY_PRECISE		= 26,	/* EOPNOTSUPP */
 	PMUCTL_WHY_FREQ_TOO_HIGH	= 27,	/* EINVAL */
-	PMUCTL_WHY_SAMPLE_UNSUPPORTED	= 28,	/* EOPNOTSUPP */
+	PMUCTL_WHY_SAMPLE_UNSUPPORTED	= 28,	/* EINVAL */
 	PMUCTL_WHY_STACK_DEPTH		= 29,	/* EOVERFLOW */
 	PMUCTL_WHY_STACK_USER		= 30,	/* EINVAL */
 	PMUCTL_WHY_REGS			= 31,	/* EINVAL */
 
 	/* The target */
-	PMUCTL_WHY_PID_INVALID		= 32,	/* EINVAL */
+	PMUCTL_WHY_PID_INVALID		= 32,	/* ESRCH */
 	PMUCTL_WHY_NO_SUCH_TASK		= 33,	/* ESRCH */
 	PMUCTL_WHY_TASK_EXITING		= 34,	/* ESRCH */
 	PMUCTL_WHY_CPU_INVALID		= 35,	/* EINVAL */
 	PMUCTL_WHY_CPU_OFFLINE		= 36,	/* ENODEV */
 	PMUCTL_WHY_NOT_BY_CPU		= 37,	/* EINVAL: a task's event */
 	PMUCTL_WHY_GROUP_FD		= 38,	/* EBADF */
-	PMUCTL_WHY_FLAG_UNSUPPORTED	= 39,	/* EOPNOTSUPP */
+	PMUCTL_WHY_FLAG_UNSUPPORTED	= 39,	/* EINVAL */
 	PMUCTL_WHY_GROUP_NOT_LEADER	= 40,	/* EINVAL */
 	PMUCTL_WHY_GROUP_OTHER_TARGET	= 41,	/* EINVAL */
 	PMUCTL_WHY_GROUP_OTHER_CPU	= 42,	/* EINVAL */
@@ -144,6 +144,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_SIBLING_PROCESS	= 58,	/* EINVAL */
 	PMUCTL_WHY_EXEC_BOTH		= 59,	/* EINVAL: enabled and removed by an exec */
 	PMUCTL_WHY_GROUP_ENDED		= 60,	/* ESRCH: by an exec of its task */
+	PMUCTL_WHY_INHERIT_THREAD	= 61,	/* EINVAL: without inherit */
 
 	/* The PMU */
 	PMUCTL_WHY_NO_PMU		= 64,	/* ENOENT: none, or not a usable one */
@@ -156,7 +157,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_CPU_OF_NEW_TYPE	= 71,	/* ENODEV: no CPU was when the module was loaded */
 
 	/* Events without hardware */
-	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* EOPNOTSUPP */
+	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* ENOENT */
 	PMUCTL_WHY_NO_SOFT_HOOK		= 129,	/* EOPNOTSUPP: a hook lacks */
 	PMUCTL_WHY_GROUP_LONG		= 130,	/* EINVAL: too many events */
 	PMUCTL_WHY_NAME_MISSING		= 131,	/* EINVAL: of the tracepoint */
@@ -168,6 +169,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_FILTER_LONG		= 137,	/* EINVAL */
 	PMUCTL_WHY_FILTER_UNUSED	= 138,	/* EINVAL: it is no tracepoint */
 	PMUCTL_WHY_PERM_RAW		= 139,	/* EACCES */
+	PMUCTL_WHY_SOFT_UNKNOWN		= 140,	/* ENOENT: no such event */
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
@@ -210,7 +212,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_OVERLAP		= 151,	/* EINVAL: within the ring */
 	PMUCTL_WHY_AUX_POWER		= 152,	/* EINVAL: not 2^n pages */
 	PMUCTL_WHY_AUX_NO_RING		= 153,	/* EINVAL: the ring is not mapped */
-	PMUCTL_WHY_AUX_ONLY		= 154,	/* EINVAL: of events that trace only */
+	PMUCTL_WHY_AUX_ONLY		= 154,	/* EOPNOTSUPP: of events that trace only */
 	PMUCTL_WHY_PT_BITS		= 155,	/* EINVAL: config */
 	PMUCTL_WHY_PT_CHOICE		= 156,	/* EINVAL: a period that this CPU lacks */
 	PMUCTL_WHY_AUX_NO_DRIVER	= 157,	/* ENOENT: not so many */

@@ -222,7 +222,7 @@ Test(abi_pointers, each_descriptor_has_its_own_last_refusal)
 
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_REFRESH, 1), -1);
 	raw_open(&a, -2, -1, 0, NULL);
-	check_explained(raw_device(), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+	check_explained(raw_device(), ESRCH, PMUCTL_WHY_PID_INVALID, "pid",
 			"pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
 	check_explained(fd, EINVAL, PMUCTL_WHY_NOT_SAMPLED, "",
 			"this event only counts: open it with attr.sample_period or attr.sample_freq");

@@ -54,6 +54,8 @@ Test(refuse_attr, supported_flags_are_accepted)
 		if (!flags[bit].supported || !strcmp(flags[bit].field, "attr.precise_ip"))
 			continue;
 		set_flags(&a, 1ULL << bit);
+		if (!strcmp(flags[bit].field, "attr.inherit_thread"))
+			a.attr.inherit = 1;
 		close(event_open(a));
 	}
 }
@@ -66,7 +68,7 @@ Test(refuse_attr, flags_that_are_not_supported)
 		if (flags[bit].supported)
 			continue;
 		set_flags(&a, get_flags(&a) | 1ULL << bit);
-		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_ATTR_UNSUPPORTED,
 			      flags[bit].field,
 			      "%s is not supported by this version of pmuctl: leave it 0",
 			      flags[bit].field);
@@ -84,6 +86,22 @@ Test(refuse_attr, flags_that_nobody_knows)
 			      "0x%lx has bits that no struct perf_event_attr known to this module defines: only 0x3fffffffff may be set",
 			      (unsigned long)word);
 	}
+}
+
+Test(refuse_attr, inherit_thread_without_inherit)
+{
+	check_refused(OPEN(RAW_ATTR(.inherit_thread = 1)), EINVAL, PMUCTL_WHY_INHERIT_THREAD,
+		      "attr.inherit_thread",
+		      "attr.inherit_thread says which children inherit the event, and attr.inherit is not set: set both");
+}
+
+/* Software events tell exactly where they are, and perf ignores how precise that is to be. */
+Test(refuse_attr, precise_sampling_of_software)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+
+	a.attr.precise_ip = 2;
+	close(event_open(a));
 }
 
 Test(refuse_attr, precise_sampling)
@@ -116,7 +134,7 @@ Test(refuse_attr, fields_that_are_not_supported)
 			union raw_attr a = raw_instructions();
 
 			a.bytes[fields[i].offset + bit / 8] |= 1 << bit % 8;
-			check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+			check_refused(OPEN(a), EINVAL, PMUCTL_WHY_ATTR_UNSUPPORTED,
 				      fields[i].field,
 				      "%s is not supported by this version of pmuctl: leave it 0",
 				      fields[i].field);
@@ -199,7 +217,7 @@ Test(refuse_attr, types_that_are_not_supported)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
 		union raw_attr a = raw_attr(types[i].type, 0);
 
-		check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_TYPE_UNSUPPORTED, "attr.type",
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_TYPE_UNSUPPORTED, "attr.type",
 			      "events of type %u (%s) are not supported by this version of pmuctl: use PERF_TYPE_HARDWARE, _SOFTWARE, _TRACEPOINT, _HW_CACHE or _RAW",
 			      types[i].type, types[i].name);
 	}
@@ -251,10 +269,10 @@ Test(refuse_attr, siblings_that_are_inherited_otherwise_than_their_leader)
 		int leader;
 
 		a.attr.inherit = bits & 1;
-		a.attr.inherit_thread = bits >> 2 & 1;
+		a.attr.inherit_thread = a.attr.inherit && bits >> 2 & 1;
 		leader = event_open(a);
 		a.attr.inherit = bits >> 1 & 1;
-		a.attr.inherit_thread = bits >> 3 & 1;
+		a.attr.inherit_thread = a.attr.inherit && bits >> 3 & 1;
 		if (differs)
 			check_refused(OPEN(a, .group = leader), EINVAL, PMUCTL_WHY_SIBLING_INHERIT,
 				      "attr.inherit",
@@ -284,10 +302,10 @@ Test(refuse_attr, order_of_refusals)
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -ENOENT);
 	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
 	a.attr.type = PERF_TYPE_RAW;
-	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
 	cr_assert_str_eq(why.field, "attr.sigtrap");
 	a.attr.sigtrap = 0;
-	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EOPNOTSUPP);
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
 	cr_assert_str_eq(why.field, "attr.config1");
 	a.attr.config1 = 0;
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
@@ -296,6 +314,8 @@ Test(refuse_attr, order_of_refusals)
 	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
 	cr_assert_eq(why.code, PMUCTL_WHY_COUNTS_NOTHING);
 	a.attr.exclude_user = 0;
-	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -EINVAL);
+	cr_assert_eq(raw_open(&a, -5, -7, 0, &why), -ESRCH);
+	cr_assert_eq(why.code, PMUCTL_WHY_PID_INVALID);
+	cr_assert_eq(raw_open(&a, 0, -7, 0, &why), -EINVAL);
 	cr_assert_eq(why.code, PMUCTL_WHY_CPU_INVALID);
 }

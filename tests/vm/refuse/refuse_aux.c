@@ -231,7 +231,7 @@ Test(refuse_aux, fields_of_tracing_elsewhere)
 	union raw_attr a = raw_instructions();
 
 	a.attr.aux_watermark = 4096;
-	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_watermark",
+	check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_AUX_ONLY, "attr.aux_watermark",
 		      "attr.aux_watermark is for events that trace, and this one does not: leave it 0");
 }
 
@@ -265,7 +265,7 @@ Test(refuse_aux, actions)
 		{ "pause without a leader", OPEN(trace_with_action(a, PMUCTL_AUX_PAUSE)), EINVAL,
 		  PMUCTL_WHY_AUX_LEADER, "group_fd", leader },
 		{ "what counts starts paused", OPEN(trace_with_action(a, PMUCTL_AUX_START_PAUSED)),
-		  EINVAL, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
+		  EOPNOTSUPP, PMUCTL_WHY_AUX_ONLY, "attr.aux_start_paused",
 		  "attr.aux_start_paused is for events that trace, and this one does not: leave it 0" },
 		{ "a trace that pauses", OPEN(trace_with_action(t, PMUCTL_AUX_PAUSE)), EINVAL,
 		  PMUCTL_WHY_AUX_ITSELF, "attr.aux_pause", itself },

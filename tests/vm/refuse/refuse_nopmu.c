@@ -53,9 +53,9 @@ Test(refuse_nopmu, mistakes_of_the_caller_are_told_first)
 	union raw_attr a = raw_instructions();
 
 	check_refusals(
-		{ "the pid", OPEN(a, -2), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+		{ "the pid", OPEN(a, -2), ESRCH, PMUCTL_WHY_PID_INVALID, "pid",
 		  "pid -2 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu" },
-		{ "a flag", OPEN(RAW_ATTR(.sigtrap = 1)), EOPNOTSUPP, PMUCTL_WHY_ATTR_UNSUPPORTED,
+		{ "a flag", OPEN(RAW_ATTR(.sigtrap = 1)), EINVAL, PMUCTL_WHY_ATTR_UNSUPPORTED,
 		  "attr.sigtrap", "attr.sigtrap is not supported by this version of pmuctl: leave it 0" }
 	);
 }

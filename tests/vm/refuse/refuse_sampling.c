@@ -117,7 +117,7 @@ Test(refuse_sampling, each_field_of_a_sample)
 		if (!unsupported[bit])
 			close(event_open(a));
 		else
-			check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_SAMPLE_UNSUPPORTED,
+			check_refused(OPEN(a), EINVAL, PMUCTL_WHY_SAMPLE_UNSUPPORTED,
 				      "attr.sample_type",
 				      "attr.sample_type has %s, which this version of pmuctl cannot tell: clear it",
 				      unsupported[bit]);
@@ -130,7 +130,7 @@ Test(refuse_sampling, an_event_that_counts_is_told_too)
 	union raw_attr a = sampled(PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK);
 
 	a.attr.sample_period = 0;
-	check_refused(OPEN(a), EOPNOTSUPP, PMUCTL_WHY_SAMPLE_UNSUPPORTED, "attr.sample_type",
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_SAMPLE_UNSUPPORTED, "attr.sample_type",
 		      "attr.sample_type has PERF_SAMPLE_BRANCH_STACK, which this version of pmuctl cannot tell: clear it");
 }
 
@@ -151,6 +151,15 @@ Test(refuse_sampling, call_chains_that_are_too_deep)
 			      "sample_max_stack %u is above the limit 127: ask for less, or for 0, the limit",
 			      bad[i]);
 	}
+}
+
+/* As perf does: a depth without call chains is not looked at. */
+Test(refuse_sampling, a_depth_that_nobody_uses)
+{
+	union raw_attr a = sampled(PERF_SAMPLE_IP);
+
+	a.attr.sample_max_stack = 65535;
+	close(event_open(a));
 }
 
 Test(refuse_sampling, stacks_of_odd_sizes_or_too_large)

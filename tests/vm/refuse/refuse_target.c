@@ -16,10 +16,10 @@ Test(refuse_target, pids_that_are_no_target)
 	union raw_attr a = raw_instructions();
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(pids); i++) {
-		check_refused(OPEN(a, pids[i]), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+		check_refused(OPEN(a, pids[i]), ESRCH, PMUCTL_WHY_PID_INVALID, "pid",
 			      "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
 			      pids[i]);
-		check_refused(OPEN(a, pids[i], 0), EINVAL, PMUCTL_WHY_PID_INVALID, "pid",
+		check_refused(OPEN(a, pids[i], 0), ESRCH, PMUCTL_WHY_PID_INVALID, "pid",
 			      "pid %d is not a target: use 0 for the calling task, a thread id, or -1 with a cpu",
 			      pids[i]);
 	}
@@ -207,11 +207,11 @@ Test(refuse_target, control_groups_are_not_supported)
 	union raw_attr a = raw_instructions();
 
 	check_refusals(
-		{ "by itself", OPEN(a, .flags = PERF_FLAG_PID_CGROUP), EOPNOTSUPP,
+		{ "by itself", OPEN(a, .flags = PERF_FLAG_PID_CGROUP), EINVAL,
 		  PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
 		  "flags 0x4 has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" },
 		{ "with another", OPEN(a, .flags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC),
-		  EOPNOTSUPP, PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
+		  EINVAL, PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
 		  "flags 0xc has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" }
 	);
 }

@@ -157,9 +157,9 @@ Test(soft_group, what_cannot_be_heard_is_refused)
 	union raw_attr cgroup = raw_attr(PERF_TYPE_SOFTWARE, 11);
 
 	check_refusals(
-		{ "BPF's output", OPEN(output), EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+		{ "BPF's output", OPEN(output), ENOENT, PMUCTL_WHY_SOFT_UNSUPPORTED,
 		  "attr.config", OF_OTHERS(10, "bpf-output") },
-		{ "control groups", OPEN(cgroup, -1, 0), EOPNOTSUPP, PMUCTL_WHY_SOFT_UNSUPPORTED,
+		{ "control groups", OPEN(cgroup, -1, 0), ENOENT, PMUCTL_WHY_SOFT_UNSUPPORTED,
 		  "attr.config", OF_OTHERS(11, "cgroup-switches") }
 	);
 }
@@ -171,8 +171,8 @@ Test(soft_group, what_does_not_exist_is_refused)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(configs); i++) {
 		union raw_attr a = raw_attr(PERF_TYPE_SOFTWARE, configs[i]);
 
-		check_refused(OPEN(a), EINVAL, PMUCTL_WHY_EVENT_UNKNOWN, "attr.config",
-			      "config 0x%lx is not an event of type 1: see PERF_COUNT_* in <linux/perf_event.h>",
+		check_refused(OPEN(a), ENOENT, PMUCTL_WHY_SOFT_UNKNOWN, "attr.config",
+			      "config 0x%lx is no software event: see PERF_COUNT_SW_* in <linux/perf_event.h>",
 			      configs[i]);
 	}
 }

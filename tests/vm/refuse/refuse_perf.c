@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The errno of each refusal is the kernel's own perf's, so that programs made for perf fall back
+ * as they do there. Both are asked in turn: each bit and each field of the attr alone, on events
+ * of several kinds, and targets. Where the two differ, the table has the reason.
+ */
+#include "loops.h"
+
+#include <fnmatch.h>
+
+/* What is asked: one of the bases, changed in one place. */
+struct question {
+	const char *base;
+	char change[48];
+	union raw_attr attr;
+	int pid, cpu, group_fd;
+	unsigned long flags;
+};
+
+/*
+ * Where the two differ, and why. @base NULL is each; @change is a shell pattern. What is refused
+ * here and opens there has an errno with which programs try without it.
+ */
+static const struct difference {
+	const char *base, *change;
+	int perfs, ours;
+	const char *reason;
+} differences[] = {
+	/* What programs leave out when kernels do not know it */
+	{ NULL, "exclude_host", 0, EINVAL, "not supported" },
+	{ NULL, "exclude_guest", 0, EINVAL, "not supported" },
+	{ NULL, "namespaces", 0, EINVAL, "not supported" },
+	{ NULL, "ksymbol", 0, EINVAL, "not supported" },
+	{ NULL, "bpf_event", 0, EINVAL, "not supported" },
+	{ NULL, "cgroup", 0, EINVAL, "not supported" },
+	{ NULL, "text_poke", 0, EINVAL, "not supported" },
+	{ NULL, "build_id", 0, EINVAL, "not supported" },
+	{ NULL, "aux_output", EOPNOTSUPP, EINVAL, "not supported" },
+	{ NULL, "sample_type = *", 0, EINVAL, "a field that is not supported" },
+	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, "branch stacks are not supported" },
+	{ NULL, "type = 0x5", EINVAL, ENOENT, "breakpoints are not supported" },
+	{ NULL, "type = *", 0, ENOENT, "a PMU of the kernel's own" },
+	{ NULL, "type = *", EINVAL, ENOENT, "a PMU of the kernel's own" },
+	{ NULL, "config = 0xa", 0, ENOENT, "bpf-output is not supported" },
+	{ NULL, "config = 0xb", 0, ENOENT, "cgroup-switches is not supported" },
+	/* What has no effect is refused here, and ignored there */
+	{ NULL, "exclude_user", 0, EINVAL, "with exclude_kernel, nothing is counted" },
+	{ NULL, "type = 0x2", 0, EINVAL, "with exclude_kernel, nothing is counted" },
+	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
+	{ NULL, "config1 = *", 0, EINVAL, "no event here has it" },
+	{ NULL, "config2 = *", 0, EINVAL, "no event here has it" },
+	{ NULL, "config3 = *", 0, EINVAL, "no event here has it" },
+	{ NULL, "branch_sample_type = *", 0, EINVAL, "without branch stacks" },
+	{ NULL, "clockid = *", 0, EINVAL, "without use_clockid" },
+	{ NULL, "sig_data = *", 0, EINVAL, "without sigtrap" },
+	{ NULL, "aux_watermark = *", 0, EOPNOTSUPP, "of events that trace" },
+	/* The same in other words */
+	{ NULL, "config3 = *", E2BIG, EINVAL, "Linux 6.1 does not know it" },
+	{ NULL, "sample_regs_* = *", EOPNOTSUPP, EINVAL, "registers that there are not" },
+	{ "sampling", "freq", 0, EINVAL, "this module's limit of samples a second" },
+	{ "instructions", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
+	{ "sampling", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
+	{ "instructions", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
+	{ "sampling", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
+	/* Ignored here, as no sample has them */
+	{ NULL, "sample_regs_* = *", EINVAL, 0, "registers that there are not" },
+	{ NULL, "sample_regs_* = *", EOPNOTSUPP, 0, "registers that there are not" },
+	/* More than perf has */
+	{ NULL, "use_clockid", EINVAL, 0, "CLOCK_REALTIME can be read in an NMI here" },
+	{ NULL, "pid -1 cpu -1", EINVAL, 0, "all CPUs through one descriptor" },
+};
+
+static bool is_known(const struct question *q, int perfs, int ours)
+{
+	const struct difference *d;
+
+	for (d = differences; d < differences + RAW_ARRAY_SIZE(differences); d++)
+		if ((!d->base || !strcmp(d->base, q->base)) && d->perfs == perfs &&
+		    d->ours == ours && !fnmatch(d->change, q->change, 0))
+			return true;
+	return false;
+}
+
+static const char *name_of(int error)
+{
+	return error ? strerrorname_np(error) : "opens";
+}
+
+static int ask_perf(const struct question *q)
+{
+	union raw_attr a = q->attr;
+	int fd = syscall(__NR_perf_event_open, &a.attr, q->pid, q->cpu, q->group_fd, q->flags), error;
+
+	error = fd < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static int ask_pmuctl(const struct question *q, struct pmuctl_explanation *why)
+{
+	union raw_attr a = q->attr;
+	struct pmuctl_open request = raw_request(&a, q->pid, q->cpu, q->flags, why);
+	int fd, error;
+
+	request.group_fd = q->group_fd;
+	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+	error = fd < 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static void ask(const struct question *q)
+{
+	struct pmuctl_explanation why = { 0 };
+	int ours = ask_pmuctl(q, &why), perfs;
+
+	cr_assert_eq(raw_give_back(), 0);
+	perfs = ask_perf(q);
+	cr_expect(ours == perfs || is_known(q, perfs, ours), "%s, %s: perf %s, here %s: %s",
+		  q->base, q->change, name_of(perfs), name_of(ours), why.sentence);
+}
+
+static const struct {
+	const char *name;
+	uint32_t type;
+	uint64_t config, period, sample_type;
+} bases[] = {
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, 0 },
+	{ "sampling", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1000000, PERF_SAMPLE_IP },
+	{ "dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0, 0 },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 0 },
+};
+
+static struct question begin(size_t base)
+{
+	struct question q = { .base = bases[base].name, .cpu = -1, .group_fd = -1,
+			      .flags = PERF_FLAG_FD_CLOEXEC };
+
+	q.attr = raw_attr(bases[base].type, bases[base].config);
+	q.attr.attr.sample_period = bases[base].period;
+	q.attr.attr.sample_type = bases[base].sample_type;
+	return q;
+}
+
+#define FIELD(f)	{ #f, offsetof(struct perf_event_attr, f), \
+			  sizeof(((struct perf_event_attr *)NULL)->f) }
+
+static const struct {
+	const char *name;
+	size_t at, size;
+} fields[] = {
+	FIELD(type), FIELD(size), FIELD(config), FIELD(sample_period), FIELD(sample_type),
+	FIELD(read_format), FIELD(wakeup_events), FIELD(bp_type), FIELD(config1), FIELD(config2),
+	FIELD(branch_sample_type), FIELD(sample_regs_user), FIELD(sample_stack_user), FIELD(clockid),
+	FIELD(sample_regs_intr), FIELD(aux_watermark), FIELD(sample_max_stack), FIELD(__reserved_2),
+	FIELD(aux_sample_size), { "__reserved_3", 116, 4 }, FIELD(sig_data), { "config3", 128, 8 },
+};
+
+static const uint64_t values[] = {
+	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 24, 63, 64, 71, 72, 79, 80, 87, 88, 95, 96, 111, 112,
+	119, 120, 127, 128, 129, 255, 256, 0xfff, 0x1000, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff,
+	0x80000000, 0xffffffff, 1ull << 32, 1ull << 62, 1ull << 63, ~0ull,
+};
+
+static void set_field(struct question *q, size_t field, uint64_t value)
+{
+	memcpy(q->attr.bytes + fields[field].at, &value, fields[field].size);
+	snprintf(q->change, sizeof(q->change), "%s = %#lx", fields[field].name, value);
+}
+
+/* Where the word of single bits is, and their names */
+#define FLAGS	(offsetof(struct perf_event_attr, read_format) + 8)
+
+static const char *const bits[] = {
+	"disabled", "inherit", "pinned", "exclusive", "exclude_user", "exclude_kernel", "exclude_hv",
+	"exclude_idle", "mmap", "comm", "freq", "inherit_stat", "enable_on_exec", "task", "watermark",
+	"precise_ip 1", "precise_ip 2", "mmap_data", "sample_id_all", "exclude_host", "exclude_guest",
+	"exclude_callchain_kernel", "exclude_callchain_user", "mmap2", "comm_exec", "use_clockid",
+	"context_switch", "write_backward", "namespaces", "ksymbol", "bpf_event", "aux_output",
+	"cgroup", "text_poke", "build_id", "inherit_thread", "remove_on_exec", "sigtrap",
+};
+
+Test(refuse_perf, each_bit_of_the_attr, .timeout = 900)
+{
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
+		for (unsigned int bit = 0; bit < 64; bit++) {
+			struct question q = begin(b);
+
+			q.attr.bytes[FLAGS + bit / 8] ^= 1 << bit % 8;
+			snprintf(q.change, sizeof(q.change), "%s",
+				 bit < RAW_ARRAY_SIZE(bits) ? bits[bit] : "an unknown bit");
+			ask(&q);
+		}
+}
+
+Test(refuse_perf, each_field_of_the_attr, .timeout = 1800)
+{
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
+		for (size_t f = 0; f < RAW_ARRAY_SIZE(fields); f++)
+			for (size_t v = 0; v < RAW_ARRAY_SIZE(values); v++) {
+				struct question q = begin(b);
+
+				if (fields[f].size < 8 && values[v] >> 8 * fields[f].size)
+					continue;
+				set_field(&q, f, values[v]);
+				ask(&q);
+			}
+}
+
+/* Bits of the masks alone, which the values above have few of */
+Test(refuse_perf, each_bit_of_each_mask, .timeout = 1800)
+{
+	static const char *const masks[] = {
+		"sample_type", "read_format", "branch_sample_type", "sample_regs_user",
+		"sample_regs_intr",
+	};
+
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
+		for (size_t f = 0; f < RAW_ARRAY_SIZE(fields); f++)
+			for (size_t m = 0; m < RAW_ARRAY_SIZE(masks); m++)
+				for (unsigned int bit = 0;
+				     !strcmp(fields[f].name, masks[m]) && bit < 64; bit++) {
+					struct question q = begin(b);
+
+					set_field(&q, f, 1ull << bit);
+					if (!strcmp(masks[m], "branch_sample_type"))
+						q.attr.attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+					if (!strcmp(masks[m], "sample_regs_user"))
+						q.attr.attr.sample_type |= PERF_SAMPLE_REGS_USER;
+					if (!strcmp(masks[m], "sample_regs_intr"))
+						q.attr.attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+					ask(&q);
+				}
+}
+
+Test(refuse_perf, targets_and_flags, .timeout = 900)
+{
+	static const int pids[] = { -100, -21, -2, -1, 0, 1, 2, 99999, 1 << 30 };
+	static const int cpus[] = { -100, -2, -1, 0, 1, 2, 7, 64, 100000 };
+	static const int groups[] = { -100, -2, -1, 0, 1, 1000 };
+
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++) {
+		for (size_t p = 0; p < RAW_ARRAY_SIZE(pids); p++)
+			for (size_t c = 0; c < RAW_ARRAY_SIZE(cpus); c++) {
+				struct question q = begin(b);
+
+				q.pid = pids[p];
+				q.cpu = cpus[c];
+				snprintf(q.change, sizeof(q.change), "pid %d cpu %d", q.pid, q.cpu);
+				ask(&q);
+			}
+		for (size_t g = 0; g < RAW_ARRAY_SIZE(groups); g++) {
+			struct question q = begin(b);
+
+			q.group_fd = groups[g];
+			snprintf(q.change, sizeof(q.change), "group_fd %d", q.group_fd);
+			ask(&q);
+		}
+		for (unsigned int bit = 0; bit < 32; bit++) {
+			struct question q = begin(b);
+
+			q.flags = 1ull << bit;
+			snprintf(q.change, sizeof(q.change), "flags %#lx", q.flags);
+			ask(&q);
+		}
+	}
+}
