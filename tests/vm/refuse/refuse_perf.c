@@ -56,6 +56,7 @@ static const struct difference {
 	{ NULL, "aux_watermark = *", 0, EOPNOTSUPP, "of events that trace" },
 	/* The same in other words */
 	{ NULL, "config3 = *", E2BIG, EINVAL, "Linux 6.1 does not know it" },
+	{ NULL, "__reserved_3 = *", EINVAL, EOPNOTSUPP, "Linux 6.1 does not know aux_action" },
 	{ NULL, "sample_regs_* = *", EOPNOTSUPP, EINVAL, "registers that there are not" },
 	{ "sampling", "freq", 0, EINVAL, "this module's limit of samples a second" },
 	{ "instructions", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
