@@ -256,7 +256,7 @@
 	"an event is mapped from its beginning: the offset is %llu and must be 0"
 #define PMUCTL_SAY_MMAP_PRIVATE EINVAL, \
 	"a private copy of an event's pages would never change: map them with MAP_SHARED"
-#define PMUCTL_SAY_IOCTL_UNSUPPORTED EOPNOTSUPP, \
+#define PMUCTL_SAY_IOCTL_UNSUPPORTED EINVAL, \
 	"%s is not supported by this version of pmuctl"
 
 /* Counters of other kernel modules */

@@ -173,7 +173,7 @@ enum pmuctl_why {
 
 	/* Event file descriptors */
 	PMUCTL_WHY_BUFFER_TOO_SMALL	= 80,	/* ENOSPC */
-	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EOPNOTSUPP */
+	PMUCTL_WHY_IOCTL_UNSUPPORTED	= 81,	/* EINVAL */
 	PMUCTL_WHY_NR_TOO_SMALL		= 82,	/* ENOSPC */
 	PMUCTL_WHY_ENTRY_SIZE		= 83,	/* EINVAL */
 	PMUCTL_WHY_MMAP_SIZE		= 84,	/* EINVAL: not 1, nor 1 + 2^n pages */

@@ -109,8 +109,8 @@ Test(abi_compat, numbers_without_a_pointer_stay_what_they_are)
 		{ PERF_EVENT_IOC_PAUSE_OUTPUT, EINVAL }, /* it has no buffer */
 		{ PERF_EVENT_IOC_PERIOD, EFAULT },
 		{ PERF_EVENT_IOC_SET_OUTPUT, EBADF }, /* standard input is no event */
-		{ PERF_EVENT_IOC_SET_BPF, EOPNOTSUPP },
-		{ NUMBER_32(PERF_EVENT_IOC_QUERY_BPF), EOPNOTSUPP },
+		{ PERF_EVENT_IOC_SET_BPF, EINVAL },
+		{ NUMBER_32(PERF_EVENT_IOC_QUERY_BPF), EINVAL },
 		{ NUMBER_32(PERF_EVENT_IOC_MODIFY_ATTRIBUTES), EOPNOTSUPP },
 		{ _IO('$', 100), ENOTTY },
 	};

@@ -8,13 +8,14 @@
 
 #include <fnmatch.h>
 
-/* What is asked: one of the bases, changed in one place. */
+/* What is asked: one of the bases, changed in one place; and a request of it, if not 0. */
 struct question {
 	const char *base;
 	char change[48];
 	union raw_attr attr;
 	int pid, cpu, group_fd;
 	unsigned long flags;
+	unsigned long request, arg;
 };
 
 /*
@@ -63,6 +64,10 @@ static const struct difference {
 	{ "sampling", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
 	{ "instructions", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
 	{ "sampling", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
+	{ NULL, "ioctl SET_BPF nothing", EBADF, EINVAL, "the descriptor is not looked at" },
+	{ NULL, "ioctl SET_FILTER nowhere", EFAULT, EINVAL, "the address is not looked at" },
+	{ NULL, "ioctl MODIFY_* nowhere", EFAULT, EOPNOTSUPP, "the address is not looked at" },
+	{ NULL, "ioctl MODIFY_* zeroes", EINVAL, EOPNOTSUPP, "the type is not looked at" },
 	/* Ignored here, as no sample has them */
 	{ NULL, "sample_regs_* = *", EINVAL, 0, "registers that there are not" },
 	{ NULL, "sample_regs_* = *", EOPNOTSUPP, 0, "registers that there are not" },
@@ -87,29 +92,36 @@ static const char *name_of(int error)
 	return error ? strerrorname_np(error) : "opens";
 }
 
-static int ask_perf(const struct question *q)
+/* What an open, or the ioctl after it, comes to; the event is closed. */
+static int outcome(int fd, const struct question *q, struct pmuctl_explanation *why)
 {
-	union raw_attr a = q->attr;
-	int fd = syscall(__NR_perf_event_open, &a.attr, q->pid, q->cpu, q->group_fd, q->flags), error;
+	int error = fd < 0 ? errno : 0;
 
-	error = fd < 0 ? errno : 0;
+	if (fd >= 0 && q->request && ioctl(fd, q->request, q->arg) < 0) {
+		error = errno;
+		if (why)
+			raw_explain(fd, why);
+	}
 	if (fd >= 0)
 		close(fd);
 	return error;
+}
+
+static int ask_perf(const struct question *q)
+{
+	union raw_attr a = q->attr;
+
+	return outcome(syscall(__NR_perf_event_open, &a.attr, q->pid, q->cpu, q->group_fd,
+			       q->flags), q, NULL);
 }
 
 static int ask_pmuctl(const struct question *q, struct pmuctl_explanation *why)
 {
 	union raw_attr a = q->attr;
 	struct pmuctl_open request = raw_request(&a, q->pid, q->cpu, q->flags, why);
-	int fd, error;
 
 	request.group_fd = q->group_fd;
-	fd = ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
-	error = fd < 0 ? errno : 0;
-	if (fd >= 0)
-		close(fd);
-	return error;
+	return outcome(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), q, why);
 }
 
 static void ask(const struct question *q)
@@ -267,4 +279,58 @@ Test(refuse_perf, targets_and_flags, .timeout = 900)
 			ask(&q);
 		}
 	}
+}
+
+Test(refuse_perf, each_ioctl, .timeout = 900)
+{
+	static uint64_t zero, one = 1, large = 1ull << 63, most = ~0ull;
+	static struct perf_event_attr attr;
+	static char nonsense[] = "nonsense", empty[] = "";
+	const struct {
+		const char *name;
+		unsigned long request, arg;
+	} calls[] = {
+		{ "ENABLE", PERF_EVENT_IOC_ENABLE, 0 },
+		{ "ENABLE of a group", PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP },
+		{ "ENABLE with another flag", PERF_EVENT_IOC_ENABLE, 2 },
+		{ "DISABLE", PERF_EVENT_IOC_DISABLE, 0 },
+		{ "RESET", PERF_EVENT_IOC_RESET, 0 },
+		{ "RESET with another flag", PERF_EVENT_IOC_RESET, ~0ul },
+		{ "REFRESH 0", PERF_EVENT_IOC_REFRESH, 0 },
+		{ "REFRESH 1", PERF_EVENT_IOC_REFRESH, 1 },
+		{ "PERIOD 0", PERF_EVENT_IOC_PERIOD, (unsigned long)&zero },
+		{ "PERIOD 1", PERF_EVENT_IOC_PERIOD, (unsigned long)&one },
+		{ "PERIOD 2^63", PERF_EVENT_IOC_PERIOD, (unsigned long)&large },
+		{ "PERIOD 2^64 - 1", PERF_EVENT_IOC_PERIOD, (unsigned long)&most },
+		{ "PERIOD nowhere", PERF_EVENT_IOC_PERIOD, 0 },
+		{ "SET_OUTPUT none", PERF_EVENT_IOC_SET_OUTPUT, -1ul },
+		{ "SET_OUTPUT no event", PERF_EVENT_IOC_SET_OUTPUT, 0 },
+		{ "SET_OUTPUT nothing", PERF_EVENT_IOC_SET_OUTPUT, 1000 },
+		{ "SET_FILTER nowhere", PERF_EVENT_IOC_SET_FILTER, 0 },
+		{ "SET_FILTER nonsense", PERF_EVENT_IOC_SET_FILTER, (unsigned long)nonsense },
+		{ "SET_FILTER empty", PERF_EVENT_IOC_SET_FILTER, (unsigned long)empty },
+		{ "ID", PERF_EVENT_IOC_ID, (unsigned long)&zero },
+		{ "ID nowhere", PERF_EVENT_IOC_ID, 0 },
+		{ "SET_BPF 0", PERF_EVENT_IOC_SET_BPF, 0 },
+		{ "SET_BPF nothing", PERF_EVENT_IOC_SET_BPF, 1000 },
+		{ "PAUSE_OUTPUT 0", PERF_EVENT_IOC_PAUSE_OUTPUT, 0 },
+		{ "PAUSE_OUTPUT 1", PERF_EVENT_IOC_PAUSE_OUTPUT, 1 },
+		{ "QUERY_BPF nowhere", PERF_EVENT_IOC_QUERY_BPF, 0 },
+		{ "MODIFY_ATTRIBUTES nowhere", PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0 },
+		{ "MODIFY_ATTRIBUTES zeroes", PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (unsigned long)&attr },
+		{ "12", _IO('$', 12), 0 },
+		{ "3 of another size", _IOR('$', 4, uint32_t), 0 },
+		{ "somebody else's", _IO('T', 1), 0 },
+	};
+
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
+		for (size_t c = 0; c < RAW_ARRAY_SIZE(calls); c++) {
+			struct question q = begin(b);
+
+			q.request = calls[c].request;
+			q.arg = calls[c].arg;
+			zero = 0;
+			snprintf(q.change, sizeof(q.change), "ioctl %s", calls[c].name);
+			ask(&q);
+		}
 }
