@@ -66,18 +66,18 @@ Test(aux_user, a_user_beside_others)
 /* What a user may do does not grow by it: neither the kernel, nor a CPU, nor others' tasks. */
 Test(aux_user, a_user_traces_nothing_else)
 {
-	static const int refused = -EACCES;
-	struct pmuctl_explanation why;
-	union raw_attr a = trace_attr();
+	union raw_attr a = trace_attr(), kernel = a;
 
+	kernel.attr.exclude_kernel = 0;
 	become_user(true);
-	cr_assert_eq(raw_open(&a, -1, 0, 0, &why), refused);
-	cr_assert_eq(why.code, PMUCTL_WHY_PERM_CPU);
-	cr_assert_eq(raw_open(&a, 1, -1, 0, &why), refused);
-	cr_assert_eq(why.code, PMUCTL_WHY_PERM_TASK);
-	a.attr.exclude_kernel = 0;
-	cr_assert_eq(raw_open(&a, 0, -1, 0, &why), refused);
-	cr_assert_eq(why.code, PMUCTL_WHY_PERM_KERNEL);
+	check_refusals(
+		{ "all tasks of a CPU", OPEN(a, -1, 0), EACCES, PMUCTL_WHY_PERM_CPU, "pid",
+		  "counting all tasks of a CPU needs CAP_PERFMON at paranoid level 2: count a task, gain CAP_PERFMON, or set the module's parameter paranoid to 0" },
+		{ "somebody else's task", OPEN(a, 1), EACCES, PMUCTL_WHY_PERM_TASK, "pid",
+		  "task 1 is not yours to inspect (the ptrace read check refused it): count a task of your own, or gain CAP_PERFMON" },
+		{ "the kernel", OPEN(kernel), EACCES, PMUCTL_WHY_PERM_KERNEL, "attr.exclude_kernel",
+		  "counting in the kernel needs CAP_PERFMON at paranoid level 2: count user space only (attr.exclude_kernel, modifier :u), gain CAP_PERFMON, or set the module's parameter paranoid to 1" }
+	);
 	become_user(false);
 }
 

@@ -238,15 +238,15 @@ Test(refuse_aux, fields_of_tracing_elsewhere)
 Test(refuse_aux, a_driver_that_is_none)
 {
 	struct pmuctl_driver driver = { .size = sizeof(driver), .index = 100 };
-	struct pmuctl_explanation why;
 	union raw_attr a = pt_attr();
 
 	check_refused(IOCTL(raw_device(), PMUCTL_IOC_DRIVER, &driver), ENOENT,
 		      PMUCTL_WHY_AUX_NO_DRIVER, "index",
 		      "there is no driver number 100: count from 0 until there is none");
 	a.attr.type += 100;
-	cr_assert_eq(raw_open(&a, 0, -1, 0, &why), -ENOENT);
-	cr_assert_eq(why.code, PMUCTL_WHY_TYPE_UNKNOWN);
+	check_refused(OPEN(a), ENOENT, PMUCTL_WHY_TYPE_UNKNOWN, "attr.type",
+		      "event type %u does not exist here: use PERF_TYPE_HARDWARE (0), _SOFTWARE (1), _TRACEPOINT (2), _HW_CACHE (3) or _RAW (4)",
+		      a.attr.type);
 }
 
 /* ---- Pauses ---- */
