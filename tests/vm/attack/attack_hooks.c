@@ -3,12 +3,12 @@
  * Hooks that are set for the whole machine, in the name of any user: opening and closing in a
  * loop does not set and drop them each time; and what the probe of page faults misses is told.
  */
+#include "hooks.h"
 #include "loops.h"
 #include "perm.h"
 
 #include <linux/userfaultfd.h>
 
-#define HOOKS	"/sys/kernel/debug/pmuctl/hooks"
 #define TIMES	300
 /* The least between two times at which one is set, in seconds; the timer may be a tick early */
 #define LINGER	0.9

@@ -7,11 +7,11 @@
  * left behind. Needs a kernel with fault injection (the laboratory's debug kernel).
  */
 #include "faults.h"
+#include "hooks.h"
 #include "refusal.h"
 
 #include <pthread.h>
 
-#define HOOKS		"/sys/kernel/debug/pmuctl/hooks"
 #define NO_MEMORY	"the kernel has no memory left for the event: close other events or free memory"
 #define BAD_POINTER	"the memory at this address cannot be read or written: pass a pointer into your own address space"
 
@@ -84,33 +84,6 @@ struct refusals {
 	unsigned int memory, copies;
 };
 
-/* Is any hook set? What is told of it is in @line; what is told of all has no events. */
-static bool any_hook_is_set(char *line, size_t size)
-{
-	FILE *f = fopen(HOOKS, "re");
-	bool set = false;
-
-	cr_assert_not_null(f, "%s: %m", HOOKS);
-	while (!set && fgets(line, size, f))
-		set = strstr(line, ", events ") && !strstr(line, ", not set");
-	fclose(f);
-	return set;
-}
-
-/*
- * Hooks outlive their last event by a second, and by what it takes to drop them; one that has
- * events when none is open is never dropped.
- */
-static void wait_unhooked(void)
-{
-	char line[256];
-
-	while (any_hook_is_set(line, sizeof(line))) {
-		cr_assert(strstr(line, "events 0"), "left behind: %s", line);
-		usleep(50000);
-	}
-}
-
 /* Fail all in turn of opening @o; with @unhooked each time when no hook is set. */
 static struct refusals fail_each(struct opening *o, bool unhooked)
 {
@@ -126,7 +99,7 @@ static struct refusals fail_each(struct opening *o, bool unhooked)
 		if (o->most && nth > o->most)
 			break;
 		if (unhooked)
-			wait_unhooked();
+			hooks_wait_for_none();
 		memset(&o->why, 0, sizeof(o->why));
 		fd = with_fault(nth, call_open, o, &fault);
 		if (fd < 0) {

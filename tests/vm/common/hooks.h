@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which kernel hooks the module has set, as its file in debugfs tells. */
+#ifndef TESTS_VM_HOOKS_H
+#define TESTS_VM_HOOKS_H
+
+#define HOOKS	"/sys/kernel/debug/pmuctl/hooks"
+
+/*
+ * Until no hook is set: they outlive their last event by a second, and by what it takes to
+ * drop them. Fails if one has events, for it would never be dropped: nothing may be open.
+ */
+void hooks_wait_for_none(void);
+
+#endif /* TESTS_VM_HOOKS_H */
