@@ -56,6 +56,7 @@ extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_list;
 extern const struct command command_doctor;
+extern const struct command command_selftest;
 
 /* say.c */
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&command_script,
 	&command_list,
 	&command_doctor,
+	&command_selftest,
 };
 
 static const struct command *command_find(const char *name)

@@ -107,6 +107,31 @@ Test(tool_json, doctor_finds_this_guest_well)
 	json_decref(all);
 }
 
+/* A healthy machine, with figures of each check that was made */
+Test(tool_json, selftest_passes_here)
+{
+	json_t *all = run("pmuctl selftest -j", 0);
+	json_t *machine = json_object_get(all, "machine");
+	json_t *checks = json_object_get(all, "checks");
+	json_t *check;
+	size_t i;
+
+	cr_assert_eq(number(all, "format"), 1);
+	cr_assert(json_is_true(json_object_get(all, "passed")));
+	cr_assert_gt(number(json_object_get(machine, "cpu"), "family"), 5);
+	cr_assert_geq(json_array_size(checks), 2);
+	json_array_foreach(checks, i, check) {
+		const char *verdict = json_string_value(json_object_get(check, "verdict"));
+
+		cr_expect_eq(json_array_size(json_object_get(check, "faults")), 0);
+		if (!strcmp(verdict, "skipped"))
+			continue;
+		cr_expect_str_eq(verdict, "ok");
+		cr_expect_gt(json_array_size(json_object_get(check, "figures")), 0);
+	}
+	json_decref(all);
+}
+
 static json_t *find(json_t *list, const char *name)
 {
 	json_t *event;

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "pmuctl selftest" in a guest: a machine on which all is well, and each fault that the emulated
+# PMU can be given. Runs in busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name, in order
+
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+SAYS=out
+
+all_is_well()
+{
+	run 0 selftest && says '^cpu +vendor (GenuineIntel|AuthenticAMD), family [0-9]+, model [0-9]+, stepping [0-9]+, name ' \
+		'^microcode +0x' '^hypervisor ' '^kernel +[0-9]' "^module +$(pmuctl version | cut -d' ' -f2)$" \
+		'^pmu +(Intel|AMD)' '^ok +Counters: [0-9]+ general' '^ok +Events: [0-9]+ events' '^[0-9]+ ok, 0 failed' &&
+		! grep -q FAULT out
+}
+
+# Each event that is exact, on every counter, by both: the loop has 400004 instructions, 100001 branches.
+every_counter_counts()
+{
+	know_pmu
+	run 0 selftest || return 1
+	for by in pmuctl perf; do
+		for event in instructions:400004 branches:100001; do
+			line=$(grep -E "event ${event%:*}, by $by, " out)
+			for i in $(seq 0 $((counters - 1))); do
+				case $line in
+				*"general $i ${event#*:}"*) ;;
+				*)	echo "$by: ${event%:*}, not on general $i: $line"; return 1 ;;
+				esac
+			done
+		done
+	done
+}
+
+it_needs_root()
+{
+	su user -c 'pmuctl selftest' 2>err
+	[ $? -eq 1 ] && grep -q 'must be run as root' err && run 2 selftest x
+}
+
+run_checks

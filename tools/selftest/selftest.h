@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl selftest": what its checks share. Each check has a file of its own; report.c
+ * has the results and how they are printed, selftest.c the order of the checks.
+ */
+#ifndef PMUCTL_TOOL_SELFTEST_H
+#define PMUCTL_TOOL_SELFTEST_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "command.h"
+
+/* Counters have numbers: general ones from 0 on, fixed ones from here on. */
+#define COUNTER_FIXED	32
+#define COPIES_MAX	48
+
+/**
+ * enum rival - whose events they are
+ * @BY_PMUCTL: this product's.
+ * @BY_PERF: those of the kernel's perf_event_open(2).
+ */
+enum rival {
+	BY_PMUCTL,
+	BY_PERF,
+	RIVALS,
+};
+
+extern const char *const rival_names[RIVALS];
+
+/**
+ * struct selftest - what the checks look at
+ * @dev: the device; there is one, else nothing is checked.
+ * @info: of the driver.
+ * @cpu: where the loops run; the thread stays there.
+ */
+struct selftest {
+	struct pmuctl_device *dev;
+	struct pmuctl_info info;
+	int cpu;
+};
+
+/**
+ * struct result - one check and what it found
+ * @name: for programs.
+ * @title: for people.
+ * @skipped: it could not be made; @finding says why.
+ * @finding: what was looked at, a sentence.
+ * @faults: what is wrong, an array of sentences; there are none if all is well.
+ * @figures: what was measured, an array of objects.
+ */
+struct result {
+	const char *name;
+	const char *title;
+	bool skipped;
+	char finding[320];
+	json_t *faults;
+	json_t *figures;
+};
+
+/* report.c */
+int result_init(struct result *result, const char *name, const char *title);
+void result_free(struct result *result);
+void result_find(struct result *result, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void result_skip(struct result *result, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void result_fault(struct result *result, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void result_figure(struct result *result, json_t *figure);
+bool result_failed(const struct result *result);
+void report_text(json_t *machine, const struct result *results, size_t n);
+int report_json(json_t *machine, const struct result *results, size_t n);
+
+/* machine.c */
+
+/**
+ * struct announced - the counters that CPUID announces on this CPU
+ * @general: general ones; 0: not known, or CPUs differ.
+ * @fixed: fixed ones.
+ */
+struct announced {
+	unsigned int general, fixed;
+};
+
+json_t *machine_facts(const struct selftest *test);
+struct announced machine_counters(void);
+bool machine_has_flag(const char *flag);
+bool machine_is_amd(void);
+
+/* files.c */
+bool file_word(const char *path, char *text, size_t size);
+bool file_write(const char *path, const char *text);
+uint64_t interrupts_of_cpu(int cpu, const char *label);
+
+/* events.c */
+
+/**
+ * struct opened - an event, by whichever system
+ * @event: ours, NULL if it is perf's.
+ * @fd: its descriptor; both understand the same ioctls and reads.
+ * @page: its page, which tells its counter; NULL if it could not be mapped.
+ */
+struct opened {
+	struct pmuctl_event *event;
+	int fd;
+	const struct perf_event_mmap_page *page;
+};
+
+/**
+ * struct count - what a descriptor reads as
+ * @value: the count.
+ * @enabled: ns for which it was enabled.
+ * @running: ns of these for which it had a counter.
+ */
+struct count {
+	uint64_t value, enabled, running;
+};
+
+/**
+ * struct refusal - why an event could not be opened
+ * @code: of our explanation, 0 from perf.
+ * @text: a sentence.
+ */
+struct refusal {
+	uint32_t code;
+	char text[256];
+};
+
+struct perf_event_attr event_attr_of(uint32_t type, uint64_t config);
+int event_open(struct selftest *test, enum rival rival, const struct perf_event_attr *attr,
+	       const struct opened *leader, struct opened *opened, struct refusal *why);
+void event_close(struct opened *opened);
+int event_count(const struct opened *opened, struct count *count);
+int event_counter(const struct opened *opened);
+void counter_name(int counter, char *name, size_t size);
+bool perf_may_have_it(char *why, size_t size);
+
+/* copies.c */
+
+/**
+ * struct copies - the same event on as many counters at once as can count it
+ * @n: how many.
+ * @event: each; the first one is the leader of the group.
+ * @counter: the counter of each, for counter_name(); -1: not told.
+ * @count: what each has counted.
+ * @interrupts: how many came meanwhile, at most.
+ * @elapsed: ns that it took, at most.
+ */
+struct copies {
+	unsigned int n;
+	struct opened event[COPIES_MAX];
+	int counter[COPIES_MAX];
+	struct count count[COPIES_MAX];
+	uint64_t interrupts, elapsed;
+};
+
+int copies_open(struct selftest *test, enum rival rival, struct perf_event_attr attr,
+		struct copies *copies, struct refusal *why);
+int copies_run(struct selftest *test, struct copies *copies, uint64_t rounds);
+void copies_close(struct copies *copies);
+
+/* loops.c */
+
+/**
+ * struct known - what a run of the known loop is made of, in user space
+ * @rounds: of the loop: as many loads and stores, and as many branches but one.
+ * @instructions: exactly.
+ * @branches: exactly; the system call that ends it is one where such are counted as branches.
+ */
+struct known {
+	uint64_t rounds, instructions, branches;
+};
+
+struct known loop_known(uint64_t rounds);
+int loop_run(int fd, uint64_t rounds);
+
+/* The checks */
+void check_counters(struct result *result, struct selftest *test);
+void check_events(struct result *result, struct selftest *test);
+
+#endif /* PMUCTL_TOOL_SELFTEST_H */
