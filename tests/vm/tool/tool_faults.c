@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl selftest" names what is wrong with a PMU. For guests whose PMU is broken, or can be
+ * (--cpu intel-stuck, amd-stuck, intel-partial, amd-partial; docs/laboratory.md).
+ */
+/* libs: -ljansson */
+#include "module.h"
+#include "msrs.h"
+#include "pmu.h"
+
+#include <jansson.h>
+
+#define CPUS		2
+
+/* The emulator's own registers; docs/laboratory.md */
+#define SILENT_EVENT	0x400000f1
+#define SILENT_COUNTERS	0x400000f2
+#define DEAF_EVTSELS	0x400000f3
+
+static bool is_breakable(void)
+{
+	return pmu_general() > 2;
+}
+
+static void set(uint32_t msr, uint64_t value)
+{
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		msr_write(cpu, msr, value);
+}
+
+static void heal(void)
+{
+	set(SILENT_EVENT, 0);
+	set(SILENT_COUNTERS, 0);
+	set(DEAF_EVTSELS, 0);
+	cr_assert_eq(raw_give_back(), 0);
+}
+
+static void begin(void)
+{
+	module_ensure();
+	if (!is_breakable())
+		return;
+	msrs_load_driver();
+	heal();
+}
+
+static void end(void)
+{
+	if (is_breakable())
+		heal();
+}
+
+TestSuite(tool_faults, .init = begin, .fini = end);
+
+/* A report; its exit status is what it says. */
+static json_t *report(void)
+{
+	FILE *pipe = popen("pmuctl selftest -j", "r");
+	json_error_t error;
+	json_t *all;
+	int status;
+
+	cr_assert_not_null(pipe);
+	all = json_loadf(pipe, JSON_DISABLE_EOF_CHECK, &error);
+	while (fgetc(pipe) != EOF)
+		;
+	status = pclose(pipe);
+	cr_assert_not_null(all, "%s", error.text);
+	cr_assert_eq(status, json_is_true(json_object_get(all, "passed")) ? 0 : 1 << 8, "%#x",
+		     status);
+	return all;
+}
+
+static json_t *check_of(json_t *all, const char *name)
+{
+	json_t *check;
+	size_t i;
+
+	json_array_foreach(json_object_get(all, "checks"), i, check)
+		if (!strcmp(json_string_value(json_object_get(check, "name")), name))
+			return check;
+	cr_assert_fail("no check %s", name);
+	return NULL;
+}
+
+/* The check failed, with this among its faults. */
+static void expect_fault(json_t *all, const char *name, const char *fault)
+{
+	json_t *check = check_of(all, name), *each;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(check, "faults"), i, each)
+		found = found || strstr(json_string_value(each), fault);
+	cr_expect(found, "%s: %s; there is %s", name, fault,
+		  json_dumps(json_object_get(check, "faults"), JSON_ENCODE_ANY));
+	cr_expect_str_eq(json_string_value(json_object_get(check, "verdict")), "FAILED");
+	cr_expect(!json_is_true(json_object_get(all, "passed")));
+}
+
+static void expect_fault_of(const char *name, const char *fault)
+{
+	json_t *all = report();
+
+	expect_fault(all, name, fault);
+	json_decref(all);
+}
+
+Test(tool_faults, counters_that_are_announced_and_not_there)
+{
+	if (is_breakable())
+		cr_skip_test("all are there");
+	expect_fault_of("counters", "general counters, 2 can be used");
+	if (!pmu_is_amd())
+		expect_fault_of("counters", "CPUID announces 3 fixed counters, 2 can be used");
+}
+
+Test(tool_faults, none_without_a_fault)
+{
+	json_t *all;
+
+	if (!is_breakable())
+		cr_skip_test("this PMU has one for ever");
+	all = report();
+	cr_expect(json_is_true(json_object_get(all, "passed")));
+	json_decref(all);
+}
+
+Test(tool_faults, an_event_that_a_hypervisor_filters)
+{
+	json_t *all;
+
+	if (!is_breakable())
+		cr_skip_test("this PMU cannot be broken");
+	set(SILENT_EVENT, pmu_raw_branches());
+	all = report();
+	expect_fault(all, "events", "branches is refused by pmuctl: no counter of this machine counts it");
+	expect_fault(all, "events", "branches, by perf: nothing is counted, on no counter");
+	json_decref(all);
+}
+
+Test(tool_faults, a_counter_that_counts_nothing)
+{
+	if (!is_breakable())
+		cr_skip_test("this PMU cannot be broken");
+	set(SILENT_COUNTERS, 1 << 2);
+	expect_fault_of("events", "general 2 counts nothing");
+}
+
+/* Found when the module is loaded, before anybody counts on them */
+Test(tool_faults, event_selects_that_ignore_what_is_written)
+{
+	unsigned int i;
+
+	if (!is_breakable())
+		cr_skip_test("this PMU cannot be broken");
+	cr_assert_eq(module_unload(), 0);
+	set(DEAF_EVTSELS, ~3ull);
+	cr_assert_eq(module_load(), 0);
+	expect_fault_of("counters", "general counters, 2 can be used");
+	for (i = 0; module_unload() && i < 1000; i++)
+		sleep_ms(10);
+	set(DEAF_EVTSELS, 0);
+	cr_assert_eq(module_load(), 0);
+}
