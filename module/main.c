@@ -7,6 +7,7 @@
 
 #include "aux/aux.h"
 #include "compat/preempt_rt.h"
+#include "core/context.h"
 #include "core/core_ops.h"
 #include "core/hook.h"
 #include "core/rdpmc.h"

@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "core/sched.h"

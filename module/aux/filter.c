@@ -19,6 +19,7 @@
 
 #include "aux/aux.h"
 #include "compat/vma_file.h"
+#include "core/context.h"
 #include "sample/sideband.h"
 
 /* Events that follow files, by pmuctl_aux.filed, and the files of each */

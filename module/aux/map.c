@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "core/rdpmc.h"
 #include "sample/buffer.h"
 #include "sample/output.h"

@@ -17,6 +17,7 @@
 #include <linux/module.h>
 
 #include "core/admission.h"
+#include "core/context.h"
 #include "pmu/assign.h"
 
 static bool overcommit = true;

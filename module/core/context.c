@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contexts: which there are, and on which CPU each is loaded. What of a loaded context
- * is on the PMU is sched.c's. The lock order is in context.h.
+ * is on the PMU is sched.c's. The lock order is in context_types.h.
  *
  * A task's context is found by the task's address in a hash table: sched_switch costs a
  * task without events one load and a branch. It gets loaded when its task is switched
@@ -17,9 +17,11 @@
 
 #include "core/admission.h"
 #include "core/clone_switch.h"
+#include "core/context.h"
 #include "core/context_table.h"
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
+#include "core/rdpmc.h"
 #include "core/sched.h"
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */

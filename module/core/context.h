@@ -1,138 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Contexts: the events of a task, or of a CPU. A context is "loaded" on a CPU while its events
- * may be on that CPU's PMU: a CPU's always, a task's while the task runs there. Whose they are
- * is in context_table.h.
- *
- * Lock order, outermost first:
- *
- *	opener->mutex		the front's: which descriptors a thread has opened
- *	aux->filter_mutex	one filter of a trace is set after the other
- *	group->mutex		of the events of an inherited group: walks over their children
- *	pmuctl_mutex		opening and closing: lists of events, users of hooks
- *	watch_mutex		soft/tracepoint.c: are we told of modules that go
- *	tracepoints_mutex	which tracepoints have events
- *	hooks_mutex		which hooks are set
- *	(mmap_lock)		mapping and unmapping
- *	aux->map_mutex		how often the AUX buffer of an event is mapped
- *	buffer_mutex		which output writes to which buffer
- *	charge_mutex		whose locked memory a buffer is
- *	user_mutex		which processes may read counters
- *	cpus_read_lock		which CPUs are there; users of the PMU
- *	files_lock		raw: which trace's filter is about which file
- *	(rq->lock)		the scheduler's, held when sched_switch calls us
- *	context->lock		raw, IRQs off: state of the events of a context
- *	shard->lock		raw, IRQs off: the children that were made on a CPU
- *	pmuctl_hash_locks	raw, IRQs off: which contexts tasks have; leaves
- *
- * All other locks are leaves too, and described where they are.
- *
- * Under context->lock nothing may be woken up: rq->lock is outside of it. Only the CPU on
- * which both are loaded locks two contexts at once: its own, then its task's.
- *
- * Whoever changes the state of an event does so under context->lock, on the CPU on which
- * the context is loaded, which brings the PMU in line at once; or anywhere if it is not
- * loaded: whoever loads it next sees the new state.
- */
+/* What is done with contexts: see context_types.h for what they are, and the order of locks. */
 #ifndef PMUCTL_CONTEXT_H
 #define PMUCTL_CONTEXT_H
 
-#include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/refcount.h>
-#include <linux/sched.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
 
+#include "core/context_types.h"
 #include "explain/explain.h"
-
-struct pmuctl_event;
 
 /* Serializes opening and closing. */
 extern struct mutex pmuctl_mutex;
-
-/**
- * enum pmuctl_class - how a group gets on the PMU
- * @PMUCTL_PINNED: whenever its context is loaded, or it is in error.
- * @PMUCTL_FLEXIBLE: multiplexed with others, if there are not counters for all.
- */
-enum pmuctl_class {
-	PMUCTL_PINNED,
-	PMUCTL_FLEXIBLE,
-	PMUCTL_CLASSES
-};
-
-/**
- * struct pmuctl_context - the events of a task or a CPU
- *
- * Constant after creation:
- * @task: whose; NULL if it is a CPU's. Referenced.
- * @cpu: which CPU's; -1 if it is a task's.
- *
- * Protected by @lock:
- * @groups: group leaders, by class, in the order in which they are put on the PMU. Events with
- *	descriptors come only with pmuctl_mutex held too; an exec takes them out without it.
- *	The order changes with every rotation.
- * @loaded_cpu: where it is loaded, or -1. May be read without the lock as a hint.
- * @gone: it will never be loaded again: the task has ended, or has executed what nobody
- *	may look into.
- * @nr_at_switch: of a CPU's: events that do not count while it is idle, or that count what
- *	tasks do; of a task's: those that count its migrations.
- * @migrations: of the task, when it was last unloaded; if somebody counts them.
- * @rotate_necessary: not all of its flexible groups found counters when it was last loaded.
- * @rotation_start: when those that run were put on the PMU, in ns of sched_clock(); while it is
- *	unloaded @rotation_elapsed: how long that had been.
- * @nr_user_pages: events of its lists whose counter.user is set.
- * @nr_inherit: events that children of its task get, of which
- * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
- * @nr_events: all its events, by their weight (soft.h).
- * @clone_id: between those with the same number a switch needs nothing from the PMU; 0: nobody,
- *	and negative ones are for switches that are always split: see core/clone_switch.c.
- *	Whoever changes which events there are, their order, or which are enabled, sets
- *	it to 0. It stays 0 once the context is gone.
- * @in_exec: its task is in an exec that cannot fail any more, or may be: what it executes may
- *	be nobody's to look into. Read without the lock.
- * @clone_first: its first event, as pmuctl_event.clone_next.
- *
- * Others:
- * @lock: see above.
- * @hash: of a task's, in the table of contexts: pmuctl_hash_locks, read under RCU.
- * @gone_wait: woken when it is gone; its own lock.
- * @refs: one for each event, one for who creates it. A CPU's is never freed.
- * @rcu: delays the end until nobody can find it in the table any more.
- */
-struct pmuctl_context {
-	struct task_struct *task;
-	int cpu;
-
-	raw_spinlock_t lock;
-	struct list_head groups[PMUCTL_CLASSES];
-	int loaded_cpu;
-	bool gone;
-	unsigned int nr_at_switch;
-	u64 migrations;
-	bool rotate_necessary;
-	u64 rotation_start;
-	u64 rotation_elapsed;
-	unsigned int nr_user_pages;
-	unsigned int nr_inherit;
-	unsigned int nr_inherit_sampling;
-	unsigned int nr_events;
-	s64 clone_id;
-	bool in_exec;
-	struct pmuctl_event *clone_first;
-
-	struct hlist_node hash;
-	wait_queue_head_t gone_wait;
-	refcount_t refs;
-	struct rcu_head rcu;
-};
-
-/* Walk the groups of a context, pinned ones first, by their leaders. */
-#define for_each_group(leading, class, ctx)				\
-	for ((class) = 0; (class) < PMUCTL_CLASSES; (class)++)		\
-		list_for_each_entry(leading, &(ctx)->groups[class], node)
 
 struct pmuctl_cpuctx;
 typedef void (*pmuctl_context_func)(struct pmuctl_context *ctx, void *arg);
@@ -230,6 +107,11 @@ void pmuctl_context_call(struct pmuctl_context *ctx, pmuctl_context_func func,
  */
 void pmuctl_context_change(struct pmuctl_context *ctx,
 			   pmuctl_context_change_func func, void *arg);
+
+/* Enable or disable it, or its group, if it has not ended, but neither children nor parts of it.
+ * Process, IRQs on.
+ */
+void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled);
 
 /**
  * pmuctl_context_visit_tasks() - visit the context of every task that has one

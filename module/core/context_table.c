@@ -3,12 +3,13 @@
  * Which CPU and which task has which context. Of tasks: a hash table by the task's address, in
  * which a switch to a task without events costs one load and a branch.
  */
+#include "core/context.h"
 #include "core/context_table.h"
 #include "core/cpu_state.h"
 
 #define LOCK_BITS	6
 
-/* See the lock order in context.h. */
+/* See the lock order in context_types.h. */
 DEFINE_MUTEX(pmuctl_mutex);
 
 /* ---- Of CPUs ---- */

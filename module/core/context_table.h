@@ -8,6 +8,7 @@
 #include <linux/hash.h>
 #include <linux/rculist.h>
 
+#include "core/context.h"
 #include "core/event.h"
 
 /* Few are in each chain even if a user has as many tasks as he may, all of them with events: every

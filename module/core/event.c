@@ -9,7 +9,6 @@
 
 #include "core/cpu_state.h"
 #include "core/sampling_state.h"
-#include "core/sched.h"
 
 static struct kmem_cache *event_cache;
 static atomic64_t last_id;
@@ -119,47 +118,6 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 void pmuctl_event_free_child(struct pmuctl_event *child)
 {
 	dealloc_one(child);
-}
-
-/**
- * struct event_switch - what pmuctl_event_switch() wants
- * @event: which event.
- * @group: all of its group are meant.
- * @enabled: on or off.
- */
-struct event_switch {
-	struct pmuctl_event *event;
-	bool group;
-	bool enabled;
-};
-
-static bool switch_events(struct pmuctl_cpuctx *pc, void *arg)
-{
-	const struct event_switch *want = arg;
-	struct pmuctl_event *each;
-	bool changed = false;
-
-	if (want->event->ended)
-		return false;
-	for_each_meant(each, want->event, want->group) {
-		changed |= each->enabled != want->enabled || each->error;
-		if (each->sampling)
-			changed |= pmuctl_sampling_refresh(each);
-		each->enabled = want->enabled;
-		each->error = false;
-		pmuctl_inherit_follows(each);
-	}
-	want->event->context->clone_id = 0;
-	return changed && !(pc && pmuctl_sched_group(pc, want->event->leader));
-}
-
-void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled)
-{
-	struct event_switch want = {
-		.event = event, .group = group, .enabled = enabled,
-	};
-
-	pmuctl_context_change(event->context, switch_events, &want);
 }
 
 int __init pmuctl_event_init(void)

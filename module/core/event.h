@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Events: what is counted, for whom, and what has been counted. An event belongs to one context
- * (context.h), but one of all CPUs, which has a part in each of theirs.
+ * (context_types.h), but one of all CPUs, which has a part in each of theirs.
  */
 #ifndef PMUCTL_EVENT_H
 #define PMUCTL_EVENT_H
@@ -9,8 +9,8 @@
 #include <linux/list.h>
 
 #include "core/attr.h"
-#include "core/context.h"
-#include "core/rdpmc.h"
+#include "core/context_types.h"
+#include "explain/explain.h"
 #include "pmu/hwpmu.h"
 
 struct pmuctl_aux;
@@ -425,11 +425,6 @@ void pmuctl_event_free_child(struct pmuctl_event *child);
  * to it by inherit.next_ended.
  */
 void pmuctl_event_free_later(struct pmuctl_event *event);
-
-/* Enable or disable it, or its group, if it has not ended, but neither children nor parts of it.
- * Process, IRQs on.
- */
-void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled);
 
 /* Memory for an event, charged to the caller's cgroup, all zero but @state; NULL without. */
 struct pmuctl_event *pmuctl_event_zalloc(gfp_t gfp);

@@ -27,7 +27,9 @@
 #include <asm/processor.h>
 #include <asm/tsc.h>
 
+#include "core/context.h"
 #include "core/event.h"
+#include "core/rdpmc.h"
 
 /**
  * struct pmuctl_user - the pages of an event

@@ -18,6 +18,7 @@
 #include "core/admission.h"
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
+#include "core/rdpmc.h"
 #include "core/sampling_state.h"
 #include "core/sched.h"
 #include "core/times.h"

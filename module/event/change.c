@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 
+#include "core/context.h"
 #include "event/change.h"
 #include "inherit/inherit.h"
 #include "sample/output.h"

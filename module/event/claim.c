@@ -22,6 +22,7 @@
 #include <linux/workqueue.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "event/claim.h"
 
 #define GIVE_BACK_DELAY	(1 * HZ)

@@ -10,8 +10,10 @@
 
 #include "aux/aux.h"
 #include "core/admission.h"
+#include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
+#include "core/rdpmc.h"
 #include "core/sched.h"
 #include "event/claim.h"
 #include "event/create.h"

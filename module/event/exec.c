@@ -9,6 +9,7 @@
  * mapped. If they are more than the old ones the task's context ends in that last hook, and
  * until then nothing is told.
  */
+#include "core/context.h"
 #include "core/context_table.h"
 #include "core/cpu_state.h"
 #include "event/exec.h"

@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "core/event.h"
 #include "event/hotplug.h"
 

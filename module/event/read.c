@@ -4,6 +4,8 @@
  */
 #include <linux/sched/clock.h>
 
+#include "core/context.h"
+#include "core/rdpmc.h"
 #include "core/sched.h"
 #include "event/read.h"
 #include "inherit/inherit.h"

@@ -15,10 +15,12 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
+#include "core/context.h"
 #include "core/context_table.h"
 #include "core/event.h"
 #include "core/hook.h"
 #include "core/may_tell.h"
+#include "core/rdpmc.h"
 #include "core/threads.h"
 #include "event/exec.h"
 #include "event/task_hooks.h"

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 
+#include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "event/claim.h"

@@ -11,6 +11,7 @@
 #include <linux/uaccess.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "event/create.h"
 #include "front/ioctl.h"
 #include "inherit/inherit.h"

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "aux/aux.h"
+#include "core/context.h"
 #include "core/event.h"
 #include "core/times.h"
 #include "event/change.h"

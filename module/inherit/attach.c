@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "core/admission.h"
+#include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
 #include "core/threads.h"

@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 
+#include "core/context.h"
 #include "core/event.h"
 #include "core/sched.h"
 #include "inherit/inherit.h"

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "core/clone_switch.h"
+#include "core/context.h"
 #include "core/event.h"
 #include "inherit/inherit.h"
 #include "sample/sampling.h"

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 
 #include "core/admission.h"
+#include "core/context.h"
 #include "core/context_table.h"
 #include "inherit/inherit.h"
 #include "sample/sample.h"

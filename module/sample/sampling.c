@@ -15,6 +15,7 @@
 
 #include <asm/tsc.h>
 
+#include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/sched.h"
 #include "core/times.h"

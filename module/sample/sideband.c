@@ -17,6 +17,7 @@
 #include <linux/percpu.h>
 
 #include "compat/vma_file.h"
+#include "core/context.h"
 #include "core/context_table.h"
 #include "core/event.h"
 #include "core/hook.h"
