@@ -103,7 +103,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_claim_exit();
 	pmuctl_aux_exit();
 	pmuctl_hotplug_exit();
-	pmuctl_user_exit();
+	pmuctl_rdpmc_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();
 	pmuctl_soft_module_exit();

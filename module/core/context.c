@@ -351,7 +351,7 @@ static void reload(struct irq_work *work)
 		resched(pc, current);
 	if (ctx && unlikely(ctx->nr_at_switch))
 		pmuctl_core_ops->arrived(ctx);
-	pmuctl_user_switch(current);
+	pmuctl_rdpmc_switch(current);
 	local_irq_restore(flags);
 }
 
@@ -387,12 +387,12 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 static noinline void switch_users(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 				  struct task_struct *next)
 {
-	if (pmuctl_user_switch_disturbs(next)) {
+	if (pmuctl_rdpmc_switch_disturbs(next)) {
 		unload_for_switch(pc);
 		return;
 	}
 	switch_contexts(pc, ctx, next);
-	pmuctl_user_switch(next);
+	pmuctl_rdpmc_switch(next);
 }
 
 /* Perhaps between equivalent contexts */
@@ -409,7 +409,7 @@ void pmuctl_context_switch(struct task_struct *next)
 	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
 	struct pmuctl_context *from = pc->task_context;
 
-	if (unlikely(READ_ONCE(pmuctl_user_mms)))
+	if (unlikely(READ_ONCE(pmuctl_rdpmc_mms)))
 		switch_users(pc, ctx, next);
 	else if (from && ctx && from->clone_id > 0)
 		switch_kin(pc, ctx);

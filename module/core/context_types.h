@@ -17,7 +17,7 @@
  *	aux->map_mutex		how often the AUX buffer of an event is mapped
  *	buffer_mutex		which output writes to which buffer
  *	charge_mutex		whose locked memory a buffer is
- *	user_mutex		which processes may read counters
+ *	rdpmc_mutex		which processes may read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
  *	files_lock		raw: which trace's filter is about which file
  *	(rq->lock)		the scheduler's, held when sched_switch calls us

@@ -238,7 +238,7 @@ struct pmuctl_inherit {
  * @parts_freed: one of two has been given up: itself, and @own. Atomic.
  */
 struct pmuctl_event {
-	struct pmuctl_user *user;
+	struct pmuctl_userpages *user;
 	struct pmuctl_output *output;
 	struct pmuctl_sampling *sampling;
 	struct pmuctl_context *context;

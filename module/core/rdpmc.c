@@ -32,15 +32,15 @@
 #include "core/rdpmc.h"
 
 /**
- * struct pmuctl_user - the pages of an event
+ * struct pmuctl_userpages - the pages of an event
  * @hw: for its own thread, the page being NULL if that has never mapped it.
  * @other: for everybody else, likewise.
  * @mult: of the TSC; 0 if it cannot be used as a clock.
  * @shift: likewise.
  *
- * The pages are got under user_mutex and freed with the event.
+ * The pages are got under rdpmc_mutex and freed with the event.
  */
-struct pmuctl_user {
+struct pmuctl_userpages {
 	struct hwpmu_rdpmc hw;
 	struct userpage other;
 	u32 mult;
@@ -60,13 +60,13 @@ struct user_mm {
 };
 
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
-static DEFINE_MUTEX(user_mutex);
-static DEFINE_HASHTABLE(user_mms, 8);	/* user_mutex */
-bool pmuctl_user_mms;			/* written under user_mutex */
+static DEFINE_MUTEX(rdpmc_mutex);
+static DEFINE_HASHTABLE(user_mms, 8);	/* rdpmc_mutex */
+bool pmuctl_rdpmc_mms;			/* written under rdpmc_mutex */
 
 /*
  * Processes of which every hook knows that they may, or might in a moment; by hash, never to be
- * dereferenced. Written under user_mutex.
+ * dereferenced. Written under rdpmc_mutex.
  */
 #define KNOWN_BITS	6
 static struct mm_struct *known[1 << KNOWN_BITS];
@@ -76,7 +76,7 @@ static struct mm_struct *known[1 << KNOWN_BITS];
 
 /*
  * When all CPUs were last called for a process of a user, by hash: once in a jiffy at most.
- * user_mutex.
+ * rdpmc_mutex.
  */
 #define USERS_BITS	6
 static unsigned long last_calls[1 << USERS_BITS];
@@ -114,7 +114,7 @@ void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page)
 
 static void write_page(struct pmuctl_event *event)
 {
-	const struct pmuctl_user *user = event->user;
+	const struct pmuctl_userpages *user = event->user;
 	struct userpage_times times = {
 		.enabled = event->state->time_enabled,
 		.running = event->state->time_running,
@@ -163,9 +163,9 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 }
 
 /* What an event may get: perhaps it has it already, or somebody else is faster. */
-static bool alloc_spare(struct pmuctl_user **spare, bool own)
+static bool alloc_spare(struct pmuctl_userpages **spare, bool own)
 {
-	struct pmuctl_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	struct pmuctl_userpages *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 
 	if (!user)
 		return false;
@@ -177,7 +177,7 @@ static bool alloc_spare(struct pmuctl_user **spare, bool own)
 	return userpage_alloc(&user->hw.userpage, true, user->mult);
 }
 
-static void free_user(struct pmuctl_user *user)
+static void free_user(struct pmuctl_userpages *user)
 {
 	if (!user)
 		return;
@@ -195,9 +195,10 @@ static void take_userpage(struct userpage *up, struct userpage *spare)
 }
 
 /* The event has it, or takes it from @spare, which is NULL if it needs nothing. */
-static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_user **spare, bool own)
+static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_userpages **spare,
+				bool own)
 {
-	struct pmuctl_user *user = event->user, *from = *spare;
+	struct pmuctl_userpages *user = event->user, *from = *spare;
 
 	if (!user) {
 		event->user = from;
@@ -218,7 +219,7 @@ static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_user *
 
 static bool has_page(const struct pmuctl_event *event, bool own)
 {
-	const struct pmuctl_user *user = event->user;
+	const struct pmuctl_userpages *user = event->user;
 
 	return user && (own ? user->hw.userpage.page : user->other.page);
 }
@@ -231,20 +232,20 @@ bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)
 {
-	struct pmuctl_user *spare = NULL;
+	struct pmuctl_userpages *spare = NULL;
 	struct page *page = NULL;
 	bool enough = true;
 
-	mutex_lock(&user_mutex);
+	mutex_lock(&rdpmc_mutex);
 	if (!has_page(event, own)) {
-		mutex_unlock(&user_mutex);
+		mutex_unlock(&rdpmc_mutex);
 		/* A cgroup may let who allocates wait for seconds: nobody else does. */
 		enough = alloc_spare(&spare, own);
-		mutex_lock(&user_mutex);
+		mutex_lock(&rdpmc_mutex);
 	}
 	if (enough)
 		page = get_page_of(event, &spare, own);
-	mutex_unlock(&user_mutex);
+	mutex_unlock(&rdpmc_mutex);
 	free_user(spare);
 	return page;
 }
@@ -293,7 +294,7 @@ static struct mm_struct **known_slot(const struct mm_struct *mm)
 static void make_known(struct mm_struct *mm)
 {
 	WRITE_ONCE(*known_slot(mm), mm);
-	WRITE_ONCE(pmuctl_user_mms, true);
+	WRITE_ONCE(pmuctl_rdpmc_mms, true);
 	on_each_cpu(nothing, NULL, 1);
 }
 
@@ -301,23 +302,23 @@ static void forget(struct work_struct *work)
 {
 	unsigned int i;
 
-	mutex_lock(&user_mutex);
+	mutex_lock(&rdpmc_mutex);
 	if (hash_empty(user_mms)) {
-		WRITE_ONCE(pmuctl_user_mms, false);
+		WRITE_ONCE(pmuctl_rdpmc_mms, false);
 		for (i = 0; i < ARRAY_SIZE(known); i++)
 			WRITE_ONCE(known[i], NULL);
 	}
-	mutex_unlock(&user_mutex);
+	mutex_unlock(&rdpmc_mutex);
 }
 
 static DECLARE_DELAYED_WORK(forget_work, forget);
 
-void pmuctl_user_exit(void)
+void pmuctl_rdpmc_exit(void)
 {
 	cancel_delayed_work_sync(&forget_work);
 }
 
-/* May all CPUs be called for a process more of this user, now? user_mutex held. */
+/* May all CPUs be called for a process more of this user, now? rdpmc_mutex held. */
 static bool may_call_all(void)
 {
 	unsigned long *last = &last_calls[hash_32(__kuid_val(current_uid()), USERS_BITS)];
@@ -374,15 +375,15 @@ static bool get_known(struct mm_struct *mm, struct user_mm **new)
 	return true;
 }
 
-bool pmuctl_user_mm_get(struct mm_struct *mm)
+bool pmuctl_rdpmc_mm_get(struct mm_struct *mm)
 {
 	struct user_mm *new = NULL;
 	bool done;
 
 	for (;;) {
-		mutex_lock(&user_mutex);
+		mutex_lock(&rdpmc_mutex);
 		done = get_known(mm, &new);
-		mutex_unlock(&user_mutex);
+		mutex_unlock(&rdpmc_mutex);
 		if (done)
 			break;
 		/* Who waits, for memory too, does so while others may go on. */
@@ -397,11 +398,11 @@ bool pmuctl_user_mm_get(struct mm_struct *mm)
 	return true;
 }
 
-void pmuctl_user_mm_put(struct mm_struct *mm)
+void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 {
 	struct user_mm *um;
 
-	mutex_lock(&user_mutex);
+	mutex_lock(&rdpmc_mutex);
 	um = find_mm(mm);
 	if (WARN_ON_ONCE(!um) || --um->mappings) {
 		um = NULL;
@@ -409,13 +410,13 @@ void pmuctl_user_mm_put(struct mm_struct *mm)
 		hash_del(&um->node);
 		forbid(mm);
 	}
-	mutex_unlock(&user_mutex);
+	mutex_unlock(&rdpmc_mutex);
 	kfree(um);
 }
 
 /* ---- What the hooks tell ---- */
 
-void pmuctl_user_fork(struct task_struct *child)
+void pmuctl_rdpmc_fork(struct task_struct *child)
 {
 	struct mm_struct *mm = child->mm;
 
@@ -430,7 +431,7 @@ static bool may_be_allowed(const struct mm_struct *mm)
 	return is_allowed(mm) || READ_ONCE(*known_slot(mm)) == mm;
 }
 
-bool pmuctl_user_switch_disturbs(const struct task_struct *next)
+bool pmuctl_rdpmc_switch_disturbs(const struct task_struct *next)
 {
 	struct mm_struct *mm = next->mm;
 
@@ -440,7 +441,7 @@ bool pmuctl_user_switch_disturbs(const struct task_struct *next)
 	return hwpmu_rdpmc_unsettled() && read_cr3_pa() != __pa(mm->pgd);
 }
 
-void pmuctl_user_switch(const struct task_struct *next)
+void pmuctl_rdpmc_switch(const struct task_struct *next)
 {
 	if (next->mm && may_be_allowed(next->mm))
 		hwpmu_rdpmc_hide();

@@ -3,8 +3,8 @@
  * Counters that user space reads: the pages of events (core/rdpmc.c), and which processes may
  * (pmu/rdpmc.c).
  */
-#ifndef PMUCTL_USER_READ_H
-#define PMUCTL_USER_READ_H
+#ifndef PMUCTL_RDPMC_H
+#define PMUCTL_RDPMC_H
 
 #include <linux/types.h>
 
@@ -42,27 +42,27 @@ void pmuctl_userpage_reset(struct pmuctl_event *event);
 void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
 
 /**
- * pmuctl_user_mm_get() - let a process read counters
- * pmuctl_user_mm_put() - not any more, if this was the last one
+ * pmuctl_rdpmc_mm_get() - let a process read counters
+ * pmuctl_rdpmc_mm_put() - not any more, if this was the last one
  * @mm: its memory.
  *
  * Context: Process, may sleep; mmap_lock may be held.
  * Return: true; false if there is no memory, never if it may already.
  */
-bool pmuctl_user_mm_get(struct mm_struct *mm);
-void pmuctl_user_mm_put(struct mm_struct *mm);
+bool pmuctl_rdpmc_mm_get(struct mm_struct *mm);
+void pmuctl_rdpmc_mm_put(struct mm_struct *mm);
 
 /* At unload: there are no such processes any more. */
-void pmuctl_user_exit(void);
+void pmuctl_rdpmc_exit(void);
 
 /* Are there any, or were there a moment ago? Any context. */
-extern bool pmuctl_user_mms;
+extern bool pmuctl_rdpmc_mms;
 
 /* What the hooks tell. The last two: IRQs off, before the switch. */
-void pmuctl_user_fork(struct task_struct *child);
+void pmuctl_rdpmc_fork(struct task_struct *child);
 /* Should no counter run during this switch? See pmu/rdpmc.c. */
-bool pmuctl_user_switch_disturbs(const struct task_struct *next);
+bool pmuctl_rdpmc_switch_disturbs(const struct task_struct *next);
 /* It goes on as usual, all that is loaded is on the PMU. */
-void pmuctl_user_switch(const struct task_struct *next);
+void pmuctl_rdpmc_switch(const struct task_struct *next);
 
-#endif /* PMUCTL_USER_READ_H */
+#endif /* PMUCTL_RDPMC_H */

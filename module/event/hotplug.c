@@ -45,7 +45,7 @@ static void tell_aux(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(aux_work, tell_aux);
 
-static int cpu_comes(unsigned int cpu)
+static int hotplug_online(unsigned int cpu)
 {
 	if (READ_ONCE(stopping))
 		return 0;
@@ -55,7 +55,7 @@ static int cpu_comes(unsigned int cpu)
 	return 0;
 }
 
-static int cpu_goes(unsigned int cpu)
+static int hotplug_offline(unsigned int cpu)
 {
 	pmuctl_context_cpu_offline();
 	return 0;
@@ -109,7 +109,7 @@ static struct notifier_block stop_block = {
 int __init pmuctl_hotplug_init(void)
 {
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pmuctl:online",
-					  cpu_comes, cpu_goes);
+					  hotplug_online, hotplug_offline);
 	if (hotplug_state < 0)
 		return hotplug_state;
 	register_syscore_ops(&sleep_ops);

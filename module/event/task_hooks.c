@@ -107,7 +107,7 @@ static void probe_task_newtask(void *data, struct task_struct *task,
 static void probe_sched_process_fork(void *data, struct task_struct *parent,
 				     struct task_struct *child)
 {
-	pmuctl_user_fork(child);
+	pmuctl_rdpmc_fork(child);
 }
 
 static void probe_sched_process_exit(void *data, struct task_struct *task)

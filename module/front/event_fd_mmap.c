@@ -21,12 +21,12 @@
 static void own_open(struct vm_area_struct *vma)
 {
 	/* Cannot fail: there is one already. */
-	pmuctl_user_mm_get(vma->vm_mm);
+	pmuctl_rdpmc_mm_get(vma->vm_mm);
 }
 
 static void own_close(struct vm_area_struct *vma)
 {
-	pmuctl_user_mm_put(vma->vm_mm);
+	pmuctl_rdpmc_mm_put(vma->vm_mm);
 }
 
 static const struct vm_operations_struct own_ops = {
@@ -173,11 +173,11 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 		return map_buffer(event, vma, why);
 	/* madvise() cannot undo the first of these then. */
 	compat_vm_flags_set(vma, VM_IO);
-	if (own && !pmuctl_user_mm_get(vma->vm_mm))
+	if (own && !pmuctl_rdpmc_mm_get(vma->vm_mm))
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (map_page(event, vma, own)) {
 		if (own)
-			pmuctl_user_mm_put(vma->vm_mm);
+			pmuctl_rdpmc_mm_put(vma->vm_mm);
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
 	if (own)

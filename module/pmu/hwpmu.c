@@ -168,8 +168,8 @@ static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 }
 
 /* Make these counters ready, each on its index, which is free; hwpmu_commit() is next. */
-static void start_placed(struct hwpmu_cpu *cpu,
-			 struct hwpmu_counter *const *counters, unsigned int n)
+static void start_assigned(struct hwpmu_cpu *cpu,
+			   struct hwpmu_counter *const *counters, unsigned int n)
 {
 	u64 add = 0;
 	unsigned int i;
@@ -281,7 +281,7 @@ static noinline bool assign_all(struct hwpmu_cpu *cpu,
 	stop_mask(cpu, cpu->enabled);
 	for (i = 0; i < running + n; i++)
 		all[i]->index = index[i];
-	start_placed(cpu, all, running);
+	start_assigned(cpu, all, running);
 	return true;
 }
 
@@ -296,7 +296,7 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 		return false;
 	if (!assign_free(cpu, counters, n) && !assign_all(cpu, counters, n))
 		return false;
-	start_placed(cpu, counters, n);
+	start_assigned(cpu, counters, n);
 	return true;
 }
 
