@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "selftest.h"
 
@@ -48,14 +47,6 @@ void copies_close(struct copies *copies)
 {
 	while (copies->n)
 		event_close(&copies->event[--copies->n]);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* While they are enabled their pages tell where they are; they are there again the next time. */

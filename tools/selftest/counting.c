@@ -313,8 +313,6 @@ void check_events(struct result *result, struct selftest *test)
 	};
 	struct subject subject;
 	size_t counted = 0;
-	char why[128] = "";
-	bool perf = perf_may_have_it(why, sizeof(why));
 
 	for (size_t i = 0; ; i++) {
 		subject = (struct subject) { .kind = OTHER };
@@ -325,14 +323,14 @@ void check_events(struct result *result, struct selftest *test)
 			continue;
 		subject.kind = kind_of(&subject.name);
 		for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
-			if (rival != BY_PERF || perf)
+			if (rival != BY_PERF || test->perf)
 				measure(result, test, &subject, rival, &cover[rival]);
 		judge_rivals(result, &subject);
 		counted += subject.valid[BY_PMUCTL];
 	}
 	result_find(result, "%zu events, on each of %d counters that some of them are on%s%s", counted,
-		    __builtin_popcountll(cover[BY_PMUCTL].used), perf ? ", and by perf" : "; not by perf: ",
-		    why);
+		    __builtin_popcountll(cover[BY_PMUCTL].used), test->perf ? ", and by perf" : "; not by perf: ",
+		    test->why_not_perf);
 	for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
 		result_figure(result, json_pack("{s:s, s:o, s:o}", "by", rival_names[rival],
 						"counters", names_of(cover[rival].used),

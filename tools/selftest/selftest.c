@@ -27,6 +27,7 @@ static const struct {
 } checks[] = {
 	{ "counters",	"Counters",		check_counters },
 	{ "events",	"Events",		check_events },
+	{ "overflow",	"Overflow",		check_overflow },
 };
 
 /* The loops run on one CPU, the first that this process may use. */
@@ -84,6 +85,7 @@ static int test_machine(bool json)
 		return STATUS_FAILED;
 	}
 	pmuctl_device_info(test.dev, &test.info, sizeof(test.info));
+	test.perf = perf_may_have_it(test.why_not_perf, sizeof(test.why_not_perf));
 	test.cpu = stay_on_a_cpu();
 	if (test.cpu < 0) {
 		say_error("cannot stay on a CPU: %s", strerror(-test.cpu));

@@ -34,11 +34,16 @@ extern const char *const rival_names[RIVALS];
  * @dev: the device; there is one, else nothing is checked.
  * @info: of the driver.
  * @cpu: where the loops run; the thread stays there.
+ * @perf: perf is tried too; @why_not_perf says why not.
+ * @broken: why nothing may be sampled on this machine any more; empty if it may.
  */
 struct selftest {
 	struct pmuctl_device *dev;
 	struct pmuctl_info info;
 	int cpu;
+	bool perf;
+	char why_not_perf[128];
+	char broken[128];
 };
 
 /**
@@ -175,9 +180,76 @@ struct known {
 
 struct known loop_known(uint64_t rounds);
 int loop_run(int fd, uint64_t rounds);
+bool loop_has(uint64_t ip);
+uint64_t loop_rounds_of_ns(uint64_t ns);
+uint64_t now_ns(void);
+
+/* ring.c */
+
+/**
+ * struct ring - the mapped ring of an event
+ * @page: its page of data about itself.
+ * @tail: how far it has been read.
+ */
+struct ring {
+	struct perf_event_mmap_page *page;
+	uint64_t tail;
+};
+
+int ring_open(struct ring *ring, int fd);
+void ring_close(struct ring *ring);
+const struct perf_event_header *ring_record(struct ring *ring, void *room, size_t size);
+
+/* sampling.c */
+
+/**
+ * struct sampled - what came of an event that sampled
+ * @period: of the event.
+ * @samples: how many were read.
+ * @lost: how many found no room.
+ * @throttled: how often the event was stopped because it took too much time.
+ * @outside: samples that are not in the loop.
+ * @early: samples before their period was over.
+ * @counted: the count in the end.
+ * @skid_min: fewest events that came after the period was over and before its sample.
+ * @skid_max: most.
+ * @skid_sum: of all samples.
+ */
+struct sampled {
+	uint64_t period;
+	uint64_t samples, lost, throttled, outside, early;
+	uint64_t counted;
+	uint64_t skid_min, skid_max, skid_sum;
+};
+
+struct perf_event_attr sampling_attr(uint64_t config, uint64_t period);
+void sampling_read(struct ring *ring, struct sampled *sampled);
+int sampling_run(struct selftest *test, enum rival rival, uint64_t config, uint64_t rounds,
+		 struct sampled *sampled, struct refusal *why);
+void sampling_judge(struct result *result, enum rival rival, const char *event,
+		    const struct sampled *sampled);
+json_t *sampling_figure(enum rival rival, const char *event, const struct sampled *sampled);
+
+/* nmis.c */
+
+/**
+ * struct nmi_counts - NMIs of a CPU
+ * @all: that the kernel has counted.
+ * @seen: by pmuctl's handler; 0, as all that follow, if the module does not tell.
+ * @claimed: that this one took for its own.
+ * @overflows: that it found.
+ * @stuck: how often it found no end of them.
+ */
+struct nmi_counts {
+	uint64_t all, seen, claimed, overflows, stuck;
+};
+
+struct nmi_counts nmi_counts_of(int cpu);
+bool is_stuck_since(struct selftest *test, const struct nmi_counts *before);
 
 /* The checks */
 void check_counters(struct result *result, struct selftest *test);
 void check_events(struct result *result, struct selftest *test);
+void check_overflow(struct result *result, struct selftest *test);
 
 #endif /* PMUCTL_TOOL_SELFTEST_H */

@@ -13,6 +13,7 @@
 #define CPUS		2
 
 /* The emulator's own registers; docs/laboratory.md */
+#define LOSE_ACKS	0x400000f0
 #define SILENT_EVENT	0x400000f1
 #define SILENT_COUNTERS	0x400000f2
 #define DEAF_EVTSELS	0x400000f3
@@ -30,6 +31,7 @@ static void set(uint32_t msr, uint64_t value)
 
 static void heal(void)
 {
+	set(LOSE_ACKS, 0);
 	set(SILENT_EVENT, 0);
 	set(SILENT_COUNTERS, 0);
 	set(DEAF_EVTSELS, 0);
@@ -163,4 +165,19 @@ Test(tool_faults, event_selects_that_ignore_what_is_written)
 		sleep_ms(10);
 	set(DEAF_EVTSELS, 0);
 	cr_assert_eq(module_load(), 0);
+}
+
+/* Perf is not tried then. Counters that were stopped are so until the module is loaded again. */
+Test(tool_faults, overflows_without_end)
+{
+	json_t *all;
+
+	if (!is_breakable())
+		cr_skip_test("this PMU cannot be broken");
+	set(LOSE_ACKS, ~0ull);
+	all = report();
+	expect_fault(all, "overflow", "by pmuctl: overflows have no end on this machine");
+	json_decref(all);
+	set(LOSE_ACKS, 0);
+	module_reload();
 }

@@ -13,7 +13,8 @@ all_is_well()
 {
 	run 0 selftest && says '^cpu +vendor (GenuineIntel|AuthenticAMD), family [0-9]+, model [0-9]+, stepping [0-9]+, name ' \
 		'^microcode +0x' '^hypervisor ' '^kernel +[0-9]' "^module +$(pmuctl version | cut -d' ' -f2)$" \
-		'^pmu +(Intel|AMD)' '^ok +Counters: [0-9]+ general' '^ok +Events: [0-9]+ events' '^[0-9]+ ok, 0 failed' &&
+		'^pmu +(Intel|AMD)' '^ok +Counters: [0-9]+ general' '^ok +Events: [0-9]+ events' \
+		'^ok +Overflow: every 10007 of' '^[0-9]+ ok, 0 failed' &&
 		! grep -q FAULT out
 }
 
@@ -32,6 +33,15 @@ every_counter_counts()
 				esac
 			done
 		done
+	done
+}
+
+# 2000004 instructions are 199 periods and a bit; the emulated PMU has no skid.
+each_overflow_comes()
+{
+	run 0 selftest && for by in pmuctl perf; do
+		says "event instructions, by $by, period 10007, counted 2000004, samples 199, lost 0, .*skid_max 0$" \
+			"event branches, by $by, period 10007, counted 500001, samples 49, lost 0, .*skid_max 0$" || return 1
 	done
 }
 
