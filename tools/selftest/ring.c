@@ -9,8 +9,8 @@
 
 #include "selftest.h"
 
-/* Some thousand samples */
-#define RING_PAGES	64
+/* A thousand samples and more */
+#define RING_PAGES	16
 
 static size_t page_size(void)
 {

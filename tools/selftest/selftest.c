@@ -28,6 +28,9 @@ static const struct {
 	{ "counters",	"Counters",		check_counters },
 	{ "events",	"Events",		check_events },
 	{ "overflow",	"Overflow",		check_overflow },
+	{ "periods",	"Periods",		check_periods },
+	{ "together",	"All counters at once",	check_together },
+	{ "nmis",	"NMIs",			check_nmis },
 };
 
 /* The loops run on one CPU, the first that this process may use. */
@@ -86,6 +89,7 @@ static int test_machine(bool json)
 	}
 	pmuctl_device_info(test.dev, &test.info, sizeof(test.info));
 	test.perf = perf_may_have_it(test.why_not_perf, sizeof(test.why_not_perf));
+	test.log = nmi_log_open();
 	test.cpu = stay_on_a_cpu();
 	if (test.cpu < 0) {
 		say_error("cannot stay on a CPU: %s", strerror(-test.cpu));
@@ -93,6 +97,8 @@ static int test_machine(bool json)
 	} else {
 		status = run_checks(&test, json);
 	}
+	if (test.log >= 0)
+		close(test.log);
 	pmuctl_device_close(test.dev);
 	return status;
 }

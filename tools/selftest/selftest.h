@@ -35,6 +35,7 @@ extern const char *const rival_names[RIVALS];
  * @info: of the driver.
  * @cpu: where the loops run; the thread stays there.
  * @perf: perf is tried too; @why_not_perf says why not.
+ * @log: the kernel's log from before the checks on, -1 if it cannot be read.
  * @broken: why nothing may be sampled on this machine any more; empty if it may.
  */
 struct selftest {
@@ -43,6 +44,7 @@ struct selftest {
 	int cpu;
 	bool perf;
 	char why_not_perf[128];
+	int log;
 	char broken[128];
 };
 
@@ -245,11 +247,15 @@ struct nmi_counts {
 };
 
 struct nmi_counts nmi_counts_of(int cpu);
+int nmi_log_open(void);
 bool is_stuck_since(struct selftest *test, const struct nmi_counts *before);
 
 /* The checks */
 void check_counters(struct result *result, struct selftest *test);
 void check_events(struct result *result, struct selftest *test);
 void check_overflow(struct result *result, struct selftest *test);
+void check_periods(struct result *result, struct selftest *test);
+void check_together(struct result *result, struct selftest *test);
+void check_nmis(struct result *result, struct selftest *test);
 
 #endif /* PMUCTL_TOOL_SELFTEST_H */

@@ -6,6 +6,7 @@
 /* libs: -ljansson */
 #include "module.h"
 #include "msrs.h"
+#include "nmis.h"
 #include "pmu.h"
 
 #include <jansson.h>
@@ -167,6 +168,52 @@ Test(tool_faults, event_selects_that_ignore_what_is_written)
 	cr_assert_eq(module_load(), 0);
 }
 
+/* Sends to CPU 0, where selftest looks, until it is killed. */
+static pid_t foreign_sender(void)
+{
+	pid_t child = fork_child();
+
+	if (child)
+		return child;
+	pin_here(1);
+	for (;;)
+		foreign_send(0);
+}
+
+static uint64_t foreign_of(json_t *all)
+{
+	json_t *figures = json_object_get(check_of(all, "nmis"), "figures");
+
+	cr_assert_eq(json_array_size(figures), 1);
+	return json_integer_value(json_object_get(json_array_get(figures, 0), "foreign"));
+}
+
+/* They are told, and are no fault of the PMU's. That one comes while selftest looks is chance. */
+Test(tool_faults, nmis_of_others)
+{
+	uint64_t foreign = 0;
+	json_t *all;
+	pid_t sender;
+
+	if (!is_breakable())
+		cr_skip_test("too few counters for perf");
+	late_nmi_set(0);
+	all = report();
+	cr_expect_eq(foreign_of(all), 0);
+	json_decref(all);
+	foreign_load();
+	sender = foreign_sender();
+	while (!foreign) {
+		all = report();
+		foreign = foreign_of(all);
+		json_decref(all);
+	}
+	kill(sender, SIGKILL);
+	cr_assert_eq(waitpid(sender, NULL, 0), sender);
+	foreign_unload();
+	late_nmi_set(LATE_NMI_MS);
+}
+
 /* Perf is not tried then. Counters that were stopped are so until the module is loaded again. */
 Test(tool_faults, overflows_without_end)
 {
@@ -177,6 +224,8 @@ Test(tool_faults, overflows_without_end)
 	set(LOSE_ACKS, ~0ull);
 	all = report();
 	expect_fault(all, "overflow", "by pmuctl: overflows have no end on this machine");
+	cr_expect_str_eq(json_string_value(json_object_get(check_of(all, "periods"), "verdict")),
+			 "skipped");
 	json_decref(all);
 	set(LOSE_ACKS, 0);
 	module_reload();

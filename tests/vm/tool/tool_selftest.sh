@@ -14,7 +14,9 @@ all_is_well()
 	run 0 selftest && says '^cpu +vendor (GenuineIntel|AuthenticAMD), family [0-9]+, model [0-9]+, stepping [0-9]+, name ' \
 		'^microcode +0x' '^hypervisor ' '^kernel +[0-9]' "^module +$(pmuctl version | cut -d' ' -f2)$" \
 		'^pmu +(Intel|AMD)' '^ok +Counters: [0-9]+ general' '^ok +Events: [0-9]+ events' \
-		'^ok +Overflow: every 10007 of' '^[0-9]+ ok, 0 failed' &&
+		'^ok +Overflow: every 10007 of' '^ok +Periods: instructions, every 1 to every [0-9]{7,}' \
+		'^ok +All counters at once: all counters of 2 CPUs, and by perf' '^ok +NMIs: 0 foreign ones .*; 0 that nobody claimed' \
+		'^[0-9]+ ok, 0 failed' &&
 		! grep -q FAULT out
 }
 
