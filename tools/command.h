@@ -65,6 +65,21 @@ int say_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_bad_option(const struct command *command, int argc, char **argv);
 
+/* cpu_model.c */
+
+/**
+ * struct cpu_model - a model of CPU
+ * @vendor: "GenuineIntel".
+ * @family: with the extended one; @model: likewise.
+ * @stepping: of the model.
+ */
+struct cpu_model {
+	char vendor[13];
+	unsigned int family, model, stepping;
+};
+
+void cpu_model_get(struct cpu_model *model);
+
 /* events_text.c */
 int events_text_add(char **text, const char *list);
 int events_text_parse(const char *text, struct pmuctl_events **events);

@@ -36,6 +36,7 @@ static const struct {
 	{ "claim",	"Taking the PMU",	check_claim },
 	{ "guests",	"Virtual machines",	check_guests },
 	{ "permission",	"Permission level",	check_permission },
+	{ "proven",	"CPU model",		check_proven },
 	{ "counting",	"Counting test",	check_counting },
 };
 

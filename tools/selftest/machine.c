@@ -31,16 +31,6 @@ static struct cpuid cpuid_of(unsigned int leaf)
 	return r;
 }
 
-static void vendor_of(char vendor[13])
-{
-	struct cpuid r = cpuid_of(0);
-
-	memcpy(vendor, &r.ebx, 4);
-	memcpy(vendor + 4, &r.edx, 4);
-	memcpy(vendor + 8, &r.ecx, 4);
-	vendor[12] = '\0';
-}
-
 /**
  * machine_is_amd() - is it a processor of AMD's, or one made like those?
  *
@@ -48,23 +38,19 @@ static void vendor_of(char vendor[13])
  */
 bool machine_is_amd(void)
 {
-	char vendor[13];
+	struct cpu_model cpu;
 
-	vendor_of(vendor);
-	return !strcmp(vendor, "AuthenticAMD") || !strcmp(vendor, "HygonGenuine");
+	cpu_model_get(&cpu);
+	return !strcmp(cpu.vendor, "AuthenticAMD") || !strcmp(cpu.vendor, "HygonGenuine");
 }
 
 /* "GenuineIntel family 6 model 94 stepping 3" in numbers */
 static json_t *cpu_facts(void)
 {
-	unsigned int one = cpuid_of(1).eax, family = one >> 8 & 0xf, model = one >> 4 & 0xf;
-	char vendor[13], brand[49] = "";
+	struct cpu_model cpu;
+	char brand[49] = "";
 
-	vendor_of(vendor);
-	if (family == 6 || family == 15)
-		model |= one >> 12 & 0xf0;
-	if (family == 15)
-		family += one >> 20 & 0xff;
+	cpu_model_get(&cpu);
 	if (cpuid_of(0x80000000).eax >= LEAF_BRAND + 2) {
 		for (unsigned int i = 0; i < 3; i++) {
 			struct cpuid r = cpuid_of(LEAF_BRAND + i);
@@ -72,9 +58,9 @@ static json_t *cpu_facts(void)
 			memcpy(brand + 16 * i, &r, sizeof(r));
 		}
 	}
-	return json_pack("{s:s, s:i, s:i, s:i, s:s}", "vendor", vendor, "family", family,
-			 "model", model, "stepping", one & 0xf, "name",
-			 brand + strspn(brand, " "));
+	return json_pack("{s:s, s:i, s:i, s:i, s:s}", "vendor", cpu.vendor,
+			 "family", cpu.family, "model", cpu.model, "stepping", cpu.stepping,
+			 "name", brand + strspn(brand, " "));
 }
 
 /* The text of a line of /proc/cpuinfo, the first of its kind; to be freed, NULL if there is none */

@@ -100,6 +100,11 @@ Test(tool_json, doctor_finds_this_guest_well)
 	json_array_foreach(checks, i, check) {
 		const char *state = json_string_value(json_object_get(check, "state"));
 
+		/* No model of the laboratory's has been proven on a real machine. */
+		if (!strcmp(json_string_value(json_object_get(check, "name")), "proven")) {
+			cr_assert_str_eq(state, "note");
+			continue;
+		}
 		cr_assert(!strcmp(state, "ok"), "%s: %s: %s",
 			  json_string_value(json_object_get(check, "name")), state,
 			  json_string_value(json_object_get(check, "finding")));
