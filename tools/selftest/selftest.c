@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ static const struct {
 	{ "periods",	"Periods",		check_periods },
 	{ "together",	"All counters at once",	check_together },
 	{ "nmis",	"NMIs",			check_nmis },
+	{ "registers",	"Registers",		check_registers },
 };
 
 /* The loops run on one CPU, the first that this process may use. */
@@ -90,6 +92,7 @@ static int test_machine(bool json)
 	pmuctl_device_info(test.dev, &test.info, sizeof(test.info));
 	test.perf = perf_may_have_it(test.why_not_perf, sizeof(test.why_not_perf));
 	test.log = nmi_log_open();
+	test.registers = registers_take(&test);
 	test.cpu = stay_on_a_cpu();
 	if (test.cpu < 0) {
 		say_error("cannot stay on a CPU: %s", strerror(-test.cpu));
@@ -99,6 +102,7 @@ static int test_machine(bool json)
 	}
 	if (test.log >= 0)
 		close(test.log);
+	free(test.registers);
 	pmuctl_device_close(test.dev);
 	return status;
 }

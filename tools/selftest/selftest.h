@@ -36,6 +36,7 @@ extern const char *const rival_names[RIVALS];
  * @cpu: where the loops run; the thread stays there.
  * @perf: perf is tried too; @why_not_perf says why not.
  * @log: the kernel's log from before the checks on, -1 if it cannot be read.
+ * @registers: of all CPUs, before the checks; NULL if they cannot be read.
  * @broken: why nothing may be sampled on this machine any more; empty if it may.
  */
 struct selftest {
@@ -45,6 +46,7 @@ struct selftest {
 	bool perf;
 	char why_not_perf[128];
 	int log;
+	struct registers *registers;
 	char broken[128];
 };
 
@@ -232,6 +234,9 @@ void sampling_judge(struct result *result, enum rival rival, const char *event,
 		    const struct sampled *sampled);
 json_t *sampling_figure(enum rival rival, const char *event, const struct sampled *sampled);
 
+/* registers.c */
+struct registers *registers_take(const struct selftest *test);
+
 /* nmis.c */
 
 /**
@@ -257,5 +262,6 @@ void check_overflow(struct result *result, struct selftest *test);
 void check_periods(struct result *result, struct selftest *test);
 void check_together(struct result *result, struct selftest *test);
 void check_nmis(struct result *result, struct selftest *test);
+void check_registers(struct result *result, struct selftest *test);
 
 #endif /* PMUCTL_TOOL_SELFTEST_H */
