@@ -148,8 +148,6 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
 	if (flags & unsupported_flags)
 		return PMUCTL_WHY_ATTR_UNSUPPORTED;
-	if (flags & precise_flags && (type == 0 || type == 3 || type == 4))
-		return PMUCTL_WHY_PRECISE;
 	for (size_t i = 0; i < ARRAY_SIZE(unsupported); i++)
 		if (get(a, unsupported[i].offset, unsupported[i].bytes))
 			return PMUCTL_WHY_ATTR_UNSUPPORTED;
@@ -165,6 +163,8 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_COUNTS_NOTHING;
 	if (type == 2 && flags & 0x20)
 		return PMUCTL_WHY_TRACEPOINT_KERNEL;
+	if (flags & precise_flags && (type == 0 || type == 3 || type == 4))
+		return PMUCTL_WHY_PRECISE;
 	return PMUCTL_WHY_NOTHING;
 }
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The errno of each refusal is the kernel's own perf's, so that programs made for perf fall back
- * as they do there. Both are asked in turn: each bit and each field of the attr alone, on events
- * of several kinds, and targets. Where the two differ, the table has the reason.
+ * as they do there. Both are asked in turn: each bit and each field of the attr alone, and each
+ * bit beside another or beside a field, on events of several kinds; and targets. Where the two
+ * differ, the table has the reason.
  */
 #include "loops.h"
 
 #include <fnmatch.h>
 
-/* What is asked: one of the bases, changed in one place; and a request of it, if not 0. */
+/* What is asked: one of the bases, changed in one place or two; and a request of it, if not 0. */
 struct question {
 	const char *base;
-	char change[48];
+	char change[96];
 	union raw_attr attr;
 	int pid, cpu, group_fd;
 	unsigned long flags;
@@ -36,7 +37,10 @@ static const struct difference {
 	{ NULL, "cgroup", 0, EINVAL, "not supported" },
 	{ NULL, "text_poke", 0, EINVAL, "not supported" },
 	{ NULL, "build_id", 0, EINVAL, "not supported" },
-	{ NULL, "aux_output", EOPNOTSUPP, EINVAL, "not supported" },
+	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, "not supported" },
+	{ NULL, "type = * and aux_output", ENOENT, EINVAL, "not supported" },
+	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, "not supported" },
+	{ NULL, "aux_sample_size = * and precise_ip ?", EOPNOTSUPP, EINVAL, "neither is supported" },
 	{ NULL, "sample_type = *", 0, EINVAL, "a field that is not supported" },
 	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, "branch stacks are not supported" },
 	{ NULL, "type = 0x5", EINVAL, ENOENT, "breakpoints are not supported" },
@@ -46,7 +50,7 @@ static const struct difference {
 	{ NULL, "config = 0xb", 0, ENOENT, "cgroup-switches is not supported" },
 	/* What has no effect is refused here, and ignored there */
 	{ NULL, "exclude_user", 0, EINVAL, "with exclude_kernel, nothing is counted" },
-	{ NULL, "type = 0x2", 0, EINVAL, "with exclude_kernel, nothing is counted" },
+	{ NULL, "type = 0x2*", 0, EINVAL, "with exclude_kernel, nothing is counted" },
 	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
 	{ NULL, "config1 = *", 0, EINVAL, "no event here has it" },
 	{ NULL, "config2 = *", 0, EINVAL, "no event here has it" },
@@ -124,7 +128,8 @@ static int ask_pmuctl(const struct question *q, struct pmuctl_explanation *why)
 	return outcome(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), q, why);
 }
 
-static void ask(const struct question *q)
+/* What both say, or -1 if that is not the same. */
+static int ask(const struct question *q)
 {
 	struct pmuctl_explanation why = { 0 };
 	int ours = ask_pmuctl(q, &why), perfs;
@@ -133,6 +138,7 @@ static void ask(const struct question *q)
 	perfs = ask_perf(q);
 	cr_expect(ours == perfs || is_known(q, perfs, ours), "%s, %s: perf %s, here %s: %s",
 		  q->base, q->change, name_of(perfs), name_of(ours), why.sentence);
+	return ours == perfs ? ours : -1;
 }
 
 static const struct {
@@ -195,17 +201,68 @@ static const char *const bits[] = {
 	"cgroup", "text_poke", "build_id", "inherit_thread", "remove_on_exec", "sigtrap",
 };
 
+static void turn_bit(struct question *q, unsigned int bit)
+{
+	const char *name = bit < RAW_ARRAY_SIZE(bits) ? bits[bit] : "an unknown bit";
+	size_t length = strlen(q->change);
+
+	q->attr.bytes[FLAGS + bit / 8] ^= 1 << bit % 8;
+	snprintf(q->change + length, sizeof(q->change) - length, "%s%s", length ? " and " : "",
+		 name);
+}
+
 Test(refuse_perf, each_bit_of_the_attr, .timeout = 900)
 {
 	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
 		for (unsigned int bit = 0; bit < 64; bit++) {
 			struct question q = begin(b);
 
-			q.attr.bytes[FLAGS + bit / 8] ^= 1 << bit % 8;
-			snprintf(q.change, sizeof(q.change), "%s",
-				 bit < RAW_ARRAY_SIZE(bits) ? bits[bit] : "an unknown bit");
+			turn_bit(&q, bit);
 			ask(&q);
 		}
+}
+
+/* Of which bits alone both say the same: what differs with another one is known. */
+static uint64_t same_bits(size_t base)
+{
+	uint64_t same = 0;
+
+	for (unsigned int bit = 0; bit < RAW_ARRAY_SIZE(bits); bit++) {
+		struct question q = begin(base);
+
+		turn_bit(&q, bit);
+		if (ask(&q) >= 0)
+			same |= 1ull << bit;
+	}
+	return same;
+}
+
+static void ask_with_each(const struct question *question, uint64_t which)
+{
+	for (unsigned int bit = 0; bit < RAW_ARRAY_SIZE(bits); bit++) {
+		struct question q = *question;
+
+		if (!(which >> bit & 1))
+			continue;
+		turn_bit(&q, bit);
+		ask(&q);
+	}
+}
+
+Test(refuse_perf, each_pair_of_bits, .timeout = 1800)
+{
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++) {
+		uint64_t same = same_bits(b);
+
+		for (unsigned int bit = 0; bit < RAW_ARRAY_SIZE(bits); bit++) {
+			struct question q = begin(b);
+
+			if (!(same >> bit & 1))
+				continue;
+			turn_bit(&q, bit);
+			ask_with_each(&q, same & ~0ull << 1 << bit);
+		}
+	}
 }
 
 Test(refuse_perf, each_field_of_the_attr, .timeout = 1800)
@@ -220,6 +277,32 @@ Test(refuse_perf, each_field_of_the_attr, .timeout = 1800)
 				set_field(&q, f, values[v]);
 				ask(&q);
 			}
+}
+
+/* Of each field the first value with each answer, if both give that, and each bit beside it. */
+Test(refuse_perf, each_field_with_each_bit, .timeout = 1800)
+{
+	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++) {
+		uint64_t same = same_bits(b);
+
+		for (size_t f = 0; f < RAW_ARRAY_SIZE(fields); f++) {
+			bool had[256] = { false };
+
+			for (size_t v = 0; v < RAW_ARRAY_SIZE(values); v++) {
+				struct question q = begin(b);
+				int answer;
+
+				if (fields[f].size < 8 && values[v] >> 8 * fields[f].size)
+					continue;
+				set_field(&q, f, values[v]);
+				answer = ask(&q);
+				if (answer < 0 || had[answer])
+					continue;
+				had[answer] = true;
+				ask_with_each(&q, same);
+			}
+		}
+	}
 }
 
 /* Bits of the masks alone, which the values above have few of */
