@@ -11,13 +11,6 @@
 
 #define ROUNDS		100000
 
-/*
- * How much counts may be off. Some CPUs count an instruction and a branch more when an interrupt
- * returns to the program, so those that came are allowed for, twice; whether the system call at
- * the end of the loop is a branch differs.
- */
-#define PER_INTERRUPT	2
-
 /* No core retires more in a cycle, nor has more cycles in a nanosecond. */
 #define INSTRUCTIONS_PER_CYCLE	16
 #define CYCLES_PER_NS		10

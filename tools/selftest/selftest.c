@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,25 @@
 #include "options.h"
 #include "selftest.h"
 
+enum {
+	OPTION_HOTPLUG = OPTION_NO_LETTER,
+};
+
+/**
+ * struct choice - what the options ask for
+ * @json: a report for programs.
+ * @hotplug: the CPU that goes offline and back, -1: none.
+ */
+struct choice {
+	bool json;
+	int hotplug;
+};
+
 static const struct cli_option selftest_options[] = {
 	{ 'j', "json",
 	  .help = "one JSON object: passed, machine, and checks with name, verdict, finding, faults, figures" },
+	{ OPTION_HOTPLUG, "hotplug", .argument = "CPU",
+	  .help = "have this CPU go offline and come back, too" },
 	{ 0 },
 };
 
@@ -32,7 +49,9 @@ static const struct {
 	{ "periods",	"Periods",		check_periods },
 	{ "together",	"All counters at once",	check_together },
 	{ "nmis",	"NMIs",			check_nmis },
+	{ "idle",	"Idle and busy",	check_idle },
 	{ "registers",	"Registers",		check_registers },
+	{ "hotplug",	"Hotplug",		check_hotplug },
 };
 
 /* The loops run on one CPU, the first that this process may use. */
@@ -75,10 +94,10 @@ static int run_checks(struct selftest *test, bool json)
 	return ret < 0 ? STATUS_FAILED : status;
 }
 
-static int test_machine(bool json)
+static int test_machine(const struct choice *choice)
 {
 	struct pmuctl_explanation why;
-	struct selftest test = { .dev = NULL };
+	struct selftest test = { .dev = NULL, .hotplug = choice->hotplug };
 	int status;
 
 	if (geteuid() != 0) {
@@ -98,7 +117,7 @@ static int test_machine(bool json)
 		say_error("cannot stay on a CPU: %s", strerror(-test.cpu));
 		status = STATUS_FAILED;
 	} else {
-		status = run_checks(&test, json);
+		status = run_checks(&test, choice->json);
 	}
 	if (test.log >= 0)
 		close(test.log);
@@ -107,26 +126,35 @@ static int test_machine(bool json)
 	return status;
 }
 
-/* An option_apply; -j is all there is. */
+/* An option_apply */
 static int take_option(void *arg, int value)
 {
-	bool *json = arg;
+	struct choice *choice = arg;
+	char *end;
+	long cpu;
 
-	*json = value == 'j';
+	if (value == 'j') {
+		choice->json = true;
+		return STATUS_OK;
+	}
+	cpu = strtol(optarg, &end, 10);
+	if (end == optarg || *end || cpu < 0 || cpu > INT_MAX)
+		return say_usage(&command_selftest, "'%s' is not the number of a CPU", optarg);
+	choice->hotplug = (int)cpu;
 	return STATUS_OK;
 }
 
 static int selftest_run(int argc, char **argv)
 {
-	bool json = false;
-	int status = options_parse(&command_selftest, argc, argv, take_option, &json);
+	struct choice choice = { .json = false, .hotplug = -1 };
+	int status = options_parse(&command_selftest, argc, argv, take_option, &choice);
 
 	if (status)
 		return status;
 	if (optind < argc)
 		return say_usage(&command_selftest, "'%s' is not expected here",
 				 argv[optind]);
-	return test_machine(json);
+	return test_machine(&choice);
 }
 
 const struct command command_selftest = {

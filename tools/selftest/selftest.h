@@ -16,6 +16,13 @@
 #define COUNTER_FIXED	32
 #define COPIES_MAX	48
 
+/*
+ * How much counts may be off. Some CPUs count an instruction and a branch more when an interrupt
+ * returns to the program, so those that came are allowed for, twice; whether the system call at
+ * the end of the loop is a branch differs.
+ */
+#define PER_INTERRUPT	2
+
 /**
  * enum rival - whose events they are
  * @BY_PMUCTL: this product's.
@@ -35,6 +42,7 @@ extern const char *const rival_names[RIVALS];
  * @info: of the driver.
  * @cpu: where the loops run; the thread stays there.
  * @perf: perf is tried too; @why_not_perf says why not.
+ * @hotplug: the CPU that goes offline and back, -1: none.
  * @log: the kernel's log from before the checks on, -1 if it cannot be read.
  * @registers: of all CPUs, before the checks; NULL if they cannot be read.
  * @broken: why nothing may be sampled on this machine any more; empty if it may.
@@ -45,6 +53,7 @@ struct selftest {
 	int cpu;
 	bool perf;
 	char why_not_perf[128];
+	int hotplug;
 	int log;
 	struct registers *registers;
 	char broken[128];
@@ -263,5 +272,7 @@ void check_periods(struct result *result, struct selftest *test);
 void check_together(struct result *result, struct selftest *test);
 void check_nmis(struct result *result, struct selftest *test);
 void check_registers(struct result *result, struct selftest *test);
+void check_idle(struct result *result, struct selftest *test);
+void check_hotplug(struct result *result, struct selftest *test);
 
 #endif /* PMUCTL_TOOL_SELFTEST_H */

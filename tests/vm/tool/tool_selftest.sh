@@ -15,7 +15,8 @@ all_is_well()
 		'^microcode +0x' '^hypervisor ' '^kernel +[0-9]' "^module +$(pmuctl version | cut -d' ' -f2)$" \
 		'^pmu +(Intel|AMD)' '^ok +Counters: [0-9]+ general' '^ok +Events: [0-9]+ events' \
 		'^ok +Overflow: every 10007 of' '^ok +Periods: instructions, every 1 to every [0-9]{5,}' \
-		'^ok +All counters at once: all counters of 2 CPUs, and by perf' '^ok +NMIs: 0 foreign ones .*; 0 that nobody claimed' \
+		'^ok +All counters at once: all counters of 2 CPUs, and by perf' '^ok +Idle and busy: ' '^skipped +Hotplug: only with' \
+		'^ok +NMIs: 0 foreign ones .*; 0 that nobody claimed' \
 		'^[0-9]+ ok, 0 failed' &&
 		! grep -q FAULT out
 }
@@ -55,6 +56,14 @@ registers_are_as_they_were()
 	insmod /lib/modules/msr.ko
 	run 0 selftest && says '^ok +Registers: [0-9]+ registers, before and after pmuctl' \
 		'^ +cpu 0, msr (186|C0010000|C0010200)H, before 0x[0-9a-f]+, after 0x'
+}
+
+a_cpu_goes_and_comes_back()
+{
+	run 0 selftest --hotplug 1 && says '^ok +Hotplug: CPU 1 offline and back' 'while back, new_event 400004, old_event [0-9]{6,}$' &&
+		[ "$(cat /sys/devices/system/cpu/cpu1/online)" = 1 ] &&
+		run 1 selftest --hotplug 9 && says '^FAILED +Hotplug: ' 'FAULT: CPU 9 cannot go offline' &&
+		run 2 selftest --hotplug x && grep -q "'x' is not the number of a CPU" err
 }
 
 it_needs_root()
