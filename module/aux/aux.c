@@ -5,6 +5,7 @@
  * comes only while the trace is on.
  */
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
@@ -106,6 +107,8 @@ static void begin(struct pmuctl_aux *aux)
 {
 	struct auxbuf_span span;
 
+	if (!cpumask_test_cpu(smp_processor_id(), &aux->ran))
+		cpumask_set_cpu(smp_processor_id(), &aux->ran);
 	/* Once it is on, the NMI may find that it is stalled. */
 	WRITE_ONCE(aux->stalled, false);
 	if (auxbuf_begin(aux->buf, &span) &&

@@ -17,6 +17,7 @@
 #ifndef PMUCTL_AUX_H
 #define PMUCTL_AUX_H
 
+#include <linux/cpumask.h>
 #include <linux/path.h>
 
 #include <asm/local64.h>
@@ -47,6 +48,8 @@ struct pmuctl_aux_file {
  * @bts: whichever its driver is for.
  * @buf: where it writes; NULL while nothing is mapped. Changed on the CPU on which the
  *	event's context is loaded, with its lock.
+ * @ran: CPUs on which it was started with that buffer: no other has been told of it. Owner CPU, and
+ *	its NMI; whoever has taken the buffer away.
  * @bytes: traced, ever.
  * @told_start: an ITRACE_START record was written.
  * @stalled: it is running, but there is no room.
@@ -81,6 +84,7 @@ struct pmuctl_aux {
 		struct bts_trace bts;
 	};
 	struct auxbuf *buf;
+	struct cpumask ran;
 	u64 bytes;
 	bool told_start;
 	bool stalled;

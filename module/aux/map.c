@@ -82,6 +82,7 @@ static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,
 		/* The trace's time stamps are the TSC's, its records' are not. */
 		if (event->output->clockid < 0)
 			pmuctl_userpage_tell_clock(aux->buffer->ring->user);
+		cpumask_clear(&aux->ran);
 		set_buf(event, buf);
 		return 0;
 	}
@@ -141,7 +142,7 @@ void pmuctl_aux_unmap(struct pmuctl_event *event)
 	mutex_lock(&aux->map_mutex);
 	if (!--aux->mappings) {
 		set_buf(event, NULL);
-		aux->driver->unit->free(&aux->trace);
+		aux->driver->unit->free(&aux->trace, &aux->ran);
 		auxbuf_free(buf);
 		pmuctl_uncharge(&aux->charge);
 		pmuctl_buffer_unmap(event->output, aux->buffer);

@@ -192,11 +192,12 @@ static void end_here(void *memory)
 	cpu->area.threshold = NO_THRESHOLD;
 }
 
-static void bts_free(struct hwtrace *base)
+static void bts_free(struct hwtrace *base, const struct cpumask *ran)
 {
 	struct bts_trace *trace = bts_of(base);
 
-	on_each_cpu(end_here, trace->memory, 1);
+	/* No other CPU has ever been told where it is. */
+	on_each_cpu_mask(ran, end_here, trace->memory, 1);
 	vunmap(trace->memory);
 	trace->memory = NULL;
 }

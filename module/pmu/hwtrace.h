@@ -14,6 +14,8 @@
 #include "explain/explain.h"
 #include "ringbuf/auxbuf.h"
 
+struct cpumask;
+
 /**
  * struct hwtrace - a trace, embedded in the unit's
  * @paused: it is on, but nothing is traced. Owner CPU, NMI may change it.
@@ -56,7 +58,7 @@ enum hwtrace_start {
  *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.
  * @alloc: get a trace ready for a buffer. Process, may sleep. Returns false: no memory.
- * @free: and undo it.
+ * @free: and undo it; @ran is where it has been started since.
  * @start: let a trace write on this CPU what may be written. From here to @stop its owner
  *	must leave the trace and its buffer alone, for hwpmu_ops.trace may be called for it at
  *	any time. Own CPU, IRQs off, or its NMI.
@@ -74,7 +76,7 @@ struct hwtrace_unit {
 	bool (*cpu_came)(int cpu);
 	bool (*is_taken)(void);
 	bool (*alloc)(struct hwtrace *trace, const struct auxbuf *buf);
-	void (*free)(struct hwtrace *trace);
+	void (*free)(struct hwtrace *trace, const struct cpumask *ran);
 	enum hwtrace_start (*start)(struct hwtrace *trace, const struct auxbuf_span *span);
 	bool (*stop)(struct hwtrace *trace, struct hwtrace_result *result);
 	bool (*pause)(struct hwtrace *trace, bool pause);

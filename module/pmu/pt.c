@@ -223,11 +223,12 @@ static void end_here(void *topa)
 		wrmsrl(MSR_IA32_RTIT_CTL, 0);
 }
 
-static void pt_free(struct hwtrace *trace)
+static void pt_free(struct hwtrace *trace, const struct cpumask *ran)
 {
 	struct topa *topa = &pt_of(trace)->topa;
 
-	on_each_cpu(end_here, topa, 1);
+	/* No other CPU has ever been told where our tables are. */
+	on_each_cpu_mask(ran, end_here, topa, 1);
 	free_tables(topa);
 }
 

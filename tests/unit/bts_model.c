@@ -36,6 +36,8 @@ static void step(void);
 		(v) = (new);							\
 	was_; })
 #define on_each_cpu(f, arg, wait)	f(arg)
+#define hwtrace_is_taken_by_others(unit) ((unit)->is_taken())
+#define on_each_cpu_mask(mask, f, arg, wait) f(arg)
 #define PAGE_SHIFT			12
 #define kvcalloc(n, size, flags)	calloc(n, size)
 #define kvfree(p)			free(p)
@@ -303,7 +305,7 @@ static void unmap_buffer(bool turn_on)
 	turned_on = turn_on && bts_cpu.area.base == (uintptr_t)memory;
 	if (turned_on)
 		msr[MSR_IA32_DEBUGCTLMSR] |= BTS_CTL_TRACE | BTS_CTL_STORE;
-	bts_unit.free(&trace.base);
+	bts_unit.free(&trace.base, NULL);
 	turned_on = false;
 	rest();
 	if (mode == SNAPSHOT)
@@ -388,7 +390,7 @@ static unsigned int run(void)
 	else
 		fail_unless(published == stored, "records that nobody gets");
 	pending = false;
-	bts_unit.free(&trace.base);
+	bts_unit.free(&trace.base, NULL);
 	bts_unit.release();
 	fail_unless(!bts_cpu.active && !is_on() && msr[MSR_IA32_DS_AREA] == FOUND,
 		    "not as it was found");

@@ -33,6 +33,7 @@ static void step(void);
 		(v) = (new);							\
 	was_; })
 #define on_each_cpu(f, arg, wait)	f(arg)
+#define on_each_cpu_mask(mask, f, arg, wait) f(arg)
 #define smp_call_function_single(cpu, f, arg, wait) f(arg)
 #define virt_to_phys(p)			((u64)(uintptr_t)(p))
 #define page_to_phys(p)			((u64)(uintptr_t)(p))
@@ -226,5 +227,5 @@ Test(pt_model, two_nmis_in_every_place)
 					runs++;
 				}
 	cr_log_info("%u runs of %u steps", runs, length);
-	pt_unit.free(&trace.base);
+	pt_unit.free(&trace.base, NULL);
 }

@@ -12,26 +12,6 @@
 #define OWN_CPU		0
 #define OTHER_CPU	1
 
-/* Calls of functions by other CPUs that a CPU has had */
-static uint64_t calls_of_cpu(int cpu)
-{
-	FILE *f = fopen("/proc/interrupts", "re");
-	char line[512], *at;
-	uint64_t n = 0;
-
-	cr_assert_not_null(f, "%m");
-	while (fgets(line, sizeof(line), f)) {
-		at = strstr(line, "CAL:");
-		if (!at)
-			continue;
-		at += strlen("CAL:");
-		for (int i = 0; i <= cpu; i++)
-			n = strtoull(at, &at, 10);
-	}
-	fclose(f);
-	return n;
-}
-
 static int own;
 
 static pid_t prepare_page(unsigned int n)

@@ -5,6 +5,7 @@
  * intel-bts, which has both units.
  */
 #include "aux.h"
+#include "bound.h"
 
 TestSuite(bts_free, .timeout = 300);
 
@@ -113,4 +114,29 @@ Test(bts_free, branch_trace_store)
 	unmap(&t);
 	cr_assert_eq(get(msrs, DEBUGCTL), ctl);
 	close(t.fd);
+}
+
+#define LOOPS	200
+
+/* Only where it has run: that is this CPU. */
+Test(bts_free, no_other_cpu_is_called)
+{
+	uint64_t before, calls;
+	struct trace t;
+
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	before = calls_of_cpu(1);
+	for (int i = 0; i < LOOPS; i++) {
+		unmap(&t);
+		if (i % 2)
+			cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+		t.aux = mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd,
+			     t.page->aux_offset);
+		cr_assert_neq(t.aux, MAP_FAILED, "%m");
+		if (i % 2)
+			cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	}
+	calls = calls_of_cpu(1) - before;
+	cr_expect_lt(calls, LOOPS / 2, "%lu calls", calls);
+	trace_close(&t);
 }

@@ -92,3 +92,22 @@ void let_go(int link)
 
 	cr_assert_eq(write(link, &pid, sizeof(pid)), (ssize_t)sizeof(pid));
 }
+
+uint64_t calls_of_cpu(int cpu)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char line[512], *at;
+	uint64_t n = 0;
+
+	cr_assert_not_null(f, "%m");
+	while (fgets(line, sizeof(line), f)) {
+		at = strstr(line, "CAL:");
+		if (!at)
+			continue;
+		at += strlen("CAL:");
+		for (int i = 0; i <= cpu; i++)
+			n = strtoull(at, &at, 10);
+	}
+	fclose(f);
+	return n;
+}

@@ -51,4 +51,7 @@ void attack(const struct attack *a, int link);
 pid_t hear(int link);
 void let_go(int link);
 
+/* Calls of functions by other CPUs that a CPU has had */
+uint64_t calls_of_cpu(int cpu);
+
 #endif /* VM_BOUND_H */
