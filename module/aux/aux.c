@@ -300,33 +300,18 @@ static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *e
 	return found;
 }
 
-struct taken {
-	const struct hwtrace_unit *unit;
-	bool by_others;
-};
-
-static void look_for_others(void *info)
-{
-	struct taken *taken = info;
-
-	if (taken->unit->is_taken())
-		WRITE_ONCE(taken->by_others, true);
-}
-
-/* Once until they are let: it calls all CPUs. */
+/* Once until they are let: it calls all CPUs. In vain it calls the one that is why. */
 static int reserve(unsigned int i)
 {
-	struct taken taken = { .unit = drivers[i].unit };
 	int err;
 
 	if (kept_away[i])
 		return 0;
-	err = taken.unit->reserve();
+	err = drivers[i].unit->reserve();
 	if (err)
 		return err;
-	on_each_cpu(look_for_others, &taken, 1);
-	kept_away[i] = !taken.by_others;
-	return taken.by_others ? -EBUSY : 0;
+	kept_away[i] = !hwtrace_is_taken_by_others(drivers[i].unit);
+	return kept_away[i] ? 0 : -EBUSY;
 }
 
 static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,

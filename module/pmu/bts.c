@@ -63,6 +63,7 @@ static DEFINE_PER_CPU_ALIGNED(struct bts_cpu, bts_cpu);
 static const char *no_bts_reason __ro_after_init;
 /* The management areas are ours. pmuctl_mutex of the core, and cpus_read_lock */
 static bool bts_is_ours;
+static int others_found_on = -1;
 
 #define NO_THRESHOLD	(~0ULL)
 
@@ -149,21 +150,12 @@ static bool bts_is_taken(void)
 	return (ctl & BTS_CTL_TRACE) && !this_cpu_read(bts_cpu.active);
 }
 
-static void look_for_others(void *taken)
-{
-	if (bts_is_taken())
-		WRITE_ONCE(*(bool *)taken, true);
-}
-
 /* Who traces past perf has its own area: that is left alone. */
 static int bts_reserve(void)
 {
-	bool taken = false;
-
 	if (bts_is_ours)
 		return 0;
-	on_each_cpu(look_for_others, &taken, 1);
-	if (taken)
+	if (hwtrace_is_taken_by_others(&bts_unit))
 		return -EBUSY;
 	bts_is_ours = true;
 	on_each_cpu(take_on_cpu, NULL, 1);
@@ -348,6 +340,7 @@ const struct hwtrace_unit bts_unit = {
 	.reserve = bts_reserve,
 	.release = bts_release,
 	.is_taken = bts_is_taken,
+	.found_on = &others_found_on,
 	.alloc = bts_alloc,
 	.free = bts_free,
 	.start = bts_start,

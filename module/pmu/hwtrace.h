@@ -57,6 +57,7 @@ enum hwtrace_start {
  * @cpu_came: a CPU has come online meanwhile: neither shall they trace there; likewise. Returns
  *	false if somebody does. NULL: there is nothing to do.
  * @is_taken: does somebody trace on this CPU now, who is not us? IRQs off.
+ * @found_on: the CPU on which somebody traced when it was looked last; -1: nobody did.
  * @alloc: get a trace ready for a buffer. Process, may sleep. Returns false: no memory.
  * @free: and undo it; @ran is where it has been started since.
  * @start: let a trace write on this CPU what may be written. From here to @stop its owner
@@ -75,11 +76,18 @@ struct hwtrace_unit {
 	void (*release)(void);
 	bool (*cpu_came)(int cpu);
 	bool (*is_taken)(void);
+	int *found_on;
 	bool (*alloc)(struct hwtrace *trace, const struct auxbuf *buf);
 	void (*free)(struct hwtrace *trace, const struct cpumask *ran);
 	enum hwtrace_start (*start)(struct hwtrace *trace, const struct auxbuf_span *span);
 	bool (*stop)(struct hwtrace *trace, struct hwtrace_result *result);
 	bool (*pause)(struct hwtrace *trace, bool pause);
 };
+
+/*
+ * Does somebody trace on any CPU who is not us? As long as one does, who asks in a loop calls that
+ * CPU and not all. Process, may sleep, one at a time, cpus_read_lock held.
+ */
+bool hwtrace_is_taken_by_others(const struct hwtrace_unit *unit);
 
 #endif /* PMUCTL_PMU_HWTRACE_H */

@@ -3,6 +3,7 @@
  * The kernel's own drivers of tracing units; perf_exclusive.h explains it. Process context only.
  */
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/err.h>
@@ -95,20 +96,25 @@ bool perf_exclusive_cpu_online(struct perf_exclusive *ex, int cpu)
 
 int perf_exclusive_reserve(struct perf_exclusive *ex)
 {
+	unsigned int first = ex->refused;
 	int cpu, err = 0;
 
+	ex->had_events = false;
 	if (!ex->type)
 		return 0;
 	ex->events = kcalloc(nr_cpu_ids, sizeof(*ex->events), GFP_KERNEL);
 	if (!ex->events)
 		return -ENOMEM;
-	for_each_online_cpu(cpu) {
+	for_each_cpu_wrap(cpu, cpu_online_mask, first) {
 		err = reserve_cpu(ex, cpu);
 		if (err)
 			break;
+		ex->had_events = true;
 	}
-	if (err)
+	if (err) {
+		ex->refused = cpu;
 		perf_exclusive_release(ex);
+	}
 	return err;
 }
 

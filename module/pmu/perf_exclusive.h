@@ -19,11 +19,16 @@ struct perf_event;
  * @name: what it is called in /sys/bus/event_source/devices/.
  * @type: attr.type of its events; 0 if this kernel has no such driver.
  * @events: by CPU number, while it is reserved.
+ * @refused: the CPU that could not be had the last time: it is tried first, so that who tries in a
+ *	loop has no events made on all others.
+ * @had_events: the last try made some.
  */
 struct perf_exclusive {
 	const char *name;
 	u32 type;
 	struct perf_event **events;
+	unsigned int refused;
+	bool had_events;
 };
 
 /* Is it there? Module load. */

@@ -52,6 +52,7 @@ u64 hwpmu_status_topa __ro_after_init;
 static struct perf_exclusive kernels_driver = { .name = "intel_pt" };
 /* Others are kept away on all CPUs: else ours must not start. */
 static bool others_kept;
+static int others_found_on = -1;
 
 /* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
 #define STATUS_TOPA	BIT_ULL(55)
@@ -109,7 +110,9 @@ static int pt_reserve(void)
 		return 0;
 	err = perf_exclusive_reserve(&kernels_driver);
 	WRITE_ONCE(others_kept, !err);
-	on_each_cpu(refresh, NULL, 1);
+	/* Where perf has had an event it has written the counters' registers. */
+	if (kernels_driver.had_events)
+		on_each_cpu(refresh, NULL, 1);
 	return err;
 }
 
@@ -378,6 +381,7 @@ const struct hwtrace_unit pt_unit = {
 	.release = pt_release,
 	.cpu_came = pt_cpu_came,
 	.is_taken = pt_is_taken,
+	.found_on = &others_found_on,
 	.alloc = pt_alloc,
 	.free = pt_free,
 	.start = pt_start,

@@ -68,6 +68,7 @@ static struct { int cpuid_level; } boot_cpu_data;
 struct perf_exclusive {
 	const char *name;
 	void *events;
+	bool had_events;
 };
 
 static void perf_exclusive_find(struct perf_exclusive *ex) { (void)ex; }

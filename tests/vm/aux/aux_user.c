@@ -14,6 +14,8 @@
 TestSuite(aux_user, .timeout = 300);
 
 #define RIVAL	"/sys/bus/event_source/devices/intel_pt/type"
+#define MSR_RTIT_BASE	0x560
+#define MSR_RTIT_MASK	0x561
 #define MSR_RTIT_CTL	0x570
 
 /* From here on we are an ordinary user, or again who may do everything. */
@@ -164,6 +166,38 @@ Test(aux_user, a_user_beside_perf)
 	close(fd);
 	cr_assert_gt(trace_self(), 0);
 	become_user(false);
+}
+
+static void open_in_vain(void *attr)
+{
+	cr_assert_eq(event_try(*(union raw_attr *)attr), -EBUSY);
+}
+
+/* While it is, a loop of opens calls no other CPUs either; nor while somebody traces past perf. */
+Test(aux_user, a_loop_of_refusals_calls_no_other_cpus)
+{
+	struct perf_event_attr theirs = { .type = raw_read_number(RIVAL), .size = sizeof(theirs),
+		.disabled = 1 };
+	union raw_attr a = trace_attr();
+	int fd;
+
+	trace_pin(0, 0);
+	cr_assert_eq(raw_give_back(), 0);
+	fd = syscall(SYS_perf_event_open, &theirs, -1, 1, -1, 0);
+	cr_assert_geq(fd, 0, "%m");
+	check_calls("perf traces CPU 1", open_in_vain, &a);
+	close(fd);
+	open_and_close(&a);
+
+	cr_assert_eq(raw_give_back(), 0);
+	msrs_load_driver();
+	/* Where ours wrote may be anybody's memory by now: this is the firmware's. */
+	msr_write(0, MSR_RTIT_BASE, 0x1000);
+	msr_write(0, MSR_RTIT_MASK, 0x7f);
+	msr_write(0, MSR_RTIT_CTL, 1);
+	check_calls("somebody traces CPU 0", open_in_vain, &a);
+	msr_write(0, MSR_RTIT_CTL, 0);
+	open_and_close(&a);
 }
 
 /* ---- What is left open holds nothing ---- */

@@ -4,6 +4,7 @@
  * For --cpu intel-bts.
  */
 #include "aux_busy.h"
+#include "bound.h"
 #include "bts.h"
 #include "msrs.h"
 
@@ -166,6 +167,28 @@ Test(bts_refuse, somebody_else_traces)
 	cr_assert_eq(values[0], before[0]);
 	cr_assert_eq(values[1], 1 << 6);
 	msr_write(1, MSR_DEBUGCTL, 0);
+	close(event_open(a));
+}
+
+#define LOOPS	200
+
+/* Whoever opens in a loop meanwhile does not make all CPUs look each time. */
+Test(bts_refuse, refusals_call_no_other_cpus)
+{
+	union raw_attr a = bts_attr();
+	uint64_t before, calls;
+
+	trace_pin(0, 0);
+	cr_assert_eq(raw_give_back(), 0);
+	msrs_load_driver();
+	msr_write(0, MSR_DEBUGCTL, 1 << 6);
+	cr_assert_eq(event_try(a), -EBUSY);
+	before = calls_of_cpu(1);
+	for (int i = 0; i < LOOPS; i++)
+		cr_assert_eq(event_try(a), -EBUSY);
+	calls = calls_of_cpu(1) - before;
+	msr_write(0, MSR_DEBUGCTL, 0);
+	cr_expect_lt(calls, LOOPS / 2, "%lu calls", calls);
 	close(event_open(a));
 }
 
