@@ -144,16 +144,25 @@ err_free:
 	return ERR_PTR(err);
 }
 
-static struct pmuctl_buffer *buffer_of(struct pmuctl_output *output)
+/* Where it is listed */
+static struct pmuctl_buffer *listed_in(struct pmuctl_output *output)
 {
 	return rcu_dereference_protected(output->buffer,
 					 lockdep_is_held(&buffer_mutex));
 }
 
+/* What can be used: one that nobody has mapped any more is on its way out. */
+static struct pmuctl_buffer *buffer_of(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer = listed_in(output);
+
+	return buffer && buffer->mappings ? buffer : NULL;
+}
+
 static void set_buffer(struct pmuctl_output *output,
 		       struct pmuctl_buffer *buffer)
 {
-	struct pmuctl_buffer *old = buffer_of(output);
+	struct pmuctl_buffer *old = listed_in(output);
 
 	if (old) {
 		spin_lock_irq(&old->lock);
@@ -250,20 +259,39 @@ static struct pmuctl_output *first_output(struct pmuctl_buffer *buffer)
 	return first;
 }
 
-void pmuctl_buffer_unmap(struct pmuctl_output *output,
-			 struct pmuctl_buffer *buffer)
+/* Any number may write to one buffer: from so many it is taken while others wait. */
+#define TAKE_AT_ONCE	64
+
+/* From some of its outputs, to which no more come. Returns whether there may be others. */
+static bool take_from_some(struct pmuctl_buffer *buffer)
 {
+	unsigned int n = TAKE_AT_ONCE;
 	struct pmuctl_output *each;
 
 	mutex_lock(&buffer_mutex);
-	output->mappings--;
-	if (!--buffer->mappings) {
-		while ((each = first_output(buffer)))
-			set_buffer(each, NULL);
-		pmuctl_uncharge(&buffer->charge);
-		queue_rcu_work(free_queue, &buffer->free);
+	while (n && (each = first_output(buffer))) {
+		set_buffer(each, NULL);
+		n--;
 	}
 	mutex_unlock(&buffer_mutex);
+	return !n;
+}
+
+void pmuctl_buffer_unmap(struct pmuctl_output *output,
+			 struct pmuctl_buffer *buffer)
+{
+	bool last;
+
+	mutex_lock(&buffer_mutex);
+	output->mappings--;
+	last = !--buffer->mappings;
+	mutex_unlock(&buffer_mutex);
+	if (!last)
+		return;
+	while (take_from_some(buffer))
+		cond_resched();
+	pmuctl_uncharge(&buffer->charge);
+	queue_rcu_work(free_queue, &buffer->free);
 }
 
 /* ---- What else users do with them ---- */

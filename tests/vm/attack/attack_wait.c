@@ -2,7 +2,7 @@
 /*
  * Nobody waits for what an ordinary user does with thousands of children of an event. He does it
  * on one CPU, with this process beside him, which goes first whenever it can: it opens and closes
- * an event again and again. What the kernel does for the user meanwhile is what it waits for:
+ * an event, or maps and unmaps a buffer, again and again. What the kernel does for the user meanwhile is what it waits for:
  * counted in instructions, it must be a small part of all that the kernel does for him.
  *
  * And nobody is woken by the end of a process that is not his to wait for.
@@ -116,20 +116,38 @@ static bool has_finished(int link)
 
 /**
  * struct wait - what was waited for
- * @longest: instructions that the kernel did for the user while an event was opened and closed.
+ * @longest: instructions that the kernel did for the user while something was done that others do.
  * @all: all that it did for him.
- * @between: how often an event was opened in the midst of that.
+ * @between: how often that was in the midst of it.
  */
 struct wait {
 	uint64_t longest, all;
 	unsigned int between;
 };
 
+static void open_and_close(void)
+{
+	struct perf_event_attr attr = dummy();
+
+	close(event_open(attr));
+}
+
+#define BUFFER_SIZE	(2 * 4096)
+
+static int mine;
+
+static void map_and_unmap(void)
+{
+	void *map = mmap(NULL, BUFFER_SIZE, PROT_READ, MAP_SHARED, mine, 0);
+
+	cr_assert_neq(map, MAP_FAILED, "%m");
+	cr_assert_eq(munmap(map, BUFFER_SIZE), 0);
+}
+
 /* @counter: what the kernel does for the user, who was let go */
-static struct wait open_meanwhile(int counter, int link)
+static struct wait do_meanwhile(void (*once)(void), int counter, int link)
 {
 	static uint64_t begin[LOOKS];
-	struct perf_event_attr attr = dummy();
 	struct wait wait = { .all = 0 };
 	unsigned int n = 0;
 	uint64_t end;
@@ -137,7 +155,7 @@ static struct wait open_meanwhile(int counter, int link)
 	while (!has_finished(link) && n < LOOKS) {
 		usleep(PAUSE_US);
 		begin[n] = event_value(counter);
-		close(event_open(attr));
+		once();
 		end = event_value(counter);
 		if (end - begin[n] > wait.longest)
 			wait.longest = end - begin[n];
@@ -151,7 +169,7 @@ static struct wait open_meanwhile(int counter, int link)
 	return wait;
 }
 
-static struct wait wait_for(struct attack a)
+static struct wait wait_for(struct attack a, void (*once)(void))
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct wait wait;
@@ -170,7 +188,7 @@ static struct wait wait_for(struct attack a)
 	pin_here(CPU);
 	go_first(true);
 	let_go(link[0]);
-	wait = open_meanwhile(fd, link[0]);
+	wait = do_meanwhile(once, fd, link[0]);
 	go_first(false);
 	close(fd);
 	let_go(link[0]);
@@ -179,19 +197,24 @@ static struct wait wait_for(struct attack a)
 	return wait;
 }
 
-static void check_wait(const char *name, struct attack a)
+static void check_wait_of(const char *name, struct attack a, void (*once)(void))
 {
 	struct wait wait = { .between = 0 };
 
-	a.n = TASKS;
 	for (int i = 0; i < TRIES && !wait.between; i++) {
-		wait = wait_for(a);
-		printf("%s: %lu instructions, of which an open waits for %lu, %u opens between\n",
+		wait = wait_for(a, once);
+		printf("%s: %lu instructions, of which others wait for %lu, %u came between\n",
 		       name, wait.all, wait.longest, wait.between);
 	}
-	cr_assert_gt(wait.between, 0, "%s: no open came between", name);
+	cr_assert_gt(wait.between, 0, "%s: nobody came between", name);
 	cr_assert_lt(wait.longest, wait.all / PART,
-		     "%s: an open waits for %lu instructions of %lu", name, wait.longest, wait.all);
+		     "%s: others wait for %lu instructions of %lu", name, wait.longest, wait.all);
+}
+
+static void check_wait(const char *name, struct attack a)
+{
+	a.n = TASKS;
+	check_wait_of(name, a, open_and_close);
 }
 
 Test(attack_wait, nobody_waits_for_a_close)
@@ -212,6 +235,46 @@ Test(attack_wait, nobody_waits_for_one_that_joins_a_group)
 Test(attack_wait, nobody_waits_for_the_event_of_a_process)
 {
 	check_wait("process", (struct attack){ prepare_threads, work_process, 0 });
+}
+
+/* ---- A buffer to which very many write ---- */
+
+#define WRITERS		12000
+
+static void *shared;
+
+static pid_t prepare_buffer(unsigned int n)
+{
+	const unsigned int tasks = (n + PER_CONTEXT_DEFAULT - 1) / PER_CONTEXT_DEFAULT;
+	struct perf_event_attr attr = dummy();
+	pid_t sleeper[tasks];
+
+	attr.disabled = 1;
+	for (unsigned int i = 0; i < tasks; i++)
+		sleeper[i] = raw_sleeper();
+	first = event_try(attr);
+	die_if(first < 0, "open");
+	shared = mmap(NULL, BUFFER_SIZE, PROT_READ, MAP_SHARED, first, 0);
+	die_if(shared == MAP_FAILED, "mmap");
+	while (--n)
+		die_if(event_try(attr, sleeper[n / PER_CONTEXT_DEFAULT], .group = first,
+				 .flags = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT) < 0, "open");
+	return getpid();
+}
+
+static void work_buffer(void)
+{
+	die_if(munmap(shared, BUFFER_SIZE), "munmap");
+}
+
+Test(attack_wait, nobody_waits_for_a_buffer_to_go)
+{
+	struct perf_event_attr attr = dummy();
+
+	mine = event_open(attr);
+	check_wait_of("a buffer", (struct attack){ prepare_buffer, work_buffer, WRITERS },
+		      map_and_unmap);
+	close(mine);
 }
 
 /* ---- Who waits for the end of a process ---- */
