@@ -4,7 +4,8 @@
  * at tracepoints and of functions. Each is set for its first user. After its last one it stays for
  * a second, as setting and dropping it patches the kernel's text on all CPUs, and waits for them:
  * any user may open and close events in a loop, which so sets it at most once in that time. A
- * worker drops it, without a mutex that anybody else needs.
+ * worker drops it, without a mutex that anybody else needs, and of all of them only some a second:
+ * so many may be set again.
  */
 #ifndef PMUCTL_HOOK_H
 #define PMUCTL_HOOK_H

@@ -18,6 +18,8 @@
 #include "core/hook.h"
 
 #define LINGER	(1 * HZ)
+/* Between two that are dropped, however many there are: none is set again more often. */
+#define INTERVAL	(LINGER / 16)
 
 static DEFINE_MUTEX(hooks_mutex);
 static LIST_HEAD(hooks);
@@ -87,13 +89,14 @@ static void drop_idle(struct work_struct *work)
 	unsigned long next;
 
 	mutex_lock(&hooks_mutex);
-	while ((hook = find_idle(false)))
+	hook = find_idle(false);
+	if (hook)
 		drop(hook);
 	next = next_look();
 	mutex_unlock(&hooks_mutex);
 	pmuctl_core_ops->hooks_dropped();
 	if (next)
-		queue_delayed_work(system_wq, &drop_work, next);
+		queue_delayed_work(system_wq, &drop_work, max_t(unsigned long, next, INTERVAL));
 }
 
 void pmuctl_hooks_look_later(void)

@@ -8,6 +8,7 @@
 #include "perm.h"
 
 #include <linux/userfaultfd.h>
+#include <sys/stat.h>
 
 #define TIMES	300
 /* The least between two times at which one is set, in seconds; the timer may be a tick early */
@@ -97,6 +98,61 @@ Test(attack_hooks, a_loop_does_not_set_them_each_time)
 		cr_assert_leq(set, 1 + seconds / LINGER, "%s: set %lu times in %f s",
 			      loops[i].name, set, seconds);
 	}
+}
+
+/* ---- Many hooks ---- */
+
+#define MANY		100
+#define ROUNDS		5
+/* So many are dropped in a second, and may be set again, however many there are. */
+#define PER_SECOND	16
+
+/* The names of some tracepoints */
+static void find_names(char names[MANY][64])
+{
+	unsigned int n = 0;
+	FILE *list;
+
+	mkdir("/tmp/tracefs", 0700);
+	cr_assert_eq(system("mount -t tracefs none /tmp/tracefs"), 0);
+	list = fopen("/tmp/tracefs/available_events", "re");
+	cr_assert_not_null(list, "%m");
+	while (n < MANY && fscanf(list, "%63s", names[n]) == 1) {
+		struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
+		int fd = event_try(attr, .tracepoint = names[n]);
+
+		if (fd < 0)
+			continue;
+		close(fd);
+		n++;
+	}
+	fclose(list);
+	cr_assert_eq(system("umount /tmp/tracefs"), 0);
+	cr_assert_eq(n, MANY, "%u tracepoints", n);
+}
+
+/* A limit for the whole machine, not for each. */
+Test(attack_hooks, many_are_not_set_again_and_again_either)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
+	static char names[MANY][64];
+	unsigned long before, set;
+	double begin, seconds;
+
+	find_names(names);
+	before = number_of("tracepoints", "set ");
+	begin = now();
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < MANY; i++)
+			close(event_open(attr, .tracepoint = names[i]));
+		usleep(2000000);
+	}
+	set = number_of("tracepoints", "set ") - before;
+	seconds = now() - begin;
+	printf("%u tracepoints opened %u times, set %lu times in %f s\n", MANY, ROUNDS, set,
+	       seconds);
+	cr_assert_leq(set, MANY + (1 + seconds) * PER_SECOND / LINGER, "%lu times in %f s", set,
+		      seconds);
 }
 
 /* It stays, but not for ever. */
