@@ -87,8 +87,6 @@ Test(aux_user, a_user_traces_nothing_else)
 }
 
 #define LOOPS		200
-/* Others are called for, too, but not as often */
-#define CALLS_MAX	(LOOPS / 2)
 
 /* What an ordinary user does again and again on CPU 0 hardly calls the other. */
 static void check_calls(const char *what, void (*once)(void *arg), void *arg)
@@ -102,7 +100,7 @@ static void check_calls(const char *what, void (*once)(void *arg), void *arg)
 		once(arg);
 	calls = calls_of_cpu(1) - before;
 	become_user(false);
-	cr_expect_lt(calls, CALLS_MAX, "%s: %lu calls", what, calls);
+	expect_calls_of_others(what, calls, LOOPS);
 }
 
 static void open_and_close(void *attr)

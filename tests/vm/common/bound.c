@@ -111,3 +111,10 @@ uint64_t calls_of_cpu(int cpu)
 	fclose(f);
 	return n;
 }
+
+void expect_calls_of_others(const char *what, uint64_t calls, unsigned int loops)
+{
+	printf("%s, %u times: %lu calls of another CPU\n", what, loops, calls);
+	if (!is_slow_kernel())
+		cr_expect_lt(calls, loops / 2, "%s: %lu calls", what, calls);
+}

@@ -54,4 +54,10 @@ void let_go(int link);
 /* Calls of functions by other CPUs that a CPU has had */
 uint64_t calls_of_cpu(int cpu);
 
+/*
+ * Not each of @loops called the CPU, which had @calls meanwhile: there are others, but fewer. In
+ * a kernel that checks itself there are more, by the time that it takes: none are expected.
+ */
+void expect_calls_of_others(const char *what, uint64_t calls, unsigned int loops);
+
 #endif /* VM_BOUND_H */
