@@ -31,7 +31,7 @@ struct known loop_known(uint64_t rounds)
 	};
 }
 
-/* From the first instruction of a round to behind the system call at the end */
+/* From behind the system call at the beginning to behind the one at the end: all that is counted */
 extern const char selftest_loop[], selftest_loop_end[];
 
 /**
@@ -72,10 +72,10 @@ __attribute__((noinline, noclone)) int loop_run(int fd, uint64_t rounds)
 	uint64_t left = rounds;
 
 	*(volatile uint64_t *)&memory[1] = 1;
-	__asm__ volatile("syscall\n\t"
-			 "movq %%rax, %[began]\n\t"
+	__asm__ volatile("syscall\n"
 			 ".globl selftest_loop, selftest_loop_end\n"
-			 "selftest_loop:\n"
+			 "selftest_loop:\n\t"
+			 "movq %%rax, %[began]\n"
 			 "1:\tmovq (%[memory]), %%rax\n\t"
 			 "movq %%rax, 8(%[memory])\n\t"
 			 "decq %[left]\n\t"

@@ -50,6 +50,7 @@ static const struct {
 	{ "together",	"All counters at once",	check_together },
 	{ "nmis",	"NMIs",			check_nmis },
 	{ "idle",	"Idle and busy",	check_idle },
+	{ "trace",	"Processor Trace",	check_trace },
 	{ "registers",	"Registers",		check_registers },
 	{ "hotplug",	"Hotplug",		check_hotplug },
 };

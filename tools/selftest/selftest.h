@@ -273,6 +273,7 @@ void check_together(struct result *result, struct selftest *test);
 void check_nmis(struct result *result, struct selftest *test);
 void check_registers(struct result *result, struct selftest *test);
 void check_idle(struct result *result, struct selftest *test);
+void check_trace(struct result *result, struct selftest *test);
 void check_hotplug(struct result *result, struct selftest *test);
 
 #endif /* PMUCTL_TOOL_SELFTEST_H */

@@ -66,6 +66,16 @@ a_cpu_goes_and_comes_back()
 		run 2 selftest --hotplug x && grep -q "'x' is not the number of a CPU" err
 }
 
+the_loop_is_decoded()
+{
+	run 0 selftest || return 1
+	if grep -qw intel_pt /proc/cpuinfo; then
+		says '^ok +Processor Trace: ' '^ +instructions 400004, expected 400004, outside 0, lost 0, errors 0, bytes [0-9]{4,}$'
+	else
+		says '^skipped +Processor Trace: this CPU has no'
+	fi
+}
+
 it_needs_root()
 {
 	su user -c 'pmuctl selftest' 2>err
