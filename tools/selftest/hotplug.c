@@ -149,6 +149,10 @@ void check_hotplug(struct result *result, struct selftest *test)
 		result_skip(result, "only with --hotplug CPU");
 		return;
 	}
+	if (test->broken[0]) {
+		result_skip(result, "%s", test->broken);
+		return;
+	}
 	online_file(test->hotplug, path, sizeof(path));
 	if (!file_word(path, online, sizeof(online)) || online[0] != '1' || test->hotplug == test->cpu) {
 		result_fault(result, "CPU %d cannot go offline: it is not online, or the kernel or this test needs it",

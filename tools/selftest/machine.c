@@ -13,6 +13,7 @@
 #include "selftest.h"
 
 /* SDM Vol. 2, CPUID; APM Vol. 3, appendix E */
+#define LEAF_FEATURES		0x07
 #define LEAF_PERFMON		0x0a
 #define LEAF_HYPERVISOR		0x40000000
 #define LEAF_AMD_FEATURES	0x80000001
@@ -117,6 +118,16 @@ static void hypervisor_of(char *text, size_t size)
 }
 
 /**
+ * machine_is_hybrid() - has the processor CPUs of more than one type?
+ *
+ * Return: true if so.
+ */
+bool machine_is_hybrid(void)
+{
+	return cpuid_of(LEAF_FEATURES).edx >> 15 & 1;
+}
+
+/**
  * machine_counters() - which counters CPUID announces
  *
  * Return: the numbers of this CPU.
@@ -126,7 +137,7 @@ struct announced machine_counters(void)
 	struct announced n = { 0, 0 };
 	struct cpuid r;
 
-	if (machine_has_flag("hybrid_cpu"))
+	if (machine_is_hybrid())
 		return n;
 	if (machine_is_amd()) {
 		n.general = cpuid_of(LEAF_AMD_FEATURES).ecx >> 23 & 1 ? 6 : 4;

@@ -62,6 +62,10 @@ static bool sample_events(struct result *result, struct selftest *test, enum riv
  */
 void check_overflow(struct result *result, struct selftest *test)
 {
+	if (test->broken[0]) {
+		result_skip(result, "%s", test->broken);
+		return;
+	}
 	result_find(result, "every %d of instructions, branches and cycles%s%s", PERIOD,
 		    test->perf ? ", and by perf" : "; not by perf: ", test->why_not_perf);
 	if (sample_events(result, test, BY_PMUCTL) && test->perf)

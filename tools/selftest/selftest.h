@@ -106,6 +106,7 @@ json_t *machine_facts(const struct selftest *test);
 struct announced machine_counters(void);
 bool machine_has_flag(const char *flag);
 bool machine_is_amd(void);
+bool machine_is_hybrid(void);
 
 /* files.c */
 bool file_word(const char *path, char *text, size_t size);

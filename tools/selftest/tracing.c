@@ -144,6 +144,10 @@ void check_trace(struct result *result, struct selftest *test)
 			    "this pmuctl was built without libipt");
 		return;
 	}
+	if (test->broken[0]) {
+		result_skip(result, "%s", test->broken);
+		return;
+	}
 	ret = pmuctl_events_parse(EVENT, NULL, NULL, NULL, &events);
 	if (ret < 0) {
 		result_fault(result, "the CPU has Processor Trace, and the module does not");

@@ -25,6 +25,8 @@ all_is_well()
 every_counter_counts()
 {
 	know_pmu
+	# On a hybrid processor the numbers of doctor are what all CPUs have.
+	! grep -Eq '^model\s+: 151$' /proc/cpuinfo || return 0
 	run 0 selftest || return 1
 	for by in pmuctl perf; do
 		for event in instructions:400004 branches:100001; do
@@ -74,6 +76,27 @@ the_loop_is_decoded()
 	else
 		says '^skipped +Processor Trace: this CPU has no'
 	fi
+}
+
+# Who has the PMU keeps it; one fault says so, and nothing else is tried.
+the_watchdog_has_the_pmu()
+{
+	give_back
+	echo 1 >/proc/sys/kernel/nmi_watchdog
+	run 1 selftest
+	result=$?
+	echo 0 >/proc/sys/kernel/nmi_watchdog
+	[ $result -eq 0 ] && says '^nmi_watchdog +1$' '^FAILED +Events: there is no PMU to be had' '^skipped +Overflow: there is no PMU' &&
+		[ "$(grep -c FAULT out)" -eq 1 ] && says 'FAULT: .*nmi_watchdog'
+}
+
+without_the_module()
+{
+	rmmod pmuctl || return 1
+	pmuctl selftest 2>err
+	result=$?
+	insmod /pmuctl/pmuctl.ko cpu_time_max_percent=0
+	[ $result -eq 1 ] && grep -q 'modprobe pmuctl' err
 }
 
 it_needs_root()
