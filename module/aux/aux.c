@@ -263,7 +263,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux->event = event;
 	aux->watermark = attr->aux_watermark;
 	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
-	INIT_LIST_HEAD(&aux->filed);
+	INIT_HLIST_NODE(&aux->filed);
 	mutex_init(&aux->filter_mutex);
 	mutex_init(&aux->map_mutex);
 	init_irq_work(&aux->work, stall_work);
@@ -407,6 +407,7 @@ static void aux_attached(const struct pmuctl_event *event)
 	else
 		nr_of_cpus++;
 	nr_of_driver[event->aux->driver - drivers]++;
+	pmuctl_aux_find_chain(event->aux);
 }
 
 static void aux_detached(const struct pmuctl_event *event)

@@ -28,6 +28,7 @@
 #include "sample/buffer.h"
 
 struct pmuctl_cpuctx;
+struct pmuctl_filed_chain;
 
 /**
  * struct pmuctl_aux_file - a part of a file, that is traced wherever it is mapped
@@ -64,7 +65,9 @@ struct pmuctl_aux_file {
  *
  * @files: for each range of the filter, the part of a file that it is; none if there is no
  *	path. With @filed, in aux/filter.c.
- * @filed: in the list of those that have such.
+ * @chain: where those are that follow such in processes like this one's; constant once it is
+ *	attached. With
+ * @filed: in there.
  * @filter_mutex: one filter is set after the other; outside of pmuctl_mutex and of the mmap_lock
  *	of the task that is traced, for which only who sets a filter of this event may wait.
  *
@@ -93,7 +96,8 @@ struct pmuctl_aux {
 	local64_t pauses, resumes, idle, missed;
 
 	struct pmuctl_aux_file files[PT_RANGES_MAX];
-	struct list_head filed;
+	struct pmuctl_filed_chain *chain;
+	struct hlist_node filed;
 	struct mutex filter_mutex; /* while its filter is set */
 
 	u32 watermark;
@@ -230,6 +234,9 @@ void pmuctl_aux_mapped(const struct vm_area_struct *vma);
 
 /* The current task executes another program: nothing is mapped. Its context is locked. */
 void pmuctl_aux_exec(struct pmuctl_event *event);
+
+/* The event has got its context. pmuctl_mutex held. */
+void pmuctl_aux_find_chain(struct pmuctl_aux *aux);
 
 /* The event is closed: it follows no file any more. pmuctl_mutex held. */
 void pmuctl_aux_forget_files(struct pmuctl_aux *aux);

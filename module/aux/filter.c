@@ -6,15 +6,17 @@
  * nowhere.
  *
  * A filter is read and changed on the CPU on which the event's context is loaded. Who changes it
- * holds files_lock, but for an exec, which changes that of its own task. That lock is never taken
- * with IRQs off: who holds it waits for other CPUs. So the probe of mappings must be one that
- * is called, with IRQs on, and not one that traps.
+ * holds the lock of its chain, but for an exec, which changes that of its own task. That lock is
+ * never taken with IRQs off: who holds it waits for other CPUs. So the probe of mappings must be
+ * one that is called, with IRQs on, and not one that traps.
  */
 #include <linux/fs.h>
+#include <linux/hash.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/namei.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "aux/aux.h"
@@ -22,9 +24,40 @@
 #include "core/context.h"
 #include "sample/sideband.h"
 
-/* Events that follow files, by pmuctl_aux.filed, and the files of each */
-static LIST_HEAD(filed);
-static DEFINE_RAW_SPINLOCK(files_lock);
+/**
+ * struct pmuctl_filed_chain - events that follow files in some processes
+ * @lock: of the files of each, too.
+ * @first: by pmuctl_aux.filed.
+ *
+ * Whoever maps code looks at those of his own process, and a few others: what a user traces, be
+ * it thousands of threads, is in others' way only if their processes chance to be in its chain.
+ */
+struct pmuctl_filed_chain {
+	raw_spinlock_t lock;
+	struct hlist_head first;
+};
+
+#define CHAIN_BITS	10
+
+static struct pmuctl_filed_chain chains[1 << CHAIN_BITS] = {
+	[0 ... (1 << CHAIN_BITS) - 1] = {
+		.lock = __RAW_SPIN_LOCK_UNLOCKED(chains.lock),
+	},
+};
+
+/* All threads of a process share these as long as it is there, over each exec. */
+static struct pmuctl_filed_chain *chain_of(const struct task_struct *task)
+{
+	return &chains[hash_ptr(READ_ONCE(task->signal), CHAIN_BITS)];
+}
+
+void pmuctl_aux_find_chain(struct pmuctl_aux *aux)
+{
+	const struct task_struct *task = aux->event->context->task;
+
+	/* That of a CPU follows none. One whose task has just gone has nothing to follow. */
+	aux->chain = task ? chain_of(task) : &chains[0];
+}
 
 /* ---- Changing ---- */
 
@@ -56,13 +89,25 @@ void pmuctl_aux_exec(struct pmuctl_event *event)
 	struct pmuctl_aux *aux = event->aux;
 	struct pt_filter filter = aux->pt.filter;
 
-	if (list_empty(&aux->filed))
+	if (hlist_unhashed_lockless(&aux->filed))
 		return;
 	put_nowhere(aux, &filter);
 	pmuctl_aux_put_filter(event, &filter);
 }
 
 /* ---- Mappings ---- */
+
+/* Is one of its files mapped here? Its chain is locked. */
+static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
+{
+	const struct inode *inode = compat_vma_inode(vma);
+	unsigned int i;
+
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		if (aux->files[i].path.dentry && d_inode(aux->files[i].path.dentry) == inode)
+			return true;
+	return false;
+}
 
 /* Where the ranges of the filter are in this mapping, if any is there */
 static bool find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
@@ -107,25 +152,28 @@ static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vm
 {
 	struct mapping mapping = { aux, vma };
 
-	lockdep_assert_held(&files_lock);
-	if (vma->vm_file)
+	lockdep_assert_held(&aux->chain->lock);
+	if (vma->vm_file && is_about(aux, vma))
 		pmuctl_context_call(aux->event->context, take_mapping_here, &mapping);
 }
 
 /* In the kprobe's handler, which has IRQs on, as the function begins with a ftrace entry. */
 void pmuctl_aux_mapped(const struct vm_area_struct *vma)
 {
+	struct pmuctl_filed_chain *chain = chain_of(current);
 	struct pmuctl_aux *aux;
 
-	raw_spin_lock(&files_lock);
-	list_for_each_entry(aux, &filed, filed) {
+	if (hlist_empty(&chain->first))
+		return;
+	raw_spin_lock(&chain->lock);
+	hlist_for_each_entry(aux, &chain->first, filed) {
 		struct task_struct *task = aux->event->context->task;
 
 		if (task == current ||
 		    (READ_ONCE(task->mm) == vma->vm_mm && !irqs_disabled()))
 			take_mapping(aux, vma);
 	}
-	raw_spin_unlock(&files_lock);
+	raw_spin_unlock(&chain->lock);
 }
 
 /* What the task has mapped already */
@@ -141,9 +189,9 @@ static void find_mappings(struct pmuctl_aux *aux)
 	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
 		if (!(vma->vm_flags & VM_EXEC))
 			continue;
-		raw_spin_lock(&files_lock);
+		raw_spin_lock(&aux->chain->lock);
 		take_mapping(aux, vma);
-		raw_spin_unlock(&files_lock);
+		raw_spin_unlock(&aux->chain->lock);
 	}
 	mmap_read_unlock(mm);
 	mmput(mm);
@@ -224,15 +272,15 @@ static void exchange(struct pmuctl_event *event, struct filter_change *change,
 	struct pmuctl_aux *aux = event->aux;
 	unsigned int i;
 
-	raw_spin_lock(&files_lock);
-	list_del_init(&aux->filed);
+	raw_spin_lock(&aux->chain->lock);
+	hlist_del_init(&aux->filed);
 	for (i = 0; i < PT_RANGES_MAX; i++)
 		swap(aux->files[i], files[i]);
 	if (any)
-		list_add(&aux->filed, &filed);
+		hlist_add_head(&aux->filed, &aux->chain->first);
 	put_nowhere(aux, &change->filter);
 	pmuctl_context_call(event->context, change_filter, change);
-	raw_spin_unlock(&files_lock);
+	raw_spin_unlock(&aux->chain->lock);
 }
 
 int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
@@ -270,9 +318,9 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 
 void pmuctl_aux_forget_files(struct pmuctl_aux *aux)
 {
-	raw_spin_lock(&files_lock);
-	list_del_init(&aux->filed);
-	raw_spin_unlock(&files_lock);
+	raw_spin_lock(&aux->chain->lock);
+	hlist_del_init(&aux->filed);
+	raw_spin_unlock(&aux->chain->lock);
 }
 
 void pmuctl_aux_put_files(struct pmuctl_aux *aux)

@@ -19,7 +19,7 @@
  *	charge_mutex		whose locked memory a buffer is
  *	rdpmc_mutex		which processes may read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
- *	files_lock		raw: which trace's filter is about which file
+ *	a chain's lock		raw, aux/filter.c: which trace's filter is about which file
  *	(rq->lock)		the scheduler's, held when sched_switch calls us
  *	context->lock		raw, IRQs off: state of the events of a context
  *	shard->lock		raw, IRQs off: the children that were made on a CPU

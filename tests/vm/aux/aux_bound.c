@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a user's traces cost others who map code, as each of the traces could be about it: counted
+ * in the kernel's instructions. For --cpu intel-pt.
+ */
+#include "aux.h"
+#include "bound.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#define FEW		1
+#define MANY		2000
+#define MAPPINGS	100
+#define RATIO_MAX	1.5
+#define FILTER		"filter 0/4096@" TRACED
+
+TestSuite(aux_bound, .timeout = 300);
+
+/* ---- The user ---- */
+
+static void *trace_self(void *ready)
+{
+	union raw_attr a = trace_attr();
+	int fd = event_try(a);
+
+	die_if(fd < 0, "open");
+	die_if(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, FILTER), "filter");
+	pthread_barrier_wait(ready);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static pid_t prepare_traces(unsigned int n)
+{
+	static pthread_barrier_t ready;
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_barrier_init(&ready, NULL, n + 1);
+	while (n--) {
+		errno = pthread_create(&thread, &small, trace_self, &ready);
+		die_if(errno, "thread");
+	}
+	pthread_barrier_wait(&ready);
+	return getpid();
+}
+
+static void work_nothing(void)
+{
+}
+
+/* ---- Others ---- */
+
+static uint64_t cost_of_mappings(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	int code = open(TRACED, O_RDONLY | O_CLOEXEC), fd;
+	uint64_t cost;
+
+	cr_assert_geq(code, 0, "%m");
+	attr.exclude_user = 1;
+	fd = event_open(attr);
+	for (int i = 0; i < MAPPINGS; i++) {
+		void *map = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, code, 0);
+
+		cr_assert_neq(map, MAP_FAILED, "%m");
+		cr_assert_eq(munmap(map, 4096), 0);
+	}
+	cost = event_value(fd) / MAPPINGS;
+	close(fd);
+	close(code);
+	return cost;
+}
+
+/* What a mapping costs while a user traces so many threads */
+static uint64_t cost_beside(unsigned int n)
+{
+	struct attack a = { prepare_traces, work_nothing, n };
+	uint64_t cost;
+	int link[2];
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user)
+		attack(&a, link[1]);
+	close(link[1]);
+	hear(link[0]);
+	cost = cost_of_mappings();
+	let_go(link[0]);
+	hear(link[0]);
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+	return cost;
+}
+
+Test(aux_bound, others_map_code)
+{
+	uint64_t few = cost_beside(FEW), many = cost_beside(MANY);
+
+	printf("a mapping beside %u traces: %lu instructions, beside %u: %lu\n", FEW, few, MANY,
+	       many);
+	cr_assert_lt(many, RATIO_MAX * few, "%lu instructions beside %u traces, %lu beside %u", few,
+		     FEW, many, MANY);
+}
