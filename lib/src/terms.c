@@ -283,7 +283,7 @@ static int each_term(struct parser *p, struct span name, struct span body, struc
 static int event_find(struct parser *p, struct span name, struct item *item)
 {
 	static const struct span type = { "type", 4 };
-	char text[32], *copy;
+	char text[32], sentence[248], *copy;
 	int ret = -ENOENT;
 
 	if (is_word(name) && driver_file(name, "", type, text, sizeof(text))) {
@@ -303,9 +303,11 @@ static int event_find(struct parser *p, struct span name, struct item *item)
 	copy = strndup(name.start, name.len);
 	if (!copy)
 		return -ENOMEM;
-	text[0] = '\0';
-	ret = p->resolve(p->arg, copy, &item->attr, text, sizeof(text));
+	sentence[0] = '\0';
+	ret = p->resolve(p->arg, copy, &item->attr, sentence, sizeof(sentence));
 	free(copy);
+	if (ret < 0 && sentence[0])
+		return pmuctl_parse_fail(p, name.start, "%s", sentence);
 	if (ret < 0)
 		return pmuctl_parse_fail(p, name.start,
 			"unknown event '%.*s': 'pmuctl list' shows the names there are",

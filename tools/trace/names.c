@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -26,6 +27,32 @@ static FILE *open_file(const char *name)
 	return file;
 }
 
+/* Are there tracepoints that we may not see? */
+static bool are_hidden(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+		char path[400];
+
+		snprintf(path, sizeof(path), "%s/events", roots[i]);
+		if (access(path, X_OK) == 0)
+			return false;
+		if (errno == EACCES)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing that we can see has this name, which a tracepoint can have. */
+static int refuse_hidden(const char *name, char *sentence, size_t size)
+{
+	if (!are_hidden())
+		return -ENOENT;
+	snprintf(sentence, size,
+		 "'%.64s' is no event of this CPU, and tracepoints are root's to see: run pmuctl as root, or 'mount -o remount,mode=755 %s'",
+		 name, roots[0]);
+	return -EACCES;
+}
+
 /**
  * trace_name_resolve() - a pmuctl_name_fn: tracepoints, and what the CPU's maker calls events
  * @arg: handed on.
@@ -34,7 +61,7 @@ static FILE *open_file(const char *name)
  * @sentence: why not.
  * @size: bytes there.
  *
- * Return: as cpu_name_resolve().
+ * Return: as cpu_name_resolve(); -EACCES if it may be a tracepoint that we may not see.
  */
 int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
 		       char *sentence, size_t size)
@@ -43,15 +70,17 @@ int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr
 	unsigned long long id;
 	char path[300];
 	FILE *file = NULL;
-	int n;
+	int n, ret;
 
 	if (colon && !strchr(name, '/')) {
 		snprintf(path, sizeof(path), "events/%.*s/%.100s/id",
 			 (int)(colon - name), name, colon + 1);
 		file = open_file(path);
 	}
-	if (!file)
-		return cpu_name_resolve(arg, name, attr, sentence, size);
+	if (!file) {
+		ret = cpu_name_resolve(arg, name, attr, sentence, size);
+		return ret == -ENOENT && colon ? refuse_hidden(name, sentence, size) : ret;
+	}
 	n = fscanf(file, "%llu", &id);
 	fclose(file);
 	if (n != 1)

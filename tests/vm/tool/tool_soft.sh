@@ -68,6 +68,17 @@ a_tracepoint_that_is_not_there_is_refused()
 		says "'sched:nothing_of_the_kind'"
 }
 
+# To whoever may not see them, a tracepoint and a slip of the finger look the same.
+hidden_tracepoints_are_not_called_unknown()
+{
+	local event
+	for event in sched:sched_switch raw_syscalls:sys_enter/id=1/; do
+		! su user -c "pmuctl stat -e $event true" >out 2>err &&
+			says "tracepoints .* root's to see: run pmuctl as root" || return 1
+	done
+	! su user -c 'pmuctl stat -e nonesuch true' >out 2>err && says "unknown event 'nonesuch'"
+}
+
 a_clock_finds_what_is_hot()
 {
 	run 3 record -q -e cpu-clock -F 1000 -o file $PROGRAM 10 &&
