@@ -227,8 +227,8 @@ static void judge_rivals(struct result *result, const struct subject *subject)
 
 /* ------------------------------------------------------------- measuring */
 
-static json_t *figure_of(const struct subject *subject, enum rival rival,
-			 const struct copies *copies)
+static json_t *figure_of(const struct selftest *test, const struct subject *subject,
+			 enum rival rival, const struct copies *copies)
 {
 	struct bounds bounds = bounds_of(subject, copies);
 	json_t *counts = json_object();
@@ -240,9 +240,10 @@ static json_t *figure_of(const struct subject *subject, enum rival rival,
 			snprintf(name, sizeof(name), "counter %u", i);
 		json_object_set_new(counts, name, json_integer((json_int_t)copies->count[i].value));
 	}
-	return json_pack("{s:s, s:s, s:o, s:I, s:I}", "event", subject->name.name,
+	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:i}", "event", subject->name.name,
 			 "by", rival_names[rival], "counts", counts,
-			 "at_least", (json_int_t)bounds.low, "at_most", (json_int_t)bounds.high);
+			 "at_least", (json_int_t)bounds.low, "at_most", (json_int_t)bounds.high,
+			 "cpu", test->cpu);
 }
 
 /* Those that the CPU lacks are only named. */
@@ -274,7 +275,7 @@ static void measure(struct result *result, struct selftest *test, struct subject
 	} else if (never_ran(&copies) && (rival == BY_PERF || !is_basic(subject))) {
 		json_array_append_new(cover->refused, json_string(subject->name.name));
 	} else {
-		result_figure(result, figure_of(subject, rival, &copies));
+		result_figure(result, figure_of(test, subject, rival, &copies));
 		judge_copies(result, subject, rival, &copies, cover);
 		subject->value[rival] = largest(&copies);
 		subject->valid[rival] = true;
@@ -337,6 +338,41 @@ static bool can_have_pmu(struct result *result, struct selftest *test)
 	return false;
 }
 
+/* On the CPU on which the thread is; returns how many events were counted. */
+static size_t check_cpu(struct result *result, struct selftest *test)
+{
+	struct coverage cover[RIVALS];
+	size_t counted;
+
+	for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
+		cover[rival] = (struct coverage) { .refused = json_array() };
+	counted = measure_all(result, test, cover);
+	for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
+		result_figure(result, json_pack("{s:i, s:s, s:o, s:o}", "cpu", test->cpu,
+						"by", rival_names[rival],
+						"counters", names_of(cover[rival].used),
+						"refused", cover[rival].refused));
+	return counted;
+}
+
+/* Where the CPUs are of two types, the first one of the other type, too */
+static int check_other_type(struct result *result, struct selftest *test)
+{
+	unsigned int core = test->core;
+	int cpus[1024], cpu = test->cpu, other = -1;
+	size_t n = core ? cpus_online(cpus, ARRAY_LEN(cpus)) : 0;
+
+	for (size_t i = 0; i < n && other < 0; i++) {
+		if (!go_to_cpu(test, cpus[i]) || test->core == core)
+			continue;
+		other = test->cpu;
+		check_cpu(result, test);
+	}
+	if (n)
+		go_to_cpu(test, cpu);
+	return other;
+}
+
 /**
  * check_events() - does every counter count every event that it should?
  * @result: the check.
@@ -344,19 +380,16 @@ static bool can_have_pmu(struct result *result, struct selftest *test)
  */
 void check_events(struct result *result, struct selftest *test)
 {
-	struct coverage cover[RIVALS];
+	char where[64] = "";
 	size_t counted;
+	int other;
 
 	if (!can_have_pmu(result, test))
 		return;
-	for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
-		cover[rival] = (struct coverage) { .refused = json_array() };
-	counted = measure_all(result, test, cover);
-	result_find(result, "%zu events, on each of %d counters that some of them are on%s%s", counted,
-		    __builtin_popcountll(cover[BY_PMUCTL].used), test->perf ? ", and by perf" : "; not by perf: ",
-		    test->why_not_perf);
-	for (enum rival rival = BY_PMUCTL; rival < RIVALS; rival++)
-		result_figure(result, json_pack("{s:s, s:o, s:o}", "by", rival_names[rival],
-						"counters", names_of(cover[rival].used),
-						"refused", cover[rival].refused));
+	counted = check_cpu(result, test);
+	other = check_other_type(result, test);
+	if (other >= 0)
+		snprintf(where, sizeof(where), " on CPU %d, and all on CPU %d, of another type", test->cpu, other);
+	result_find(result, "%zu events%s, each on all counters that can count it%s%s", counted, where,
+		    test->perf ? ", by pmuctl and by perf" : ", not by perf: ", test->why_not_perf);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -63,14 +64,30 @@ bool perf_may_have_it(char *why, size_t size)
 	return true;
 }
 
+/*
+ * Of a hybrid processor perf has a PMU for each type of CPU, which is named in the high half of
+ * config; without, its events are those of performance cores.
+ */
+static void for_core(struct perf_event_attr *attr, unsigned int core)
+{
+	char type[16];
+
+	if ((core == CORE_EFFICIENCY &&
+	     file_word("/sys/bus/event_source/devices/cpu_atom/type", type, sizeof(type))) ||
+	    (core == CORE_PERFORMANCE &&
+	     file_word("/sys/bus/event_source/devices/cpu_core/type", type, sizeof(type))))
+		attr->config |= strtoull(type, NULL, 10) << 32;
+}
+
 /* Setting the parameter again makes the module give the PMU back, if nobody uses it. */
-static int perf_open(const struct perf_event_attr *attr, int group_fd)
+static int perf_open(const struct selftest *test, struct perf_event_attr attr, int group_fd)
 {
 	char why[128];
 	int fd = -1;
 
+	for_core(&attr, test->core);
 	for (int i = 0; i < 2 && fd < 0; i++) {
-		fd = (int)syscall(__NR_perf_event_open, attr, 0, -1, group_fd,
+		fd = (int)syscall(__NR_perf_event_open, &attr, 0, -1, group_fd,
 				  PERF_FLAG_FD_CLOEXEC);
 		if (fd < 0 && (errno != EBUSY || !perf_may_have_it(why, sizeof(why))))
 			break;
@@ -104,7 +121,8 @@ int event_open(struct selftest *test, enum rival rival, const struct perf_event_
 
 	*opened = (struct opened) { .event = NULL, .fd = -1, .page = NULL };
 	if (rival == BY_PMUCTL) {
-		ret = pmuctl_event_open_group(test->dev, attr, 0, -1, 0,
+		/* There is room for all counters of this type only if it is said where. */
+		ret = pmuctl_event_open_group(test->dev, attr, 0, test->core ? test->cpu : -1, 0,
 					      leader ? leader->event : NULL, &opened->event);
 		if (ret < 0) {
 			pmuctl_device_explain(test->dev, &explanation);
@@ -114,7 +132,7 @@ int event_open(struct selftest *test, enum rival rival, const struct perf_event_
 		}
 		opened->fd = pmuctl_event_fd(opened->event);
 	} else {
-		ret = perf_open(attr, leader ? leader->fd : -1);
+		ret = perf_open(test, *attr, leader ? leader->fd : -1);
 		if (ret < 0) {
 			why->code = 0;
 			snprintf(why->text, sizeof(why->text), "%s", strerror(-ret));

@@ -3,10 +3,7 @@
  * A CPU goes offline and comes back while an event of pmuctl counts on it. Only if that was asked
  * for: what runs there is moved, for good if it was bound to that CPU.
  */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -25,15 +22,6 @@ static bool set_online(int cpu, bool online)
 
 	online_file(cpu, path, sizeof(path));
 	return file_write(path, online ? "1" : "0");
-}
-
-static bool go_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
 /* Instructions of user space on that CPU, whoever's they are */
@@ -118,6 +106,8 @@ static void check_back(struct result *result, struct selftest *test, struct pmuc
 /* Offline, and back; the thread goes there for a moment. */
 static void cycle(struct result *result, struct selftest *test, struct pmuctl_event *event)
 {
+	int cpu = test->cpu;
+
 	if (!set_online(test->hotplug, false)) {
 		result_fault(result, "CPU %d does not go offline", test->hotplug);
 		return;
@@ -128,11 +118,11 @@ static void cycle(struct result *result, struct selftest *test, struct pmuctl_ev
 			     test->hotplug, test->hotplug);
 		return;
 	}
-	if (go_to(test->hotplug))
+	if (go_to_cpu(test, test->hotplug))
 		check_back(result, test, event);
 	else
 		result_fault(result, "CPU %d has come back, and cannot be used", test->hotplug);
-	go_to(test->cpu);
+	go_to_cpu(test, cpu);
 }
 
 /**

@@ -15,6 +15,7 @@
 /* SDM Vol. 2, CPUID; APM Vol. 3, appendix E */
 #define LEAF_FEATURES		0x07
 #define LEAF_PERFMON		0x0a
+#define LEAF_CORE_TYPE		0x1a
 #define LEAF_HYPERVISOR		0x40000000
 #define LEAF_AMD_FEATURES	0x80000001
 #define LEAF_BRAND		0x80000002
@@ -125,6 +126,16 @@ static void hypervisor_of(char *text, size_t size)
 bool machine_is_hybrid(void)
 {
 	return cpuid_of(LEAF_FEATURES).edx >> 15 & 1;
+}
+
+/**
+ * machine_core_type() - of which type the CPU is that this thread is on
+ *
+ * Return: CORE_*, 0 if all CPUs are alike.
+ */
+unsigned int machine_core_type(void)
+{
+	return machine_is_hybrid() ? cpuid_of(LEAF_CORE_TYPE).eax >> 24 : 0;
 }
 
 /**

@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -56,18 +55,16 @@ static const struct {
 };
 
 /* The loops run on one CPU, the first that this process may use. */
-static int stay_on_a_cpu(void)
+static bool stay_on_a_cpu(struct selftest *test)
 {
 	cpu_set_t set;
 	int cpu = 0;
 
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
-		return -errno;
+		return false;
 	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
 		cpu++;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : cpu;
+	return go_to_cpu(test, cpu);
 }
 
 static int run_checks(struct selftest *test, bool json)
@@ -113,12 +110,11 @@ static int test_machine(const struct choice *choice)
 	test.perf = perf_may_have_it(test.why_not_perf, sizeof(test.why_not_perf));
 	test.log = nmi_log_open();
 	test.registers = registers_take(&test);
-	test.cpu = stay_on_a_cpu();
-	if (test.cpu < 0) {
-		say_error("cannot stay on a CPU: %s", strerror(-test.cpu));
-		status = STATUS_FAILED;
-	} else {
+	if (stay_on_a_cpu(&test)) {
 		status = run_checks(&test, choice->json);
+	} else {
+		say_error("selftest cannot stay on a CPU");
+		status = STATUS_FAILED;
 	}
 	if (test.log >= 0)
 		close(test.log);

@@ -41,6 +41,7 @@ extern const char *const rival_names[RIVALS];
  * @dev: the device; there is one, else nothing is checked.
  * @info: of the driver.
  * @cpu: where the loops run; the thread stays there.
+ * @core: of which type that CPU is, 0 if all are alike.
  * @perf: perf is tried too; @why_not_perf says why not.
  * @hotplug: the CPU that goes offline and back, -1: none.
  * @log: the kernel's log from before the checks on, -1 if it cannot be read.
@@ -51,6 +52,7 @@ struct selftest {
 	struct pmuctl_device *dev;
 	struct pmuctl_info info;
 	int cpu;
+	unsigned int core;
 	bool perf;
 	char why_not_perf[128];
 	int hotplug;
@@ -93,6 +95,10 @@ int report_json(json_t *machine, const struct result *results, size_t n);
 
 /* machine.c */
 
+/* Types of CPUs of a hybrid processor: SDM Vol. 2, CPUID leaf 1AH */
+#define CORE_EFFICIENCY		0x20
+#define CORE_PERFORMANCE	0x40
+
 /**
  * struct announced - the counters that CPUID announces on this CPU
  * @general: general ones; 0: not known, or CPUs differ.
@@ -107,6 +113,7 @@ struct announced machine_counters(void);
 bool machine_has_flag(const char *flag);
 bool machine_is_amd(void);
 bool machine_is_hybrid(void);
+unsigned int machine_core_type(void);
 
 /* files.c */
 bool file_word(const char *path, char *text, size_t size);
@@ -156,7 +163,7 @@ int event_counter(const struct opened *opened);
 void counter_name(int counter, char *name, size_t size);
 bool perf_may_have_it(char *why, size_t size);
 
-/* copies.c */
+/* cpus.c, copies.c */
 
 /**
  * struct copies - the same event on as many counters at once as can count it
@@ -175,6 +182,8 @@ struct copies {
 	uint64_t interrupts, elapsed;
 };
 
+bool go_to_cpu(struct selftest *test, int cpu);
+size_t cpus_online(int *cpus, size_t max);
 int copies_open(struct selftest *test, enum rival rival, struct perf_event_attr attr,
 		struct copies *copies, struct refusal *why);
 int copies_run(struct selftest *test, struct copies *copies, uint64_t rounds);

@@ -3,11 +3,9 @@
  * All counters of all CPUs sample at once, each with a period of its own: overflows come in every
  * order, together, and while another's is handled. None may be lost.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +17,7 @@
 
 /**
  * struct station - a CPU whose counters sample
- * @test: the test.
+ * @test: the test, as of that CPU.
  * @rival: by whom.
  * @cpu: which CPU.
  * @thread: stays there.
@@ -29,7 +27,7 @@
  * @sampled: what came of it.
  */
 struct station {
-	struct selftest *test;
+	struct selftest test;
 	enum rival rival;
 	int cpu;
 	pthread_t thread;
@@ -51,7 +49,7 @@ static int open_next(struct station *at, struct refusal *why)
 	int ret;
 
 	attr.disabled = !at->n;
-	ret = event_open(at->test, at->rival, &attr, at->n ? &at->event[0] : NULL, event, why);
+	ret = event_open(&at->test, at->rival, &attr, at->n ? &at->event[0] : NULL, event, why);
 	if (ret < 0)
 		return ret;
 	at->sampled[at->n] = (struct sampled) { .period = period };
@@ -79,12 +77,9 @@ static void *station_run(void *arg)
 {
 	struct station *at = arg;
 	struct count count;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(at->cpu, &set);
 	snprintf(at->why.text, sizeof(at->why.text), "the CPU cannot be used");
-	at->ret = sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : open_all(at);
+	at->ret = go_to_cpu(&at->test, at->cpu) ? open_all(at) : -EINVAL;
 	if (!at->ret)
 		at->ret = loop_run(at->event[0].fd, ROUNDS);
 	for (unsigned int i = 0; i < at->n && !at->ret; i++) {
@@ -128,7 +123,7 @@ static size_t run_stations(struct result *result, struct selftest *test, enum ri
 	size_t started = 0, failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		all[i].test = test;
+		all[i].test = *test;
 		all[i].rival = rival;
 		all[i].ret = 0;
 		all[i].n = 0;
@@ -155,23 +150,6 @@ static size_t run_stations(struct result *result, struct selftest *test, enum ri
 	return started - failed;
 }
 
-/* The CPUs that are online, up to @max */
-static size_t find_cpus(struct station *all, size_t max)
-{
-	char path[64], online[4];
-	size_t n = 0;
-
-	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF) && n < max; cpu++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
-		if (access(path, F_OK) != 0)
-			continue;
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-		if (!file_word(path, online, sizeof(online)) || online[0] == '1')
-			all[n++].cpu = cpu;
-	}
-	return n;
-}
-
 /**
  * check_together() - is any overflow lost when all counters sample?
  * @result: the check.
@@ -182,17 +160,24 @@ void check_together(struct result *result, struct selftest *test)
 	size_t max = (size_t)sysconf(_SC_NPROCESSORS_CONF), cpus;
 	struct nmi_counts before = nmi_counts_of(test->cpu);
 	struct station *all;
+	int *numbers;
 
 	if (test->broken[0]) {
 		result_skip(result, "%s", test->broken);
 		return;
 	}
 	all = calloc(max, sizeof(*all));
-	if (!all) {
+	numbers = calloc(max, sizeof(*numbers));
+	if (!all || !numbers) {
 		result_skip(result, "there is no memory");
+		free(numbers);
+		free(all);
 		return;
 	}
-	cpus = find_cpus(all, max);
+	cpus = cpus_online(numbers, max);
+	for (size_t i = 0; i < cpus; i++)
+		all[i].cpu = numbers[i];
+	free(numbers);
 	cpus = run_stations(result, test, BY_PMUCTL, all, cpus);
 	result_find(result, "all counters of %zu CPUs%s", cpus, test->perf ? ", and by perf" : "");
 	if (is_stuck_since(test, &before))

@@ -9,6 +9,8 @@
 . "$(dirname -- "$0")/common/checks.sh"
 SAYS=out
 
+is_hybrid() { grep -Eq '^model\s+: 151$' /proc/cpuinfo; }
+
 all_is_well()
 {
 	run 0 selftest && says '^cpu +vendor (GenuineIntel|AuthenticAMD), family [0-9]+, model [0-9]+, stepping [0-9]+, name ' \
@@ -26,7 +28,7 @@ every_counter_counts()
 {
 	know_pmu
 	# On a hybrid processor the numbers of doctor are what all CPUs have.
-	! grep -Eq '^model\s+: 151$' /proc/cpuinfo || return 0
+	! is_hybrid || return 0
 	run 0 selftest || return 1
 	for by in pmuctl perf; do
 		for event in instructions:400004 branches:100001; do
@@ -99,10 +101,23 @@ without_the_module()
 	[ $result -eq 1 ] && grep -q 'modprobe pmuctl' err
 }
 
+# Performance cores have eight general counters, efficiency cores six.
+both_types_of_cpus_count()
+{
+	is_hybrid || return 0
+	run 0 selftest && says 'events on CPU 0, and all on CPU 1, of another type' || return 1
+	for by in pmuctl perf; do
+		for last in 5 7; do
+			[ "$(grep -Ec "cpu [01], by $by, counters \(general 0, .*general $last, fixed 0, fixed 1, fixed 2\)" out)" -eq 1 ] ||
+				{ echo "$by: not general 0 to $last"; return 1; }
+		done
+	done
+}
+
 it_needs_root()
 {
 	su user -c 'pmuctl selftest' 2>err
 	[ $? -eq 1 ] && grep -q 'must be run as root' err && run 2 selftest x
 }
 
-run_checks
+run_checks is_hybrid
