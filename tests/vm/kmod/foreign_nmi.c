@@ -108,7 +108,7 @@ static int send_set(const char *text, const struct kernel_param *kp)
 {
 	unsigned long end = jiffies + PATIENCE;
 	const struct counts *c;
-	struct counts before;
+	struct counts before = { 0 };
 	unsigned int cpu;
 	int err;
 
@@ -118,7 +118,8 @@ static int send_set(const char *text, const struct kernel_param *kp)
 	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
 		return -ENODEV;
 	c = per_cpu_ptr(&counts, cpu);
-	before = *c;
+	before.unknown = READ_ONCE(c->unknown);
+	before.overflown = READ_ONCE(c->overflown);
 	apic->send_IPI(cpu, NMI_VECTOR);
 	while (!has_come(c, &before)) {
 		if (time_after(jiffies, end))
