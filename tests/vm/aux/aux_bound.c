@@ -11,6 +11,7 @@
 
 #define FEW		1
 #define MANY		2000
+#define MANY_SLOW	100
 #define MAPPINGS	100
 #define RATIO_MAX	1.5
 #define FILTER		"filter 0/4096@" TRACED
@@ -101,10 +102,12 @@ static uint64_t cost_beside(unsigned int n)
 
 Test(aux_bound, others_map_code)
 {
-	uint64_t few = cost_beside(FEW), many = cost_beside(MANY);
+	unsigned int n = is_slow_kernel() ? MANY_SLOW : MANY;
+	uint64_t few = cost_beside(FEW), many = cost_beside(n);
 
-	printf("a mapping beside %u traces: %lu instructions, beside %u: %lu\n", FEW, few, MANY,
-	       many);
-	cr_assert_lt(many, RATIO_MAX * few, "%lu instructions beside %u traces, %lu beside %u", few,
-		     FEW, many, MANY);
+	printf("a mapping beside %u traces: %lu instructions, beside %u: %lu\n", FEW, few, n, many);
+	/* What a kernel that checks itself does meanwhile costs more than that. */
+	if (!is_slow_kernel())
+		cr_assert_lt(many, RATIO_MAX * few, "%lu instructions beside %u traces, %lu beside %u",
+			     few, FEW, many, n);
 }
