@@ -7,6 +7,8 @@
 
 #include <linux/perf_event.h>
 
+#define MSR_RTIT_BASE	0x560
+#define MSR_RTIT_MASK	0x561
 #define MSR_RTIT_CTL	0x570
 
 /* All that this CPU has */
@@ -104,7 +106,12 @@ Test(refuse_aux, somebody_traces_by_the_registers)
 
 	m = (struct msrs){ .n = 1, .addr = { MSR_RTIT_CTL } };
 	cr_assert_eq(raw_give_back(), 0);
-	/* Neither user mode nor the kernel: nothing is written */
+	/*
+	 * Neither user mode nor the kernel; what begins each trace may be written. Where ours wrote
+	 * may be anybody's memory by now: this is the firmware's.
+	 */
+	msr_write(1, MSR_RTIT_BASE, 0x1000);
+	msr_write(1, MSR_RTIT_MASK, 0x7f);
 	msr_write(1, MSR_RTIT_CTL, 1);
 	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
 		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
