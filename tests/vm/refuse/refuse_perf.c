@@ -9,15 +9,28 @@
 
 #include <fnmatch.h>
 
+/* In which state an event is when something is requested of it */
+enum state { ALONE, WITH_RING, LEADER, SIBLING, ORPHAN, GONE, STATES };
+
+static const char *const states[] = {
+	[ALONE] = "", [WITH_RING] = " with a ring", [LEADER] = " of a leader",
+	[SIBLING] = " of a sibling", [ORPHAN] = " of a sibling whose leader is closed",
+	[GONE] = " of a task that has ended",
+};
+
 /* What is asked: one of the bases, changed in one place or two; and a request of it, if not 0. */
 struct question {
 	const char *base;
+	enum state state;
 	char change[96];
 	union raw_attr attr;
 	int pid, cpu, group_fd;
 	unsigned long flags;
 	unsigned long request, arg;
 };
+
+/* An argument: the descriptor of the other event of the group, or -1 */
+#define OTHER	(~0ul - 99)
 
 /*
  * Where the two differ, and why. @base NULL is each; @change is a shell pattern. What is refused
@@ -68,10 +81,10 @@ static const struct difference {
 	{ "sampling", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
 	{ "instructions", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
 	{ "sampling", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
-	{ NULL, "ioctl SET_BPF nothing", EBADF, EINVAL, "the descriptor is not looked at" },
-	{ NULL, "ioctl SET_FILTER nowhere", EFAULT, EINVAL, "the address is not looked at" },
-	{ NULL, "ioctl MODIFY_* nowhere", EFAULT, EOPNOTSUPP, "the address is not looked at" },
-	{ NULL, "ioctl MODIFY_* zeroes", EINVAL, EOPNOTSUPP, "the type is not looked at" },
+	{ NULL, "ioctl SET_BPF nothing*", EBADF, EINVAL, "the descriptor is not looked at" },
+	{ NULL, "ioctl SET_FILTER nowhere*", EFAULT, EINVAL, "the address is not looked at" },
+	{ NULL, "ioctl MODIFY_* nowhere*", EFAULT, EOPNOTSUPP, "the address is not looked at" },
+	{ NULL, "ioctl MODIFY_* zeroes*", EINVAL, EOPNOTSUPP, "the type is not looked at" },
 	/* Ignored here, as no sample has them */
 	{ NULL, "sample_regs_* = *", EINVAL, 0, "registers that there are not" },
 	{ NULL, "sample_regs_* = *", EOPNOTSUPP, 0, "registers that there are not" },
@@ -96,46 +109,81 @@ static const char *name_of(int error)
 	return error ? strerrorname_np(error) : "opens";
 }
 
-/* What an open, or the ioctl after it, comes to; the event is closed. */
-static int outcome(int fd, const struct question *q, struct pmuctl_explanation *why)
-{
-	int error = fd < 0 ? errno : 0;
+/* The event that is asked for, or another one for its group: a descriptor, or -1 and errno */
+typedef int (*opener)(const struct question *q, int group_fd, struct pmuctl_explanation *why);
 
-	if (fd >= 0 && q->request && ioctl(fd, q->request, q->arg) < 0) {
-		error = errno;
-		if (why)
-			raw_explain(fd, why);
-	}
-	if (fd >= 0)
-		close(fd);
-	return error;
-}
-
-static int ask_perf(const struct question *q)
+static int open_perf(const struct question *q, int group_fd, struct pmuctl_explanation *why)
 {
 	union raw_attr a = q->attr;
 
-	return outcome(syscall(__NR_perf_event_open, &a.attr, q->pid, q->cpu, q->group_fd,
-			       q->flags), q, NULL);
+	(void)why;
+	return syscall(__NR_perf_event_open, &a.attr, q->pid, q->cpu, group_fd, q->flags);
 }
 
-static int ask_pmuctl(const struct question *q, struct pmuctl_explanation *why)
+static int open_pmuctl(const struct question *q, int group_fd, struct pmuctl_explanation *why)
 {
 	union raw_attr a = q->attr;
 	struct pmuctl_open request = raw_request(&a, q->pid, q->cpu, q->flags, why);
 
-	request.group_fd = q->group_fd;
-	return outcome(ioctl(raw_device(), PMUCTL_IOC_OPEN, &request), q, why);
+	request.group_fd = group_fd;
+	return ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
+}
+
+/* What a request of @fd comes to; the one of @other if it says so. */
+static int request_of(int fd, int other, const struct question *q)
+{
+	return ioctl(fd, q->request, q->arg == OTHER ? (unsigned long)other : q->arg) < 0 ? errno : 0;
+}
+
+/* What an open, or the ioctl after it, comes to; all is closed. */
+static int outcome(opener open, const struct question *given, struct pmuctl_explanation *why)
+{
+	struct question q = *given;
+	void *ring = MAP_FAILED;
+	int fd, other = -1, error;
+
+	if (q.state == GONE)
+		q.pid = raw_sleeper();
+	fd = open(&q, q.group_fd, why);
+	if (q.state == GONE)
+		raw_reap(q.pid);
+	if (fd < 0 || !q.request) {
+		error = fd < 0 ? errno : 0;
+		close(fd);
+		return error;
+	}
+	if (q.state == WITH_RING)
+		ring = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (q.state == LEADER || q.state == SIBLING || q.state == ORPHAN)
+		other = open(&q, fd, why);
+	if (q.state == SIBLING || q.state == ORPHAN) {
+		int leader = fd;
+
+		fd = other;
+		other = leader;
+	}
+	if (q.state == ORPHAN) {
+		close(other);
+		other = -1;
+	}
+	error = request_of(fd, other, &q);
+	if (error && why)
+		raw_explain(fd, why);
+	if (ring != MAP_FAILED)
+		munmap(ring, 2 * getpagesize());
+	close(other);
+	close(fd);
+	return error;
 }
 
 /* What both say, or -1 if that is not the same. */
 static int ask(const struct question *q)
 {
 	struct pmuctl_explanation why = { 0 };
-	int ours = ask_pmuctl(q, &why), perfs;
+	int ours = outcome(open_pmuctl, q, &why), perfs;
 
 	cr_assert_eq(raw_give_back(), 0);
-	perfs = ask_perf(q);
+	perfs = outcome(open_perf, q, NULL);
 	cr_expect(ours == perfs || is_known(q, perfs, ours), "%s, %s: perf %s, here %s: %s",
 		  q->base, q->change, name_of(perfs), name_of(ours), why.sentence);
 	return ours == perfs ? ours : -1;
@@ -389,6 +437,7 @@ Test(refuse_perf, each_ioctl, .timeout = 900)
 		{ "SET_OUTPUT none", PERF_EVENT_IOC_SET_OUTPUT, -1ul },
 		{ "SET_OUTPUT no event", PERF_EVENT_IOC_SET_OUTPUT, 0 },
 		{ "SET_OUTPUT nothing", PERF_EVENT_IOC_SET_OUTPUT, 1000 },
+		{ "SET_OUTPUT its group", PERF_EVENT_IOC_SET_OUTPUT, OTHER },
 		{ "SET_FILTER nowhere", PERF_EVENT_IOC_SET_FILTER, 0 },
 		{ "SET_FILTER nonsense", PERF_EVENT_IOC_SET_FILTER, (unsigned long)nonsense },
 		{ "SET_FILTER empty", PERF_EVENT_IOC_SET_FILTER, (unsigned long)empty },
@@ -407,13 +456,16 @@ Test(refuse_perf, each_ioctl, .timeout = 900)
 	};
 
 	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++)
-		for (size_t c = 0; c < RAW_ARRAY_SIZE(calls); c++) {
-			struct question q = begin(b);
+		for (size_t c = 0; c < RAW_ARRAY_SIZE(calls); c++)
+			for (unsigned int state = 0; state < STATES; state++) {
+				struct question q = begin(b);
 
-			q.request = calls[c].request;
-			q.arg = calls[c].arg;
-			zero = 0;
-			snprintf(q.change, sizeof(q.change), "ioctl %s", calls[c].name);
-			ask(&q);
-		}
+				q.state = state;
+				q.request = calls[c].request;
+				q.arg = calls[c].arg;
+				zero = 0;
+				snprintf(q.change, sizeof(q.change), "ioctl %s%s", calls[c].name,
+					 states[state]);
+				ask(&q);
+			}
 }
