@@ -4,6 +4,7 @@
  * for: what runs there is moved, for good if it was bound to that CPU.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -103,21 +104,35 @@ static void check_back(struct result *result, struct selftest *test, struct pmuc
 					"old_event", (json_int_t)(after - before)));
 }
 
-/* Offline, and back; the thread goes there for a moment. */
+/* Returns whether it is back. */
+static bool go_and_come_back(struct result *result, struct selftest *test,
+			     struct pmuctl_event *event)
+{
+	if (!set_online(test->hotplug, false)) {
+		result_fault(result, "CPU %d does not go offline", test->hotplug);
+		return false;
+	}
+	check_offline(result, test, event);
+	if (set_online(test->hotplug, true))
+		return true;
+	result_fault(result, "CPU %d does not come back: write 1 to /sys/devices/system/cpu/cpu%d/online",
+		     test->hotplug, test->hotplug);
+	return false;
+}
+
+/* Offline, and back; the thread goes there for a moment. Nobody ends or stops us between. */
 static void cycle(struct result *result, struct selftest *test, struct pmuctl_event *event)
 {
 	int cpu = test->cpu;
+	sigset_t all, before;
+	bool is_back;
 
-	if (!set_online(test->hotplug, false)) {
-		result_fault(result, "CPU %d does not go offline", test->hotplug);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	is_back = go_and_come_back(result, test, event);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!is_back)
 		return;
-	}
-	check_offline(result, test, event);
-	if (!set_online(test->hotplug, true)) {
-		result_fault(result, "CPU %d does not come back: write 1 to /sys/devices/system/cpu/cpu%d/online",
-			     test->hotplug, test->hotplug);
-		return;
-	}
 	if (go_to_cpu(test, test->hotplug))
 		check_back(result, test, event);
 	else

@@ -70,6 +70,24 @@ a_cpu_goes_and_comes_back()
 		run 2 selftest --hotplug x && grep -q "'x' is not the number of a CPU" err
 }
 
+# Whoever wants to end it waits until the CPU is there again.
+a_cpu_that_went_comes_back_if_it_is_ended()
+{
+	cpu=/sys/devices/system/cpu/cpu1/online
+	status=0
+	while [ $status -eq 0 ]; do
+		pmuctl selftest --hotplug 1 >out 2>err </dev/null &
+		pid=$!
+		while read -r online <$cpu && [ "$online" = 1 ] && [ -e /proc/$pid/exe ]; do :; done
+		kill $pid 2>/dev/null || true
+		wait $pid || status=$?
+	done
+	[ $status -eq 143 ] && [ "$(cat $cpu)" = 1 ] && return 0
+	echo "status $status, online $(cat $cpu)"
+	echo 1 >$cpu
+	return 1
+}
+
 the_loop_is_decoded()
 {
 	run 0 selftest || return 1
