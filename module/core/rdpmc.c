@@ -91,6 +91,11 @@ static bool find_clock(u32 *mult, u16 *shift)
 	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) || check_tsc_unstable())
 		return false;
 	clocks_calc_mult_shift(mult, &found, tsc_khz, NSEC_PER_MSEC, 0);
+	/* perf's pages have no more than 31: some readers shift a word of 32 bits by it. */
+	if (found == 32) {
+		found = 31;
+		*mult >>= 1;
+	}
 	*shift = found;
 	return true;
 }
