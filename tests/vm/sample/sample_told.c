@@ -129,10 +129,14 @@ Test(sample_told, what_is_throttled_goes_on_though_the_cpu_is_idle)
 	}
 	switches.sample_period = faults.sample_period = 1;
 	switches.sample_type = faults.sample_type = PERF_SAMPLE_IP;
+	switches.disabled = faults.disabled = 1;
 	fd[0] = event_open(switches, -1, CPU);
 	fd[1] = event_open(faults, -1, CPU);
 	for (int i = 0; i < 2; i++)
 		ring_map(&r[i], fd[i], 16);
+	/* Not before: what is throttled then is released into the ring, and never balanced. */
+	for (int i = 0; i < 2; i++)
+		event_ioctl(fd[i], PERF_EVENT_IOC_ENABLE);
 	cr_assert_eq(clock_getres(CLOCK_MONOTONIC_COARSE, &jiffy), 0);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		/* From three quarters of a jiffy on: to its end, and beyond */
