@@ -85,8 +85,6 @@ static const struct {
 	u8 bit;
 	const char *field;
 } unsupported_flags[] = {
-	{ 19, "attr.exclude_host" },
-	{ 20, "attr.exclude_guest" },
 	{ 28, "attr.namespaces" },
 	{ 29, "attr.ksymbol" },
 	{ 30, "attr.bpf_event" },
@@ -99,13 +97,12 @@ static const struct {
 
 /* All of them: every known flag but disabled, inherit, pinned, exclusive, exclude_user,
  * _kernel, _hv, _idle, mmap, comm, freq, inherit_stat, enable_on_exec, task, watermark,
- * mmap_data, sample_id_all, exclude_callchain_kernel and _user, mmap2, comm_exec, use_clockid,
- * context_switch, write_backward, inherit_thread, remove_on_exec, and precise_ip, which has a
- * sentence of its own.
+ * mmap_data, sample_id_all, exclude_host, exclude_guest, exclude_callchain_kernel and _user,
+ * mmap2, comm_exec, use_clockid, context_switch, write_backward, inherit_thread,
+ * remove_on_exec, and precise_ip, which has a sentence of its own.
  */
-#define SUPPORTED_FLAGS							\
-	(GENMASK_ULL(14, 0) | GENMASK_ULL(18, 17) |			\
-	 GENMASK_ULL(27, 21) | GENMASK_ULL(36, 35))
+#define SUPPORTED_FLAGS \
+	(GENMASK_ULL(14, 0) | GENMASK_ULL(27, 17) | GENMASK_ULL(36, 35))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))
 

@@ -135,11 +135,15 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		hwpmu_intel_periods(caps, config, hw);
 	hw->evtsel = config | HWPMU_EVTSEL_INT | HWPMU_EVTSEL_EN;
 	hw->fixed_ctrl = FIXED_CTRL_PMI;
-	if (!attr->exclude_user) {
+	/*
+	 * What excludes the host counts at no level of it: nothing, as guests of KVM have no
+	 * counter of ours for themselves.
+	 */
+	if (!attr->exclude_user && !attr->exclude_host) {
 		hw->evtsel |= HWPMU_EVTSEL_USR;
 		hw->fixed_ctrl |= FIXED_CTRL_USR;
 	}
-	if (!attr->exclude_kernel) {
+	if (!attr->exclude_kernel && !attr->exclude_host) {
 		hw->evtsel |= HWPMU_EVTSEL_OS;
 		hw->fixed_ctrl |= FIXED_CTRL_OS;
 	}

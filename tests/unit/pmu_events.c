@@ -216,4 +216,12 @@ Test(events, encodes_levels_for_both_kinds_of_counters)
 	cr_assert_eq(hwpmu_event_encode(&caps, &attr, &hw, &why), 0);
 	cr_assert_eq(hw.evtsel, 0xc0 | ON | HWPMU_EVTSEL_OS);
 	cr_assert_eq(hw.fixed_ctrl, 0x9, "PMI, kernel");
+	attr.exclude_guest = 1;
+	cr_assert_eq(hwpmu_event_encode(&caps, &attr, &hw, &why), 0);
+	cr_assert_eq(hw.fixed_ctrl, 0x9, "PMI, kernel");
+	attr.exclude_user = 0;
+	attr.exclude_host = 1;
+	cr_assert_eq(hwpmu_event_encode(&caps, &attr, &hw, &why), 0);
+	cr_assert_eq(hw.evtsel, 0xc0 | ON);
+	cr_assert_eq(hw.fixed_ctrl, 0x8, "PMI, at no level");
 }

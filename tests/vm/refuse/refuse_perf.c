@@ -42,8 +42,6 @@ static const struct difference {
 	const char *reason;
 } differences[] = {
 	/* What programs leave out when kernels do not know it */
-	{ NULL, "exclude_host", 0, EINVAL, "not supported" },
-	{ NULL, "exclude_guest", 0, EINVAL, "not supported" },
 	{ NULL, "namespaces", 0, EINVAL, "not supported" },
 	{ NULL, "ksymbol", 0, EINVAL, "not supported" },
 	{ NULL, "bpf_event", 0, EINVAL, "not supported" },
