@@ -52,6 +52,7 @@ struct command {
 extern const struct command command_stat;
 extern const struct command command_timec;
 extern const struct command command_record;
+extern const struct command command_run;
 extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_list;
@@ -64,6 +65,9 @@ void say_refusal(const char *name, const struct pmuctl_explanation *why);
 int say_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int say_bad_option(const struct command *command, int argc, char **argv);
+
+/* capabilities.c */
+int capabilities_drop(void);
 
 /* cpu_model.c */
 

@@ -2,7 +2,7 @@
 /*
  * The commands that "pmuctl stat" and "pmuctl record" start: what they inherit.
  */
-/* sources: tools/stat/run.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/stat/run.c tools/capabilities.c tools/say.c lib/src/explain.c lib/src/names.c */
 /* libs: -lcap */
 #include <signal.h>
 #include <sys/resource.h>

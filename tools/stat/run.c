@@ -7,12 +7,9 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/securebits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/capability.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -81,36 +78,6 @@ void descriptors_allow(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/*
- * Root gets all of them back by the exec, whatever is dropped before: that would be an exec
- * that gains rights, which ends what measures it.
- */
-static bool exec_gives_all(void)
-{
-	int bits = prctl(PR_GET_SECUREBITS);
-
-	return (!getuid() || !geteuid()) && !(bits > 0 && bits & SECBIT_NOROOT);
-}
-
-static int drop_capabilities(void)
-{
-	cap_t none;
-	int ret = 0;
-
-	if (exec_gives_all())
-		return 0;
-	none = cap_init();
-	if (!none)
-		return -ENOMEM;
-	/* Kernels without ambient capabilities have none to drop. */
-	if (cap_reset_ambient() < 0 && errno != EINVAL)
-		ret = -errno;
-	if (cap_set_proc(none) < 0)
-		ret = -errno;
-	cap_free(none);
-	return ret;
-}
-
 /* The child: waits for the word, then becomes the command. */
 static _Noreturn void child_main(int go, int failure, char **argv,
 				 const sigset_t *before)
@@ -119,7 +86,7 @@ static _Noreturn void child_main(int go, int failure, char **argv,
 	char byte;
 	int error;
 
-	error = -drop_capabilities();
+	error = -capabilities_drop();
 	if (!error) {
 		if (read(go, &byte, 1) != 1)
 			_exit(STATUS_FAILED);

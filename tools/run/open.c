@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening the event, with the caller's rights: those of this process if they are the same;
+ * else by a process that takes them. It begins when we have seen that it has just these, by
+ * the same look into /proc as at the caller.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "handover.h"
+#include "request.h"
+
+/* What the process that opens says: first that it is ready, then what came of it */
+struct outcome {
+	pid_t pid;
+	int error;
+	uint32_t known_size;
+	struct pmuctl_explanation why;
+};
+
+/* Returns a descriptor or a negative errno. @caller is the caller's number here. */
+static int open_event(struct request *r, pid_t caller)
+{
+	struct pmuctl_open open_event = {
+		.size = sizeof(open_event),
+		.flags = (uint32_t)r->flags | PERF_FLAG_FD_CLOEXEC,
+		.attr = (uintptr_t)&r->attr,
+		.pid = r->pid ? r->pid : caller,
+		.cpu = r->cpu,
+		.group_fd = r->group,
+		.explanation = (uintptr_t)&r->why,
+		.explanation_size = sizeof(r->why),
+	};
+	int device, fd;
+
+	device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (device < 0)
+		return request_refuse(r, errno == EACCES || errno == EPERM ? EACCES : ENOENT, "",
+				      PMUCTL_DEVICE " cannot be opened: %s", strerror(errno));
+	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_event);
+	if (fd < 0)
+		fd = -errno;
+	close(device);
+	/* The module has written the size that it knows. */
+	if (fd == -E2BIG)
+		request_tell_size(r, caller);
+	return fd;
+}
+
+/* ---- With the rights of others ---- */
+
+/* The process that has them: says so, and opens the event when it is told to. */
+static _Noreturn void open_there(struct request *r, int socket)
+{
+	struct outcome outcome = { 0 };
+	char go;
+	int fd;
+
+	if (read(socket, &go, 1) != 1)
+		_exit(1);
+	fd = open_event(r, r->caller.own_tid);
+	outcome.error = fd < 0 ? -fd : 0;
+	outcome.why = r->why;
+	handover_send(socket, &outcome, sizeof(outcome), fd);
+	_exit(0);
+}
+
+static bool is_same_user(const struct request *r)
+{
+	return !strcmp(r->caller.rights[CALLER_UID], r->self.rights[CALLER_UID]);
+}
+
+/*
+ * Its pid namespace is that of its child. While others could do to this process what the
+ * caller's user may, our environment is nobody's business, unless it is that user's anyway.
+ */
+static _Noreturn void become(struct request *r, int socket)
+{
+	struct outcome ready = { 0 };
+
+	close(r->listener);
+	ready.error = -caller_become(&r->caller, &r->self);
+	if (!ready.error) {
+		if (is_same_user(r))
+			prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+		ready.pid = fork();
+		if (ready.pid == 0)
+			open_there(r, socket);
+		if (ready.pid < 0)
+			ready.error = errno;
+	}
+	handover_send(socket, &ready, sizeof(ready), -1);
+	close(socket);
+	waitpid(ready.pid, NULL, 0);
+	_exit(0);
+}
+
+static int refuse_rights(struct request *r, const char *reason)
+{
+	return request_refuse(r, EACCES, "", "the caller has other rights than pmuctl run, which cannot take them: %s",
+			      reason);
+}
+
+/* Has it become what the caller is? */
+static bool is_like_caller(const struct request *r, pid_t pid)
+{
+	struct caller other;
+	bool is = caller_read(pid, &other) == 0 && caller_is_like(&other, &r->caller);
+
+	caller_free(&other);
+	return is;
+}
+
+static int talk(struct request *r, int socket)
+{
+	struct outcome outcome;
+	int fd;
+
+	if (handover_receive(socket, &outcome, sizeof(outcome), &fd) != sizeof(outcome))
+		return request_refuse(r, ENOMEM, "", "the process that should open the event has ended");
+	if (outcome.error)
+		return refuse_rights(r, strerror(outcome.error));
+	if (!is_like_caller(r, outcome.pid))
+		return refuse_rights(r, "a process with them is not allowed here");
+	if (!request_is_valid(r))
+		return -ESRCH;
+	if (write(socket, "", 1) != 1 ||
+	    handover_receive(socket, &outcome, sizeof(outcome), &fd) != sizeof(outcome))
+		return request_refuse(r, ENOMEM, "", "the process that should open the event has ended");
+	r->why = outcome.why;
+	return outcome.error ? -outcome.error : fd;
+}
+
+static int open_as_caller(struct request *r)
+{
+	int sockets[2], ret;
+	pid_t pid;
+
+	if (strcmp(r->caller.label, r->self.label))
+		return refuse_rights(r, "a security module confines it otherwise");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return request_refuse(r, ENOMEM, "", "%s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		close(sockets[0]);
+		become(r, sockets[1]);
+	}
+	close(sockets[1]);
+	ret = pid < 0 ? request_refuse(r, ENOMEM, "", "%s", strerror(errno)) :
+			talk(r, sockets[0]);
+	close(sockets[0]);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return ret;
+}
+
+/**
+ * request_open() - open the event
+ * @r: the call.
+ *
+ * Return: a descriptor of this process, or a negative errno.
+ */
+int request_open(struct request *r)
+{
+	return caller_is_like(&r->caller, &r->self) ? open_event(r, r->caller.tid) :
+						      open_as_caller(r);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Answering a call, by a process of its own. What it finds out about the caller holds only if
+ * the caller still waits for the answer afterwards: numbers of tasks come again.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "request.h"
+
+#define FLAGS_KNOWN \
+	(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
+
+/**
+ * request_refuse() - say why a call is refused
+ * @r: the call.
+ * @error: the errno, positive.
+ * @field: what is wrong, or "".
+ * @sentence: for people.
+ *
+ * Return: the negative errno.
+ */
+int request_refuse(struct request *r, int error, const char *field, const char *sentence, ...)
+{
+	va_list args;
+
+	memset(&r->why, 0, sizeof(r->why));
+	r->why.error = (uint32_t)error;
+	snprintf(r->why.field, sizeof(r->why.field), "%s", field);
+	va_start(args, sentence);
+	vsnprintf(r->why.sentence, sizeof(r->why.sentence), sentence, args);
+	va_end(args);
+	return -error;
+}
+
+/**
+ * request_is_valid() - does the caller still wait for the answer?
+ * @r: the call.
+ */
+bool request_is_valid(const struct request *r)
+{
+	return ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &r->call->id) == 0;
+}
+
+/* Negative numbers of 32-bit programs are such, too. */
+static void take_arguments(struct request *r)
+{
+	const __u64 *args = r->call->data.args;
+
+	r->address = args[0];
+	r->pid = (int)args[1];
+	r->cpu = (int)args[2];
+	r->group_fd = (int)args[3];
+	r->flags = args[4];
+}
+
+static int check(struct request *r)
+{
+	if (r->flags & ~(unsigned long)FLAGS_KNOWN)
+		return request_refuse(r, EINVAL, "flags", "0x%lx has unknown bits: known are 0x%lx",
+				      r->flags, (unsigned long)FLAGS_KNOWN);
+	return 0;
+}
+
+static int check_target(struct request *r)
+{
+	if (r->pid == -1 && r->cpu == -1)
+		return request_refuse(r, EINVAL, "cpu", "with pid -1 it must be the number of a CPU, as for perf");
+	return 0;
+}
+
+static int know_who(struct request *r)
+{
+	int ret = caller_read((pid_t)r->call->pid, &r->caller);
+
+	if (ret == 0)
+		ret = caller_read(getpid(), &r->self);
+	if (!request_is_valid(r))
+		return -ESRCH;
+	return ret == 0 ? 0 : request_refuse(r, EACCES, "", "what the caller may do cannot be told: %s",
+					     strerror(-ret));
+}
+
+/* Returns a descriptor, REQUEST_PASS_ON, or a negative errno. */
+static int handle(struct request *r)
+{
+	int ret = check(r), type;
+
+	if (ret == 0)
+		ret = know_who(r);
+	if (ret == 0)
+		ret = request_copy(r);
+	if (ret < 0)
+		return ret;
+	type = request_find_type(r);
+	ret = type < 0 ? type : request_find_group(r, type == REQUEST_PASS_ON);
+	if (ret < 0 || type == REQUEST_PASS_ON)
+		return ret < 0 ? ret : type;
+	ret = check_target(r);
+	return ret ? ret : request_open(r);
+}
+
+/* ---- The answer ---- */
+
+static void send_answer(const struct request *r, int error, unsigned int flags)
+{
+	struct seccomp_notif_resp answer = {
+		.id = r->call->id, .error = error, .flags = flags,
+	};
+
+	ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+/* The caller may have no room for it, or be gone: then the event ends with us. */
+static int send_descriptor(struct request *r, int fd)
+{
+	struct seccomp_notif_addfd add = {
+		.id = r->call->id,
+		.flags = SECCOMP_ADDFD_FLAG_SEND,
+		.srcfd = (__u32)fd,
+		.newfd_flags = r->flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0,
+	};
+
+	if (ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0 || errno == ENOENT)
+		return 0;
+	return request_refuse(r, errno, "", "the caller gets no descriptor: %s", strerror(errno));
+}
+
+static void explain(const struct request *r)
+{
+	char text[sizeof(r->why.field) + sizeof(r->why.sentence) + 4], name[32] = "?";
+	char path[32];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", r->caller.process);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
+	if (length > 0)
+		name[strcspn(name, "\n")] = '\0';
+	if (fd >= 0)
+		close(fd);
+	pmuctl_explanation_format(&r->why, text, sizeof(text));
+	say_error("%s[%d]: type %u config 0x%llx: %s", name, r->caller.tid, r->attr.type,
+		  (unsigned long long)r->attr.config, text);
+}
+
+/**
+ * request_serve() - answer a call
+ * @options: of the command line.
+ * @listener: where the kernel asks.
+ * @call: its question.
+ */
+void request_serve(const struct run_options *options, int listener,
+		   const struct seccomp_notif *call)
+{
+	static struct request r;
+	int ret;
+
+	r.options = options;
+	r.listener = listener;
+	r.call = call;
+	r.group = -1;
+	take_arguments(&r);
+	ret = handle(&r);
+	if (ret == REQUEST_PASS_ON) {
+		send_answer(&r, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+		return;
+	}
+	if (ret >= 0)
+		ret = send_descriptor(&r, ret);
+	if (ret >= 0)
+		return;
+	if (options->explain && r.why.error)
+		explain(&r);
+	send_answer(&r, ret, 0);
+}

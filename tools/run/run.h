@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl run": what its parts share. run.c understands the command line and waits for the
+ * command, filter.c has the kernel ask us about calls, server.c takes the questions and start
+ * a process for each, which answers it: request.c. caller.c knows who asks, become.c becomes
+ * that.
+ *
+ *	pmuctl run ── fork ── server ── fork ── the command (filtered, and all that it starts)
+ *	  │ its status          │
+ *	  └──────── waits       └────── fork ── one for each call
+ *
+ * The server is above all that it serves, also when these have lost their parents, so that
+ * it may look into them where only that is allowed (Yama); and it is there until the last of
+ * them has ended, also when pmuctl run has ended with the command.
+ */
+#ifndef PMUCTL_TOOL_RUN_H
+#define PMUCTL_TOOL_RUN_H
+
+#include <signal.h>
+
+#include <linux/seccomp.h>
+
+#include "command.h"
+
+/**
+ * struct run_options - what was asked for
+ * @argv: the command.
+ * @explain: tell on stderr why a call was refused.
+ */
+struct run_options {
+	char **argv;
+	bool explain;
+};
+
+/* filter.c */
+int filter_install(void);
+
+/* start.c */
+_Noreturn void start_command(const struct run_options *options, int server,
+			     const sigset_t *mask);
+int start_listen(int command);
+
+/* server.c */
+_Noreturn void server_main(const struct run_options *options, int parent,
+			   const sigset_t *mask);
+
+/* request.c */
+void request_serve(const struct run_options *options, int listener,
+		   const struct seccomp_notif *call);
+
+#endif /* PMUCTL_TOOL_RUN_H */
