@@ -268,6 +268,14 @@ static bool is_foreign(const struct open_request *r)
 	return r->task && !same_thread_group(r->task, current);
 }
 
+/* One that has been reaped since it was found has no number any more, but the caller's. */
+static int name_task_again(struct open_request *r, int err)
+{
+	if (r->why->code == PMUCTL_WHY_TASK_EXITING && r->open->pid > 0)
+		return pmuctl_refuse(r->why, TASK_EXITING, "pid", r->open->pid);
+	return err;
+}
+
 /* An event that counts all that it is to. One of somebody else's task does not count yet. */
 static int create(struct open_request *r)
 {
@@ -286,7 +294,7 @@ static int create(struct open_request *r)
 	event = pmuctl_event_create(r->task, r->open->cpu, attr, r->tp, flags, leader,
 				    r->why);
 	if (IS_ERR(event))
-		return PTR_ERR(event);
+		return name_task_again(r, PTR_ERR(event));
 	r->event = event;
 	r->tp = NULL;
 	if (!event->inherit.root)
