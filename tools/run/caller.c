@@ -57,6 +57,29 @@ static int read_status(struct caller *caller)
 	return ret == 0 && !caller->process ? -ESRCH : ret;
 }
 
+/* proc(5), /proc/PID/stat, field 22; the second field is a name that may have anything in it. */
+static int read_start(struct caller *caller)
+{
+	char path[32], line[1024], *field;
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", caller->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	length = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[length] = '\0';
+	field = strrchr(line, ')');
+	for (int i = 2; field && i < 22; i++)
+		field = strchr(field + 1, ' ');
+	if (!field)
+		return -ESRCH;
+	caller->start = strtoull(field, NULL, 10);
+	return 0;
+}
+
 static int read_namespace(const struct caller *caller, const char *which, ino_t *number)
 {
 	struct stat file;
@@ -98,6 +121,8 @@ int caller_read(pid_t tid, struct caller *caller)
 
 	*caller = (struct caller){ .tid = tid };
 	ret = read_status(caller);
+	if (ret == 0)
+		ret = read_start(caller);
 	if (ret == 0)
 		ret = read_namespace(caller, "user", &caller->user_namespace);
 	if (ret == 0)

@@ -24,6 +24,7 @@ enum caller_right {
  * @tid: its number for us.
  * @process: that of its process.
  * @own_tid: its number in its own pid namespace.
+ * @start: when it has begun, by which it is told from others of this number.
  * @rights: its user, its groups, its capabilities; as we see them, for comparison.
  * @label: what a security module calls it; empty if none does.
  * @user_namespace: which it is in.
@@ -31,6 +32,7 @@ enum caller_right {
  */
 struct caller {
 	pid_t tid, process, own_tid;
+	unsigned long long start;
 	char *rights[CALLER_RIGHTS];
 	char label[512];
 	ino_t user_namespace, pid_namespace;

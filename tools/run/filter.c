@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The filter of system calls: perf_event_open(2), in whatever form a program makes it, is
- * asked about; all others are none of our business.
+ * asked about, and so are PR_TASK_PERF_EVENTS_DISABLE and _ENABLE of prctl(2); all others are
+ * none of our business.
  *
  * seccomp(2) is called directly: libseccomp 2.5 cannot ask for WAIT_KILLABLE_RECV, and these
- * are ten instructions.
+ * are fifteen instructions.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -19,7 +20,6 @@
 /* arch/x86/entry/syscalls: of 64-bit programs, x32 ones too; of 32-bit ones */
 #define PERF_EVENT_OPEN_64	298
 #define PERF_EVENT_OPEN_32	336
-#define NOT_X32			(~0x40000000U)
 
 #define LOAD(field) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -29,16 +29,21 @@
 #define RETURN(what)	BPF_STMT(BPF_RET | BPF_K, (what))
 
 static struct sock_filter instructions[] = {
-	LOAD(arch),
-	IF_EQUAL(AUDIT_ARCH_I386, 4, 0),
-	IF_EQUAL(AUDIT_ARCH_X86_64, 0, 5),
-	LOAD(nr),
-	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, NOT_X32),
-	IF_EQUAL(PERF_EVENT_OPEN_64, 3, 2),
-	LOAD(nr),
-	IF_EQUAL(PERF_EVENT_OPEN_32, 1, 0),
-	RETURN(SECCOMP_RET_ALLOW),
-	RETURN(SECCOMP_RET_USER_NOTIF),
+	/*  0 */ LOAD(arch),
+	/*  1 */ IF_EQUAL(AUDIT_ARCH_I386, 5, 0),
+	/*  2 */ IF_EQUAL(AUDIT_ARCH_X86_64, 0, 10),
+	/*  3 */ LOAD(nr),
+	/*  4 */ BPF_STMT(BPF_ALU | BPF_AND | BPF_K, (__u32)FILTER_NOT_X32),
+	/*  5 */ IF_EQUAL(PERF_EVENT_OPEN_64, 8, 0),
+	/*  6 */ IF_EQUAL(FILTER_PRCTL_64, 3, 6),
+	/*  7 */ LOAD(nr),
+	/*  8 */ IF_EQUAL(PERF_EVENT_OPEN_32, 5, 0),
+	/*  9 */ IF_EQUAL(FILTER_PRCTL_32, 0, 3),
+	/* 10 */ LOAD(args[0]),	/* its lower half: it is an int */
+	/* 11 */ IF_EQUAL(PR_TASK_PERF_EVENTS_DISABLE, 2, 0),
+	/* 12 */ IF_EQUAL(PR_TASK_PERF_EVENTS_ENABLE, 1, 0),
+	/* 13 */ RETURN(SECCOMP_RET_ALLOW),
+	/* 14 */ RETURN(SECCOMP_RET_USER_NOTIF),
 };
 
 static const struct sock_fprog program = {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -38,6 +39,7 @@ static int open_event(struct request *r, pid_t caller)
 		.group_fd = r->group,
 		.explanation = (uintptr_t)&r->why,
 		.explanation_size = sizeof(r->why),
+		.tracepoint = r->tracepoint[0] ? (uintptr_t)r->tracepoint : 0,
 	};
 	int device, fd;
 
@@ -86,7 +88,9 @@ static _Noreturn void become(struct request *r, int socket)
 {
 	struct outcome ready = { 0 };
 
+	/* nothing of what is others' comes along */
 	close(r->listener);
+	munmap(r->shared, sizeof(*r->shared));
 	ready.error = -caller_become(&r->caller, &r->self);
 	if (!ready.error) {
 		if (is_same_user(r))

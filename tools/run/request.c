@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +88,14 @@ static int know_who(struct request *r)
 					     strerror(-ret));
 }
 
+/* What the kernel has not as a tracepoint of that name, but as a probe, say, it counts itself. */
+static bool is_for_the_kernel(const struct request *r, int ret)
+{
+	return ret == -ENOENT && r->why.code == PMUCTL_WHY_TRACEPOINT_UNKNOWN && r->group < 0;
+}
+
 /* Returns a descriptor, REQUEST_PASS_ON, or a negative errno. */
-static int handle(struct request *r)
+static int handle_open(struct request *r)
 {
 	int ret = check(r), type;
 
@@ -103,7 +110,26 @@ static int handle(struct request *r)
 	if (ret < 0 || type == REQUEST_PASS_ON)
 		return ret < 0 ? ret : type;
 	ret = check_target(r);
-	return ret ? ret : request_open(r);
+	if (ret == 0)
+		ret = request_open(r);
+	if (!is_for_the_kernel(r, ret))
+		return ret;
+	return r->options->strict ? request_refuse_strictly(r) : REQUEST_PASS_ON;
+}
+
+static bool is_control(const struct request *r)
+{
+	const struct seccomp_data *data = &r->call->data;
+
+	return data->arch == AUDIT_ARCH_I386 ? data->nr == FILTER_PRCTL_32 :
+					       (data->nr & FILTER_NOT_X32) == FILTER_PRCTL_64;
+}
+
+static int handle(struct request *r)
+{
+	if (!is_control(r))
+		return handle_open(r);
+	return know_who(r) == 0 ? request_control(r) : REQUEST_PASS_ON;
 }
 
 /* ---- The answer ---- */
@@ -127,6 +153,7 @@ static int send_descriptor(struct request *r, int fd)
 		.newfd_flags = r->flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0,
 	};
 
+	request_keep_opener(r, fd);
 	if (ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0 || errno == ENOENT)
 		return 0;
 	return request_refuse(r, errno, "", "the caller gets no descriptor: %s", strerror(errno));
@@ -154,16 +181,18 @@ static void explain(const struct request *r)
 /**
  * request_serve() - answer a call
  * @options: of the command line.
+ * @shared: what was found for other calls.
  * @listener: where the kernel asks.
  * @call: its question.
  */
-void request_serve(const struct run_options *options, int listener,
-		   const struct seccomp_notif *call)
+void request_serve(const struct run_options *options, struct run_shared *shared,
+		   int listener, const struct seccomp_notif *call)
 {
 	static struct request r;
 	int ret;
 
 	r.options = options;
+	r.shared = shared;
 	r.listener = listener;
 	r.call = call;
 	r.group = -1;

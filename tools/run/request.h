@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A call of perf_event_open(2) that is being answered.
+ * A call that is being answered: perf_event_open(2), or prctl(2) about all events of a thread.
  */
 #ifndef PMUCTL_TOOL_RUN_REQUEST_H
 #define PMUCTL_TOOL_RUN_REQUEST_H
@@ -17,6 +17,7 @@
 /**
  * struct request - a call
  * @options: of the command line.
+ * @shared: what was found for other calls.
  * @listener: where the kernel asks.
  * @call: its question.
  * @caller: who asks.
@@ -27,11 +28,13 @@
  * @cpu: likewise.
  * @group_fd: the caller's descriptor.
  * @flags: PERF_FLAG_*.
+ * @tracepoint: its name, if the event is one of ours.
  * @group: our descriptor of the same event; -1 if there is none.
  * @why: why it is refused.
  */
 struct request {
 	const struct run_options *options;
+	struct run_shared *shared;
 	int listener;
 	const struct seccomp_notif *call;
 	struct caller caller, self;
@@ -42,6 +45,7 @@ struct request {
 	};
 	int pid, cpu, group_fd;
 	unsigned long flags;
+	char tracepoint[RUN_TRACEPOINT_NAME];
 	int group;
 	struct pmuctl_explanation why;
 };
@@ -55,10 +59,19 @@ int request_copy(struct request *r);
 void request_tell_size(const struct request *r, pid_t caller);
 
 /* group.c */
+int request_get_event(const struct request *r, int directory, const char *number);
 int request_find_group(struct request *r, bool passed_on);
 
 /* types.c */
 int request_find_type(struct request *r);
+int request_refuse_strictly(struct request *r);
+
+/* tracepoints.c */
+bool request_name_tracepoint(struct request *r);
+
+/* control.c */
+void request_keep_opener(const struct request *r, int fd);
+int request_control(struct request *r);
 
 /* open.c */
 int request_open(struct request *r);

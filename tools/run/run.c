@@ -17,10 +17,13 @@
 
 enum {
 	OPTION_EXPLAIN = OPTION_NO_LETTER,
+	OPTION_STRICT,
 };
 
 static const struct cli_option run_options[] = {
 	{ OPTION_EXPLAIN, "explain", .help = "tell on stderr why a call was refused" },
+	{ OPTION_STRICT, "strict",
+	  .help = "refuse what pmuctl does not have, instead of passing it on to the kernel's perf" },
 	{ 0 },
 };
 
@@ -143,6 +146,8 @@ static int take_option(void *arg, int value)
 
 	if (value == OPTION_EXPLAIN)
 		options->explain = true;
+	if (value == OPTION_STRICT)
+		options->strict = true;
 	return STATUS_OK;
 }
 

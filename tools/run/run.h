@@ -2,8 +2,8 @@
 /*
  * "pmuctl run": what its parts share. run.c understands the command line and waits for the
  * command, filter.c has the kernel ask us about calls, server.c takes the questions and start
- * a process for each, which answers it: request.c. caller.c knows who asks, become.c becomes
- * that.
+ * a process for each, which answers it: request.c. caller.c knows who asks, become.c
+ * becomes that.
  *
  *	pmuctl run ── fork ── server ── fork ── the command (filtered, and all that it starts)
  *	  │ its status          │
@@ -26,13 +26,46 @@
  * struct run_options - what was asked for
  * @argv: the command.
  * @explain: tell on stderr why a call was refused.
+ * @strict: what pmuctl does not have is refused.
  */
 struct run_options {
 	char **argv;
 	bool explain;
+	bool strict;
 };
 
-/* filter.c */
+/* More tracepoints, and longer names, are not known by their numbers. */
+#define RUN_TRACEPOINTS		8192
+#define RUN_TRACEPOINT_NAME	128
+/* Of older events nobody knows who has opened them. */
+#define RUN_OPENED		65536
+
+/**
+ * struct run_opened - an event that was opened
+ * @id: its number, PERF_EVENT_IOC_ID; they are counted up.
+ * @start: when the thread that opened it has begun.
+ * @tid: that thread.
+ */
+struct run_opened {
+	uint64_t id, start;
+	pid_t tid;
+};
+
+/**
+ * struct run_shared - what those that answer calls leave to those that come after
+ * @opened: by its number.
+ * @tracepoints: names, "sched:sched_switch", by numbers; empty if not known.
+ */
+struct run_shared {
+	struct run_opened opened[RUN_OPENED];
+	char tracepoints[RUN_TRACEPOINTS][RUN_TRACEPOINT_NAME];
+};
+
+/* filter.c: prctl(2) of 64-bit and of 32-bit programs */
+#define FILTER_PRCTL_64		157
+#define FILTER_PRCTL_32		172
+#define FILTER_NOT_X32		(~0x40000000)
+
 int filter_install(void);
 
 /* start.c */
@@ -45,7 +78,7 @@ _Noreturn void server_main(const struct run_options *options, int parent,
 			   const sigset_t *mask);
 
 /* request.c */
-void request_serve(const struct run_options *options, int listener,
-		   const struct seccomp_notif *call);
+void request_serve(const struct run_options *options, struct run_shared *shared,
+		   int listener, const struct seccomp_notif *call);
 
 #endif /* PMUCTL_TOOL_RUN_H */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -29,6 +30,7 @@ struct answering {
 /**
  * struct server - what the server knows
  * @options: of the command line.
+ * @shared: what the processes that answer have in common.
  * @listener: where the kernel asks; -1 once there is nobody left who could call.
  * @parent: a socket to who waits for the command's end; -1 once told.
  * @command: its process id; 0 when it has ended.
@@ -40,6 +42,7 @@ struct answering {
  */
 struct server {
 	const struct run_options *options;
+	struct run_shared *shared;
 	int listener;
 	int parent;
 	pid_t command;
@@ -87,7 +90,7 @@ static void take_call(struct server *s)
 	}
 	pid = fork();
 	if (pid == 0) {
-		request_serve(s->options, s->listener, s->call);
+		request_serve(s->options, s->shared, s->listener, s->call);
 		_exit(0);
 	}
 	if (pid < 0) {
@@ -198,8 +201,8 @@ static pid_t fork_command(const struct run_options *options, const sigset_t *mas
 	return pid;
 }
 
-/* What the kernel's question takes; newer kernels may have longer ones. */
-static bool know_sizes(struct server *s)
+/* Room for the kernel's questions, of which newer kernels may have longer ones, and for more */
+static bool have_memory(struct server *s)
 {
 	struct seccomp_notif_sizes sizes;
 
@@ -208,7 +211,9 @@ static bool know_sizes(struct server *s)
 	s->call_size = sizes.seccomp_notif > sizeof(*s->call) ? sizes.seccomp_notif :
 							       sizeof(*s->call);
 	s->call = calloc(1, s->call_size);
-	return s->call;
+	s->shared = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return s->call && s->shared != MAP_FAILED;
 }
 
 /* The command's process is there, and waits; its parent gets hold of it before it may go on. */
@@ -242,7 +247,7 @@ _Noreturn void server_main(const struct run_options *options, int parent,
 	sigaddset(&child, SIGCHLD);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	if (signals < 0 || !know_sizes(&s)) {
+	if (signals < 0 || !have_memory(&s)) {
 		say_error("calls cannot be taken: %s", strerror(errno));
 		_exit(STATUS_FAILED);
 	}

@@ -1,26 +1,198 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whose an event is: what pmuctl counts is its own, all else is passed on to the kernel.
+ * Whose an event is: what pmuctl counts is its own, all else is passed on to the kernel. The
+ * numbers of types that are not the same everywhere have names in sysfs.
  */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "request.h"
 
-/**
- * request_find_type() - decide who counts the event
- * @r: the call.
- *
- * Return: 0 if we do, or REQUEST_PASS_ON.
+#define PERFS_TYPES	"/sys/bus/event_source/devices"
+#define OUR_DRIVERS	"/sys/class/misc/pmuctl"
+#define NAME_SIZE	64
+
+/* <linux/perf_event.h>, PERF_PMU_TYPE_SHIFT: of generic events, the PMU that is meant */
+#define CONFIG_TYPE(config)	((uint32_t)((config) >> 32))
+#define CONFIG_EVENT		0xffffffffull
+
+/* Returns the number in directory/name/type, or -1. */
+static long type_of(const char *directory, const char *name)
+{
+	char path[sizeof(PERFS_TYPES) + 280];
+	long type = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s/type", directory, name);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fscanf(file, "%ld", &type) != 1)
+		type = -1;
+	fclose(file);
+	return type;
+}
+
+/* What the kernel calls a type; "" if there is none of this number. */
+static void name_type(uint32_t type, char *name)
+{
+	DIR *directory = opendir(PERFS_TYPES);
+	struct dirent *entry;
+
+	name[0] = '\0';
+	while (directory && !name[0] && (entry = readdir(directory)))
+		if (entry->d_name[0] != '.' && type_of(PERFS_TYPES, entry->d_name) == (long)type)
+			snprintf(name, NAME_SIZE, "%.*s", NAME_SIZE - 1, entry->d_name);
+	if (directory)
+		closedir(directory);
+}
+
+/* Is a CPU among those of a PMU, "0-7,16"? */
+static bool has_cpu(const char *pmu, int cpu)
+{
+	char path[sizeof(PERFS_TYPES) + NAME_SIZE + 8];
+	int first, last;
+	bool has = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), PERFS_TYPES "/%s/cpus", pmu);
+	file = fopen(path, "re");
+	while (file && !has && fscanf(file, "%d", &first) == 1) {
+		last = first;
+		if (fscanf(file, "-%d", &last) < 0)
+			last = first;
+		has = cpu >= first && cpu <= last;
+		if (fgetc(file) != ',')
+			break;
+	}
+	if (file)
+		fclose(file);
+	return has;
+}
+
+/*
+ * Of a processor whose cores differ: an event of one type of core. Ours count on all, which is
+ * the same if the event is of a CPU.
  */
-int request_find_type(struct request *r)
+static int find_core(struct request *r, const char *pmu)
+{
+	if (r->cpu < 0)
+		return request_refuse(r, ENOENT, "attr.type", "'%s' counts on one type of core only, which pmuctl does for events of a CPU: give cpu, or count on all cores",
+				      pmu);
+	if (!has_cpu(pmu, r->cpu))
+		return request_refuse(r, ENOENT, "cpu", "CPU %d is none of '%s'", r->cpu, pmu);
+	if (r->attr.type == PERF_TYPE_HARDWARE || r->attr.type == PERF_TYPE_HW_CACHE)
+		r->attr.config &= CONFIG_EVENT;
+	else
+		r->attr.type = PERF_TYPE_RAW;
+	return 0;
+}
+
+static bool is_core(const char *name)
+{
+	return !strcmp(name, "cpu_core") || !strcmp(name, "cpu_atom");
+}
+
+/* A type of a number that the kernel has chosen */
+static int find_dynamic(struct request *r)
+{
+	char name[NAME_SIZE];
+	long ours;
+
+	name_type(r->attr.type, name);
+	if (is_core(name))
+		return find_core(r, name);
+	if (strcmp(name, "intel_pt") && strcmp(name, "intel_bts"))
+		return REQUEST_PASS_ON;
+	ours = type_of(OUR_DRIVERS, name);
+	if (ours < 0)
+		return REQUEST_PASS_ON;
+	r->attr.type = (uint32_t)ours;
+	return 0;
+}
+
+/* A generic event, perhaps of a PMU that it names */
+static int find_generic(struct request *r)
+{
+	char name[NAME_SIZE];
+
+	if (!CONFIG_TYPE(r->attr.config))
+		return 0;
+	name_type(CONFIG_TYPE(r->attr.config), name);
+	if (is_core(name))
+		return find_core(r, name);
+	if (strcmp(name, "cpu"))
+		return REQUEST_PASS_ON;
+	r->attr.config &= CONFIG_EVENT;
+	return 0;
+}
+
+static int find_raw(struct request *r)
+{
+	char name[NAME_SIZE];
+
+	if (type_of(PERFS_TYPES, "cpu_core") < 0)
+		return 0;
+	name_type(PERF_TYPE_RAW, name);
+	return is_core(name) ? find_core(r, name) : 0;
+}
+
+/*
+ * Ours by its name. The raw data in its samples are not laid out as tracefs says, which
+ * programs go by, so what wants these is counted by the kernel.
+ */
+static int find_tracepoint(struct request *r)
+{
+	if (r->attr.sample_type & PERF_SAMPLE_RAW)
+		return REQUEST_PASS_ON;
+	return request_name_tracepoint(r) ? 0 : REQUEST_PASS_ON;
+}
+
+static int find_type(struct request *r)
 {
 	switch (r->attr.type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
+		return find_generic(r);
 	case PERF_TYPE_RAW:
-		return 0;
+		return find_raw(r);
 	case PERF_TYPE_SOFTWARE:
 		return r->attr.config == PERF_COUNT_SW_BPF_OUTPUT ||
 			r->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES ? REQUEST_PASS_ON : 0;
-	default:
+	case PERF_TYPE_TRACEPOINT:
+		return find_tracepoint(r);
+	case PERF_TYPE_BREAKPOINT:
 		return REQUEST_PASS_ON;
+	default:
+		return find_dynamic(r);
 	}
+}
+
+/**
+ * request_find_type() - decide who counts the event
+ * @r: the call; its type and config become those that we have.
+ *
+ * Return: 0 if we do; REQUEST_PASS_ON; or a negative errno.
+ */
+int request_find_type(struct request *r)
+{
+	int ret = find_type(r);
+
+	return ret == REQUEST_PASS_ON && r->options->strict ? request_refuse_strictly(r) : ret;
+}
+
+/**
+ * request_refuse_strictly() - refuse what else is passed on
+ * @r: the call.
+ *
+ * Return: a negative errno.
+ */
+int request_refuse_strictly(struct request *r)
+{
+	return request_refuse(r, ENOENT, "attr.type", "pmuctl has no event of type %u with config 0x%llx, and --strict passes nothing on to the kernel's perf",
+			      r->attr.type, (unsigned long long)r->attr.config);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ static struct perf_event_attr instructions(void)
 	};
 }
 
+__attribute__((noinline, noclone))
 static int open_event(const void *attr, int pid, int cpu, int group, unsigned long flags)
 {
 	long fd = syscall(__NR_perf_event_open, attr, pid, cpu, group, flags);
@@ -180,6 +182,95 @@ static void tasks(void)
 	print_count("child", fd);
 }
 
+static void *open_another(void *arg)
+{
+	struct perf_event_attr attr = instructions();
+
+	*(int *)arg = open_or_exit(&attr, 0, -1, 0);
+	return NULL;
+}
+
+/* All events that this thread has opened: a loop takes two instructions, the rest is the same. */
+static void control(void)
+{
+	struct perf_event_attr attr = instructions();
+	uint64_t first[2], second[2], other;
+	int fd[2], another;
+	pthread_t thread;
+
+	fd[0] = open_or_exit(&attr, 0, -1, 0);
+	fd[1] = open_or_exit(&attr, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	pthread_create(&thread, NULL, open_another, &another);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		unsigned long n = i ? 2 * N : N;
+
+		prctl(PR_TASK_PERF_EVENTS_ENABLE);
+		asm volatile("1:	dec %0\n\tjnz 1b" : "+r" (n) : : "cc");
+		prctl(PR_TASK_PERF_EVENTS_DISABLE);
+		if (read(fd[0], i ? &second[0] : &first[0], 8) != 8 ||
+		    read(fd[1], i ? &second[1] : &first[1], 8) != 8)
+			exit(1);
+	}
+	if (read(another, &other, sizeof(other)) != sizeof(other))
+		exit(1);
+	for (int i = 0; i < 2; i++)
+		printf("enabled: %d, disabled: %d\n", first[i] > 2 * N && first[i] < 3 * N,
+		       second[i] - first[i] > 4 * N && second[i] - first[i] < 5 * N);
+	printf("of another thread: %lu\n", other);
+}
+
+/* A tracepoint, a syscall's event, which is none of the kernel's own, and one that there is not */
+static void tracepoint(void)
+{
+	static const char *const names[] = { "raw_syscalls/sys_enter", "syscalls/sys_enter_getppid" };
+	struct perf_event_attr attr = instructions();
+	unsigned long id;
+	char path[80];
+	FILE *file;
+	int fd;
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.exclude_kernel = 0;
+	for (size_t i = 0; i < SIZE(names); i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/tracing/events/%s/id", names[i]);
+		file = fopen(path, "r");
+		if (!file || fscanf(file, "%lu", &id) != 1)
+			exit(1);
+		fclose(file);
+		attr.config = id;
+		fd = open_or_exit(&attr, 0, -1, 0);
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		for (int n = 0; n < 100; n++)
+			syscall(__NR_getppid);
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		print_count(names[i], fd);
+	}
+	attr.config = 7777;
+	open_or_exit(&attr, 0, -1, 0);
+}
+
+/* What the kernel's perf counts, and that it is not in a group with what pmuctl does */
+static void breakpoint(void)
+{
+	struct perf_event_attr attr = instructions(), point = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(point), .bp_type = 4,
+		.bp_addr = (uintptr_t)open_event, .bp_len = sizeof(long),
+		.exclude_kernel = 1, .disabled = 1,
+	};
+	int fd = open_or_exit(&point, 0, -1, 0), mixed;
+
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < 3; i++)
+		close(open_event(&attr, 0, -1, -1, 0));
+	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+	print_count("breakpoint", fd);
+	mixed = open_event(&attr, 0, -1, fd, 0);
+	printf("mixed: %s\n", mixed < 0 ? strerrorname_np(-mixed) : "opened");
+	mixed = open_event(&point, 0, -1, open_or_exit(&attr, 0, -1, 0), 0);
+	printf("mixed: %s\n", mixed < 0 ? strerrorname_np(-mixed) : "opened");
+}
+
 /* What is refused, and how */
 static void refusals(void)
 {
@@ -241,7 +332,8 @@ static const struct {
 } modes[] = {
 	{ "count", count }, { "whose", whose }, { "kernel", kernel }, { "init", init_task },
 	{ "group", group }, { "descriptors", descriptors }, { "tasks", tasks },
-	{ "refusals", refusals },
+	{ "refusals", refusals }, { "control", control }, { "tracepoint", tracepoint },
+	{ "breakpoint", breakpoint },
 };
 
 int main(int argc, char **argv)

@@ -8,9 +8,13 @@
 . "$(dirname -- "$0")/common/checks.sh"
 
 PROGRAM=/pmuctl/tests/prog/perf-calls
+LOOPS=/pmuctl/tests/prog/hot-warm-cold
 # Not busybox' own, which have fewer options
 SETPRIV=/usr/bin/setpriv
 UNSHARE=/usr/bin/unshare
+
+mkdir -p /sys/kernel/tracing
+grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 
 # same WORDS...: the command says the same on perf and on pmuctl, and ends with the same status
 same()
@@ -46,12 +50,65 @@ nothing_is_said_without_explain() { run 0 run $PROGRAM refusals && [ ! -s err ];
 perf_stat_counts_as_many()
 {
 	same perf stat -x ';' -o stat -e instructions:u $PROGRAM count
-	pmuctl run perf stat -x ';' -o ours -e instructions:u /pmuctl/tests/prog/hot-warm-cold 1
+	pmuctl run perf stat -x ';' -o ours -e instructions:u $LOOPS 1
 	give_back
-	command perf stat -x ';' -o perfs -e instructions:u /pmuctl/tests/prog/hot-warm-cold 1
+	command perf stat -x ';' -o perfs -e instructions:u $LOOPS 1
 	ours=$(grep instructions ours | cut -d ';' -f 1) perfs=$(grep instructions perfs | cut -d ';' -f 1)
 	echo "$ours, perf: $perfs"
 	[ "$ours" -gt 1000 ] && [ "$ours" -eq "$perfs" ]
+}
+
+a_thread_enables_all_that_it_has_opened()
+{
+	same $PROGRAM control && [ "$(grep -c 'enabled: 1, disabled: 1' out)" -eq 2 ] && grep -x 'of another thread: 0' out
+}
+
+# ---- What is pmuctl's, and what the kernel's ----
+
+tracepoints_are_known_by_their_numbers()
+{
+	same $PROGRAM tracepoint && SAYS=out says 'raw_syscalls/sys_enter: 101' 'sys_enter_getppid: 100'
+}
+
+breakpoints_are_the_kernels() { run 0 run --explain $PROGRAM breakpoint && SAYS=out says 'breakpoint: 3' && mixed_is_refused; }
+mixed_is_refused()
+{
+	[ "$(grep -c '^mixed: EINVAL$' out)" -eq 2 ] && says \
+		'file descriptor 3 is an event of the kernel.s perf, with which one of pmuctl cannot be in a group' \
+		'events of type 5 are counted by the kernel.s perf, and cannot be in a group'
+}
+
+nothing_is_passed_on_if_that_is_asked_for()
+{
+	run 1 run --strict --explain $PROGRAM breakpoint && SAYS=out says 'refused: ENOENT' &&
+		says 'no event of type 5 .* and --strict passes nothing on' &&
+		run 1 run --strict $PROGRAM tracepoint && SAYS=out says 'sys_enter: 101' 'refused: ENOENT' &&
+		run 0 run --strict $PROGRAM count && SAYS=out says 'count: 200003'
+}
+
+perf_stat_has_groups_of_both()
+{
+	run 0 run perf stat -x ';' -o counts -e instructions:u -e syscalls:sys_enter_exit_group -e '{sched:sched_process_exec,branches:u}' $PROGRAM &&
+		SAYS=counts says '^[1-9][0-9]*;;instructions:u' '^1;;syscalls:sys_enter_exit_group' '^1;;sched:sched_process_exec' '^[1-9][0-9]*;;branches:u'
+}
+
+# samples FILE: how many, and of which function most are
+samples() { perf script -i "$1" -F comm,sym 2>/dev/null >script && wc -l <script && sort script | uniq -c | sort -rn | head -n 1; }
+
+perf_record_takes_as_many_samples()
+{
+	run 3 run perf record -q -o ours -e instructions:u -c 100003 $LOOPS 10 &&
+		samples ours >ours.samples && give_back &&
+		{ command perf record -q -o perfs -e instructions:u -c 100003 $LOOPS 10 || [ $? -eq 3 ]; } &&
+		samples perfs >perfs.samples && cat ours.samples && diff perfs.samples ours.samples &&
+		grep hot ours.samples && [ "$(head -n 1 ours.samples)" -gt 500 ]
+}
+
+perf_record_and_report_by_default()
+{
+	run 3 run perf record -g -o data $LOOPS 10 &&
+		perf report -i data --stdio -s symbol --no-children >report 2>/dev/null &&
+		grep -m 1 % report | grep -w hot
 }
 
 # ---- Rights ----
@@ -125,4 +182,4 @@ set_user_id_programs_are_told()
 	says "'./perf-calls' is set-user-id" && SAYS=out says 'refused: EACCES'
 }
 
-run_checks same as_user
+run_checks same as_user mixed_is_refused samples
