@@ -25,7 +25,9 @@ endif
 VM_BINARIES	:= $(addprefix $(O)/tests/vm/,$(notdir $(basename $(VM_SOURCES))))
 VM_SCRIPTS	:= $(addprefix $(O)/tests/vm/,$(notdir $(filter-out tests/vm/common/%,$(wildcard tests/vm/*/*.sh))))
 VM_SHARED	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/common/*.sh))
-VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(O)/tests/vm/common/without-libgit2
+# A program that loads libraries, and the library that "pmuctl run --preload" has it load
+VM_PRELOAD	:= $(O)/tests/vm/common/perf-calls $(O)/tests/vm/common/libpmuctl-perf.so
+VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(VM_PRELOAD) $(O)/tests/vm/common/without-libgit2
 
 TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
@@ -87,6 +89,15 @@ $(VM_PROGRAMS): $(O)/tests/%: tests/%.c $(VM_LIBRARY)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_CFLAGS) -O2 -static $(TEST_INCLUDES) -o $@ $< $(VM_LIBRARY) \
 		$(or $(tests/$*_libs),-lpthread)
+
+$(O)/tests/vm/common/perf-calls: tests/vm/prog/perf-calls.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 -o $@ $< -lpthread
+
+$(O)/tests/vm/common/libpmuctl-perf.so: $(O)/tools/libpmuctl-perf.so
+	@mkdir -p $(@D)
+	@install -m 755 -- $< $@
 
 BENCH		:= $(O)/tests/bench/bench
 BENCH_SOURCES	:= $(wildcard tests/bench/*.c)

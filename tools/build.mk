@@ -10,12 +10,17 @@ TOOL_MAN	:= $(wildcard man/*.1)
 DEVICE_MAN	:= $(O)/man/pmuctl.4
 # Traces are decoded by libipt, if its headers are there.
 HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
-TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT)
+TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
 TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) -lpfm -ljansson -lcap -ldw -lelf -lstdc++ -lm -pthread
+# What programs load that are run by "pmuctl run --preload"
+PRELOAD		:= $(O)/tools/libpmuctl-perf.so
+PRELOAD_SOURCES	:= $(wildcard tools/run/preload/*.c) tools/say.c \
+		   $(addprefix tools/run/,copy.c rules.c tracepoints.c types.c)
+PRELOAD_OBJECTS	:= $(PRELOAD_SOURCES:tools/%.c=$(O)/tools/pic/%.o)
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 
 .PHONY: tools install-tools uninstall-tools
-tools: $(O)/tools/pmuctl $(DEVICE_MAN)
+tools: $(O)/tools/pmuctl $(PRELOAD) $(DEVICE_MAN)
 
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -27,6 +32,16 @@ $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(TOOL_LIBS)
 
+$(O)/tools/pic/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -Itools -Ilib/include -Iinclude/uapi $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(PRELOAD): $(PRELOAD_OBJECTS) $(O)/lib/libpmuctl.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $(filter %.o %.a,$^)
+
 # The page of the device is a frame, filled with the comments of the ABI's header.
 $(DEVICE_MAN): man/from-header.awk include/uapi/linux/pmuctl.h man/pmuctl.4.in
 	@mkdir -p $(@D)
@@ -37,7 +52,8 @@ $(DEVICE_MAN): man/from-header.awk include/uapi/linux/pmuctl.h man/pmuctl.4.in
 # allows. It drops the capability before it starts a command.
 install-tools: tools
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man4 \
-		$(DESTDIR)$(COMPLETIONDIR)
+		$(DESTDIR)$(COMPLETIONDIR) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(PRELOAD) $(DESTDIR)$(LIBDIR)/libpmuctl-perf.so
 	install -m 755 $(O)/tools/pmuctl $(DESTDIR)$(BINDIR)/pmuctl
 	$(if $(SETCAP),setcap cap_perfmon+ep $(DESTDIR)$(BINDIR)/pmuctl)
 	install -m 644 $(TOOL_MAN) $(DESTDIR)$(MANDIR)/man1/
@@ -45,7 +61,7 @@ install-tools: tools
 	install -m 644 tools/completion/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
 
 uninstall-tools:
-	rm -f $(DESTDIR)$(BINDIR)/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
+	rm -f $(DESTDIR)$(BINDIR)/pmuctl $(DESTDIR)$(LIBDIR)/libpmuctl-perf.so $(DESTDIR)$(COMPLETIONDIR)/pmuctl
 	rm -f $(TOOL_MAN:man/%=$(DESTDIR)$(MANDIR)/man1/%) $(DESTDIR)$(MANDIR)/man4/pmuctl.4
 
--include $(TOOL_OBJECTS:.o=.d)
+-include $(TOOL_OBJECTS:.o=.d) $(PRELOAD_OBJECTS:.o=.d)

@@ -15,28 +15,6 @@
 
 #include "request.h"
 
-enum kind { OURS, PERFS, NO_EVENT };
-
-/* No file of a file system has such a name: those begin with '/'. */
-static enum kind kind_at(int directory, const char *path)
-{
-	char name[64];
-	ssize_t length = readlinkat(directory, path, name, sizeof(name) - 1);
-
-	name[length > 0 ? length : 0] = '\0';
-	if (!strcmp(name, "anon_inode:[pmuctl_event]"))
-		return OURS;
-	return strcmp(name, "anon_inode:[perf_event]") ? NO_EVENT : PERFS;
-}
-
-static enum kind kind_of(int fd)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return kind_at(AT_FDCWD, path);
-}
-
 /* A thread may have descriptors of its own, and only those of the process can be had. */
 static bool has_own_files(const struct caller *caller)
 {
@@ -73,10 +51,10 @@ int request_get_event(const struct request *r, int directory, const char *number
 {
 	int fd;
 
-	if (kind_at(directory, number) != OURS)
+	if (request_kind_at(directory, number) != REQUEST_OURS)
 		return -EBADF;
 	fd = get(r, atoi(number));
-	if (fd < 0 || kind_of(fd) == OURS)
+	if (fd < 0 || request_kind(fd) == REQUEST_OURS)
 		return fd;
 	close(fd);
 	return -EBADF;
@@ -91,30 +69,5 @@ int request_get_event(const struct request *r, int directory, const char *number
  */
 int request_find_group(struct request *r, bool passed_on)
 {
-	enum kind kind;
-	int fd;
-
-	if (r->group_fd == -1)
-		return 0;
-	fd = get(r, r->group_fd);
-	kind = fd < 0 ? NO_EVENT : kind_of(fd);
-	if (passed_on) {
-		if (fd >= 0)
-			close(fd);
-		return kind != OURS ? 0 : request_refuse(r, EINVAL, "group_fd",
-			"events of type %u are counted by the kernel's perf, and cannot be in a group or share a buffer with those of pmuctl",
-			r->attr.type);
-	}
-	if (kind == OURS) {
-		r->group = fd;
-		return 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (kind == PERFS)
-		return request_refuse(r, EINVAL, "group_fd",
-			"file descriptor %d is an event of the kernel's perf, with which one of pmuctl cannot be in a group or share a buffer",
-			r->group_fd);
-	return request_refuse(r, EBADF, "group_fd", "file descriptor %d is no event",
-			      r->group_fd);
+	return r->group_fd == -1 ? 0 : request_take_group(r, get(r, r->group_fd), passed_on);
 }

@@ -6,10 +6,8 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -27,36 +25,6 @@ struct outcome {
 	struct pmuctl_explanation why;
 };
 
-/* Returns a descriptor or a negative errno. @caller is the caller's number here. */
-static int open_event(struct request *r, pid_t caller)
-{
-	struct pmuctl_open open_event = {
-		.size = sizeof(open_event),
-		.flags = (uint32_t)r->flags | PERF_FLAG_FD_CLOEXEC,
-		.attr = (uintptr_t)&r->attr,
-		.pid = r->pid ? r->pid : caller,
-		.cpu = r->cpu,
-		.group_fd = r->group,
-		.explanation = (uintptr_t)&r->why,
-		.explanation_size = sizeof(r->why),
-		.tracepoint = r->tracepoint[0] ? (uintptr_t)r->tracepoint : 0,
-	};
-	int device, fd;
-
-	device = open(PMUCTL_DEVICE, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (device < 0)
-		return request_refuse(r, errno == EACCES || errno == EPERM ? EACCES : ENOENT, "",
-				      PMUCTL_DEVICE " cannot be opened: %s", strerror(errno));
-	fd = ioctl(device, PMUCTL_IOC_OPEN, &open_event);
-	if (fd < 0)
-		fd = -errno;
-	close(device);
-	/* The module has written the size that it knows. */
-	if (fd == -E2BIG)
-		request_tell_size(r, caller);
-	return fd;
-}
-
 /* ---- With the rights of others ---- */
 
 /* The process that has them: says so, and opens the event when it is told to. */
@@ -68,7 +36,7 @@ static _Noreturn void open_there(struct request *r, int socket)
 
 	if (read(socket, &go, 1) != 1)
 		_exit(1);
-	fd = open_event(r, r->caller.own_tid);
+	fd = request_open_here(r, r->caller.own_tid, PERF_FLAG_FD_CLOEXEC);
 	outcome.error = fd < 0 ? -fd : 0;
 	outcome.why = r->why;
 	handover_send(socket, &outcome, sizeof(outcome), fd);
@@ -174,6 +142,7 @@ static int open_as_caller(struct request *r)
  */
 int request_open(struct request *r)
 {
-	return caller_is_like(&r->caller, &r->self) ? open_event(r, r->caller.tid) :
-						      open_as_caller(r);
+	if (!caller_is_like(&r->caller, &r->self))
+		return open_as_caller(r);
+	return request_open_here(r, r->caller.tid, PERF_FLAG_FD_CLOEXEC);
 }

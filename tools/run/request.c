@@ -7,38 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "request.h"
-
-#define FLAGS_KNOWN \
-	(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
-
-/**
- * request_refuse() - say why a call is refused
- * @r: the call.
- * @error: the errno, positive.
- * @field: what is wrong, or "".
- * @sentence: for people.
- *
- * Return: the negative errno.
- */
-int request_refuse(struct request *r, int error, const char *field, const char *sentence, ...)
-{
-	va_list args;
-
-	memset(&r->why, 0, sizeof(r->why));
-	r->why.error = (uint32_t)error;
-	snprintf(r->why.field, sizeof(r->why.field), "%s", field);
-	va_start(args, sentence);
-	vsnprintf(r->why.sentence, sizeof(r->why.sentence), sentence, args);
-	va_end(args);
-	return -error;
-}
 
 /**
  * request_is_valid() - does the caller still wait for the answer?
@@ -61,21 +35,6 @@ static void take_arguments(struct request *r)
 	r->flags = args[4];
 }
 
-static int check(struct request *r)
-{
-	if (r->flags & ~(unsigned long)FLAGS_KNOWN)
-		return request_refuse(r, EINVAL, "flags", "0x%lx has unknown bits: known are 0x%lx",
-				      r->flags, (unsigned long)FLAGS_KNOWN);
-	return 0;
-}
-
-static int check_target(struct request *r)
-{
-	if (r->pid == -1 && r->cpu == -1)
-		return request_refuse(r, EINVAL, "cpu", "with pid -1 it must be the number of a CPU, as for perf");
-	return 0;
-}
-
 static int know_who(struct request *r)
 {
 	int ret = caller_read((pid_t)r->call->pid, &r->caller);
@@ -88,16 +47,10 @@ static int know_who(struct request *r)
 					     strerror(-ret));
 }
 
-/* What the kernel has not as a tracepoint of that name, but as a probe, say, it counts itself. */
-static bool is_for_the_kernel(const struct request *r, int ret)
-{
-	return ret == -ENOENT && r->why.code == PMUCTL_WHY_TRACEPOINT_UNKNOWN && r->group < 0;
-}
-
 /* Returns a descriptor, REQUEST_PASS_ON, or a negative errno. */
 static int handle_open(struct request *r)
 {
-	int ret = check(r), type;
+	int ret = request_check_flags(r), type;
 
 	if (ret == 0)
 		ret = know_who(r);
@@ -109,12 +62,8 @@ static int handle_open(struct request *r)
 	ret = type < 0 ? type : request_find_group(r, type == REQUEST_PASS_ON);
 	if (ret < 0 || type == REQUEST_PASS_ON)
 		return ret < 0 ? ret : type;
-	ret = check_target(r);
-	if (ret == 0)
-		ret = request_open(r);
-	if (!is_for_the_kernel(r, ret))
-		return ret;
-	return r->options->strict ? request_refuse_strictly(r) : REQUEST_PASS_ON;
+	ret = request_check_target(r);
+	return request_settle(r, ret ? ret : request_open(r));
 }
 
 static bool is_control(const struct request *r)
@@ -159,25 +108,6 @@ static int send_descriptor(struct request *r, int fd)
 	return request_refuse(r, errno, "", "the caller gets no descriptor: %s", strerror(errno));
 }
 
-static void explain(const struct request *r)
-{
-	char text[sizeof(r->why.field) + sizeof(r->why.sentence) + 4], name[32] = "?";
-	char path[32];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", r->caller.process);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
-	if (length > 0)
-		name[strcspn(name, "\n")] = '\0';
-	if (fd >= 0)
-		close(fd);
-	pmuctl_explanation_format(&r->why, text, sizeof(text));
-	say_error("%s[%d]: type %u config 0x%llx: %s", name, r->caller.tid, r->attr.type,
-		  (unsigned long long)r->attr.config, text);
-}
-
 /**
  * request_serve() - answer a call
  * @options: of the command line.
@@ -207,6 +137,6 @@ void request_serve(const struct run_options *options, struct run_shared *shared,
 	if (ret >= 0)
 		return;
 	if (options->explain && r.why.error)
-		explain(&r);
+		request_explain(&r);
 	send_answer(&r, ret, 0);
 }

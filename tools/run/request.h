@@ -5,14 +5,16 @@
 #ifndef PMUCTL_TOOL_RUN_REQUEST_H
 #define PMUCTL_TOOL_RUN_REQUEST_H
 
+#include <limits.h>
+
 #include "caller.h"
 #include "run.h"
 
 /* As much as the kernel takes of an attr: a page */
 #define REQUEST_ATTR_MAX	4096
 
-/* What becomes of a call, beside 0 (it goes on) and a negative errno (it is refused) */
-#define REQUEST_PASS_ON		1
+/* What becomes of a call, beside 0 (it goes on), a descriptor, and a negative errno */
+#define REQUEST_PASS_ON		INT_MAX
 
 /**
  * struct request - a call
@@ -50,8 +52,21 @@ struct request {
 	struct pmuctl_explanation why;
 };
 
+enum request_kind { REQUEST_OURS, REQUEST_PERFS, REQUEST_NO_EVENT };
+
+/* rules.c */
 int request_refuse(struct request *r, int error, const char *field, const char *sentence, ...)
 	__attribute__((format(printf, 4, 5)));
+int request_check_flags(struct request *r);
+int request_check_target(struct request *r);
+enum request_kind request_kind_at(int directory, const char *path);
+enum request_kind request_kind(int fd);
+int request_take_group(struct request *r, int fd, bool passed_on);
+int request_open_here(struct request *r, pid_t caller, unsigned int flags);
+int request_settle(struct request *r, int ret);
+void request_explain(const struct request *r);
+
+/* request.c, or the library */
 bool request_is_valid(const struct request *r);
 
 /* copy.c */

@@ -18,12 +18,15 @@
 enum {
 	OPTION_EXPLAIN = OPTION_NO_LETTER,
 	OPTION_STRICT,
+	OPTION_PRELOAD,
 };
 
 static const struct cli_option run_options[] = {
 	{ OPTION_EXPLAIN, "explain", .help = "tell on stderr why a call was refused" },
 	{ OPTION_STRICT, "strict",
 	  .help = "refuse what pmuctl does not have, instead of passing it on to the kernel's perf" },
+	{ OPTION_PRELOAD, "preload",
+	  .help = "take the calls by a library that COMMAND loads, not by seccomp" },
 	{ 0 },
 };
 
@@ -148,6 +151,8 @@ static int take_option(void *arg, int value)
 		options->explain = true;
 	if (value == OPTION_STRICT)
 		options->strict = true;
+	if (value == OPTION_PRELOAD)
+		options->preload = true;
 	return STATUS_OK;
 }
 
@@ -167,7 +172,9 @@ static int run_run(int argc, char **argv)
 		return STATUS_FAILED;
 	}
 	status = check_device();
-	return status ? status : run(&options);
+	if (status)
+		return status;
+	return options.preload ? preloaded_exec(&options) : run(&options);
 }
 
 const struct command command_run = {

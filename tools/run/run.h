@@ -27,12 +27,20 @@
  * @argv: the command.
  * @explain: tell on stderr why a call was refused.
  * @strict: what pmuctl does not have is refused.
+ * @preload: by a library in the program, instead of by the kernel's asking.
  */
 struct run_options {
 	char **argv;
 	bool explain;
 	bool strict;
+	bool preload;
 };
+
+/* The environment of programs that have the library: set for --explain and --strict */
+#define RUN_ENV_EXPLAIN		"PMUCTL_RUN_EXPLAIN"
+#define RUN_ENV_STRICT		"PMUCTL_RUN_STRICT"
+/* Where the library is, if not where it was installed */
+#define RUN_ENV_LIBRARY		"PMUCTL_RUN_LIBRARY"
 
 /* More tracepoints, and longer names, are not known by their numbers. */
 #define RUN_TRACEPOINTS		8192
@@ -72,6 +80,9 @@ int filter_install(void);
 _Noreturn void start_command(const struct run_options *options, int server,
 			     const sigset_t *mask);
 int start_listen(int command);
+
+/* preloaded.c */
+int preloaded_exec(const struct run_options *options);
 
 /* server.c */
 _Noreturn void server_main(const struct run_options *options, int parent,
