@@ -22,6 +22,7 @@
 #include "sample/sideband.h"
 #include "soft/soft.h"
 #include "soft/tracepoint.h"
+#include "soft/tracepoint_record.h"
 
 static const struct hwpmu_ops hwpmu_calls = {
 	.overflow = pmuctl_overflow,
@@ -57,11 +58,14 @@ static int __init pmuctl_init(void)
 	err = pmuctl_soft_module_init();
 	if (err)
 		goto err_buffer;
+	err = pmuctl_records_init();
+	if (err)
+		goto err_soft;
 	pmuctl_hooks_init();
 	pmuctl_sideband_init(pmuctl_aux_mapped);
 	err = pmuctl_context_init();
 	if (err)
-		goto err_soft;
+		goto err_records;
 	pmuctl_hook_add(&pmuctl_crash_hook);
 	err = pmuctl_hotplug_init();
 	if (err)
@@ -83,6 +87,8 @@ err_claim:
 	pmuctl_hotplug_exit();
 err_context:
 	pmuctl_context_exit();
+err_records:
+	pmuctl_records_exit();
 err_soft:
 	pmuctl_soft_module_exit();
 err_buffer:
@@ -106,6 +112,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_rdpmc_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();
+	pmuctl_records_exit();
 	pmuctl_soft_module_exit();
 	pmuctl_buffer_exit();
 	pmuctl_sample_exit();

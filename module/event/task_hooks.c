@@ -115,6 +115,9 @@ static void probe_sched_process_exit(void *data, struct task_struct *task)
 	task_gone(true);
 }
 
+/* Behind the probes of tracepoints' events, also behind those that wait for the kernel's own */
+#define PRIORITY	(TRACEPOINT_DEFAULT_PRIO - 2)
+
 static struct hook {
 	const char *name;
 	void *probe;
@@ -161,8 +164,8 @@ static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why
 
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		err = !hooks[i].tp ? -ENOENT :
-		      tracepoint_probe_register(hooks[i].tp, hooks[i].probe,
-						NULL);
+		      tracepoint_probe_register_prio(hooks[i].tp, hooks[i].probe,
+						     NULL, PRIORITY);
 		if (err)
 			goto err_unregister;
 	}

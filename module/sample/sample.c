@@ -24,8 +24,8 @@
 
 /* The header, IDENTIFIER, IP, TID, TIME, ADDR, ID, STREAM_ID, CPU, PERIOD */
 #define FIXED_WORDS	10
-/* A size of 4 bytes, the arguments of a tracepoint, 4 bytes more */
-#define RAW_WORDS	(1 + PMUCTL_SAMPLE_ARGS_MAX)
+/* A size of 4 bytes, and the first 4 of what is told */
+#define RAW_WORDS	1
 /* Every group member has up to 3 words, and there are up to 3 before them. */
 #define READ_WORDS	(3 + 3 * PMUCTL_GROUP_MAX)
 /* Their number, two markers, the addresses */
@@ -259,17 +259,24 @@ static u64 *put_callchain(u64 *out, const struct pmuctl_event *event, struct pt_
 	return out + 1 + *out;
 }
 
-/* Its size, and nothing of that size but what makes a word; or what a tracepoint tells */
-static u64 *put_raw(u64 *out, const struct pmuctl_event *event)
+/* Its size, and the first 4 bytes of what a tracepoint tells, or zeros. */
+static u64 *put_raw(u64 *out, const struct pmuctl_sample_data *data)
 {
-	const struct pmuctl_sample_data *data = event->sampling->data;
-	unsigned int n = data ? data->nr_args : 0;
+	u32 *words = (u32 *)out;
 
-	out[n] = 0;
-	*(u32 *)out = n * sizeof(u64) + sizeof(u32);
-	if (n)
-		memcpy((u32 *)out + 1, data->args, n * sizeof(u64));
-	return out + 1 + n;
+	words[0] = sizeof(u32);
+	words[1] = 0;
+	if (data && data->raw) {
+		words[0] = data->raw_size;
+		memcpy(&words[1], data->raw, sizeof(u32));
+	}
+	return out + 1;
+}
+
+/* The others, which are not put together before. */
+static u32 rest_of_raw(const struct pmuctl_sample_data *data)
+{
+	return data && data->raw ? data->raw_size - sizeof(u32) : 0;
 }
 
 /* The ABI, and the registers if there are any */
@@ -325,12 +332,10 @@ static bool is_time_to_wake(struct pmuctl_output *output)
 	return true;
 }
 
-/* The fields before the stack; @user is set to the registers of user space. */
-static u64 *put_fields(u64 *out, struct pmuctl_event *event,
-		       struct pt_regs *regs, u64 period, struct pt_regs **user)
+/* The fields up to the first word of PERF_SAMPLE_RAW */
+static u64 *put_first_fields(u64 *out, struct pmuctl_event *event, struct pt_regs *regs, u64 period)
 {
-	const struct pmuctl_output *output = event->output;
-	const u64 type = output->sample_type;
+	const u64 type = event->output->sample_type;
 
 	out = put_ids(out, event, regs, period);
 	if (type & PERF_SAMPLE_READ)
@@ -338,7 +343,17 @@ static u64 *put_fields(u64 *out, struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		out = put_callchain(out, event, regs);
 	if (type & PERF_SAMPLE_RAW)
-		out = put_raw(out, event);
+		out = put_raw(out, event->sampling->data);
+	return out;
+}
+
+/* Those from there to the stack; @user is set to the registers of user space. */
+static u64 *put_user_regs(u64 *out, const struct pmuctl_event *event, struct pt_regs *regs,
+			  struct pt_regs **user)
+{
+	const struct pmuctl_output *output = event->output;
+	const u64 type = output->sample_type;
+
 	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs)
 		*user = pmuctl_regs_user(regs);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -361,14 +376,34 @@ static void finish(struct pmuctl_output *output, struct ring_handle *h)
 		pmuctl_output_wake(output);
 }
 
+/**
+ * struct parts - of a sample, as bytes
+ * @first: up to the first word of PERF_SAMPLE_RAW.
+ * @raw: the rest of that.
+ * @before: from there to the stack.
+ * @stack: of that, which has a size before it, and one behind it if it is not empty.
+ * @after: behind it.
+ */
+struct parts {
+	u32 first, raw, before, stack, after;
+};
+
 /* Room for all of it, and what comes before the stack */
 static bool begin(struct pmuctl_event *event, struct ring_handle *h, u64 *words,
-		  u32 before, u32 size, const struct pt_regs *regs)
+		  const struct parts *parts, const struct pt_regs *regs)
 {
+	u32 size = parts->first + parts->raw + parts->before + parts->after;
+
+	if (event->output->sample_type & PERF_SAMPLE_STACK_USER)
+		size += sizeof(u64) + (parts->stack ? parts->stack + sizeof(u64) : 0);
 	fill_header((void *)words, size, regs);
 	if (!pmuctl_output_reserve(event, h, size))
 		return false;
-	ring_write(h, words, before);
+	ring_write(h, words, parts->first);
+	if (parts->raw)
+		ring_write(h, event->sampling->data->raw + sizeof(u32), parts->raw);
+	if (parts->before)
+		ring_write(h, (void *)words + parts->first, parts->before);
 	return true;
 }
 
@@ -381,41 +416,49 @@ static bool is_one_group_too_many(const struct pmuctl_event *event)
 		!pmuctl_event_is_hw(event) && this_cpu_read(pmuctl_members_left) <= 0;
 }
 
+static bool is_raw_missing(const struct pmuctl_event *event)
+{
+	const struct pmuctl_sample_data *data = event->sampling->data;
+
+	return event->output->sample_type & PERF_SAMPLE_RAW && data && data->raw_missing;
+}
+
 static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 period)
 {
 	struct pmuctl_output *output = event->output;
 	struct scratch *scratch = this_scratch();
 	const u64 type = output->sample_type;
 	u64 *const words = scratch->words;
-	u32 before, after, stack = 0;
+	struct parts parts = { };
 	struct pt_regs *user = NULL;
 	struct ring_handle h;
-	u64 *out, *end;
+	u64 *raw, *stack, *end;
 
-	if (unlikely(is_one_group_too_many(event))) {
+	if (unlikely(is_one_group_too_many(event) || is_raw_missing(event))) {
 		pmuctl_output_lose(output);
 		return;
 	}
-	out = put_fields(words + 1, event, regs, period, &user);
-	end = out;
+	raw = put_first_fields(words + 1, event, regs, period);
+	stack = put_user_regs(raw, event, regs, &user);
+	end = stack;
 	if (type & PERF_SAMPLE_REGS_INTR)
-		end = put_regs(out, output->regs_intr, regs);
-	before = (out - words) * sizeof(*words);
-	after = (end - out) * sizeof(*words);
-
+		end = put_regs(stack, output->regs_intr, regs);
+	parts.first = (raw - words) * sizeof(*words);
+	parts.before = (stack - raw) * sizeof(*words);
+	parts.after = (end - stack) * sizeof(*words);
+	if (type & PERF_SAMPLE_RAW)
+		parts.raw = rest_of_raw(event->sampling->data);
 	if (type & PERF_SAMPLE_STACK_USER) {
-		stack = stack_size(event, user, before + after);
-		take_stacks(event, stack);
-		if (!begin(event, &h, words, before,
-			   before + after + sizeof(u64) +
-			   (stack ? stack + sizeof(u64) : 0), regs))
-			return;
-		write_stack(&h, scratch, user, stack);
-	} else if (!begin(event, &h, words, before, before + after, regs)) {
-		return;
+		parts.stack = stack_size(event, user, parts.first + parts.raw + parts.before +
+					 parts.after);
+		take_stacks(event, parts.stack);
 	}
-	if (after)
-		ring_write(&h, out, after);
+	if (!begin(event, &h, words, &parts, regs))
+		return;
+	if (type & PERF_SAMPLE_STACK_USER)
+		write_stack(&h, scratch, user, parts.stack);
+	if (parts.after)
+		ring_write(&h, stack, parts.after);
 	finish(output, &h);
 }
 

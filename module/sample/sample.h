@@ -11,19 +11,18 @@
 struct pmuctl_event;
 struct pt_regs;
 
-/* Most words of PERF_SAMPLE_RAW: the arguments of a tracepoint */
-#define PMUCTL_SAMPLE_ARGS_MAX	12
-
 /**
  * struct pmuctl_sample_data - what a sample of a software event tells beside registers
  * @address: PERF_SAMPLE_ADDR.
- * @args: PERF_SAMPLE_RAW: words; or NULL.
- * @nr_args: how many.
+ * @raw: PERF_SAMPLE_RAW: what is told; or NULL.
+ * @raw_size: its bytes, 4 more than a multiple of 8, and less than 16 KiB.
+ * @raw_missing: there should be something: a sample that has that field is lost.
  */
 struct pmuctl_sample_data {
 	u64 address;
-	const u64 *args;
-	unsigned int nr_args;
+	const void *raw;
+	u32 raw_size;
+	bool raw_missing;
 };
 
 /* Get the memory that samples need; once is enough. Process. Returns 0 or -ENOMEM. */

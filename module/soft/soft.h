@@ -124,6 +124,13 @@ bool pmuctl_soft_excludes(const struct pmuctl_event *event, struct pt_regs *regs
 bool pmuctl_soft_enter(unsigned int *level);
 void pmuctl_soft_exit_level(unsigned int level);
 
+/* Task, softirq, hard IRQ, NMI */
+#define PMUCTL_SOFT_LEVELS	4
+
+/* At which of them the caller is, and whether something is being told there. Preemption off. */
+unsigned int pmuctl_soft_level(void);
+bool pmuctl_soft_is_telling(unsigned int level);
+
 /* A task has come to this CPU @n times since it was here, or it is @n tasks. IRQs off. */
 void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n);
 

@@ -18,16 +18,23 @@
 #include "sample/sampling.h"
 #include "soft/soft.h"
 
-/* Task, softirq, hard IRQ, NMI */
-#define LEVELS	4
+static DEFINE_PER_CPU(bool [PMUCTL_SOFT_LEVELS], telling);
 
-static DEFINE_PER_CPU(bool [LEVELS], telling);
+unsigned int pmuctl_soft_level(void)
+{
+	return in_nmi() ? 3 : in_hardirq() ? 2 : in_serving_softirq() ? 1 : 0;
+}
+
+bool pmuctl_soft_is_telling(unsigned int level)
+{
+	return __this_cpu_read(telling[level]);
+}
 
 bool pmuctl_soft_enter(unsigned int *level)
 {
 	bool *busy;
 
-	*level = in_nmi() ? 3 : in_hardirq() ? 2 : in_serving_softirq() ? 1 : 0;
+	*level = pmuctl_soft_level();
 	busy = this_cpu_ptr(&telling[*level]);
 	if (unlikely(*busy))
 		return false;

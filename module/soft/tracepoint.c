@@ -21,13 +21,20 @@
 #include "core/hook.h"
 #include "sample/sample.h"
 #include "soft/tracepoint.h"
+#include "soft/tracepoint_record.h"
 
-/* Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. */
+/*
+ * Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. Who needs
+ * the kernel's records comes behind the probe that makes them.
+ */
 #define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
+#define PRIORITY_RECORD	(TRACEPOINT_DEFAULT_PRIO - 1)
 
 /**
- * struct pmuctl_tracepoint - a tracepoint that has events
+ * struct pmuctl_tracepoint - a tracepoint that has events; those that are told the kernel's records
+ * of it have one of their own
  * @source: what it is to its events.
+ * @record: who makes these records, or NULL.
  * @hook: our probe on it, in the registry.
  * @prototype: of its arguments.
  * @node: in tracepoints.
@@ -41,6 +48,7 @@
  */
 struct pmuctl_tracepoint {
 	struct pmuctl_sw_source source;
+	struct pmuctl_record_source *record;
 	struct pmuctl_hook hook;
 	const struct pmuctl_prototype *prototype;
 	struct list_head node;
@@ -65,19 +73,18 @@ struct place {
 	unsigned long sp;
 };
 
-static noinline void sample(struct pmuctl_event *event, const u64 *args,
-			    unsigned int nr_args, const struct place *place)
+static noinline void sample(struct pmuctl_event *event, const struct pmuctl_sample_data *data,
+			    const struct place *place)
 {
-	struct pmuctl_sample_data data = { .args = args, .nr_args = nr_args };
 	struct pt_regs regs = {
 		.ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS,
 	};
 
-	pmuctl_soft_end_period(event, &regs, &data);
+	pmuctl_soft_end_period(event, &regs, data);
 }
 
 static void hit_one(struct pmuctl_event *event, const u64 *args,
-		    unsigned int nr_args, const struct place *place)
+		    const struct pmuctl_sample_data *data, const struct place *place)
 {
 	const struct filter *filter =
 		rcu_dereference_raw(event->sw.tp->filter);
@@ -92,7 +99,7 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 	}
 	c->count++;
 	if (c->period && --c->left <= 0)
-		sample(event, args, nr_args, place);
+		sample(event, data, place);
 }
 
 /* In the midst of another hit. IRQs are off: nothing that runs here is stopped, and then freed. */
@@ -108,10 +115,23 @@ static noinline void miss_all(struct hlist_head *running, const u64 *args)
 	}
 }
 
+/* The kernel's record of this hit, or else its arguments, behind which there is a word more. */
+static __always_inline void fill_data(struct pmuctl_sample_data *data,
+				      const struct pmuctl_tracepoint *t, const u64 *args,
+				      unsigned int level)
+{
+	data->raw = args;
+	data->raw_size = t->prototype->nr_args * sizeof(*args) + sizeof(u32);
+	if (t->record)
+		data->raw = pmuctl_record_take(t->record, level, &data->raw_size);
+	data->raw_missing = !data->raw;
+}
+
 static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *args,
 				      const struct place *place)
 {
 	struct hlist_head *running = this_cpu_ptr(t->source.running);
+	struct pmuctl_sample_data data = { };
 	struct pmuctl_event *event;
 	unsigned long flags;
 	unsigned int level;
@@ -122,10 +142,11 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *ar
 		local_irq_restore(flags);
 		return;
 	}
+	fill_data(&data, t, args, level);
 	local_irq_save(flags);
 	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, running, sw.node, true)
-		hit_one(event, args, t->prototype->nr_args, place);
+		hit_one(event, args, &data, place);
 	local_irq_restore(flags);
 	pmuctl_soft_exit_level(level);
 }
@@ -142,7 +163,7 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 
 	preempt_disable_notrace();
 	if (is_wanted(t)) {
-		const u64 args[] = { a0, a1, a2, a3, a4 };
+		const u64 args[] = { a0, a1, a2, a3, a4, 0 };
 		const struct place place = {
 			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
@@ -179,7 +200,7 @@ static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 
 	preempt_disable_notrace();
 	if (is_wanted(t)) {
-		u64 args[FILTER_ARGS_MAX] = { a0, a1, a2, a3, a4 };
+		u64 args[FILTER_ARGS_MAX + 1] = { a0, a1, a2, a3, a4 };
 		const struct place place = {
 			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
@@ -203,12 +224,18 @@ static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	struct pmuctl_tracepoint *t =
 		container_of(hook, struct pmuctl_tracepoint, hook);
-	int err = -ENOENT;
+	int err;
 
+	err = pmuctl_record_source_set(t->record, why);
+	if (err)
+		return err;
+	err = -ENOENT;
 	if (!READ_ONCE(t->gone))
 		err = tracepoint_probe_register_prio(t->tp, probe_of(t), t,
-						     PRIORITY);
+						     t->record ? PRIORITY_RECORD : PRIORITY);
 	times += !err;
+	if (err)
+		pmuctl_record_source_drop(t->record);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	return err ? pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
@@ -221,19 +248,24 @@ static void drop(struct pmuctl_hook *hook)
 		container_of(hook, struct pmuctl_tracepoint, hook);
 
 	tracepoint_probe_unregister(t->tp, probe_of(t), t);
+	pmuctl_record_source_drop(t->record);
 }
 
 /* ---- Finding ---- */
 
 /**
  * struct search - for a tracepoint
- * @name: of it.
+ * @full_name: of it, as the caller has it.
+ * @name: of it, without system.
+ * @records: the kernel's records of it are wanted, if there are any.
  * @tp: what was found, or NULL.
  * @module: whose it is, pinned; NULL: the kernel's.
  * @notifier: through which modules are looked at.
  */
 struct search {
+	const char *full_name;
 	const char *name;
+	bool records;
 	struct tracepoint *tp;
 	struct module *module;
 	struct notifier_block notifier;
@@ -327,6 +359,7 @@ static void watch_end(void) { }
 
 static void free_tracepoint(struct pmuctl_tracepoint *t)
 {
+	pmuctl_record_source_free(t->record);
 	free_percpu(t->source.running);
 	kfree(t);
 }
@@ -355,22 +388,27 @@ static struct pmuctl_tracepoint *find_used(const struct search *search)
 	struct pmuctl_tracepoint *t;
 
 	list_for_each_entry(t, &tracepoints, node)
-		if (t->tp == search->tp && !t->gone)
+		if (t->tp == search->tp && !t->gone && !t->record == !search->records)
 			return t;
 	return NULL;
 }
 
-static struct pmuctl_tracepoint *make(const struct search *search)
+/* Records are not wanted any more if there are none. Returns NULL if there is no memory. */
+static struct pmuctl_tracepoint *make(struct search *search)
 {
 	struct pmuctl_tracepoint *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 
 	if (!t)
 		return NULL;
 	t->source.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
-	if (!t->source.running) {
-		kfree(t);
+	if (t->source.running && search->records)
+		t->record = pmuctl_record_source_alloc(search->full_name, search->tp,
+						       t->source.running);
+	if (!t->source.running || IS_ERR(t->record)) {
+		free_tracepoint(t);
 		return NULL;
 	}
+	search->records = t->record;
 	strscpy(t->name, search->name, sizeof(t->name));
 	t->hook.name = t->name;
 	t->hook.set = set;
@@ -402,7 +440,7 @@ static struct pmuctl_tracepoint *use(const struct search *search, struct pmuctl_
 }
 
 /* A cgroup may let who allocates wait for seconds: nobody else does. */
-static struct pmuctl_tracepoint *use_or_make(const struct search *search)
+static struct pmuctl_tracepoint *use_or_make(struct search *search)
 {
 	struct pmuctl_tracepoint *t = use(search, NULL), *new;
 
@@ -417,10 +455,12 @@ static struct pmuctl_tracepoint *use_or_make(const struct search *search)
 	return t;
 }
 
-static struct pmuctl_tracepoint *get(const char *name,
+static struct pmuctl_tracepoint *get(const char *full_name, bool records,
 				     struct pmuctl_explanation *why)
 {
-	struct search search = { .name = name };
+	const char *colon = strchr(full_name, ':');
+	const char *name = colon ? colon + 1 : full_name;
+	struct search search = { .full_name = full_name, .name = name, .records = records };
 	struct pmuctl_tracepoint *t;
 
 	for_each_kernel_tracepoint(match, &search);
@@ -447,17 +487,16 @@ static void put(struct pmuctl_tracepoint *t)
 
 /* ---- For events ---- */
 
-struct pmuctl_tp *pmuctl_tp_alloc(const char *name,
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 				  struct pmuctl_explanation *why)
 {
-	const char *colon = strchr(name, ':');
 	struct pmuctl_tracepoint *t;
 	struct pmuctl_tp *tp;
 
 	tp = kzalloc(sizeof(*tp), GFP_KERNEL_ACCOUNT);
 	if (!tp)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-	t = get(colon ? colon + 1 : name, why);
+	t = get(name, records, why);
 	if (IS_ERR(t)) {
 		kfree(tp);
 		return ERR_CAST(t);

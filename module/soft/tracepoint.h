@@ -9,8 +9,6 @@
 #include "soft/filter.h"
 #include "soft/soft.h"
 
-static_assert(FILTER_ARGS_MAX <= PMUCTL_SAMPLE_ARGS_MAX);
-
 /* "system:name", with its NUL */
 #define PMUCTL_TRACEPOINT_NAME_MAX	128
 
@@ -43,13 +41,15 @@ struct pmuctl_tp {
 /**
  * pmuctl_tp_alloc() - find a tracepoint
  * @name: with its system before and a colon between, or without.
+ * @records: the event is to be told the kernel's records of it, if tracefs has it by that name,
+ *	instead of its arguments.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
  * Return: to be given to an event, or to pmuctl_tp_free(); or ERR_PTR: -ENOENT if there
  * is none of that name, -ENOMEM.
  */
-struct pmuctl_tp *pmuctl_tp_alloc(const char *name,
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 				  struct pmuctl_explanation *why);
 
 /* No event has it any more. Process, may sleep. */

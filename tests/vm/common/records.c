@@ -113,6 +113,7 @@ void take_sample(const struct perf_event_attr *attr,
 	if (type & PERF_SAMPLE_RAW) {
 		/* A 32-bit length and bytes, together a multiple of 8 */
 		s->raw_size = *c.at;
+		s->raw = (const uint8_t *)c.at + 4;
 		cr_assert_eq((s->raw_size + 4) % 8, 0);
 		take_words(&c, (s->raw_size + 4) / 8);
 	}

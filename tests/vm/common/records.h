@@ -27,6 +27,7 @@ struct sample {
 	uint64_t nr_chain;
 	const uint64_t *chain;
 	uint32_t raw_size;
+	const uint8_t *raw;
 	uint64_t user_abi;
 	const uint64_t *user_regs;
 	uint64_t user_stack_size, user_stack_filled;

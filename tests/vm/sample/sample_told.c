@@ -49,7 +49,7 @@ Test(sample_told, a_hit_inside_a_sample_is_told_or_lost)
 	outer.sample_type = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_IP;
 	outer.sample_stack_user = 1024;
 	faults.sample_period = 1;
-	faults.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
+	faults.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ | PERF_SAMPLE_RAW;
 	faults.sample_id_all = 1;
 	outer_fd = event_open(outer);
 	ring_map(&of_outer, outer_fd, 64);

@@ -274,6 +274,7 @@ Test(trace_count, what_our_own_work_does)
 
 /* ---- Samples ---- */
 
+/* Without its system it is not an event of tracefs, only a tracepoint: its arguments are told. */
 Test(trace_count, samples_tell_the_arguments)
 {
 	struct perf_event_attr attr = tracepoint_attr();
@@ -284,7 +285,7 @@ Test(trace_count, samples_tell_the_arguments)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
-	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+	fd = event_open(attr, .tracepoint = "sys_enter");
 	ring_map(&r, fd, 16);
 	cr_assert_eq(tracepoint_count_getppid(fd, 30), 31);
 	for (; (header = ring_next(&r)); n++) {
@@ -318,7 +319,7 @@ Test(trace_count, samples_of_any_tracepoint)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
-	fd = event_open(attr, .tracepoint = "timer:hrtimer_init");
+	fd = event_open(attr, .tracepoint = "hrtimer_init");
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 10; i++)

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records of tracepoints: see tracepoint_record.h.
+ *
+ * perf takes its events off a CPU that goes offline, and does not put them on again: a worker
+ * makes new ones when it is back, as that cannot be done while CPUs are locked.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/trace_events.h>
+#include <linux/workqueue.h>
+
+#include "explain/explain.h"
+#include "soft/soft.h"
+#include "soft/tracepoint.h"
+#include "soft/tracepoint_record.h"
+
+#ifdef CONFIG_EVENT_TRACING
+
+/**
+ * struct pmuctl_record_source - who makes the records of a tracepoint
+ * @id: of the event in tracefs.
+ * @running: see pmuctl_record_source_alloc().
+ * @events: perf's, of each CPU; NULL where there is none.
+ * @node: in sources, from set to drop.
+ *
+ * @events and @node under sources_mutex, the rest is constant.
+ */
+struct pmuctl_record_source {
+	u64 id;
+	struct hlist_head __percpu *running;
+	struct perf_event * __percpu *events;
+	struct list_head node;
+};
+
+/* Inside of hooks_mutex, and outside of all of perf's and tracing's locks */
+static DEFINE_MUTEX(sources_mutex);
+static LIST_HEAD(sources);
+
+/* Those whose events perf has taken off */
+static struct cpumask stale;
+static int hotplug_state;
+
+/**
+ * struct kept_record - the last one of a level
+ * @of: whose it is; NULL: there is none.
+ * @size: its bytes.
+ * @data: it.
+ */
+struct kept_record {
+	const struct pmuctl_record_source *of;
+	u32 size;
+	u8 data[PERF_MAX_TRACE_SIZE];
+};
+
+/* Of each level; allocated with the first source */
+static DEFINE_PER_CPU(struct kept_record *, kept);
+
+/* ---- A hit ---- */
+
+/* Preemption is off from here until our probe has seen the hit. */
+static void keep(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	const struct pmuctl_record_source *source = event->overflow_handler_context;
+	unsigned int level = pmuctl_soft_level();
+	const struct perf_raw_record *raw = data->raw;
+	struct kept_record *record;
+
+	/* While our probe tells of one nothing is put in its place. */
+	if (hlist_empty(this_cpu_ptr(source->running)) || pmuctl_soft_is_telling(level))
+		return;
+	record = this_cpu_read(kept) + level;
+	record->of = NULL;
+	if (WARN_ON_ONCE(raw->frag.size > sizeof(record->data) || raw->frag.size % 8 != 4))
+		return;
+	memcpy(record->data, raw->frag.data, raw->frag.size);
+	record->size = raw->frag.size;
+	record->of = source;
+}
+
+const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
+			       u32 *size)
+{
+	struct kept_record *record = this_cpu_read(kept) + level;
+
+	if (record->of != source)
+		return NULL;
+	/* Only for this hit */
+	record->of = NULL;
+	*size = record->size;
+	return record->data;
+}
+
+/* ---- perf's events ---- */
+
+/* sources_mutex held */
+static int make_event(struct pmuctl_record_source *source, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = source->id,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, keep, source);
+	if (IS_ERR(event))
+		return PTR_ERR(event) == -ENODEV ? 0 : PTR_ERR(event); /* it has gone offline */
+	*per_cpu_ptr(source->events, cpu) = event;
+	return 0;
+}
+
+static void end_event(struct pmuctl_record_source *source, int cpu)
+{
+	struct perf_event **event = per_cpu_ptr(source->events, cpu);
+
+	if (*event)
+		perf_event_release_kernel(*event);
+	*event = NULL;
+}
+
+static void end_events(struct pmuctl_record_source *source)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		end_event(source, cpu);
+}
+
+/* Who asks may see what tracepoints tell: that was checked, by our own rules. */
+static int make_events(struct pmuctl_record_source *source)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+	const struct cred *old;
+	int cpu, err = 0;
+
+	if (!cred)
+		return -ENOMEM;
+	old = override_creds(cred);
+	for_each_online_cpu(cpu) {
+		if (*per_cpu_ptr(source->events, cpu))
+			continue;
+		err = make_event(source, cpu);
+		if (err)
+			break;
+	}
+	revert_creds(old);
+	put_cred(cred);
+	return err;
+}
+
+int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (!source)
+		return 0;
+	mutex_lock(&sources_mutex);
+	err = make_events(source);
+	if (err)
+		end_events(source);
+	else
+		list_add(&source->node, &sources);
+	mutex_unlock(&sources_mutex);
+	return err ? pmuctl_refuse(why, NO_MEMORY, "") : 0;
+}
+
+void pmuctl_record_source_drop(struct pmuctl_record_source *source)
+{
+	if (!source)
+		return;
+	mutex_lock(&sources_mutex);
+	list_del(&source->node);
+	end_events(source);
+	mutex_unlock(&sources_mutex);
+}
+
+/* ---- CPUs that come and go ---- */
+
+static void renew_events(struct work_struct *work)
+{
+	struct pmuctl_record_source *source;
+	int cpu;
+
+	mutex_lock(&sources_mutex);
+	for_each_possible_cpu(cpu)
+		if (cpu_online(cpu) && cpumask_test_and_clear_cpu(cpu, &stale))
+			list_for_each_entry(source, &sources, node)
+				end_event(source, cpu);
+	/* One that finds no memory has no records on that CPU: what is sampled there is lost. */
+	list_for_each_entry(source, &sources, node)
+		make_events(source);
+	mutex_unlock(&sources_mutex);
+}
+
+static DECLARE_WORK(renew_work, renew_events);
+
+static int hotplug_online(unsigned int cpu)
+{
+	schedule_work(&renew_work);
+	return 0;
+}
+
+static int hotplug_offline(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, &stale);
+	return 0;
+}
+
+/* ---- Sources ---- */
+
+static int get_kept(void)
+{
+	struct kept_record *new;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (READ_ONCE(per_cpu(kept, cpu)))
+			continue;
+		new = kvcalloc(PMUCTL_SOFT_LEVELS, sizeof(*new), GFP_KERNEL);
+		if (!new)
+			return -ENOMEM;
+		if (cmpxchg(per_cpu_ptr(&kept, cpu), NULL, new))
+			kvfree(new);
+	}
+	return 0;
+}
+
+/* The number of that event, if it is one of this tracepoint; 0: there is none. */
+static u64 find_id(const char *name, struct tracepoint *tp)
+{
+	const char *colon = strchr(name, ':');
+	char system[PMUCTL_TRACEPOINT_NAME_MAX];
+	struct trace_event_file *file;
+	u64 id = 0;
+
+	if (!colon)
+		return 0;
+	strscpy(system, name, sizeof(system));
+	system[colon - name] = '\0';
+	file = trace_get_event_file(NULL, system, colon + 1);
+	if (IS_ERR(file))
+		return 0;
+	if (file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT && file->event_call->tp == tp)
+		id = file->event_call->event.type;
+	trace_put_event_file(file);
+	return id;
+}
+
+struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
+							struct hlist_head __percpu *running)
+{
+	u64 id = find_id(name, tp);
+	struct pmuctl_record_source *source;
+
+	if (!id)
+		return NULL;
+	if (get_kept())
+		return ERR_PTR(-ENOMEM);
+	source = kzalloc(sizeof(*source), GFP_KERNEL_ACCOUNT);
+	if (!source)
+		return ERR_PTR(-ENOMEM);
+	source->events = alloc_percpu_gfp(struct perf_event *, GFP_KERNEL_ACCOUNT);
+	if (!source->events) {
+		kfree(source);
+		return ERR_PTR(-ENOMEM);
+	}
+	source->id = id;
+	source->running = running;
+	return source;
+}
+
+void pmuctl_record_source_free(struct pmuctl_record_source *source)
+{
+	if (IS_ERR_OR_NULL(source))
+		return;
+	free_percpu(source->events);
+	kfree(source);
+}
+
+int __init pmuctl_records_init(void)
+{
+	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pmuctl:records",
+						  hotplug_online, hotplug_offline);
+	return min(hotplug_state, 0);
+}
+
+void pmuctl_records_exit(void)
+{
+	int cpu;
+
+	cpuhp_remove_state_nocalls(hotplug_state);
+	cancel_work_sync(&renew_work);
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu(kept, cpu));
+}
+
+#else
+struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
+							struct hlist_head __percpu *running)
+{
+	return NULL;
+}
+
+void pmuctl_record_source_free(struct pmuctl_record_source *source) { }
+
+int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_explanation *why)
+{
+	return 0;
+}
+
+void pmuctl_record_source_drop(struct pmuctl_record_source *source) { }
+
+const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
+			       u32 *size)
+{
+	return NULL;
+}
+
+int __init pmuctl_records_init(void) { return 0; }
+void pmuctl_records_exit(void) { }
+#endif

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What samples of tracepoints tell (PERF_SAMPLE_RAW), beside the kernel's own: an event of perf and
+ * one of ours are told of the same hits, and the records must be the same byte for byte.
+ */
+#include "tracepoint.h"
+
+#include <sys/mount.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#define TRACEFS		"/sys/kernel/tracing"
+#define RECORDS_MAX	4096
+
+/* ---- Records ---- */
+
+struct record {
+	uint32_t size;
+	uint8_t data[256];
+};
+
+struct records {
+	unsigned int n;
+	uint64_t lost;
+	struct record of[RECORDS_MAX];
+};
+
+static struct records perfs, ours;
+
+static struct perf_event_attr record_attr(void)
+{
+	struct perf_event_attr attr = tracepoint_attr();
+
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW |
+		PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
+	attr.sample_stack_user = 64;
+	attr.sample_regs_user = 1;
+	return attr;
+}
+
+static uint64_t id_of(const char *event)
+{
+	char path[160], name[64];
+
+	snprintf(name, sizeof(name), "%s", event);
+	*strchr(name, ':') = '/';
+	snprintf(path, sizeof(path), TRACEFS "/events/%s/id", name);
+	return raw_read_number(path);
+}
+
+static void take_records(struct records *to, const struct perf_event_attr *attr, struct ring *r)
+{
+	struct perf_event_header *header;
+	struct sample s;
+
+	while ((header = ring_next(r))) {
+		if (header->type == PERF_RECORD_LOST)
+			to->lost += ((struct lost_record *)header)->lost;
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		take_sample(attr, header, &s);
+		cr_assert_lt(to->n, RECORDS_MAX);
+		cr_assert_leq(s.raw_size, sizeof(to->of[0].data));
+		to->of[to->n].size = s.raw_size;
+		memcpy(to->of[to->n++].data, s.raw, s.raw_size);
+	}
+}
+
+static bool is_same(const struct record *a, const struct record *b)
+{
+	return a->size == b->size && !memcmp(a->data, b->data, a->size);
+}
+
+static void print(const char *whose, const struct record *r)
+{
+	fprintf(stderr, "%s: %u bytes:", whose, r->size);
+	for (uint32_t i = 0; i < r->size; i++)
+		fprintf(stderr, " %02x", r->data[i]);
+	fprintf(stderr, "\n");
+}
+
+/* All that perf was told, in its order and in one piece; we were told before and afterwards, too. */
+static void compare(const char *event)
+{
+	unsigned int before = 0, same = 0;
+
+	for (; before + perfs.n <= ours.n; before++) {
+		for (same = 0; same < perfs.n; same++)
+			if (!is_same(&perfs.of[same], &ours.of[before + same]))
+				break;
+		if (same == perfs.n)
+			return;
+	}
+	for (unsigned int i = 0; i < 4 && i < perfs.n; i++)
+		print("perf", &perfs.of[i]);
+	for (unsigned int i = 0; i < 6 && i < ours.n; i++)
+		print("ours", &ours.of[i]);
+	cr_assert_fail("%s: %u records of perf are not among our %u", event, perfs.n, ours.n);
+}
+
+/* ---- Actions ---- */
+
+static void call(void)
+{
+	for (int i = 0; i < 20; i++)
+		syscall(__NR_getppid, i);
+}
+
+static void sleep_often(void)
+{
+	for (int i = 0; i < 20; i++)
+		usleep(1000);
+}
+
+static void fault(void)
+{
+	touch_pages(fresh_pages(20), 20);
+}
+
+static void fork_often(void)
+{
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static void make_timers(void)
+{
+	for (int i = 0; i < 20; i++)
+		close(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+}
+
+static const struct {
+	const char *event;
+	void (*act)(void);
+	unsigned int least;
+} actions[] = {
+	{ "raw_syscalls:sys_enter", call, 20 },
+	{ "raw_syscalls:sys_exit", call, 20 },
+	{ "sched:sched_switch", sleep_often, 20 },
+	{ "timer:hrtimer_start", sleep_often, 20 },
+	{ "timer:hrtimer_init", make_timers, 20 },
+	{ "exceptions:page_fault_user", fault, 20 },
+	{ "task:task_newtask", fork_often, 5 },
+	{ "sched:sched_process_fork", fork_often, 5 },
+	{ "kmem:kmem_cache_alloc", fork_often, 5 },
+};
+
+static void mount_tracefs(void)
+{
+	if (access(TRACEFS "/events", F_OK))
+		cr_assert_eq(mount("tracefs", TRACEFS, "tracefs", 0, NULL), 0);
+}
+
+static void run(unsigned int i)
+{
+	struct perf_event_attr attr = record_attr(), perf_attr = attr;
+	struct ring r, of_perf;
+	int fd, perf;
+
+	perfs.n = ours.n = 0;
+	perfs.lost = ours.lost = 0;
+	perf_attr.config = id_of(actions[i].event);
+	perf = perf_try(&perf_attr, 0, -1);
+	cr_assert_geq(perf, 0, "%s: %s", actions[i].event, strerror(-perf));
+	ring_map(&of_perf, perf, 256);
+	fd = event_open(attr, .tracepoint = actions[i].event);
+	ring_map(&r, fd, 256);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	event_ioctl(perf, PERF_EVENT_IOC_ENABLE);
+	actions[i].act();
+	event_ioctl(perf, PERF_EVENT_IOC_DISABLE);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	take_records(&perfs, &perf_attr, &of_perf);
+	take_records(&ours, &attr, &r);
+	cr_expect_eq(perfs.lost, 0);
+	cr_expect_eq(ours.lost, 0);
+	cr_expect_eq(sampling_value(fd), ours.n);
+	cr_assert_geq(perfs.n, actions[i].least, "%s: %u", actions[i].event, perfs.n);
+	compare(actions[i].event);
+	ring_unmap(&r);
+	ring_unmap(&of_perf);
+	close(fd);
+	close(perf);
+}
+
+Test(trace_record, is_the_one_of_the_kernel)
+{
+	raw_device();
+	mount_tracefs();
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(actions); i++)
+		run(i);
+}
+
+/* ---- Which hits ---- */
+
+#define NUMBER_AT	8	/* of a system call, behind the fields that all events have */
+
+static uint64_t number_of(const struct record *r)
+{
+	uint64_t number;
+
+	memcpy(&number, r->data + NUMBER_AT, sizeof(number));
+	return number;
+}
+
+/* A filter looks at arguments, and a period counts what passes it. */
+Test(trace_record, is_of_the_hit_that_is_sampled)
+{
+	struct perf_event_attr attr = record_attr();
+	struct ring r;
+	int fd;
+
+	attr.sample_period = 3;
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+	cr_assert_eq(tracepoint_filter(fd, "id == 110"), 0);
+	ring_map(&r, fd, 64);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (uint64_t i = 0; i < 30; i++) {
+		syscall(__NR_getpid);
+		syscall(__NR_getppid, i);
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_expect_eq(sampling_value(fd), 30);
+	take_records(&ours, &attr, &r);
+	cr_assert_eq(ours.n, 10);
+	for (unsigned int i = 0; i < ours.n; i++) {
+		uint64_t argument;
+
+		memcpy(&argument, ours.of[i].data + NUMBER_AT + 8, sizeof(argument));
+		cr_expect_eq(number_of(&ours.of[i]), __NR_getppid);
+		cr_expect_eq(argument, 3 * i + 2);
+	}
+}
+
+/* Of one that tells nothing on the same tracepoint the counts are as ever. */
+Test(trace_record, does_not_change_what_is_counted)
+{
+	struct perf_event_attr attr = record_attr();
+	struct ring r;
+	int plain = event_open(tracepoint_attr(), .tracepoint = "raw_syscalls:sys_enter");
+	int fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+
+	ring_map(&r, fd, 64);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	event_ioctl(plain, PERF_EVENT_IOC_ENABLE);
+	call();
+	event_ioctl(plain, PERF_EVENT_IOC_DISABLE);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_expect_eq(sampling_value(plain), 21);
+	cr_expect_eq(sampling_value(fd), 23);
+	take_records(&ours, &attr, &r);
+	cr_expect_eq(ours.n, 23);
+}
+
+static void in_children(int depth)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		call();
+		if (depth)
+			in_children(depth - 1);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+Test(trace_record, is_told_of_children)
+{
+	struct perf_event_attr attr = record_attr();
+	unsigned int calls = 0;
+	struct ring r;
+	int fd;
+
+	attr.inherit = 1;
+	fd = event_open(attr, 0, 0, .tracepoint = "raw_syscalls:sys_enter");
+	ring_map(&r, fd, 256);
+	pin_here(0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	in_children(3);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	take_records(&ours, &attr, &r);
+	for (unsigned int i = 0; i < ours.n; i++)
+		calls += number_of(&ours.of[i]) == __NR_getppid;
+	cr_expect_eq(calls, 4 * 20);
+	cr_expect_eq(ours.lost, 0);
+}
+
+/* ---- CPUs ---- */
+
+#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
+
+static void bring_online(void)
+{
+	raw_write_file(CPU1_ONLINE, "1");
+}
+
+/*
+ * perf's events of a CPU are gone when it comes back, and others have to be made: until then what
+ * is sampled there is lost, and said to be. All hits are one or the other.
+ */
+Test(trace_record, is_told_of_a_cpu_that_comes_back, .fini = bring_online)
+{
+	struct perf_event_attr attr = record_attr();
+	unsigned int told = 0;
+	struct ring r;
+	int fd;
+
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+	ring_map(&r, fd, 256);
+	for (int round = 0; round < 3; round++) {
+		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+		cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+		pin_here(1);
+		do {
+			uint64_t before = sampling_value(fd);
+
+			ours.n = ours.lost = 0;
+			event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+			call();
+			event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+			take_records(&ours, &attr, &r);
+			told = ours.n;
+			/* What is lost in the end is said with the next one that is told. */
+			cr_assert_leq(told, sampling_value(fd) - before);
+			cr_assert_eq(sampling_value(fd) - before, 21);
+		} while (told < 21);
+		cr_expect_eq(ours.n, 21);
+		pin_here(0);
+	}
+}
+
+/* ---- Races ---- */
+
+static void open_and_close(void)
+{
+	struct perf_event_attr attr = record_attr();
+
+	for (;;)
+		close(event_open(attr, -1, 0, .tracepoint = "raw_syscalls:sys_enter"));
+}
+
+/* Somebody opens and closes, CPUs go and come, and each record is one of this task's calls. */
+Test(trace_record, while_others_come_and_go, .fini = bring_online)
+{
+	struct perf_event_attr attr = record_attr();
+	pid_t pid = fork_child();
+	struct ring r;
+	int fd;
+
+	if (!pid)
+		open_and_close();
+	attr.disabled = 1;
+	for (int round = 0; round < 40; round++) {
+		uint64_t value, pids = 0;
+
+		ours.n = ours.lost = 0;
+		fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+		ring_map(&r, fd, 64);
+		if (round % 4 == 0)
+			raw_write_file(CPU1_ONLINE, round % 8 ? "1" : "0");
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		call();
+		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		value = sampling_value(fd);
+		take_records(&ours, &attr, &r);
+		for (unsigned int i = 0; i < ours.n; i++) {
+			uint32_t whose;
+
+			memcpy(&whose, ours.of[i].data + 4, sizeof(whose));
+			pids += whose == (uint32_t)getpid();
+		}
+		cr_assert_eq(value, 21);
+		cr_assert_eq(pids, ours.n);
+		ring_unmap(&r);
+		close(fd);
+	}
+	raw_reap(pid);
+}
