@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,6 +49,21 @@ static bool is_same_user(const struct request *r)
 	return !strcmp(r->caller.rights[CALLER_UID], r->self.rights[CALLER_UID]);
 }
 
+/* Nothing of what is others' comes along: where the kernel asks, above all. Returns the socket. */
+static int leave_others(struct request *r, int socket)
+{
+	enum { SOCKET = STDERR_FILENO + 1, GROUP, END };
+	int group = fcntl(r->group, F_DUPFD, END);
+
+	socket = fcntl(socket, F_DUPFD, END);
+	dup2(socket, SOCKET);
+	if (group >= 0)
+		r->group = dup2(group, GROUP);
+	close_range(group >= 0 ? END : GROUP, ~0U, 0);
+	munmap(r->shared, sizeof(*r->shared));
+	return SOCKET;
+}
+
 /*
  * Its pid namespace is that of its child. While others could do to this process what the
  * caller's user may, our environment is nobody's business, unless it is that user's anyway.
@@ -56,9 +72,7 @@ static _Noreturn void become(struct request *r, int socket)
 {
 	struct outcome ready = { 0 };
 
-	/* nothing of what is others' comes along */
-	close(r->listener);
-	munmap(r->shared, sizeof(*r->shared));
+	socket = leave_others(r, socket);
 	ready.error = -caller_become(&r->caller, &r->self);
 	if (!ready.error) {
 		if (is_same_user(r))

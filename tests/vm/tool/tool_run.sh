@@ -96,16 +96,19 @@ perf_stat_has_groups_of_both()
 		SAYS=counts says '^[1-9][0-9]*;;instructions:u' '^1;;syscalls:sys_enter_exit_group' '^1;;sched:sched_process_exec' '^[1-9][0-9]*;;branches:u'
 }
 
-# samples FILE: how many, and of which function most are
-samples() { perf script -i "$1" -F comm,sym 2>/dev/null >script && wc -l <script && sort script | uniq -c | sort -rn | head -n 1; }
+# samples FILE: how many, and the function that most are of
+samples() { perf script -i "$1" -F ip,sym 2>/dev/null | awk '{ n[$2]++ } END { for (f in n) if (n[f] > n[most]) most = f; print NR, most }'; }
 
-perf_record_takes_as_many_samples()
+# Each period of what is counted has one; perf leaves out those that it notices in the kernel.
+perf_record_takes_each_sample()
 {
-	run 3 run perf record -q -o ours -e instructions:u -c 100003 $LOOPS 10 &&
-		samples ours >ours.samples && give_back &&
-		{ command perf record -q -o perfs -e instructions:u -c 100003 $LOOPS 10 || [ $? -eq 3 ]; } &&
-		samples perfs >perfs.samples && cat ours.samples && diff perfs.samples ours.samples &&
-		grep hot ours.samples && [ "$(head -n 1 ours.samples)" -gt 500 ]
+	run 3 run perf stat -x ';' -o count -e instructions:u $LOOPS 10 &&
+		run 3 run perf record -q -o ours -e instructions:u -c 100003 $LOOPS 10 && give_back &&
+		{ command perf record -q -o perfs -e instructions:u -c 100003 $LOOPS 10 || [ $? -eq 3 ]; }
+	# shellcheck disable=SC2046 # two words each
+	set -- $(samples ours) $(samples perfs) $(grep instructions count | cut -d ';' -f 1)
+	echo "$*"
+	[ "$1" -eq $(($5 / 100003)) ] && [ "$1" -gt 500 ] && [ "$3" -le "$1" ] && [ "$3" -gt 500 ] && [ "$2 $4" = 'hot hot' ]
 }
 
 perf_record_and_report_by_default()
