@@ -94,7 +94,7 @@
 	"the filter has more than %u characters: shorten it"
 #define PMUCTL_SAY_FILTER_UNUSED EINVAL, \
 	"only events of tracepoints have filters, and those that trace: open one of these"
-#define PMUCTL_SAY_PERM_RAW EACCES, \
+#define PMUCTL_SAY_PERM_RAW EPERM, \
 	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
 #define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
 	"exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one"

@@ -34,6 +34,7 @@
  * @why: filled on refusal; the caller's.
  * @attr: copied by copy_attr().
  * @name: of the tracepoint if @open has one: copied by copy_name().
+ * @for_anyone: what it tells of a task is told to everybody who may count that.
  *
  * What there is of it, in the order in which it comes; NULL, and -1, until then, and again when
  * somebody else has it:
@@ -51,6 +52,7 @@ struct open_request {
 	struct pmuctl_explanation *why;
 	union pmuctl_attr attr;
 	char name[PMUCTL_TRACEPOINT_NAME_MAX];
+	bool for_anyone;
 
 	struct pmuctl_quota *quota;
 	struct task_struct *task;
@@ -221,6 +223,7 @@ static int find_tracepoint(struct open_request *r)
 	if (IS_ERR(tp))
 		return PTR_ERR(tp);
 	r->tp = tp;
+	r->for_anyone = pmuctl_tp_is_for_anyone(tp);
 	return 0;
 }
 
@@ -246,14 +249,14 @@ static int check_permission(struct open_request *r)
 	unsigned int i;
 	int err;
 
-	err = pmuctl_may_open(attr, r->task, r->open->pid, r->why);
+	err = pmuctl_may_open(attr, r->task, r->open->pid, r->for_anyone, r->why);
 	if (err || !is_of_process(r) || perfmon_capable())
 		return err;
 	threads = pmuctl_threads_get(r->task);
 	if (!threads)
 		return pmuctl_refuse(r->why, NO_MEMORY, "");
 	for (i = 0; i < threads->n && !err; i++) {
-		err = pmuctl_may_open(attr, threads->task[i], r->open->pid, r->why);
+		err = pmuctl_may_open(attr, threads->task[i], r->open->pid, r->for_anyone, r->why);
 		if (err == -ESRCH)
 			err = 0; /* it has ended meanwhile */
 	}

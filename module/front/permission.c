@@ -133,7 +133,7 @@ bool pmuctl_may_see_raw(void)
 }
 
 int pmuctl_may_open(const struct perf_event_attr *attr,
-		    struct task_struct *task, int pid,
+		    struct task_struct *task, int pid, bool for_anyone,
 		    struct pmuctl_explanation *why)
 {
 	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
@@ -153,7 +153,7 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 		return pmuctl_refuse(why, PERM_ADDRESSES, "attr.type",
 				     driver->name, level);
 	if (attr->type == PERF_TYPE_TRACEPOINT &&
-	    attr->sample_type & PERF_SAMPLE_RAW && level >= 0)
+	    attr->sample_type & PERF_SAMPLE_RAW && level >= 0 && !(task && for_anyone))
 		return pmuctl_refuse(why, PERM_RAW, "attr.sample_type");
 	if (level > 0 && counts_other_threads(attr))
 		return pmuctl_refuse(why, PERM_THREADS, "attr.config", level);

@@ -505,6 +505,11 @@ struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 	return tp;
 }
 
+bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp)
+{
+	return pmuctl_record_is_for_anyone(tp->tracepoint->record);
+}
+
 void pmuctl_tp_free(struct pmuctl_tp *tp)
 {
 	if (!tp)

@@ -52,6 +52,9 @@ struct pmuctl_tp {
 struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 				  struct pmuctl_explanation *why);
 
+/* May everybody be told its records who may count the task that they are of? Any context. */
+bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp);
+
 /* No event has it any more. Process, may sleep. */
 void pmuctl_tp_free(struct pmuctl_tp *tp);
 

@@ -27,6 +27,7 @@
 /**
  * struct pmuctl_record_source - who makes the records of a tracepoint
  * @id: of the event in tracefs.
+ * @for_anyone: what it tells of a task is no secret to who may look into that.
  * @running: see pmuctl_record_source_alloc().
  * @events: perf's, of each CPU; NULL where there is none.
  * @node: in sources, from set to drop.
@@ -35,6 +36,7 @@
  */
 struct pmuctl_record_source {
 	u64 id;
+	bool for_anyone;
 	struct hlist_head __percpu *running;
 	struct perf_event * __percpu *events;
 	struct list_head node;
@@ -236,7 +238,7 @@ static int get_kept(void)
 }
 
 /* The number of that event, if it is one of this tracepoint; 0: there is none. */
-static u64 find_id(const char *name, struct tracepoint *tp)
+static u64 find_id(const char *name, struct tracepoint *tp, bool *for_anyone)
 {
 	const char *colon = strchr(name, ':');
 	char system[PMUCTL_TRACEPOINT_NAME_MAX];
@@ -252,6 +254,7 @@ static u64 find_id(const char *name, struct tracepoint *tp)
 		return 0;
 	if (file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT && file->event_call->tp == tp)
 		id = file->event_call->event.type;
+	*for_anyone = file->event_call->flags & TRACE_EVENT_FL_CAP_ANY;
 	trace_put_event_file(file);
 	return id;
 }
@@ -259,9 +262,11 @@ static u64 find_id(const char *name, struct tracepoint *tp)
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
 							struct hlist_head __percpu *running)
 {
-	u64 id = find_id(name, tp);
 	struct pmuctl_record_source *source;
+	bool for_anyone;
+	u64 id;
 
+	id = find_id(name, tp, &for_anyone);
 	if (!id)
 		return NULL;
 	if (get_kept())
@@ -275,8 +280,14 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 		return ERR_PTR(-ENOMEM);
 	}
 	source->id = id;
+	source->for_anyone = for_anyone;
 	source->running = running;
 	return source;
+}
+
+bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source)
+{
+	return source && source->for_anyone;
 }
 
 void pmuctl_record_source_free(struct pmuctl_record_source *source)
@@ -309,6 +320,11 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 							struct hlist_head __percpu *running)
 {
 	return NULL;
+}
+
+bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source)
+{
+	return false;
 }
 
 void pmuctl_record_source_free(struct pmuctl_record_source *source) { }

@@ -31,6 +31,9 @@ struct tracepoint;
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
 							struct hlist_head __percpu *running);
 
+/* Is it of those that everybody may see of a task of his own (TRACE_EVENT_FL_CAP_ANY)? */
+bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source);
+
 /* Its perf events are gone, and nobody can be in them: tracepoint_synchronize_unregister(). */
 void pmuctl_record_source_free(struct pmuctl_record_source *source);
 

@@ -168,7 +168,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_FILTER_TEXT		= 136,	/* EINVAL: at which character */
 	PMUCTL_WHY_FILTER_LONG		= 137,	/* EINVAL */
 	PMUCTL_WHY_FILTER_UNUSED	= 138,	/* EINVAL: it is no tracepoint */
-	PMUCTL_WHY_PERM_RAW		= 139,	/* EACCES */
+	PMUCTL_WHY_PERM_RAW		= 139,	/* EPERM */
 	PMUCTL_WHY_SOFT_UNKNOWN		= 140,	/* ENOENT: no such event */
 
 	/* Event file descriptors */

@@ -3,6 +3,7 @@
  * What samples of tracepoints tell (PERF_SAMPLE_RAW), beside the kernel's own: an event of perf and
  * one of ours are told of the same hits, and the records must be the same byte for byte.
  */
+#include "perm.h"
 #include "tracepoint.h"
 
 #include <sys/mount.h>
@@ -11,6 +12,8 @@
 
 #define TRACEFS		"/sys/kernel/tracing"
 #define RECORDS_MAX	4096
+#define PERF_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define PERF_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
 
 /* ---- Records ---- */
 
@@ -238,6 +241,34 @@ Test(trace_record, is_of_the_hit_that_is_sampled)
 	}
 }
 
+/* As often as it happens, also where perf's own limit of samples in a tick is passed. */
+Test(trace_record, has_no_limit_of_its_own)
+{
+	struct perf_event_attr attr = record_attr();
+	long percent, rate;
+	struct ring r;
+	int fd;
+
+	sampling_init();
+	attr.sample_type = PERF_SAMPLE_RAW;
+	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
+	ring_map(&r, fd, 256);
+	percent = raw_read_number(PERF_PERCENT);
+	rate = raw_read_number(PERF_RATE);
+	cr_assert_eq(raw_write_number(PERF_PERCENT, 50), 0);
+	cr_assert_eq(raw_write_number(PERF_RATE, 1000), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 3000; i++)
+		syscall(__NR_getppid);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_assert_eq(raw_write_number(PERF_RATE, rate), 0);
+	cr_assert_eq(raw_write_number(PERF_PERCENT, percent), 0);
+	take_records(&ours, &attr, &r);
+	cr_expect_eq(ours.n, 3001);
+	cr_expect_eq(ours.lost, 0);
+	sampling_fini();
+}
+
 /* Of one that tells nothing on the same tracepoint the counts are as ever. */
 Test(trace_record, does_not_change_what_is_counted)
 {
@@ -333,6 +364,79 @@ Test(trace_record, is_told_of_a_cpu_that_comes_back, .fini = bring_online)
 		} while (told < 21);
 		cr_expect_eq(ours.n, 21);
 		pin_here(0);
+	}
+}
+
+/* ---- Whom it is told ---- */
+
+#define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
+
+static const struct {
+	const char *event;
+	uint64_t sample_type;
+	int cpu;	/* of all tasks there, or -1 */
+} asked[] = {
+	{ "raw_syscalls:sys_enter", PERF_SAMPLE_RAW, -1 },
+	{ "raw_syscalls:sys_exit", PERF_SAMPLE_RAW, -1 },
+	{ "raw_syscalls:sys_enter", PERF_SAMPLE_RAW, 0 },
+	{ "raw_syscalls:sys_enter", PERF_SAMPLE_IP, 0 },
+	{ "sched:sched_switch", PERF_SAMPLE_RAW, -1 },
+	{ "sched:sched_switch", PERF_SAMPLE_IP, -1 },
+	{ "kmem:kmalloc", PERF_SAMPLE_RAW, -1 },
+};
+
+/* An ordinary user may have what perf lets him have. Returns how often that is not so. */
+static int ask_both(const uint64_t *id)
+{
+	int wrong = 0;
+
+	if (raw_become(RAW_USER))
+		return 100;
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(asked); i++) {
+		struct perf_event_attr attr = tracepoint_attr(), perf_attr;
+		pid_t pid = asked[i].cpu < 0 ? 0 : -1;
+		int fd, perf;
+
+		attr.sample_period = 1;
+		attr.sample_type = asked[i].sample_type;
+		perf_attr = attr;
+		perf_attr.config = id[i];
+		perf = perf_try(&perf_attr, pid, asked[i].cpu);
+		fd = event_try(attr, pid, asked[i].cpu, .tracepoint = asked[i].event);
+		if (fd == perf || (fd >= 0 && perf >= 0))
+			continue;
+		fprintf(stderr, "%s %#lx cpu %d: %d, perf %d: %s\n", asked[i].event,
+			asked[i].sample_type, asked[i].cpu, fd, perf, event_why.sentence);
+		wrong++;
+	}
+	return wrong;
+}
+
+static void default_levels(void)
+{
+	perm_default_level();
+	raw_write_number(PARANOID, 2);
+}
+
+Test(trace_record, is_told_whom_perf_tells, .fini = default_levels)
+{
+	uint64_t id[RAW_ARRAY_SIZE(asked)];
+
+	raw_device();
+	mount_tracefs();
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(asked); i++)
+		id[i] = id_of(asked[i].event);
+	for (int level = -1; level <= 1; level++) {
+		pid_t pid;
+		int status;
+
+		perm_set_level(level);
+		cr_assert_eq(raw_write_number(PARANOID, level), 0);
+		pid = fork();
+		if (!pid)
+			_exit(ask_both(id));
+		cr_assert_eq(waitpid(pid, &status, 0), pid);
+		cr_assert_eq(status, 0, "level %d: status %#x", level, status);
 	}
 }
 
