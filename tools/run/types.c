@@ -141,14 +141,9 @@ static int find_raw(struct request *r)
 	return is_core(name) ? find_core(r, name) : 0;
 }
 
-/*
- * Ours by its name. The raw data in its samples are not laid out as tracefs says, which
- * programs go by, so what wants these is counted by the kernel.
- */
+/* Ours by its name */
 static int find_tracepoint(struct request *r)
 {
-	if (r->attr.sample_type & PERF_SAMPLE_RAW)
-		return REQUEST_PASS_ON;
 	return request_name_tracepoint(r) ? 0 : REQUEST_PASS_ON;
 }
 

@@ -111,6 +111,16 @@ perf_record_takes_each_sample()
 	[ "$1" -eq $(($5 / 100003)) ] && [ "$1" -gt 500 ] && [ "$3" -le "$1" ] && [ "$3" -gt 500 ] && [ "$2 $4" = 'hot hot' ]
 }
 
+# Into one buffer: that both are pmuctl's
+perf_records_what_tracepoints_tell()
+{
+	run 1 run perf record -q -o data -e raw_syscalls:sys_enter -c 1 -e page-faults $PROGRAM tracepoint &&
+		perf script -i data -F event,trace 2>/dev/null >script
+	getppids=$(grep -c 'raw_syscalls:sys_enter: NR 110 (' script) faults=$(grep -c page-faults script)
+	echo "$getppids, $faults"
+	[ "$getppids" -eq 200 ] && [ "$faults" -gt 5 ]
+}
+
 perf_record_and_report_by_default()
 {
 	run 3 run perf record -g -o data $LOOPS 10 &&
