@@ -433,6 +433,7 @@ long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call)
 	r.quota = NULL;
 	r.task = NULL;
 	r.tp = NULL;
+	r.for_anyone = false;
 	r.group = NULL;
 	r.leader = NULL;
 	r.event = NULL;
