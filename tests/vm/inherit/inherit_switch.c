@@ -182,11 +182,11 @@ static int pid_after(const char *line, const char *name)
 	return atoi(at + strlen(name));
 }
 
-/* The kernel's probe of a switch comes after ours, so what is written is told before it. */
+/* What is written in a switch is told after it: our probe comes behind the kernel's. */
 static struct trace trace_end(const struct player *p)
 {
 	struct trace t = { 0 };
-	bool is_first = true; /* what is before the first switch may be of another one */
+	bool is_theirs = false; /* the last switch: what is before the first is of none */
 	uint64_t before = 0;
 	char line[512], since[4096] = "";
 	FILE *f;
@@ -208,22 +208,33 @@ static struct trace trace_end(const struct player *p)
 		}
 		if (!strstr(line, "sched_switch:"))
 			continue;
+		if (is_theirs && t.writes != before) {
+			t.disturbed++;
+			memcpy(t.lines, since, sizeof(since));
+		}
 		prev = pid_after(line, " prev_pid=");
 		next = pid_after(line, " next_pid=");
-		if ((prev == p[0].pid && next == p[1].pid) ||
-		    (prev == p[1].pid && next == p[0].pid)) {
-			t.switches++;
-			if (t.writes != before && !is_first) {
-				t.disturbed++;
-				memcpy(t.lines, since, sizeof(since));
-			}
-		}
+		is_theirs = (prev == p[0].pid && next == p[1].pid) ||
+			    (prev == p[1].pid && next == p[0].pid);
+		t.switches += is_theirs;
 		snprintf(since, sizeof(since), "%s", line);
 		before = t.writes;
-		is_first = false;
 	}
 	fclose(f);
 	return t;
+}
+
+/* One without events that CPU 1 runs now and then: switches from and to it do write. */
+static pid_t start_another(void)
+{
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		pin_here(1);
+		for (;;)
+			usleep(1000);
+	}
+	return pid;
 }
 
 static struct trace trace_of_a_game(bool group, bool one_has_more)
@@ -233,8 +244,10 @@ static struct trace trace_of_a_game(bool group, bool one_has_more)
 	int fd[EVENTS], go[2], more = -1;
 	struct perf_event_attr attr = instructions_u();
 	struct trace t;
+	pid_t another;
 
 	pin_here(0);
+	another = start_another();
 	open_events(fd, group);
 	players_start(p, cpu, ~0ull, go);
 	if (one_has_more)
@@ -245,6 +258,7 @@ static struct trace trace_of_a_game(bool group, bool one_has_more)
 	wait_turns(&p[0], TURNS);
 	t = trace_end(p);
 	players_end(p, go, true);
+	raw_reap(another);
 	close_events(fd);
 	if (one_has_more)
 		close(more);
