@@ -61,16 +61,8 @@ Test(aux_reader, one_that_stops_and_goes_on)
 
 static long free_kb(void)
 {
-	char line[100];
-	long kb = -1;
-	FILE *file;
-
 	raw_write_file("/proc/sys/vm/drop_caches", "3");
-	file = fopen("/proc/meminfo", "re");
-	while (kb < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "MemFree: %ld", &kb);
-	fclose(file);
-	return kb;
+	return free_memory();
 }
 
 /* What 30 of them would leave is 30 MiB. */

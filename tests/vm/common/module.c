@@ -73,3 +73,18 @@ long meminfo(const char *key)
 	cr_assert(kb >= 0, "%s", key);
 	return kb;
 }
+
+long free_memory(void)
+{
+	FILE *f = fopen("/proc/zoneinfo", "re");
+	long pages = 0, n;
+	char line[128];
+
+	cr_assert_not_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " pages free %ld", &n) == 1 || sscanf(line, " count: %ld", &n) == 1)
+			pages += n;
+	fclose(f);
+	cr_assert_gt(pages, 0);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}

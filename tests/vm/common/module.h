@@ -34,4 +34,10 @@ struct pmuctl_info module_settled_info(void);
 /* A line of /proc/meminfo, in KiB */
 long meminfo(const char *key);
 
+/*
+ * Memory that nobody uses, in KiB. Unlike MemFree it has the free pages that CPUs keep for
+ * themselves: those are tens of MiB of a guest of 1 GiB, more and less from moment to moment.
+ */
+long free_memory(void);
+
 #endif /* VM_MODULE_H */

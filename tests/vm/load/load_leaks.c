@@ -84,7 +84,7 @@ static struct memory measure(void)
 
 	sleep_ms(300);
 	m.slab = meminfo("Slab");
-	m.free = meminfo("MemFree");
+	m.free = free_memory();
 	shrink_cache("pmuctl_event");
 	shrink_cache("task_struct");
 	m.events = slab_objects("pmuctl_event");
@@ -192,6 +192,23 @@ Test(load_leaks, ten_thousand_rounds_on_a_cpu)
 Test(load_leaks, ten_thousand_mapped_pages)
 {
 	check_rounds(0, -1, 1, "page of an event");
+}
+
+/* Which this CPU keeps then: there is no less of it. */
+Test(load_leaks, what_was_freed_is_free)
+{
+	struct memory before = measure();
+
+	for (int i = 0; i < 8; i++) {
+		const size_t size = (i + 1) * 8ul << 20;
+		void *map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+		cr_assert_neq(map, MAP_FAILED);
+		munmap(map, size);
+		cr_expect_lt(labs(before.free - free_memory()), FREE_KB_MAX, "%ld of %ld KiB",
+			     free_memory(), before.free);
+	}
 }
 
 Test(load_leaks, ten_thousand_mapped_rings)

@@ -102,7 +102,7 @@ struct memory {
 static struct memory measure(void)
 {
 	raw_write_file("/proc/sys/vm/drop_caches", "3");
-	return (struct memory){ meminfo("Slab"), meminfo("MemFree") };
+	return (struct memory){ meminfo("Slab"), free_memory() };
 }
 
 static bool has_grown(const struct memory *before, const struct memory *after)
