@@ -62,13 +62,17 @@ static int counts_user_only(int fd)
 
 /* ---- The attr changes while it is looked at ---- */
 
-static struct perf_event_attr changing;
+/* Behind it zeros: the kernel's size, which a refusal tells, may be more than ours. */
+static union {
+	struct perf_event_attr attr;
+	char room[8192];
+} changing;
 static volatile int stop;
 
 static void *change(void *arg)
 {
 	uint64_t *flags = (uint64_t *)&changing + 5;
-	volatile uint32_t *size = &changing.size;
+	volatile uint32_t *size = &changing.attr.size;
 	const uint64_t user = *flags;
 
 	(void)arg;
@@ -77,7 +81,7 @@ static void *change(void *arg)
 		*size = 32;
 		__atomic_store_n(flags, user, __ATOMIC_RELAXED);
 		*size = 5000;
-		*size = sizeof(changing);
+		*size = sizeof(changing.attr);
 	}
 	return NULL;
 }
@@ -87,7 +91,7 @@ static void changed_attr(void)
 	int opened = 0, refused = 0, other = 0, kernel = 0;
 	pthread_t thread;
 
-	changing = instructions();
+	changing.attr = instructions();
 	pthread_create(&thread, NULL, change, NULL);
 	for (int i = 0; i < 120; i++) {
 		int fd = open_event(&changing, -1, 0);
@@ -127,17 +131,26 @@ static void killed(void)
 
 /* ---- Signals ---- */
 
-static volatile int signals;
+#define SIGNALS_A_CALL	5
 
+static volatile int signals, to_come;
+
+static void signal_soon(void)
+{
+	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = 300 }, NULL);
+}
+
+/* A call that is made again each time comes to its end however slow the machine is. */
 static void on_signal(int number)
 {
 	(void)number;
 	signals++;
+	if (--to_come > 0)
+		signal_soon();
 }
 
 static void signalled(void)
 {
-	const struct itimerval often = { { 0, 300 }, { 0, 300 } };
 	struct perf_event_attr attr = instructions();
 	int lost = 0, interrupted = 0;
 
@@ -147,10 +160,13 @@ static void signalled(void)
 		};
 
 		sigaction(SIGALRM, &action, NULL);
-		setitimer(ITIMER_REAL, &often, NULL);
 		for (int i = 0; i < 100; i++) {
-			int fd = open_event(&attr, -1, 0);
+			int fd;
 
+			to_come = SIGNALS_A_CALL;
+			signal_soon();
+			fd = open_event(&attr, -1, 0);
+			setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 			interrupted += fd == -EINTR;
 			lost += fd < 0 && (fd != -EINTR || restart);
 			/* one event each, and its number is the next */
@@ -159,7 +175,6 @@ static void signalled(void)
 				close(fd);
 		}
 	}
-	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 	fprintf(stderr, "%d signals, %d calls interrupted\n", signals, interrupted);
 	held("signals", !lost && signals > 10);
 }
@@ -290,6 +305,21 @@ static void stuck(void)
 
 /* ---- Those who answer ---- */
 
+static void tell_taken(pid_t pid, int fd, int got)
+{
+	char path[32], file[128] = "", status[1024] = "";
+	ssize_t length;
+	int from;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", got);
+	length = readlink(path, file, sizeof(file) - 1);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	from = open(path, O_RDONLY);
+	if (from >= 0 && read(from, status, sizeof(status) - 1) > 0)
+		close(from);
+	printf("took %d of %d (%.*s):\n%s\n", fd, pid, (int)length, file, status);
+}
+
 /* Returns how many descriptors of a process could be taken. */
 static int take_from(pid_t pid)
 {
@@ -301,6 +331,7 @@ static int take_from(pid_t pid)
 		if (got < 0)
 			continue;
 		taken++;
+		tell_taken(pid, fd, got);
 		close(got);
 	}
 	if (process >= 0)
