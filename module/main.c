@@ -74,6 +74,7 @@ static int __init pmuctl_init(void)
 	err = pmuctl_permission_init();
 	if (err)
 		goto err_claim;
+	pmuctl_permission_namespaces();
 	err = pmuctl_dev_init();
 	if (err)
 		goto err_permission;

@@ -248,7 +248,7 @@ struct pmuctl_event {
 	u64 id;
 	u64 stream_id;
 	u64 read_format;
-	u8 side;
+	u16 side;
 	u8 aux_action;
 	bool exclude_idle;
 	bool remove_on_exec;

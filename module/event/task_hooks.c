@@ -102,6 +102,8 @@ static void probe_task_newtask(void *data, struct task_struct *task,
 	pmuctl_inherit_fork(task, clone_flags);
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_fork(task);
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_NAMESPACES))
+		pmuctl_side_namespaces(task);
 }
 
 static void probe_sched_process_fork(void *data, struct task_struct *parent,

@@ -96,6 +96,8 @@
 	"only events of tracepoints have filters, and those that trace: open one of these"
 #define PMUCTL_SAY_PERM_RAW EPERM, \
 	"seeing what tracepoints tell needs CAP_PERFMON: do without PERF_SAMPLE_RAW, or arguments by number in filters; gain it, or set the module's parameter paranoid to -1"
+#define PMUCTL_SAY_PERM_NAMESPACES EACCES, \
+	"being told of namespaces needs CAP_PERFMON: gain it, or clear attr.namespaces"
 #define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
 	"exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one"
 #define PMUCTL_SAY_PRECISE EOPNOTSUPP, \
@@ -194,6 +196,8 @@
 	"this kernel has no tracepoint %s, without which events cannot follow a task: count a CPU (pid -1)"
 #define PMUCTL_SAY_NO_MMAP_HOOK EOPNOTSUPP, \
 	"this kernel lets no probe be set on %s that can tell of mappings: clear attr.mmap, mmap2 and mmap_data, and give filters addresses without a file"
+#define PMUCTL_SAY_NO_SIDE_HOOK EOPNOTSUPP, \
+	"this kernel lets no probe be set on %s, without which there are no such records: clear the field"
 
 /* Why there is no PMU: what PMUCTL_SAY_NO_PMU and pmuctl_info.pmu_reason say */
 #define PMUCTL_NO_PMU_VENDOR \

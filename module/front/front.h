@@ -64,6 +64,9 @@ void pmuctl_debugfs_exit(void);
 int pmuctl_permission_init(void);
 void pmuctl_permission_exit(void);
 
+/* Show sample/sideband.h what namespaces are, by the files of our own ones. Process. */
+void pmuctl_permission_namespaces(void);
+
 /* The level of the checks, -1 to 3. Any context. */
 int pmuctl_paranoid(void);
 

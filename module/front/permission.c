@@ -32,6 +32,7 @@
 
 #include "aux/aux.h"
 #include "front/front.h"
+#include "sample/sideband.h"
 
 #define LEVEL_DEFAULT	2
 #define LEVEL_MAX	3
@@ -61,6 +62,11 @@ MODULE_PARM_DESC(paranoid,
 		 "What needs CAP_PERFMON: 3 everything, 2 (default, unless the sysctl kernel.perf_event_paranoid is above) counting in the kernel, 1 counting CPUs, 0 raw tracepoint data, -1 nothing");
 
 static struct vfsmount *proc_mount;
+
+static struct file *open_proc(const char *path)
+{
+	return file_open_root_mnt(proc_mount, path, O_RDONLY, 0);
+}
 
 int pmuctl_paranoid(void)
 {
@@ -102,7 +108,7 @@ static int ptrace_read_check(struct task_struct *task)
 	snprintf(path, sizeof(path), "%d/environ",
 		 task_pid_nr_ns(task, proc_pid_ns(proc_mount->mnt_sb)));
 	old = override_creds(cred);
-	file = file_open_root_mnt(proc_mount, path, O_RDONLY, 0);
+	file = open_proc(path);
 	revert_creds(old);
 	put_cred(cred);
 	if (PTR_ERR_OR_ZERO(file) == -ENOMEM || PTR_ERR_OR_ZERO(file) == -ENFILE)
@@ -149,6 +155,8 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (level > 1 && !attr->exclude_kernel)
 		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
 				     level);
+	if (attr->namespaces)
+		return pmuctl_refuse(why, PERM_NAMESPACES, "attr.namespaces");
 	if (level > 1 && driver && driver->tells_kernel)
 		return pmuctl_refuse(why, PERM_ADDRESSES, "attr.type",
 				     driver->name, level);
@@ -192,8 +200,7 @@ static int __init kernels_level(void)
 	struct file *file;
 	loff_t pos = 0;
 
-	file = file_open_root_mnt(proc_mount, "sys/kernel/perf_event_paranoid",
-				  O_RDONLY, 0);
+	file = open_proc("sys/kernel/perf_event_paranoid");
 	if (IS_ERR(file))
 		return LEVEL_MAX;
 	if (kernel_read(file, text, sizeof(text) - 1, &pos) <= 0 ||
@@ -217,6 +224,27 @@ int __init pmuctl_permission_init(void)
 	cmpxchg(&paranoid, LEVEL_NOT_SET,
 		clamp(kernels_level(), LEVEL_DEFAULT, LEVEL_MAX));
 	return 0;
+}
+
+void __init pmuctl_permission_namespaces(void)
+{
+	static const char *const paths[NR_NAMESPACES] __initconst = {
+		[NET_NS_INDEX] = "self/ns/net", [UTS_NS_INDEX] = "self/ns/uts",
+		[IPC_NS_INDEX] = "self/ns/ipc", [PID_NS_INDEX] = "self/ns/pid",
+		[USER_NS_INDEX] = "self/ns/user", [MNT_NS_INDEX] = "self/ns/mnt",
+		[CGROUP_NS_INDEX] = "self/ns/cgroup",
+	};
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < NR_NAMESPACES; i++) {
+		file = open_proc(paths[i]);
+		/* A kernel without that kind has no such file. */
+		if (IS_ERR(file))
+			continue;
+		pmuctl_namespaces_init(i, file_inode(file));
+		filp_close(file, NULL);
+	}
 }
 
 void pmuctl_permission_exit(void)

@@ -24,12 +24,13 @@
 #include "core/may_tell.h"
 #include "sample/output.h"
 #include "sample/sideband.h"
+#include "sample/sideband_put.h"
 
 /* Kinds that have hooks of their own or are asked for on hot paths */
-#define KINDS		7
+#define KINDS		9
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 
-u8 pmuctl_side_wanted;
+u16 pmuctl_side_wanted;
 
 /* Who is told of code for the filters of traces */
 static void (*code_mapped)(const struct vm_area_struct *vma) __ro_after_init;
@@ -39,19 +40,7 @@ static unsigned int users[KINDS];
 
 /* ---- Telling events ---- */
 
-/**
- * struct side_record - what is told
- * @kinds: PMUCTL_SIDE_*: events that want one of them are told.
- * @whose: the trailer of the record has the ids of this task.
- * @put: writes the record.
- */
-struct side_record {
-	u8 kinds;
-	struct task_struct *whose;
-	void (*put)(struct pmuctl_event *event, const struct side_record *side);
-};
-
-static bool wants(const struct pmuctl_event *event, u8 kinds, int cpu)
+static bool wants(const struct pmuctl_event *event, u16 kinds, int cpu)
 {
 	return event->side & kinds && event->enabled && !event->leader->error &&
 	       (event->cpu < 0 || event->cpu == cpu) &&
@@ -85,17 +74,16 @@ static void emit_to_both(struct pmuctl_context *ctx, const struct side_record *s
 	local_irq_restore(flags);
 }
 
-static void emit(struct task_struct *task, const struct side_record *side)
+void pmuctl_side_emit(struct task_struct *task, const struct side_record *side)
 {
 	rcu_read_lock();
 	emit_to_both(pmuctl_context_find(task), side);
 	rcu_read_unlock();
 }
 
-/* A record that ends with a name: this, and zeros up to a multiple of 8 */
-static void put_named(struct pmuctl_event *event, const struct side_record *side,
-		      struct perf_event_header *header, u32 fixed,
-		      const char *name, u32 length)
+void pmuctl_side_put_named(struct pmuctl_event *event, const struct side_record *side,
+			   struct perf_event_header *header, u32 fixed,
+			   const char *name, u32 length)
 {
 	static const char zeros[8];
 	u32 padded = ALIGN(length + 1, 8);
@@ -130,8 +118,8 @@ static void put_comm(struct pmuctl_event *event, const struct side_record *side)
 		.tid = pmuctl_output_tid(event->output, t->task),
 	};
 
-	put_named(event, side, &record.header, sizeof(record), t->name,
-		  strnlen(t->name, TASK_COMM_LEN - 1));
+	pmuctl_side_put_named(event, side, &record.header, sizeof(record), t->name,
+			      strnlen(t->name, TASK_COMM_LEN - 1));
 }
 
 void pmuctl_side_comm(struct task_struct *task, const char *name, bool exec)
@@ -141,7 +129,7 @@ void pmuctl_side_comm(struct task_struct *task, const char *name, bool exec)
 		.task = task, .name = name, .exec = exec,
 	};
 
-	emit(current, &t.side);
+	pmuctl_side_emit(current, &t.side);
 }
 
 /* ---- Beginnings and ends ---- */
@@ -183,7 +171,7 @@ void pmuctl_side_fork(struct task_struct *task)
 		.task = task, .fork = true,
 	};
 
-	emit(current, &t.side);
+	pmuctl_side_emit(current, &t.side);
 }
 
 void pmuctl_side_exit(struct pmuctl_context *ctx)
@@ -235,7 +223,7 @@ static void emit_switch(struct task_struct *task, struct task_struct *other,
 		.other = other, .misc = misc,
 	};
 
-	emit(task, &t.side);
+	pmuctl_side_emit(task, &t.side);
 }
 
 void pmuctl_side_switch_out(struct task_struct *prev, struct task_struct *next,
@@ -309,9 +297,9 @@ static void put_mmap(struct pmuctl_event *event, const struct side_record *side)
 		record.inode = t->inode->i_ino;
 		record.generation = t->inode->i_generation;
 	}
-	put_named(event, side, &record.mmap.header,
-		  longer ? sizeof(record) : sizeof(record.mmap), t->name,
-		  t->length);
+	pmuctl_side_put_named(event, side, &record.mmap.header,
+			      longer ? sizeof(record) : sizeof(record.mmap), t->name,
+			      t->length);
 }
 
 /* Where d_path() writes: one for each CPU; PATH_MAX bytes each */
@@ -376,7 +364,7 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	t.flags = flags_of(vma);
 	if (vma->vm_file)
 		t.inode = compat_vma_inode(vma);
-	emit(current, &t.side);
+	pmuctl_side_emit(current, &t.side);
 	return 0;
 }
 
@@ -422,9 +410,19 @@ static struct pmuctl_hook mappings = {
 	.set = set_probe, .drop = drop_probe, .missed = missed_by_probe,
 };
 
-u8 pmuctl_side_of(const struct perf_event_attr *attr)
+/* Which hooks tell of which kinds */
+static const struct {
+	u16 kinds;
+	struct pmuctl_hook *hook;
+} hooks[] = {
+	{ MMAP_KINDS, &mappings },
+	{ PMUCTL_SIDE_NAMESPACES, &pmuctl_namespaces_hook },
+	{ PMUCTL_SIDE_CGROUP, &pmuctl_cgroups_hook },
+};
+
+u16 pmuctl_side_of(const struct perf_event_attr *attr)
 {
-	u8 side = 0;
+	u16 side = 0;
 
 	if (attr->comm)
 		side |= PMUCTL_SIDE_COMM;
@@ -438,13 +436,17 @@ u8 pmuctl_side_of(const struct perf_event_attr *attr)
 		side |= PMUCTL_SIDE_SWITCH;
 	if (attr->mmap2)
 		side |= PMUCTL_SIDE_MMAP2;
+	if (attr->namespaces)
+		side |= PMUCTL_SIDE_NAMESPACES;
+	if (attr->cgroup)
+		side |= PMUCTL_SIDE_CGROUP;
 	return side;
 }
 
-static void count_users(u8 side, int n)
+static void count_users(u16 side, int n)
 {
 	unsigned int kind;
-	u8 wanted = 0;
+	u16 wanted = 0;
 
 	for (kind = 0; kind < KINDS; kind++) {
 		if (side & BIT(kind))
@@ -455,35 +457,54 @@ static void count_users(u8 side, int n)
 	WRITE_ONCE(pmuctl_side_wanted, wanted);
 }
 
-int pmuctl_side_get(u8 side, struct pmuctl_explanation *why)
+/* The first @n of the table, as far as they are behind @side */
+static void put_first(unsigned int n, u16 side)
 {
-	int err = 0;
+	while (n--)
+		if (side & hooks[n].kinds)
+			pmuctl_hook_put(hooks[n].hook);
+}
+
+int pmuctl_side_get(u16 side, struct pmuctl_explanation *why)
+{
+	unsigned int i;
+	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
-	if (side & MMAP_KINDS)
-		err = pmuctl_hook_get(&mappings, why);
-	if (err)
-		return err;
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		err = side & hooks[i].kinds ? pmuctl_hook_get(hooks[i].hook, why) : 0;
+		if (err)
+			goto err_put;
+	}
 	/* A trap's handler has IRQs off: see aux/filter.c. */
 	if (side & PMUCTL_SIDE_CODE && !kprobe_ftrace(&mmap_kprobe)) {
-		pmuctl_hook_put(&mappings);
-		return pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
+		err = pmuctl_refuse(why, NO_MMAP_HOOK, "filter", mmap_kprobe.symbol_name);
+		goto err_put;
 	}
 	count_users(side, 1);
 	return 0;
+
+err_put:
+	put_first(i, side);
+	return err;
 }
 
-void pmuctl_side_put(u8 side)
+void pmuctl_side_put(u16 side)
 {
 	lockdep_assert_held(&pmuctl_mutex);
 	count_users(side, -1);
-	if (side & MMAP_KINDS)
-		pmuctl_hook_put(&mappings);
+	put_first(ARRAY_SIZE(hooks), side);
 }
 
-unsigned long pmuctl_side_missed(u8 side)
+unsigned long pmuctl_side_missed(u16 side)
 {
-	return side & MMAP_KINDS ? pmuctl_hook_missed(&mappings) : 0;
+	unsigned long missed = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (side & hooks[i].kinds)
+			missed += pmuctl_hook_missed(hooks[i].hook);
+	return missed;
 }
 
 u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
@@ -494,6 +515,10 @@ u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
 
 void __init pmuctl_sideband_init(void (*mapped)(const struct vm_area_struct *vma))
 {
+	unsigned int i;
+
 	code_mapped = mapped;
-	pmuctl_hook_add(&mappings);
+	pmuctl_cgroups_init();
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		pmuctl_hook_add(hooks[i].hook);
 }

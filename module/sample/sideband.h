@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Side-band records: what a reader of samples must know of the tasks they are of. Names
- * (COMM), beginnings and ends (FORK, EXIT), what is mapped where (MMAP, MMAP2), and when
- * they run (SWITCH). docs/sideband.md says which event gets which record when.
+ * (COMM), beginnings and ends (FORK, EXIT), what is mapped where (MMAP, MMAP2), when they
+ * run (SWITCH), and the containers they are in (NAMESPACES, CGROUP). docs/sideband.md says
+ * which event gets which record when.
  */
 #ifndef PMUCTL_SIDEBAND_H
 #define PMUCTL_SIDEBAND_H
@@ -10,6 +11,7 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 
+struct inode;
 struct perf_event_attr;
 struct pmuctl_context;
 struct pmuctl_event;
@@ -18,21 +20,23 @@ struct task_struct;
 struct vm_area_struct;
 
 /* What an event wants to be told: struct pmuctl_event.side */
-#define PMUCTL_SIDE_COMM	0x01
-#define PMUCTL_SIDE_TASK	0x02
-#define PMUCTL_SIDE_MMAP	0x04
-#define PMUCTL_SIDE_MMAP_DATA	0x08
-#define PMUCTL_SIDE_SWITCH	0x10
+#define PMUCTL_SIDE_COMM	0x001
+#define PMUCTL_SIDE_TASK	0x002
+#define PMUCTL_SIDE_MMAP	0x004
+#define PMUCTL_SIDE_MMAP_DATA	0x008
+#define PMUCTL_SIDE_SWITCH	0x010
 /* Not a kind of its own: mappings in the longer form */
-#define PMUCTL_SIDE_MMAP2	0x20
+#define PMUCTL_SIDE_MMAP2	0x020
 /* Not for records: where the code of a file is, for the filter of a trace */
-#define PMUCTL_SIDE_CODE	0x40
+#define PMUCTL_SIDE_CODE	0x040
+#define PMUCTL_SIDE_NAMESPACES	0x080
+#define PMUCTL_SIDE_CGROUP	0x100
 
 /* What somebody wants now. Any context. */
-extern u8 pmuctl_side_wanted;
+extern u16 pmuctl_side_wanted;
 
 /* What an event with this attr wants. Any context. */
-u8 pmuctl_side_of(const struct perf_event_attr *attr);
+u16 pmuctl_side_of(const struct perf_event_attr *attr);
 
 /**
  * pmuctl_side_get() - an event is about to want something
@@ -40,15 +44,15 @@ u8 pmuctl_side_of(const struct perf_event_attr *attr);
  * @why: filled on refusal.
  *
  * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- * Return: 0; -EOPNOTSUPP if this kernel cannot tell of mappings; -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if this kernel cannot tell of it; -ENOMEM.
  */
-int pmuctl_side_get(u8 side, struct pmuctl_explanation *why);
+int pmuctl_side_get(u16 side, struct pmuctl_explanation *why);
 
 /* It is closed. Context: as pmuctl_side_get() */
-void pmuctl_side_put(u8 side);
+void pmuctl_side_put(u16 side);
 
 /* As pmuctl_hook_missed(), of the hooks behind what an event wants, but the scheduler's. */
-unsigned long pmuctl_side_missed(u8 side);
+unsigned long pmuctl_side_missed(u16 side);
 
 /* As pmuctl_hook_missed(), of all that an event has. Its user's; any context. */
 u64 pmuctl_hooks_missed(const struct pmuctl_event *event);
@@ -64,6 +68,9 @@ void pmuctl_side_comm(struct task_struct *task, const char *name, bool exec);
 /* @task is a new child of the current one, and has not run. */
 void pmuctl_side_fork(struct task_struct *task);
 
+/* The namespaces of @task, the current one or its child that has not run, are these. */
+void pmuctl_side_namespaces(struct task_struct *task);
+
 /* The current task has ended, and nothing of it counts any more. @ctx: its context, which may
  * not be found any more, or NULL. Under RCU.
  */
@@ -75,12 +82,15 @@ void pmuctl_side_switch_out(struct task_struct *prev, struct task_struct *next,
 void pmuctl_side_switch_in(struct task_struct *next, struct task_struct *prev);
 
 /* Does anybody want this? Any context. */
-static inline bool pmuctl_side_is_wanted(u8 side)
+static inline bool pmuctl_side_is_wanted(u16 side)
 {
 	return unlikely(READ_ONCE(pmuctl_side_wanted) & side);
 }
 
 /* @mapped: is told that the current process has mapped code, with mmap_lock held. */
 void pmuctl_sideband_init(void (*mapped)(const struct vm_area_struct *vma));
+
+/* @inode: of the namespace of the kind NAME_NS_INDEX that the current task has. Before any event */
+void pmuctl_namespaces_init(unsigned int kind, const struct inode *inode);
 
 #endif /* PMUCTL_SIDEBAND_H */

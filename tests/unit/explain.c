@@ -164,6 +164,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "SIBLING_FLAG", { "exclusive" } },
 		{ "NO_HOOK", { "sched_process_exec" } },
 		{ "NO_MMAP_HOOK", { "perf_event_mmap" } },
+		{ "NO_SIDE_HOOK", { "perf_event_namespaces" } },
 		{ "SAMPLE_UNSUPPORTED", { "PERF_SAMPLE_DATA_PAGE_SIZE" } },
 		{ "OUTPUT_OTHER", { "write_backward" } },
 		{ "AUX_NONE", { "intel_bts", PMUCTL_NO_BTS_ISOLATED } },
@@ -382,7 +383,8 @@ static bool is_tested(const char *name)
 static bool is_out_of_reach(const char *name)
 {
 	return !strcmp(name, "NO_MEMORY") || !strcmp(name, "NO_HOOK") ||
-	       !strcmp(name, "NO_MMAP_HOOK") || !strcmp(name, "PT_CHOICE");
+	       !strcmp(name, "NO_MMAP_HOOK") || !strcmp(name, "NO_SIDE_HOOK") ||
+	       !strcmp(name, "PT_CHOICE");
 }
 
 static void has_test(const char *name, const char *error)

@@ -25,6 +25,10 @@ size_t side_fixed(const struct perf_event_header *header)
 		return sizeof(struct mmap_record);
 	case PERF_RECORD_MMAP2:
 		return sizeof(struct mmap2_record);
+	case PERF_RECORD_NAMESPACES:
+		return sizeof(struct namespaces_record);
+	case PERF_RECORD_CGROUP:
+		return sizeof(struct cgroup_record);
 	case RECORD_SWITCH:
 		return sizeof(struct perf_event_header);
 	case RECORD_SWITCH_CPU_WIDE:
@@ -36,10 +40,14 @@ size_t side_fixed(const struct perf_event_header *header)
 
 const char *side_name(const struct perf_event_header *header)
 {
-	if (header->type != PERF_RECORD_COMM && header->type != PERF_RECORD_MMAP &&
-	    header->type != PERF_RECORD_MMAP2)
-		return NULL;
-	return (const char *)header + side_fixed(header);
+	switch (header->type) {
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_CGROUP:
+		return (const char *)header + side_fixed(header);
+	}
+	return NULL;
 }
 
 struct perf_event_header *

@@ -50,6 +50,21 @@ struct switch_record {
 	uint32_t pid, tid;	/* of CPU-wide ones only */
 };
 
+struct namespaces_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t number;
+	struct {
+		uint64_t dev, ino;
+	} links[NR_NAMESPACES];
+};
+
+struct cgroup_record {
+	struct perf_event_header header;
+	uint64_t id;
+	char path[];
+};
+
 #define SIDE_TYPE	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 			 PERF_SAMPLE_IDENTIFIER)
 #define SIDE_TRAILER	32	/* bytes of that */

@@ -42,10 +42,8 @@ static const struct difference {
 	const char *reason;
 } differences[] = {
 	/* What programs leave out when kernels do not know it */
-	{ NULL, "namespaces", 0, EINVAL, "not supported" },
 	{ NULL, "ksymbol", 0, EINVAL, "not supported" },
 	{ NULL, "bpf_event", 0, EINVAL, "not supported" },
-	{ NULL, "cgroup", 0, EINVAL, "not supported" },
 	{ NULL, "text_poke", 0, EINVAL, "not supported" },
 	{ NULL, "build_id", 0, EINVAL, "not supported" },
 	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, "not supported" },

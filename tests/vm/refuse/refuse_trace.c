@@ -121,6 +121,11 @@ static void as_an_ordinary_user(void)
 	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	cr_assert_eq(tracepoint_filter(fd, "id == 1"), 0);
 	check_refused(filter(fd, "arg1 == 1"), EPERM, PMUCTL_WHY_PERM_RAW, "filter", RAW_SENTENCE);
+	attr.namespaces = 1;
+	check_refused(OPEN(attr, .tracepoint = "raw_syscalls:sys_enter"), EACCES,
+		      PMUCTL_WHY_PERM_NAMESPACES, "attr.namespaces",
+		      "being told of namespaces needs CAP_PERFMON: gain it, or clear attr.namespaces");
+	attr.namespaces = 0;
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_RAW;
 	check_refused(OPEN(attr, .tracepoint = "sched:sched_switch"), EPERM,

@@ -6,7 +6,9 @@
  */
 #include "side.h"
 
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 /* One of the two, and its ring */
 struct teller {
@@ -296,6 +298,60 @@ static int run_mappings(void *path)
 	return 0;
 }
 
+/* Namespaces of each kind, its own and others', and tasks that have them from the start */
+static int run_namespaces(void *arg)
+{
+	static const int kinds[] = {
+		CLONE_NEWNET, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWNS, CLONE_NEWCGROUP,
+		CLONE_NEWUSER, CLONE_NEWPID,
+	};
+	int fd, status;
+	pid_t child;
+
+	fd = open("/proc/self/ns/uts", O_RDONLY);
+	for (unsigned int i = 0; i < RAW_ARRAY_SIZE(kinds); i++)
+		if (unshare(kinds[i]))
+			return 1;
+	child = fork();
+	if (!child)
+		_exit(unshare(CLONE_NEWUTS) ? 1 : 0);
+	if (child < 0 || waitpid(child, &status, 0) != child || status)
+		return 2;
+	/* Not its own user's any more */
+	if (!setns(fd, CLONE_NEWUTS))
+		return 3;
+	return arg != NULL;
+}
+
+static int run_setns(void *arg)
+{
+	int fd = open("/proc/1/ns/uts", O_RDONLY);
+
+	return arg || fd < 0 || unshare(CLONE_NEWUTS) || setns(fd, 0);
+}
+
+/* 20 cgroups, each in the one before: the last one's path is longer than 1024 bytes */
+static int run_cgroups(void *path)
+{
+	char name[101];
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	if (chdir(path))
+		return 1;
+	for (int i = 0; i < 20; i++) {
+		name[i] = 'N';
+		if (mkdir(name, 0755) || chdir(name))
+			return 2;
+	}
+	for (int i = 19; i >= 0; i--) {
+		if (chdir("..") || rmdir(name))
+			return 3;
+		name[i] = 'n';
+	}
+	return 0;
+}
+
 static unsigned int compare_run(const struct perf_event_attr *attr, pid_t of, int cpu,
 				int (*work)(void *), void *arg)
 {
@@ -425,4 +481,45 @@ Test(side_same, switches_of_a_cpu)
 	attr.context_switch = 1;
 	pin_here(1);
 	cr_assert_geq(compare_run(&attr, -1, 0, run_threads, NULL), 60);
+}
+
+Test(side_same, namespaces_of_a_task)
+{
+	struct perf_event_attr attr = side_attr();
+
+	attr.namespaces = 1;
+	/* 7 that it takes */
+	cr_assert_geq(compare_run(&attr, 0, -1, run_namespaces, NULL), 7);
+	cr_assert_eq(compare_run(&attr, 0, -1, run_setns, NULL), 2);
+	attr.task = 1;
+	attr.inherit = 1;
+	cr_assert_geq(compare_run(&attr, 0, 0, run_namespaces, NULL), 7 + 4 + 1);
+}
+
+Test(side_same, namespaces_of_a_cpu)
+{
+	struct perf_event_attr attr = all_but_switches();
+
+	attr.namespaces = 1;
+	pin_here(1);
+	cr_assert_geq(compare_run(&attr, -1, 0, run_namespaces, NULL), 7 + 4 + 1);
+}
+
+Test(side_same, cgroups)
+{
+	char path[] = "/tmp/side_same.XXXXXX", control[100];
+	struct perf_event_attr attr = side_attr();
+
+	cr_assert_not_null(mkdtemp(path));
+	cr_assert_eq(mount("none", path, "cgroup2", 0, NULL), 0, "%m");
+	/* Before that perf's controller is in no cgroup but the first. */
+	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", path);
+	cr_assert_eq(raw_write_file(control, "+memory"), 0);
+	attr.cgroup = 1;
+	cr_assert_eq(compare_run(&attr, 0, -1, run_cgroups, path), 20);
+	attr.task = 1;
+	pin_here(1);
+	cr_assert_geq(compare_run(&attr, -1, 0, run_cgroups, path), 20);
+	umount(path);
+	rmdir(path);
 }
