@@ -159,6 +159,7 @@ static unsigned int told(const struct perf_event_attr *attr, struct runner runne
 			 const struct image *image, char who, unsigned int *mappings)
 {
 	struct ring r;
+	unsigned int n;
 	int fd;
 
 	make_image(image);
@@ -167,7 +168,10 @@ static unsigned int told(const struct perf_event_attr *attr, struct runner runne
 	fd = event_open(attr, runner.pid);
 	ring_map(&r, fd, 16);
 	execute(&runner, who);
-	return records_of_image(&r, mappings);
+	n = records_of_image(&r, mappings);
+	/* It would outlive us: to become somebody takes back that we are waited for. */
+	raw_reap(runner.pid);
+	return n;
 }
 
 static const struct runner user = { .uid = RAW_USER };

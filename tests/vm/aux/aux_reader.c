@@ -4,6 +4,7 @@
  * nothing is left behind, and what is lost is told of. For --cpu intel-pt.
  */
 #include "aux_busy.h"
+#include "module.h"
 
 #include <limits.h>
 

@@ -307,17 +307,18 @@ static void stuck(void)
 
 static void tell_taken(pid_t pid, int fd, int got)
 {
-	char path[32], file[128] = "", status[1024] = "";
-	ssize_t length;
+	char path[32], file[128] = "", name[32] = "";
 	int from;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", got);
-	length = readlink(path, file, sizeof(file) - 1);
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (readlink(path, file, sizeof(file) - 1) < 0)
+		perror(path);
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	from = open(path, O_RDONLY);
-	if (from >= 0 && read(from, status, sizeof(status) - 1) > 0)
-		close(from);
-	printf("took %d of %d (%.*s):\n%s\n", fd, pid, (int)length, file, status);
+	if (from < 0 || read(from, name, sizeof(name) - 1) < 0)
+		perror(path);
+	close(from);
+	printf("took %d (%s) of %d (%s)\n", fd, file, pid, name);
 }
 
 /* Returns how many descriptors of a process could be taken. */
@@ -339,7 +340,24 @@ static int take_from(pid_t pid)
 	return taken;
 }
 
-/* Of the parent, and of every process but those of ours while they answer */
+/* proc(5), /proc/PID/stat; 0 if it has gone */
+static pid_t parent_of(pid_t pid)
+{
+	char path[32];
+	pid_t parent = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %*c %d", &parent) != 1)
+		parent = 0;
+	fclose(file);
+	return parent;
+}
+
+/* Of the parent, and of every process but those of ours while they answer; init's are strangers. */
 static void take_all(void)
 {
 	struct perf_event_attr attr = instructions();
@@ -356,7 +374,7 @@ static void take_all(void)
 		while (processes && (entry = readdir(processes))) {
 			pid_t pid = atoi(entry->d_name);
 
-			if (pid > 0 && pid != getpid() && pid != child)
+			if (pid > 0 && pid != getpid() && pid != child && parent_of(pid) != 1)
 				taken += take_from(pid);
 		}
 		closedir(processes);
