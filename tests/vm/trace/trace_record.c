@@ -16,6 +16,8 @@
 #define PERF_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define PERF_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
 
+TestSuite(trace_record, .init = sampling_init, .fini = sampling_fini);
+
 /* ---- Records ---- */
 
 struct record {
@@ -261,7 +263,6 @@ Test(trace_record, has_no_limit_of_its_own)
 	struct ring r;
 	int fd;
 
-	sampling_init();
 	attr.sample_type = PERF_SAMPLE_RAW;
 	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	ring_map(&r, fd, 256);
@@ -278,7 +279,6 @@ Test(trace_record, has_no_limit_of_its_own)
 	take_records(&ours, &attr, &r);
 	cr_expect_eq(ours.n, 3001);
 	cr_expect_eq(ours.lost, 0);
-	sampling_fini();
 }
 
 /* Of one that tells nothing on the same tracepoint the counts are as ever. */
