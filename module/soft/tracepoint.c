@@ -153,7 +153,12 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *ar
 
 static __always_inline bool is_wanted(struct pmuctl_tracepoint *t)
 {
-	return !hlist_empty(this_cpu_ptr(t->source.running));
+	if (!hlist_empty(this_cpu_ptr(t->source.running)))
+		return true;
+	/* Its event may have gone off since the record was kept. */
+	if (t->record)
+		pmuctl_record_forget(t->record);
+	return false;
 }
 
 /* Arguments in registers only */

@@ -100,6 +100,14 @@ const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsign
 	return record->data;
 }
 
+void pmuctl_record_forget(const struct pmuctl_record_source *source)
+{
+	struct kept_record *record = this_cpu_read(kept) + pmuctl_soft_level();
+
+	if (unlikely(record->of == source))
+		record->of = NULL;
+}
+
 /* ---- perf's events ---- */
 
 /* sources_mutex held */
@@ -341,6 +349,8 @@ const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsign
 {
 	return NULL;
 }
+
+void pmuctl_record_forget(const struct pmuctl_record_source *source) { }
 
 int __init pmuctl_records_init(void) { return 0; }
 void pmuctl_records_exit(void) { }

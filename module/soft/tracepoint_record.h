@@ -62,6 +62,16 @@ void pmuctl_record_source_drop(struct pmuctl_record_source *source);
 const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
 			       u32 *size);
 
+/**
+ * pmuctl_record_forget() - the caller was told of a hit, and nobody wants its record
+ * @source: of the same tracepoint.
+ *
+ * Without that the next hit could be taken for it, if the kernel makes no record of that one.
+ *
+ * Context: Any, preemption off.
+ */
+void pmuctl_record_forget(const struct pmuctl_record_source *source);
+
 int pmuctl_records_init(void);
 void pmuctl_records_exit(void);
 

@@ -3,7 +3,7 @@
 # How the tests' own kernel modules are built, and the example for the in-kernel API: for
 # each kernel in $(O)/kmod/KERNEL; the guests get them as tests/kmod/RELEASE/NAME.ko.
 
-KMOD_NAMES	:= foreign_nmi kapi_user refuse_perf traced watchdog/pmuctl_watchdog
+KMOD_NAMES	:= foreign_nmi kapi_user record_between refuse_perf traced watchdog/pmuctl_watchdog
 KMOD_SOURCES	:= $(wildcard tests/vm/kmod/*.[ch]) tests/vm/kmod/Kbuild
 KMOD_EXAMPLE	:= examples/watchdog/pmuctl_watchdog.c examples/watchdog/Kbuild
 KMOD_BUILT	:= $(KERNELS:%=$(O)/kmod/%/.built)

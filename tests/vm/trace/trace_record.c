@@ -3,6 +3,7 @@
  * What samples of tracepoints tell (PERF_SAMPLE_RAW), beside the kernel's own: an event of perf and
  * one of ours are told of the same hits, and the records must be the same byte for byte.
  */
+#include "kapi.h"
 #include "perm.h"
 #include "tracepoint.h"
 
@@ -452,6 +453,95 @@ Test(trace_record, is_told_whom_perf_tells, .fini = default_levels)
 		cr_assert_eq(waitpid(pid, &status, 0), pid);
 		cr_assert_eq(status, 0, "level %d: status %#x", level, status);
 	}
+}
+
+/* ---- A record that nobody took ---- */
+
+#define BETWEEN		"/sys/module/record_between/parameters/"
+#define BYTES_AT	24	/* what kmem:kmalloc says was asked for */
+#define HELD		1234
+
+static void be_woken(int signal)
+{
+	(void)signal;
+}
+
+static void wait_for(const int *step, int n)
+{
+	while (__atomic_load_n(step, __ATOMIC_ACQUIRE) < n)
+		usleep(1000);
+}
+
+static void come_to(int *step, int n)
+{
+	__atomic_store_n(step, n, __ATOMIC_RELEASE);
+}
+
+/* Two hits, if told to: one that is held behind the kernel's record of it, and one without a record. */
+static void hit_twice(int *step)
+{
+	uint8_t *pages = fresh_pages(2);
+
+	signal(SIGUSR2, be_woken);
+	pin_here(1);
+	touch_pages(pages, 1);
+	raw_write_file(BETWEEN "nest", "1");
+	wait_for(step, 1);
+	raw_write_file(BETWEEN "hold", "1");
+	come_to(step, 2);
+	wait_for(step, 3);
+	touch_pages(pages + sysconf(_SC_PAGESIZE), 1);
+	come_to(step, 4);
+	pause();
+}
+
+/*
+ * The event goes off between the record of a hit and our probe, and the next hit has none: that one
+ * is told nothing, and not what the other was, which may have been a hit of somebody else.
+ */
+Test(trace_record, is_not_that_of_another_hit)
+{
+	struct perf_event_attr attr = record_attr();
+	int *step = perm_shared(sizeof(*step));
+	sigset_t held;
+	uint64_t value;
+	struct ring r;
+	int fd, signal;
+	pid_t pid;
+
+	raw_device();
+	cr_assert_eq(kmod_load("record_between", ""), 0);
+	sigemptyset(&held);
+	sigaddset(&held, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &held, NULL);
+	come_to(step, 0);
+	pid = fork_child();
+	if (!pid)
+		hit_twice(step);
+	fd = event_open(attr, pid, .tracepoint = "kmem:kmalloc");
+	ring_map(&r, fd, 64);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	come_to(step, 1);
+	cr_assert_eq(sigwait(&held, &signal), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	kill(pid, SIGUSR2);
+	wait_for(step, 2);
+	value = sampling_value(fd);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	come_to(step, 3);
+	wait_for(step, 4);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_expect_gt(sampling_value(fd), value);
+	take_records(&ours, &attr, &r);
+	for (unsigned int i = 0; i < ours.n; i++) {
+		uint64_t bytes;
+
+		memcpy(&bytes, ours.of[i].data + BYTES_AT, sizeof(bytes));
+		cr_expect_neq(bytes, HELD);
+	}
+	raw_reap(pid);
+	raw_write_file(BETWEEN "nest", "0");
+	cr_expect_eq(kmod_unload("record_between"), 0);
 }
 
 /* ---- Races ---- */
