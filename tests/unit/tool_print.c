@@ -3,7 +3,7 @@
  * The three forms in which "pmuctl stat" prints, to the byte where programs read
  * them.
  */
-/* sources: tools/stat/print.c lib/src/explain.c */
+/* sources: tools/stat/print.c tools/stat/metrics.c lib/src/explain.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -289,6 +289,7 @@ Test(tool_print, intervals_have_the_time_before_all_else)
 	check_start(text, "{\"interval\": 1.25, \"counter-value\": ");
 	free(text);
 	fill_cpus(rows);
+	result.aggregate = AGGREGATE_CPU;
 	result.has_heading = true;
 	text = printed(&result, 't', NULL);
 	cr_assert_str_eq(text,
@@ -360,7 +361,7 @@ Test(tool_print, a_ratio_is_of_the_same_group_if_there_is_one)
 	cr_assert_float_eq(value, 8, 1e-9);
 }
 
-/* Clocks tell nanoseconds, and say so; nothing else does. */
+/* Clocks tell milliseconds, as perf's do, to the last nanosecond; nothing else does. */
 Test(tool_print, clocks_have_a_unit)
 {
 	char name[] = "a-name";
@@ -374,15 +375,124 @@ Test(tool_print, clocks_have_a_unit)
 
 		row.attr.type = PERF_TYPE_SOFTWARE;
 		text = printed(&result, 'c', ",");
-		check_start(text, is_clock ? "1234567,ns,a-name," : "1234567,,a-name,");
+		check_start(text, is_clock ? "1.234567,msec,a-name," : "1234567,,a-name,");
 		free(text);
 		text = printed(&result, 't', NULL);
-		cr_expect(strstr(text, is_clock ? "         1,234,567 ns   a-name" :
+		cr_expect(strstr(text, is_clock ? "              1.23 msec a-name" :
 						  "         1,234,567      a-name"), "%s", text);
 		free(text);
 		text = printed(&result, 'j', NULL);
-		cr_expect(strstr(text, is_clock ? "\"unit\": \"ns\"" : "\"unit\": \"\""), "%s",
+		cr_expect(strstr(text, is_clock ? "\"unit\": \"msec\"" : "\"unit\": \"\""), "%s",
+			  text);
+		cr_expect(strstr(text, is_clock ? "\"1.234567\"" : "\"1234567.000000\""), "%s",
 			  text);
 		free(text);
 	}
+}
+
+static struct stat_row sw(char *name, uint64_t config, uint64_t value)
+{
+	struct stat_row row = hw(name, config, value);
+
+	row.attr.type = PERF_TYPE_SOFTWARE;
+	return row;
+}
+
+/* 2 s of CPU time in 4 s: what is counted beside it is told by that time. */
+Test(tool_print, a_clock_gives_rates)
+{
+	struct stat_row rows[] = {
+		sw("task-clock", PERF_COUNT_SW_TASK_CLOCK, 2000000000),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 6000000000),
+		sw("page-faults", PERF_COUNT_SW_PAGE_FAULTS, 5000),
+		sw("context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 3),
+		hw("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 8000000),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 3000000000),
+	};
+	static const struct {
+		double value;
+		const char *unit;
+	} expected[] = {
+		{ 0.5, "CPUs utilized" }, { 3, "GHz" }, { 2.5, "K/sec" }, { 1.5, "/sec" },
+		{ 4, "M/sec" }, { 0.5, "insn per cycle" },
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 6, .elapsed = 4 };
+	const char *unit;
+	double value;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cr_assert(row_metric(&result, &rows[i], &value, &unit), "%s", rows[i].name);
+		cr_assert_float_eq(value, expected[i].value, 1e-9, "%s", rows[i].name);
+		cr_assert_str_eq(unit, expected[i].unit);
+		cr_assert_not(metric_is_percentage(unit));
+	}
+	/* An interval of 1 s that ended after 4 s */
+	result.duration = 1;
+	cr_assert(row_metric(&result, &rows[0], &value, &unit));
+	cr_assert_float_eq(value, 2, 1e-9);
+	/* The clock of another CPU tells nothing. */
+	rows[2].cpu = 1;
+	cr_assert_not(row_metric(&result, &rows[2], &value, &unit));
+	rows[0].state = ROW_NOT_COUNTED;
+	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+}
+
+Test(tool_print, misses_are_a_part_of_their_own_accesses)
+{
+	struct stat_row rows[] = {
+		hw("L1-dcache-load-misses", PERF_COUNT_HW_CACHE_L1D |
+		   PERF_COUNT_HW_CACHE_RESULT_MISS << 16, 25),
+		hw("L1-dcache-loads", PERF_COUNT_HW_CACHE_L1D, 100),
+		hw("LLC-loads", PERF_COUNT_HW_CACHE_LL, 1000),
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 3 };
+	const char *unit;
+	double value;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		rows[i].attr.type = PERF_TYPE_HW_CACHE;
+	cr_assert(row_metric(&result, &rows[0], &value, &unit));
+	cr_assert_float_eq(value, 25, 1e-9);
+	cr_assert_str_eq(unit, "of all L1-dcache accesses");
+	cr_assert(metric_is_percentage(unit));
+	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+}
+
+Test(tool_print, a_row_for_each_core_or_thread)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 1000),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 2000),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 500),
+	};
+	struct stat_result result = { .what = "", .rows = rows, .count = 3,
+				      .aggregate = AGGREGATE_CORE, .plain_numbers = true };
+	char *text;
+
+	rows[0].where = "S0-D0-C0";
+	rows[1].where = "S0-D0-C1";
+	rows[2].where = "S0-D0-C1";
+	rows[0].cpus = rows[1].cpus = rows[2].cpus = 2;
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text,
+		"S0-D0-C0,2,1000,,cycles,1000,100.00,,\n"
+		"S0-D0-C1,2,2000,,cycles,1000,100.00,,\n"
+		"S0-D0-C1,2,500,,instructions,1000,100.00,0.25,insn per cycle\n");
+	free(text);
+	text = printed(&result, 't', NULL);
+	cr_assert(strstr(text, "\nS0-D0-C1        2               2000      cycles"), "%s", text);
+	free(text);
+	text = printed(&result, 'j', NULL);
+	check_start(text, "{\"core\": \"S0-D0-C0\", \"aggregate-number\": 2, \"counter-value\"");
+	free(text);
+	result.aggregate = AGGREGATE_THREAD;
+	result.count = 1;
+	rows[0].where = "a,b-12";
+	rows[0].cpus = 0;
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text, "\"a,b-12\",1000,,cycles,1000,100.00,,\n");
+	free(text);
+	text = printed(&result, 'j', NULL);
+	check_start(text, "{\"thread\": \"a,b-12\", \"counter-value\"");
+	free(text);
 }

@@ -56,7 +56,8 @@ int event_set_say(const struct event_set *set, size_t event,
 /* All that a process has and will have is one target; what it has now is many. */
 static bool is_by_thread(const struct measure *measure)
 {
-	return measure->kind == TARGET_PROCESS && measure->no_inherit;
+	return measure->kind == TARGET_PROCESS &&
+	       (measure->no_inherit || measure->by_thread);
 }
 
 static int target_add(struct int_list *targets, int id)
@@ -141,9 +142,9 @@ static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
 static int events_make(struct event_set *set)
 {
 	const struct pmuctl_events *list = set->measure->events;
-	size_t count = pmuctl_events_count(list);
+	size_t count = list ? pmuctl_events_count(list) : 0;
 
-	set->events = calloc(count, sizeof(*set->events));
+	set->events = calloc(count + 1, sizeof(*set->events));
 	if (!set->events)
 		return -ENOMEM;
 	for (; set->nr_events < count; set->nr_events++) {
@@ -182,7 +183,7 @@ int event_set_init(struct event_set *set, struct pmuctl_device *dev,
 		ret = events_make(set);
 	if (ret == 0) {
 		set->is_gone = calloc(set->targets.count, sizeof(*set->is_gone));
-		set->handles = calloc(set->nr_events * set->targets.count,
+		set->handles = calloc(set->nr_events * set->targets.count + 1,
 				      sizeof(*set->handles));
 		if (!set->is_gone || !set->handles)
 			ret = -ENOMEM;

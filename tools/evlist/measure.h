@@ -48,6 +48,7 @@ void int_list_free(struct int_list *list);
  * @filter: of events that are tracepoints; NULL: none.
  * @address_filter: of events that trace, likewise.
  * @no_inherit: leave out what the targets start.
+ * @by_thread: each thread of a process is a target of its own.
  * @argv: the command to start, NULL if there is none.
  */
 struct measure {
@@ -61,6 +62,7 @@ struct measure {
 	const char *filter;
 	const char *address_filter;
 	bool no_inherit;
+	bool by_thread;
 	char **argv;
 };
 
@@ -75,7 +77,7 @@ typedef int (*measure_apply)(void *arg, int option);
 int measure_parse(struct measure *measure, int argc, char **argv,
 		  const char *letters, const struct option *options,
 		  measure_apply apply, void *arg);
-int measure_number(const struct measure *measure, char option, const char *text,
+int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number);
 int measure_filters_check(const struct measure *measure);
 bool measure_is_of_cpus(const struct measure *measure);

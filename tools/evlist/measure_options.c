@@ -175,14 +175,14 @@ int measure_parse(struct measure *measure, int argc, char **argv,
 /**
  * measure_number() - the argument of an option that takes a number
  * @measure: what is measured.
- * @option: the option.
+ * @option: the option, as it is typed.
  * @text: its argument.
  * @max: the largest number; the smallest one is 1.
  * @number: the result.
  *
  * Return: 0 or an exit status.
  */
-int measure_number(const struct measure *measure, char option, const char *text,
+int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number)
 {
 	char *end;
@@ -192,7 +192,7 @@ int measure_number(const struct measure *measure, char option, const char *text,
 	if (*text >= '0' && *text <= '9' && !*end && !errno && *number && *number <= max)
 		return 0;
 	return say_usage(measure->command,
-			 "'%s' is not a number for -%c: it is from 1 to %llu",
+			 "'%s' is not a number for %s: it is from 1 to %llu",
 			 text, option, (unsigned long long)max);
 }
 

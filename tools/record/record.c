@@ -77,7 +77,7 @@ static int pages_parse(struct record_options *options, const char *text,
 		       unsigned int *result)
 {
 	uint64_t pages, below = 1;
-	int ret = measure_number(&options->measure, 'm', text, PAGES_MAX, &pages);
+	int ret = measure_number(&options->measure, "-m", text, PAGES_MAX, &pages);
 
 	if (ret)
 		return ret;
@@ -123,7 +123,7 @@ static int call_graph_option(struct record_options *options, const char *text)
 static int delay_option(struct record_options *options, const char *text)
 {
 	uint64_t number;
-	int ret = measure_number(&options->measure, 'D', text, DELAY_MAX, &number);
+	int ret = measure_number(&options->measure, "-D", text, DELAY_MAX, &number);
 
 	options->delay = (unsigned int)number;
 	return ret;
@@ -136,10 +136,10 @@ static int option_apply(void *arg, int option)
 
 	switch (option) {
 	case 'F':
-		return measure_number(&options->measure, 'F', optarg, UINT32_MAX,
+		return measure_number(&options->measure, "-F", optarg, UINT32_MAX,
 				      &options->frequency);
 	case 'c':
-		return measure_number(&options->measure, 'c', optarg, INT64_MAX,
+		return measure_number(&options->measure, "-c", optarg, INT64_MAX,
 				      &options->period);
 	case 'D':
 		return delay_option(options, optarg);

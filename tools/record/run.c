@@ -201,12 +201,16 @@ static int tick(void *arg)
 
 static int wait_for_end(struct session *s, struct run_end *end)
 {
-	const struct run_tick ticks = { 1000, tick, s };
+	struct run_source second = { .is_timer = true, .call = tick, .arg = s };
 	int alive = reader_alive_fd(s->reader), ret;
 
+	second.fd = timer_open(1000, true);
+	if (second.fd < 0)
+		return second.fd;
 	if (!s->options->quiet && !s->child.pid)
 		progress_init(&s->progress, stderr, false);
-	ret = run_wait(s->signals, s->child.pid, &alive, 1, &ticks, end);
+	ret = run_wait(s->signals, s->child.pid, &alive, 1, &second, 1, end);
+	close(second.fd);
 	progress_clear(&s->progress);
 	return ret;
 }

@@ -93,7 +93,7 @@ static void cpus_store(struct counters *c, size_t event,
 	}
 }
 
-static int read_cpus(struct counters *c)
+int counters_read_cpus(struct counters *c)
 {
 	struct pmuctl_cpu_count *cpus = calloc(c->nr_slots, sizeof(*cpus));
 	int ret = 0;
@@ -142,19 +142,37 @@ static void rows_clear(struct counters *c)
 	}
 }
 
+/* Which cells have anything to tell: CPUs come and go. */
+static void cells_judge(struct counters *c)
+{
+	for (size_t i = 0; i < c->nr_cells; i++) {
+		c->cells[i].is_present = false;
+		c->cells[i].cpus = 0;
+	}
+	for (size_t slot = 0; slot < c->nr_slots; slot++) {
+		struct cell *cell = &c->cells[c->cell_of[slot]];
+
+		if (cell->cpu != ROW_ALL_TARGETS)
+			cell->cpu = c->places[slot].cpu;
+		cell->is_present |= c->places[slot].is_present;
+		cell->cpus += c->places[slot].is_present;
+	}
+}
+
 static void rows_judge(struct counters *c)
 {
+	cells_judge(c);
 	for (size_t i = 0; i < c->set.nr_events * c->nr_cells; i++) {
-		const struct place *place = &c->places[i % c->nr_cells];
+		const struct cell *cell = &c->cells[i % c->nr_cells];
 		struct stat_row *row = &c->rows[i];
 
 		row->state = row->running ? ROW_COUNTED : ROW_NOT_COUNTED;
 		if (!c->is_supported[i / c->nr_cells])
 			row->state = ROW_NOT_SUPPORTED;
-		if (!c->options->per_cpu)
-			continue;
-		row->cpu = place->cpu;
-		if (!place->is_present)
+		row->cpu = cell->cpu;
+		if (c->options->aggregate != AGGREGATE_THREAD)
+			row->cpus = cell->cpus;
+		if (!cell->is_present)
 			row->state = ROW_ABSENT;
 	}
 }
@@ -167,15 +185,14 @@ static void rows_judge(struct counters *c)
  */
 int counters_read(struct counters *c)
 {
-	bool by_cpu = c->options->measure.kind == TARGET_ALL_CPUS && c->options->per_cpu;
-	int ret = by_cpu ? read_cpus(c) : read_targets(c);
+	int ret = counters_are_by_cpu(c) ? counters_read_cpus(c) : read_targets(c);
 
 	if (ret < 0)
 		return ret;
 	rows_clear(c);
 	for (size_t event = 0; event < c->set.nr_events; event++) {
 		for (size_t slot = 0; slot < c->nr_slots; slot++) {
-			size_t cell = slot % c->nr_cells;
+			size_t cell = c->cell_of[slot];
 			size_t at = event * c->nr_slots + slot;
 
 			row_add(&c->rows[event * c->nr_cells + cell], &c->now[at],

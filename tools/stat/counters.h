@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the counters of "pmuctl stat", for stat_open.c and stat_count.c.
+ * The inside of the counters of "pmuctl stat", for open.c, cells.c and count.c.
  */
 #ifndef PMUCTL_TOOL_COUNTERS_H
 #define PMUCTL_TOOL_COUNTERS_H
@@ -30,6 +30,20 @@ struct place {
 };
 
 /**
+ * struct cell - whose readings are added up to one row of each event
+ * @name: the core, thread, ...; NULL if it needs none.
+ * @cpu: if it is a single CPU, else ROW_ALL_TARGETS.
+ * @cpus: how many of its CPUs are present.
+ * @is_present: at least one of its slots is.
+ */
+struct cell {
+	char *name;
+	int cpu;
+	unsigned int cpus;
+	bool is_present;
+};
+
+/**
  * struct counters - events times targets, and what they have counted
  * @set: events and targets.
  * @options: what was asked for.
@@ -37,10 +51,12 @@ struct place {
  * @nr_slots: readings of each event: one for each target, or where one target
  *	stands for all CPUs and they are asked for one by one, for each CPU.
  * @places: of the slots.
+ * @cell_of: of each slot, the number of its cell.
+ * @cells: rows of each event.
  * @now: nr_events * nr_slots, event by event: what was read last.
  * @before: the same, of the last mark.
  * @rows: nr_events * nr_cells, event by event.
- * @nr_cells: rows of each event: as many as slots, or one for their sum.
+ * @nr_cells: how many.
  */
 struct counters {
 	struct event_set set;
@@ -48,10 +64,22 @@ struct counters {
 	bool *is_supported;
 	size_t nr_slots;
 	struct place *places;
+	size_t *cell_of;
+	struct cell *cells;
 	struct count *now;
 	struct count *before;
 	struct stat_row *rows;
 	size_t nr_cells;
 };
+
+/* Is each CPU read by itself, from events that are of all? */
+bool counters_are_by_cpu(const struct counters *c);
+
+/* count.c: reads them, and tells which CPU each slot is of. */
+int counters_read_cpus(struct counters *c);
+
+/* cells.c */
+int cells_make(struct counters *c);
+void cells_free(struct counters *c);
 
 #endif /* PMUCTL_TOOL_COUNTERS_H */

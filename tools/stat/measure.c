@@ -29,8 +29,10 @@
  * @progress: tells what goes on.
  * @repeats: runs so far, NULL if there is only one.
  * @begin: when the first run was started, in seconds.
+ * @control: what comes from outside.
  * @counters: of the run.
- * @start: when it was started.
+ * @start: when measuring began.
+ * @shown: when the last interval ended.
  * @intervals: how many were printed.
  * @has_begun: something was printed.
  */
@@ -44,9 +46,11 @@ struct session {
 	struct progress progress;
 	struct repeats *repeats;
 	double begin;
+	struct control control;
 
 	struct counters *counters;
 	double start;
+	double shown;
 	unsigned int intervals;
 	bool has_begun;
 };
@@ -113,6 +117,8 @@ static int result_write(struct session *s, struct stat_result *result)
 
 	progress_clear(&s->progress);
 	result->what = s->what;
+	result->aggregate = s->options->aggregate;
+	result->plain_numbers = s->options->plain_numbers;
 	errno = 0;
 	ret = result_print(s, result);
 	if (fflush(s->out) != 0 || ferror(s->out))
@@ -134,6 +140,8 @@ static int interval_write(struct session *s)
 	int ret = counters_read(s->counters);
 
 	result.elapsed = now() - s->start;
+	result.duration = result.elapsed - s->shown;
+	s->shown = result.elapsed;
 	if (ret < 0)
 		return ret;
 	result.rows = counters_rows(s->counters, &result.count);
@@ -144,34 +152,96 @@ static int interval_write(struct session *s)
 
 /* ------------------------------------------------------------------ a run */
 
-/* What is done while it goes on */
+/* The end of an interval; of the last one the measurement ends, which prints it. */
 static int tick(void *arg)
 {
 	struct session *s = arg;
 
-	if (s->options->interval)
-		return interval_write(s);
-	progress_show(&s->progress, "counting for %.0f s, Ctrl-C ends it",
-		      now() - s->start);
+	if (!s->options->interval) {
+		progress_show(&s->progress, "counting for %.0f s, Ctrl-C ends it",
+			      now() - s->start);
+		return RUN_GO_ON;
+	}
+	if (s->intervals + 1 == s->options->interval_count)
+		return RUN_END;
+	return interval_write(s);
+}
+
+/* The delay is over. */
+static int begin_measuring(void *arg)
+{
+	struct session *s = arg;
+
+	s->start = now();
+	return counters_enable(s->counters);
+}
+
+static int time_is_up(void *arg)
+{
+	(void)arg;
+	return RUN_END;
+}
+
+static int command_came(void *arg)
+{
+	struct session *s = arg;
+
+	return control_read(&s->control, s->counters);
+}
+
+enum { SOURCE_TICK, SOURCE_DELAY, SOURCE_TIMEOUT, SOURCE_CONTROL, NR_SOURCES };
+
+/* Timers that are not needed stay -1. Returns 0 or a negative errno, of which was told. */
+static int sources_open(struct session *s, bool alone, struct run_source *sources)
+{
+	const struct stat_options *options = s->options;
+	/* Nobody else tells that something goes on. */
+	unsigned int period = options->interval ? options->interval :
+			      alone && s->progress.out ? 1000 : 0;
+	unsigned int delay = options->delay == DELAY_FOREVER ? 0 : options->delay;
+	const unsigned int times[] = { period, delay, options->timeout };
+
+	for (size_t i = 0; i < NR_SOURCES; i++)
+		sources[i] = (struct run_source){ .fd = -1, .is_timer = true, .arg = s };
+	sources[SOURCE_TICK].call = tick;
+	sources[SOURCE_DELAY].call = begin_measuring;
+	sources[SOURCE_TIMEOUT].call = time_is_up;
+	sources[SOURCE_CONTROL].call = command_came;
+	sources[SOURCE_CONTROL].fd = s->control.commands;
+	sources[SOURCE_CONTROL].is_timer = false;
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		if (!times[i])
+			continue;
+		sources[i].fd = timer_open(times[i], i == SOURCE_TICK);
+		if (sources[i].fd < 0)
+			return sources[i].fd;
+	}
 	return 0;
+}
+
+static void sources_close(const struct run_source *sources)
+{
+	for (size_t i = 0; i < SOURCE_CONTROL; i++)
+		if (sources[i].fd >= 0)
+			close(sources[i].fd);
 }
 
 static int run_wait_and_tick(struct session *s, pid_t child, struct run_end *end)
 {
 	size_t nr_fds = counters_fds(s->counters, NULL, 0);
 	int *fds = calloc(nr_fds + 1, sizeof(*fds));
-	struct run_tick ticks = { s->options->interval, tick, s };
+	struct run_source sources[NR_SOURCES];
 	int ret;
 
 	if (!fds) {
 		say_error("%s", pmuctl_strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	/* Nobody else tells that something goes on. */
-	if (!child && !ticks.milliseconds && s->progress.out)
-		ticks.milliseconds = 1000;
 	counters_fds(s->counters, fds, nr_fds);
-	ret = run_wait(s->signals, child, fds, nr_fds, &ticks, end);
+	ret = sources_open(s, !child, sources);
+	if (ret == 0)
+		ret = run_wait(s->signals, child, fds, nr_fds, sources, NR_SOURCES, end);
+	sources_close(sources);
 	free(fds);
 	return ret;
 }
@@ -214,11 +284,13 @@ static int run_measure(struct session *s, struct child *child, bool is_first,
 		       struct run_end *end)
 {
 	bool attached = s->options->measure.kind != TARGET_COMMAND;
+	bool by_hand = attached || s->options->delay;
 	char **argv = s->options->measure.argv;
 	double elapsed;
 	int ret;
 
-	if (attached && counters_enable(s->counters) < 0) {
+	s->shown = 0;
+	if (attached && !s->options->delay && counters_enable(s->counters) < 0) {
 		if (argv)
 			child_cancel(child);
 		return STATUS_FAILED;
@@ -231,7 +303,7 @@ static int run_measure(struct session *s, struct child *child, bool is_first,
 	}
 	ret = run_wait_and_tick(s, argv ? child->pid : 0, end);
 	elapsed = now() - s->start;
-	if (ret == 0 && attached)
+	if (ret == 0 && by_hand)
 		ret = counters_disable(s->counters);
 	/* A run that was cut off would spoil the mean of those that were not. */
 	if (ret == 0 && (!end->interrupted || is_first || !s->repeats))
@@ -308,7 +380,9 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 		      options->measure.argv && isatty(STDOUT_FILENO));
 	s.what = describe(options);
 	s.signals = signals_block(&s.mask);
-	if (s.signals < 0)
+	if (control_open(&s.control, options->control) < 0)
+		status = STATUS_FAILED;
+	else if (s.signals < 0)
 		say_error("cannot receive signals: %s", strerror(-s.signals));
 	else if (!s.what)
 		say_error("%s", pmuctl_strerror(ENOMEM));
@@ -316,6 +390,7 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 		status = runs(&s);
 	progress_clear(&s.progress);
 	repeats_free(s.repeats);
+	control_close(&s.control);
 	free(s.what);
 	if (s.signals >= 0)
 		close(s.signals);

@@ -21,7 +21,9 @@ static void attr_prepare(struct counters *c, size_t event)
 	struct event_set *set = &c->set;
 	struct perf_event_attr *attr = &set->events[event].attr;
 
-	event_set_prepare(set, event, c->options->measure.kind == TARGET_COMMAND);
+	bool by_exec = c->options->measure.kind == TARGET_COMMAND && !c->options->delay;
+
+	event_set_prepare(set, event, by_exec);
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (set->events[event].leader != event || leads_a_group(set, event))
@@ -43,6 +45,15 @@ static void leader_pass_on(struct counters *c, size_t event)
 	attr_prepare(c, event + 1);
 }
 
+/* What nobody has asked for by name may be missing for any reason that lies in the CPU. */
+static bool may_be_missing(const struct counters *c, size_t event,
+			   const struct pmuctl_explanation *why)
+{
+	return why->code == PMUCTL_WHY_EVENT_NOT_HERE ||
+	       (event >= c->options->nr_asked &&
+		(why->error == ENOENT || why->error == EOPNOTSUPP));
+}
+
 static int open_all(struct counters *c)
 {
 	size_t supported = 0;
@@ -58,12 +69,13 @@ static int open_all(struct counters *c)
 		supported += ret == 0;
 		if (ret == 0)
 			continue;
-		say_refusal(c->set.events[event].name, &why);
-		if (why.code != PMUCTL_WHY_EVENT_NOT_HERE)
+		if (event < c->options->nr_asked || !may_be_missing(c, event, &why))
+			say_refusal(c->set.events[event].name, &why);
+		if (!may_be_missing(c, event, &why))
 			return ret;
 		leader_pass_on(c, event);
 	}
-	return supported ? 0 : -ENOENT;
+	return supported || c->options->nothing ? 0 : -ENOENT;
 }
 
 /* ---------------------------------------------------------------- results */
@@ -85,8 +97,9 @@ static int count_cpus(struct counters *c)
 
 static int rows_make(struct counters *c)
 {
-	c->nr_cells = c->options->per_cpu ? c->nr_slots : 1;
-	c->rows = calloc(c->set.nr_events * c->nr_cells, sizeof(*c->rows));
+	if (cells_make(c) < 0)
+		return -ENOMEM;
+	c->rows = calloc(c->set.nr_events * c->nr_cells + 1, sizeof(*c->rows));
 	if (!c->rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->set.nr_events * c->nr_cells; i++) {
@@ -96,11 +109,17 @@ static int rows_make(struct counters *c)
 			.name = event->name,
 			.attr = event->attr,
 			.leader = event->leader,
-			.cpu = c->options->per_cpu ?
-				c->places[i % c->nr_cells].cpu : ROW_ALL_TARGETS,
+			.cpu = c->cells[i % c->nr_cells].cpu,
+			.where = c->cells[i % c->nr_cells].name,
 		};
 	}
 	return 0;
+}
+
+bool counters_are_by_cpu(const struct counters *c)
+{
+	return c->options->measure.kind == TARGET_ALL_CPUS &&
+	       c->options->aggregate != AGGREGATE_ALL;
 }
 
 static int slots_make(struct counters *c)
@@ -108,7 +127,7 @@ static int slots_make(struct counters *c)
 	size_t nr_targets = c->set.targets.count;
 
 	c->nr_slots = nr_targets;
-	if (c->options->measure.kind == TARGET_ALL_CPUS && c->options->per_cpu) {
+	if (counters_are_by_cpu(c)) {
 		int ret = count_cpus(c);
 
 		if (ret < 0)
@@ -116,16 +135,22 @@ static int slots_make(struct counters *c)
 		c->nr_slots = (size_t)ret;
 	}
 	c->places = calloc(c->nr_slots, sizeof(*c->places));
-	c->now = calloc(c->set.nr_events * c->nr_slots, sizeof(*c->now));
-	c->before = calloc(c->set.nr_events * c->nr_slots, sizeof(*c->before));
+	c->now = calloc(c->set.nr_events * c->nr_slots + 1, sizeof(*c->now));
+	c->before = calloc(c->set.nr_events * c->nr_slots + 1, sizeof(*c->before));
 	if (!c->places || !c->now || !c->before)
 		return -ENOMEM;
 	for (size_t slot = 0; slot < c->nr_slots; slot++) {
-		bool by_target = c->nr_slots == nr_targets;
+		bool by_target = !counters_are_by_cpu(c);
 
 		c->places[slot].cpu = by_target ? c->set.targets.list[slot] :
 						  (int)slot;
-		c->places[slot].is_present = true;
+		c->places[slot].is_present = !by_target || !c->set.is_gone[slot];
+	}
+	if (counters_are_by_cpu(c)) {
+		int ret = counters_read_cpus(c);
+
+		if (ret < 0)
+			return ret;
 	}
 	return rows_make(c);
 }
@@ -134,7 +159,7 @@ static int counters_make(struct counters *c)
 {
 	int ret;
 
-	c->is_supported = calloc(c->set.nr_events, sizeof(*c->is_supported));
+	c->is_supported = calloc(c->set.nr_events + 1, sizeof(*c->is_supported));
 	ret = c->is_supported ? open_all(c) : -ENOMEM;
 	if (ret == 0)
 		ret = slots_make(c);
@@ -184,6 +209,7 @@ void counters_close(struct counters *c)
 	if (!c)
 		return;
 	event_set_close(&c->set);
+	cells_free(c);
 	free(c->is_supported);
 	free(c->places);
 	free(c->now);

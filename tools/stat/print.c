@@ -19,25 +19,6 @@
 /* Seconds since the start */
 #define TIME_FORMAT "%16.9f"
 
-/* A ratio that is worth a note: @config as a part of @of. */
-static const struct metric {
-	uint64_t config;
-	uint64_t of;
-	double factor;
-	const char *unit;
-} metrics[] = {
-	{ PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES, 1,
-	  "insn per cycle" },
-	{ PERF_COUNT_HW_BRANCH_MISSES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 100,
-	  "of all branches" },
-	{ PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_CACHE_REFERENCES, 100,
-	  "of all cache refs" },
-	{ PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, PERF_COUNT_HW_CPU_CYCLES, 100,
-	  "frontend cycles idle" },
-	{ PERF_COUNT_HW_STALLED_CYCLES_BACKEND, PERF_COUNT_HW_CPU_CYCLES, 100,
-	  "backend cycles idle" },
-};
-
 /**
  * format_thousands() - a number with commas: 1,234,567
  * @value: the number.
@@ -60,68 +41,6 @@ void format_thousands(uint64_t value, char *buffer, size_t size)
 		buffer[at] = '\0';
 }
 
-static bool same_levels(const struct perf_event_attr *a,
-			const struct perf_event_attr *b)
-{
-	return a->exclude_user == b->exclude_user &&
-	       a->exclude_kernel == b->exclude_kernel;
-}
-
-/* On the same CPU; one of the same group, which was counted at the same time, first. */
-static const struct stat_row *row_find(const struct stat_result *result,
-				       const struct stat_row *like, uint64_t config)
-{
-	const struct stat_row *found = NULL;
-
-	for (size_t i = 0; i < result->count; i++) {
-		const struct stat_row *row = &result->rows[i];
-
-		if (row->attr.type != PERF_TYPE_HARDWARE ||
-		    row->attr.config != config || row->state != ROW_COUNTED ||
-		    row->cpu != like->cpu || !same_levels(&row->attr, &like->attr))
-			continue;
-		if (row->leader == like->leader)
-			return row;
-		if (!found)
-			found = row;
-	}
-	return found;
-}
-
-/**
- * row_metric() - the ratio that belongs to an event, if there is one
- * @result: where its partner may be.
- * @row: the event.
- * @value: the ratio, or percentage.
- * @unit: what it is; those that start with "of" or end with "idle" are
- *	percentages.
- */
-bool row_metric(const struct stat_result *result, const struct stat_row *row,
-		double *value, const char **unit)
-{
-	if (row->attr.type != PERF_TYPE_HARDWARE || row->state != ROW_COUNTED)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {
-		const struct stat_row *of;
-
-		if (metrics[i].config != row->attr.config)
-			continue;
-		of = row_find(result, row, metrics[i].of);
-		if (!of || !of->value)
-			return false;
-		*value = metrics[i].factor * (double)row->value /
-			 (double)of->value;
-		*unit = metrics[i].unit;
-		return true;
-	}
-	return false;
-}
-
-static bool is_percentage(const char *unit)
-{
-	return strcmp(unit, "insn per cycle") != 0;
-}
-
 static double row_percent(const struct stat_row *row)
 {
 	if (row->state != ROW_COUNTED)
@@ -139,31 +58,67 @@ static const char *row_no_value(const struct stat_row *row)
 /* Clocks count time; of all else the name says what there are so many of. */
 static const char *row_unit(const struct stat_row *row)
 {
-	return row->attr.type == PERF_TYPE_SOFTWARE &&
-	       (row->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		row->attr.config == PERF_COUNT_SW_TASK_CLOCK) ? "ns" : "";
+	return row_is_clock(row) ? "msec" : "";
+}
+
+/* The value as programs read it, to the last nanosecond */
+static void format_value(const struct stat_row *row, char *buffer, size_t size)
+{
+	if (row->state != ROW_COUNTED)
+		snprintf(buffer, size, "%s", row_no_value(row));
+	else if (row_is_clock(row))
+		snprintf(buffer, size, "%" PRIu64 ".%06" PRIu64, row->value / 1000000,
+			 row->value % 1000000);
+	else
+		snprintf(buffer, size, "%" PRIu64, row->value);
+}
+
+/* The same for people */
+static void format_number(const struct stat_result *result, const struct stat_row *row,
+			  char *buffer, size_t size)
+{
+	uint64_t hundredths = (row->value + 5000) / 10000;
+	size_t length;
+
+	if (row->state != ROW_COUNTED || (result->plain_numbers && !row_is_clock(row))) {
+		format_value(row, buffer, size);
+		return;
+	}
+	if (result->plain_numbers)
+		snprintf(buffer, size, "%" PRIu64, hundredths / 100);
+	else
+		format_thousands(row_is_clock(row) ? hundredths / 100 : row->value, buffer, size);
+	length = strlen(buffer);
+	if (row_is_clock(row))
+		snprintf(buffer + length, size - length, ".%02" PRIu64, hundredths % 100);
+}
+
+static void print_text_where(FILE *out, const struct stat_row *row)
+{
+	if (row->where && row->cpus)
+		fprintf(out, "%-11s %5u ", row->where, row->cpus);
+	else if (row->where)
+		fprintf(out, "%-22s ", row->where);
+	else if (row->cpu != ROW_ALL_TARGETS)
+		fprintf(out, "CPU%-7d ", row->cpu);
 }
 
 static void print_text_row(FILE *out, const struct stat_result *result,
 			   const struct stat_row *row)
 {
 	char number[THOUSANDS_MAX];
-	const char *unit, *value = row_no_value(row);
+	const char *unit;
 	double metric;
 
-	if (row->state == ROW_COUNTED) {
-		format_thousands(row->value, number, sizeof(number));
-		value = number;
-	}
+	format_number(result, row, number, sizeof(number));
 	if (result->is_interval)
 		fprintf(out, TIME_FORMAT " ", result->elapsed);
-	if (row->cpu != ROW_ALL_TARGETS)
-		fprintf(out, "CPU%-7d ", row->cpu);
-	fprintf(out, "%18s %-4s %-25s", value, row->state == ROW_COUNTED ? row_unit(row) : "",
+	print_text_where(out, row);
+	fprintf(out, "%18s %-4s %-25s", number, row->state == ROW_COUNTED ? row_unit(row) : "",
 		row->name);
 	if (row_metric(result, row, &metric, &unit))
 		fprintf(out, " # %7.2f%s %s", metric,
-			is_percentage(unit) ? "%" : " ", unit);
+			metric_is_percentage(unit) ? "%" : " ", unit);
 	if (result->runs && row->state == ROW_COUNTED)
 		fprintf(out, "  ( +-%6.2f%% )", row->deviation);
 	if (row->state == ROW_COUNTED && row->running < row->enabled)
@@ -173,10 +128,18 @@ static void print_text_row(FILE *out, const struct stat_result *result,
 
 static void print_interval_heading(FILE *out, const struct stat_result *result)
 {
-	bool per_cpu = result->count && result->rows[0].cpu != ROW_ALL_TARGETS;
+	static const char *const headings[] = {
+		[AGGREGATE_ALL]		= "",
+		[AGGREGATE_CPU]		= "CPU        ",
+		[AGGREGATE_CORE]	= "core         cpus ",
+		[AGGREGATE_DIE]		= "die          cpus ",
+		[AGGREGATE_SOCKET]	= "socket       cpus ",
+		[AGGREGATE_NODE]	= "node         cpus ",
+		[AGGREGATE_THREAD]	= "comm-tid               ",
+	};
 
 	fprintf(out, "#           time %s            counts      events\n",
-		per_cpu ? "CPU        " : "");
+		headings[result->aggregate]);
 }
 
 /* Digits behind the point so that two of the deviation are seen */
@@ -245,21 +208,30 @@ static void print_column(FILE *out, const char *text, const char *separator)
 	fputc('"', out);
 }
 
+static void print_csv_where(FILE *out, const struct stat_row *row, const char *separator)
+{
+	if (row->cpu != ROW_ALL_TARGETS)
+		fprintf(out, "CPU%d%s", row->cpu, separator);
+	if (!row->where)
+		return;
+	print_column(out, row->where, separator);
+	fputs(separator, out);
+	if (row->cpus)
+		fprintf(out, "%u%s", row->cpus, separator);
+}
+
 static void print_csv_row(FILE *out, const struct stat_result *result,
 			  const struct stat_row *row, const char *separator)
 {
+	char value[THOUSANDS_MAX];
 	const char *unit;
 	double metric;
 
 	if (result->is_interval)
 		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator);
-	if (row->cpu != ROW_ALL_TARGETS)
-		fprintf(out, "CPU%d%s", row->cpu, separator);
-	if (row->state == ROW_COUNTED)
-		fprintf(out, "%" PRIu64, row->value);
-	else
-		fputs(row_no_value(row), out);
-	fprintf(out, "%s%s%s", separator, row_unit(row), separator);
+	print_csv_where(out, row, separator);
+	format_value(row, value, sizeof(value));
+	fprintf(out, "%s%s%s%s", value, separator, row_unit(row), separator);
 	print_column(out, row->name, separator);
 	if (result->runs)
 		fprintf(out, "%s%.2f%%", separator, row->deviation);
@@ -280,8 +252,9 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
  * @result: what.
  * @separator: between the columns.
  *
- * With intervals the time since the start in seconds; for single CPUs which; value,
- * unit, event; with repeats the deviation of the mean in percent; nanoseconds counted,
+ * With intervals the time since the start in seconds; for single CPUs or threads which, for
+ * cores, sockets and so on how many CPUs, too; value, unit, event;
+ * with repeats the deviation of the mean in percent; nanoseconds counted,
  * percentage of the time that it was counted, metric, unit of the metric.
  */
 void print_csv(FILE *out, const struct stat_result *result, const char *separator)
@@ -303,6 +276,11 @@ static double rounded(double value, double digits)
 static json_t *row_json_head(const struct stat_result *result,
 			     const struct stat_row *row)
 {
+	static const char *const keys[] = {
+		[AGGREGATE_CORE] = "core", [AGGREGATE_DIE] = "die",
+		[AGGREGATE_SOCKET] = "socket", [AGGREGATE_NODE] = "node",
+		[AGGREGATE_THREAD] = "thread",
+	};
 	json_t *object = json_object();
 	char cpu[THOUSANDS_MAX];
 	int failed = 0;
@@ -314,6 +292,12 @@ static json_t *row_json_head(const struct stat_result *result,
 		snprintf(cpu, sizeof(cpu), "%d", row->cpu);
 		failed |= json_object_set_new(object, "cpu", json_string(cpu));
 	}
+	if (object && row->where)
+		failed |= json_object_set_new(object, keys[result->aggregate],
+					      json_string(row->where));
+	if (object && row->where && row->cpus)
+		failed |= json_object_set_new(object, "aggregate-number",
+					      json_integer(row->cpus));
 	if (!failed)
 		return object;
 	json_decref(object);
@@ -329,10 +313,9 @@ static json_t *row_json(const struct stat_result *result,
 	double metric = 0;
 	int failed = 0;
 
-	if (row->state == ROW_COUNTED)
-		snprintf(value, sizeof(value), "%" PRIu64 ".000000", row->value);
-	else
-		snprintf(value, sizeof(value), "%s", row_no_value(row));
+	format_value(row, value, sizeof(value));
+	if (row->state == ROW_COUNTED && !row_is_clock(row))
+		strcat(value, ".000000");
 	row_metric(result, row, &metric, &unit);
 	failed |= json_object_set_new(object, "counter-value", json_string(value));
 	failed |= json_object_set_new(object, "unit", json_string(row_unit(row)));

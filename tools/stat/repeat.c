@@ -75,8 +75,10 @@ void repeats_free(struct repeats *repeats)
 {
 	if (!repeats)
 		return;
-	for (size_t i = 0; repeats->rows && i < repeats->count; i++)
+	for (size_t i = 0; repeats->rows && i < repeats->count; i++) {
 		free(repeats->rows[i].name);
+		free(repeats->rows[i].where);
+	}
 	free(repeats->rows);
 	free(repeats->sums);
 	free(repeats);
@@ -93,7 +95,9 @@ static int rows_copy(struct repeats *repeats, const struct stat_row *rows,
 	for (size_t i = 0; i < count; i++) {
 		repeats->rows[i] = rows[i];
 		repeats->rows[i].name = strdup(rows[i].name);
-		if (!repeats->rows[i].name)
+		if (rows[i].where)
+			repeats->rows[i].where = strdup(rows[i].where);
+		if (!repeats->rows[i].name || (rows[i].where && !repeats->rows[i].where))
 			return -ENOMEM;
 	}
 	return 0;

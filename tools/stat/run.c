@@ -244,35 +244,58 @@ static int say_cannot_wait(int error)
 	return -error;
 }
 
-/* A descriptor that can be read at each tick; -1 if there are none. */
-static int tick_open(const struct run_tick *tick, int *fd)
+/**
+ * timer_open() - a descriptor that can be read when a time is over
+ * @milliseconds: the time.
+ * @again: and then each time that it is over again.
+ *
+ * Return: the descriptor, or a negative errno, of which the user has been told.
+ */
+int timer_open(unsigned int milliseconds, bool again)
 {
-	const struct timespec period = {
-		.tv_sec = tick->milliseconds / 1000,
-		.tv_nsec = tick->milliseconds % 1000 * 1000000L,
+	const struct timespec time = {
+		.tv_sec = milliseconds / 1000,
+		.tv_nsec = milliseconds % 1000 * 1000000L,
 	};
-	const struct itimerspec timer = { period, period };
+	const struct itimerspec timer = { again ? time : (struct timespec){ 0 }, time };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	int error;
 
-	*fd = -1;
-	if (!tick->milliseconds)
-		return 0;
-	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*fd < 0 || timerfd_settime(*fd, 0, &timer, NULL) < 0)
-		return say_cannot_wait(errno);
-	return 0;
+	if (fd >= 0 && timerfd_settime(fd, 0, &timer, NULL) == 0)
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return say_cannot_wait(error);
 }
 
-/* However many were missed, it is done once. */
-static int tick_handle(const struct run_tick *tick, int fd)
+/* However often a time was over meanwhile, what is to be done is done once. */
+static int source_handle(const struct run_source *source)
 {
 	uint64_t missed;
 
-	if (read(fd, &missed, sizeof(missed)) != (ssize_t)sizeof(missed))
-		return 0;
-	return tick->call(tick->arg);
+	if (source->is_timer && read(source->fd, &missed, sizeof(missed)) != (ssize_t)sizeof(missed))
+		return RUN_GO_ON;
+	return source->call(source->arg);
 }
 
-enum { POLL_SIGNALS, POLL_TICK, POLL_FDS };
+/* Returns RUN_GO_ON, RUN_END, or what failed. */
+static int sources_handle(const struct run_source *sources, size_t count,
+			  struct pollfd *polls)
+{
+	int result = RUN_GO_ON;
+
+	for (size_t i = 0; i < count; i++) {
+		int next = polls[i].fd >= 0 && polls[i].revents ?
+			   source_handle(&sources[i]) : RUN_GO_ON;
+
+		if (next < 0 || next == RUN_NO_MORE)
+			polls[i].fd = -1;
+		if (next < 0 || (next == RUN_END && !result))
+			result = next;
+	}
+	return result;
+}
 
 /* Takes note of the targets that are gone; returns how many. */
 static size_t targets_gone(struct pollfd *polls, int *fds, size_t nr_fds)
@@ -289,29 +312,43 @@ static size_t targets_gone(struct pollfd *polls, int *fds, size_t nr_fds)
 	return gone;
 }
 
-static int wait_loop(struct pollfd *polls, pid_t child, int *fds, size_t nr_fds,
-		     const struct run_tick *tick, struct run_end *end)
+/* All that is waited for: signals, then sources, then targets */
+struct waiting {
+	pid_t child;
+	struct pollfd *polls;
+	const struct run_source *sources;
+	size_t nr_sources;
+	int *fds;
+	size_t nr_fds;
+};
+
+static int wait_loop(const struct waiting *w, struct run_end *end)
 {
-	size_t alive = nr_fds;
+	struct pollfd *targets = w->polls + 1 + w->nr_sources;
+	size_t alive = w->nr_fds;
 	int failure = 0;
 
 	/* It may have ended before its signal was asked for. */
-	while (!(child && child_reap(child, end))) {
-		if (!child && (!alive || failure))
+	while (!(w->child && child_reap(w->child, end))) {
+		int next;
+
+		if (!w->child && (!alive || failure))
 			break;
-		if (poll(polls, POLL_FDS + nr_fds, -1) < 0) {
+		if (poll(w->polls, 1 + w->nr_sources + w->nr_fds, -1) < 0) {
 			if (errno == EINTR)
 				continue;
 			return say_cannot_wait(errno);
 		}
-		if (polls[POLL_SIGNALS].revents &&
-		    signals_handle(polls[POLL_SIGNALS].fd, child, end))
+		if (w->polls[0].revents && signals_handle(w->polls[0].fd, w->child, end))
 			break;
-		if (polls[POLL_TICK].revents)
-			failure = tick_handle(tick, polls[POLL_TICK].fd);
-		if (failure)	/* the command goes on all the same */
-			polls[POLL_TICK].fd = -1;
-		alive -= targets_gone(polls + POLL_FDS, fds, nr_fds);
+		next = sources_handle(w->sources, w->nr_sources, w->polls + 1);
+		if (next < 0)	/* the command goes on all the same */
+			failure = next;
+		if (next == RUN_END && !w->child)
+			break;
+		if (next == RUN_END)
+			kill(w->child, SIGTERM);
+		alive -= targets_gone(targets, w->fds, w->nr_fds);
 	}
 	return failure;
 }
@@ -333,33 +370,35 @@ static void signals_drain(int signals, struct run_end *end)
  * @fds: with no command: descriptors that hang up when a target is gone; those
  *	that did are set to -1.
  * @nr_fds: how many.
- * @tick: what to do meanwhile.
+ * @sources: what to do meanwhile.
+ * @nr_sources: how many.
  * @end: how it ended.
  *
- * It ends with the command if there is one; else with the last target, or with
- * SIGINT, SIGTERM, SIGQUIT, SIGHUP.
+ * It ends with the command if there is one; else with the last target, with
+ * SIGINT, SIGTERM, SIGQUIT, SIGHUP, or when a source says so.
  *
  * Return: 0, or a negative errno, of which the user has been told.
  */
 int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
-	     const struct run_tick *tick, struct run_end *end)
+	     const struct run_source *sources, size_t nr_sources, struct run_end *end)
 {
-	struct pollfd *polls = calloc(nr_fds + POLL_FDS, sizeof(*polls));
-	int timer, ret;
+	struct waiting w = {
+		.child = child, .sources = sources, .nr_sources = nr_sources,
+		.fds = fds, .nr_fds = nr_fds,
+	};
+	int ret;
 
-	if (!polls)
+	w.polls = calloc(1 + nr_sources + nr_fds, sizeof(*w.polls));
+	if (!w.polls)
 		return say_cannot_wait(ENOMEM);
 	memset(end, 0, sizeof(*end));
-	ret = tick_open(tick, &timer);
-	polls[POLL_SIGNALS] = (struct pollfd){ .fd = signals, .events = POLLIN };
-	polls[POLL_TICK] = (struct pollfd){ .fd = timer, .events = POLLIN };
+	w.polls[0] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	for (size_t i = 0; i < nr_sources; i++)
+		w.polls[1 + i] = (struct pollfd){ .fd = sources[i].fd, .events = POLLIN };
 	for (size_t i = 0; i < nr_fds; i++)
-		polls[POLL_FDS + i] = (struct pollfd){ .fd = child ? -1 : fds[i] };
-	if (ret == 0)
-		ret = wait_loop(polls, child, fds, nr_fds, tick, end);
+		w.polls[1 + nr_sources + i] = (struct pollfd){ .fd = child ? -1 : fds[i] };
+	ret = wait_loop(&w, end);
 	signals_drain(signals, end);
-	if (timer >= 0)
-		close(timer);
-	free(polls);
+	free(w.polls);
 	return ret;
 }

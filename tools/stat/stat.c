@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * "pmuctl stat", and "pmuctl timec", which is the same by an older name: the command
- * line. What it asks for is done in stat_measure.c.
+ * line. What it asks for is done in measure.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,17 +27,30 @@ static const char stat_help[] =
 "  -i, --no-inherit            leave out the threads and processes that are started\n"
 "      --filter TEXT           of tracepoints: only if what they tell passes,\n"
 "                              as 'id == 39 || id == 186'\n"
+"  -d, --detailed              cache events too; -dd, -ddd: more of them\n"
+"  -n, --null                  no events: only the time\n"
 "  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
+"      --per-core, --per-die, --per-socket, --per-node\n"
+"                              with -a or -C: a line for each of these\n"
+"      --per-thread            with -p or -t: a line for each thread\n"
 "  -I, --interval-print MS     what was counted in each MS milliseconds\n"
+"      --interval-count N      end after N of them\n"
+"  -D, --delay MS              start measuring MS milliseconds after COMMAND; -1: when\n"
+"                              --control says so\n"
+"      --timeout MS            end after MS milliseconds; COMMAND gets SIGTERM then\n"
+"      --control fd:N[,N]      obey enable, disable, ping and stop from descriptor N, a line\n"
+"                fifo:FILE[,FILE]\n"
+"                              each, or from a FIFO; answers go to the second\n"
 "  -r, --repeat N              run COMMAND N times: mean and deviation\n"
+"      --no-big-num            numbers without separators of thousands\n"
 "  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
 "  -j, --json                  JSON output, one object a line\n"
 "  -o, --output FILE           write the counts to FILE instead of stderr\n"
 "      --append                to its end\n"
 "  -h, --help                  this text\n"
 "\n"
-"Without -e: cycles, instructions, branches, branch-misses, those the CPU has; without\n"
-"a PMU task-clock, context-switches, cpu-migrations, page-faults.\n"
+"Without -e: task-clock, context-switches, cpu-migrations, page-faults, and of cycles,\n"
+"instructions, branches, branch-misses those that the CPU has.\n"
 "The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
 "not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
 "options.\n";
@@ -61,6 +75,13 @@ static const char timec_help[] =
 
 enum {
 	OPTION_APPEND = 256,
+	OPTION_INTERVAL_COUNT,
+	OPTION_TIMEOUT,
+	OPTION_CONTROL,
+	OPTION_BIG_NUM,
+	OPTION_NO_BIG_NUM,
+	/* and the kinds of enum stat_aggregate */
+	OPTION_AGGREGATE,
 };
 
 /* A day; more is a slip of the finger. */
@@ -70,6 +91,19 @@ enum {
 static const struct option long_options[] = {
 	{ "per-cpu",		no_argument, NULL, 'A' },
 	{ "no-aggr",		no_argument, NULL, 'A' },
+	{ "per-core",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_CORE },
+	{ "per-die",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_DIE },
+	{ "per-socket",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_SOCKET },
+	{ "per-node",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_NODE },
+	{ "per-thread",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_THREAD },
+	{ "detailed",		no_argument, NULL, 'd' },
+	{ "null",		no_argument, NULL, 'n' },
+	{ "delay",		required_argument, NULL, 'D' },
+	{ "timeout",		required_argument, NULL, OPTION_TIMEOUT },
+	{ "control",		required_argument, NULL, OPTION_CONTROL },
+	{ "interval-count",	required_argument, NULL, OPTION_INTERVAL_COUNT },
+	{ "big-num",		no_argument, NULL, OPTION_BIG_NUM },
+	{ "no-big-num",		no_argument, NULL, OPTION_NO_BIG_NUM },
 	{ "interval-print",	required_argument, NULL, 'I' },
 	{ "repeat",		required_argument, NULL, 'r' },
 	{ "field-separator",	required_argument, NULL, 'x' },
@@ -80,8 +114,8 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/* The argument of -@option, a number from 1 to @max */
-static int number_option(const struct stat_options *options, char option,
+/* The argument of --@option, a number from 1 to @max */
+static int number_option(const struct stat_options *options, const char *option,
 			 unsigned int max, unsigned int *number)
 {
 	uint64_t value;
@@ -91,20 +125,41 @@ static int number_option(const struct stat_options *options, char option,
 	return ret;
 }
 
-/* A measure_apply */
-static int option_apply(void *arg, int option)
+static int aggregate_option(struct stat_options *options, enum stat_aggregate aggregate)
 {
-	struct stat_options *options = arg;
+	if (options->aggregate != AGGREGATE_ALL && options->aggregate != aggregate)
+		return say_usage(options->measure.command,
+				 "only one of -A, --per-core, --per-die, --per-socket, --per-node and --per-thread can be given");
+	options->aggregate = aggregate;
+	options->measure.by_thread = aggregate == AGGREGATE_THREAD;
+	return 0;
+}
 
+/* When measuring begins and ends */
+static int time_option(struct stat_options *options, int option)
+{
 	switch (option) {
-	case 'A':
-		options->per_cpu = true;
-		return 0;
 	case 'I':
-		return number_option(options, 'I', INTERVAL_MAX,
-				     &options->interval);
-	case 'r':
-		return number_option(options, 'r', REPEAT_MAX, &options->repeat);
+		return number_option(options, "-I", INTERVAL_MAX, &options->interval);
+	case OPTION_INTERVAL_COUNT:
+		return number_option(options, "--interval-count", UINT_MAX,
+				     &options->interval_count);
+	case OPTION_TIMEOUT:
+		return number_option(options, "--timeout", INTERVAL_MAX, &options->timeout);
+	case 'D':
+		if (strcmp(optarg, "-1") != 0)
+			return number_option(options, "-D", INTERVAL_MAX, &options->delay);
+		options->delay = DELAY_FOREVER;
+		return 0;
+	default:
+		return MEASURE_OPTION_COMMON;
+	}
+}
+
+/* What the output looks like, and where it goes */
+static int output_option(struct stat_options *options, int option)
+{
+	switch (option) {
 	case 'x':
 		if (!*optarg)
 			return say_usage(options->measure.command,
@@ -120,9 +175,54 @@ static int option_apply(void *arg, int option)
 	case OPTION_APPEND:
 		options->append = true;
 		return 0;
+	case OPTION_BIG_NUM:
+	case OPTION_NO_BIG_NUM:
+		options->plain_numbers = option == OPTION_NO_BIG_NUM;
+		return 0;
 	default:
-		return MEASURE_OPTION_COMMON;
+		return time_option(options, option);
 	}
+}
+
+/* A measure_apply */
+static int option_apply(void *arg, int option)
+{
+	struct stat_options *options = arg;
+
+	switch (option) {
+	case 'A':
+		return aggregate_option(options, AGGREGATE_CPU);
+	case OPTION_AGGREGATE + AGGREGATE_CORE ... OPTION_AGGREGATE + AGGREGATE_THREAD:
+		return aggregate_option(options, option - OPTION_AGGREGATE);
+	case 'd':
+		options->details++;
+		return 0;
+	case 'n':
+		options->nothing = true;
+		return 0;
+	case 'r':
+		return number_option(options, "-r", REPEAT_MAX, &options->repeat);
+	case OPTION_CONTROL:
+		options->control = optarg;
+		return 0;
+	default:
+		return output_option(options, option);
+	}
+}
+
+static const char *times_wrong(const struct stat_options *options)
+{
+	const struct measure *measure = &options->measure;
+
+	if (options->interval_count && !options->interval)
+		return "--interval-count needs -I";
+	if (options->nothing && (measure->events_text || options->details))
+		return "-n is without events: it excludes -e and -d";
+	if (options->nothing && (!measure->argv || options->interval))
+		return "-n needs a command, and excludes -I";
+	if (options->delay == DELAY_FOREVER && !options->control)
+		return "-D -1 needs --control: else measuring never begins";
+	return NULL;
 }
 
 /* What is wrong with the options as a whole, NULL if nothing is. */
@@ -136,13 +236,17 @@ static const char *options_wrong(const struct stat_options *options)
 		return "--append needs -o FILE";
 	if (!measure->has_target && !measure->argv)
 		return "nothing to count: give a command, or -p, -t, -C or -a";
-	if (options->per_cpu && !measure_is_of_cpus(measure))
-		return "--per-cpu needs -a or -C: tasks are not counted CPU by CPU";
+	if (options->aggregate == AGGREGATE_THREAD) {
+		if (measure->kind != TARGET_PROCESS && measure->kind != TARGET_THREAD)
+			return "--per-thread needs -p or -t";
+	} else if (options->aggregate != AGGREGATE_ALL && !measure_is_of_cpus(measure)) {
+		return "--per-cpu, --per-core and the like need -a or -C: tasks are not counted CPU by CPU";
+	}
 	if (options->repeat > 1 && !measure->argv)
 		return "-r needs a command to repeat";
 	if (options->repeat > 1 && options->interval)
 		return "-r and -I exclude each other";
-	return NULL;
+	return times_wrong(options);
 }
 
 /* Returns 0, an exit status, or -1 to end well. */
@@ -150,7 +254,7 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 {
 	struct measure *measure = &options->measure;
 	const char *wrong;
-	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:", long_options,
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:", long_options,
 				option_apply, options);
 
 	if (ret)
@@ -160,43 +264,76 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 		return say_usage(measure->command, "%s", wrong);
 	if (measure->events_text)
 		ret = events_text_parse(measure->events_text, &measure->events);
+	if (measure->events)
+		options->nr_asked = pmuctl_events_count(measure->events);
 	return ret ? ret : measure_filters_check(measure);
 }
 
 /* --------------------------------------------------------- default events */
 
+/* What every machine can count; of CPUs, their time instead of that of tasks */
+static const char software_events[] =
+	"%s-clock,context-switches,cpu-migrations,page-faults";
+
 static const struct {
 	const char *name;
 	unsigned int bit;
 } default_events[] = {
-	{ "cycles",		PERF_COUNT_HW_CPU_CYCLES },
-	{ "instructions",	PERF_COUNT_HW_INSTRUCTIONS },
-	{ "branches",		PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-	{ "branch-misses",	PERF_COUNT_HW_BRANCH_MISSES },
+	{ ",cycles",		PERF_COUNT_HW_CPU_CYCLES },
+	{ ",instructions",	PERF_COUNT_HW_INSTRUCTIONS },
+	{ ",branches",		PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ ",branch-misses",	PERF_COUNT_HW_BRANCH_MISSES },
 };
 
-static const char without_pmu[] =
-	"task-clock,context-switches,cpu-migrations,page-faults";
+/* By how often -d is given, those before included: perf stat's */
+static const char *const detailed_events[] = {
+	",L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+	",L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	",L1-dcache-prefetches,L1-dcache-prefetch-misses",
+};
 
-/* Those that the CPU has; if it has none, what every machine can count */
-static int default_events_choose(struct pmuctl_device *dev,
-				 struct stat_options *options)
+static void put_events(FILE *out, struct pmuctl_device *dev,
+		       const struct stat_options *options)
 {
 	struct pmuctl_info info;
-	char text[128] = "";
 	uint64_t have = 0;
 
 	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0)
 		have = info.generic_events;
-	for (size_t i = 0; i < ARRAY_LEN(default_events); i++) {
-		if (!(have >> default_events[i].bit & 1))
-			continue;
-		if (text[0])
-			strcat(text, ",");
-		strcat(text, default_events[i].name);
+	if (options->measure.events_text)
+		fputs(options->measure.events_text, out);
+	else
+		fprintf(out, software_events,
+			measure_is_of_cpus(&options->measure) ? "cpu" : "task");
+	for (size_t i = 0; !options->measure.events_text && i < ARRAY_LEN(default_events); i++)
+		if (have >> default_events[i].bit & 1)
+			fputs(default_events[i].name, out);
+	for (size_t i = 0; have && i < ARRAY_LEN(detailed_events) && i < options->details; i++)
+		fputs(detailed_events[i], out);
+}
+
+/* Of what the user has not named, those that the CPU has. Returns 0 or an exit status. */
+static int events_complete(struct pmuctl_device *dev, struct stat_options *options)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+	int ret;
+
+	if (options->nothing || (options->measure.events && !options->details))
+		return 0;
+	out = open_memstream(&text, &size);
+	if (out)
+		put_events(out, dev, options);
+	if (!out || fclose(out) != 0) {
+		say_error("%s", pmuctl_strerror(ENOMEM));
+		return STATUS_FAILED;
 	}
-	return events_text_parse(text[0] ? text : without_pmu,
-				 &options->measure.events);
+	pmuctl_events_free(options->measure.events);
+	options->measure.events = NULL;
+	ret = events_text_parse(text, &options->measure.events);
+	free(text);
+	return ret;
 }
 
 /* ------------------------------------------------------------------- run */
@@ -223,8 +360,8 @@ static int run(const struct command *command, int argc, char **argv)
 
 	if (!status)
 		status = measure_device(&dev);
-	if (!status && !options.measure.events)
-		status = default_events_choose(dev, &options);
+	if (!status)
+		status = events_complete(dev, &options);
 	if (status)
 		goto out;
 	out = output_open(&options);

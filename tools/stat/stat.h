@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "pmuctl stat": what its parts share. stat.c understands the command line,
- * stat_open.c opens the events, stat_count.c reads them, stat_run.c starts the command and waits,
- * stat_print.c writes the results.
+ * "pmuctl stat": what its parts share. stat.c understands the command line, open.c opens the
+ * events, cells.c says which readings are added up, count.c reads them, run.c starts the command
+ * and waits, control.c obeys others meanwhile, metrics.c finds ratios, print.c writes the results.
  */
 #ifndef PMUCTL_TOOL_STAT_H
 #define PMUCTL_TOOL_STAT_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -22,12 +23,25 @@ enum row_state {
 /* stat_row.cpu of a row that is not of a single CPU */
 #define ROW_ALL_TARGETS (-1)
 
+/* What a row is of */
+enum stat_aggregate {
+	AGGREGATE_ALL,		/* all targets */
+	AGGREGATE_CPU,
+	AGGREGATE_CORE,		/* all hyperthreads of a core, and so on */
+	AGGREGATE_DIE,
+	AGGREGATE_SOCKET,
+	AGGREGATE_NODE,
+	AGGREGATE_THREAD,
+};
+
 /**
  * struct stat_row - the result of one event, over all targets or on one CPU
  * @name: as the user wrote it.
  * @attr: what was counted.
  * @leader: number of the event that leads its group: its own if it has none.
  * @cpu: on which CPU, or ROW_ALL_TARGETS.
+ * @where: on which core, die, socket or node, or of which thread; NULL if it is of neither.
+ * @cpus: of how many CPUs, if @where is not NULL; 0 of a thread.
  * @state: whether there is a value at all.
  * @value: the count; an estimate if @running is less than @enabled.
  * @enabled: nanoseconds that it was enabled, summed over the targets.
@@ -39,6 +53,8 @@ struct stat_row {
 	struct perf_event_attr attr;
 	size_t leader;
 	int cpu;
+	char *where;
+	unsigned int cpus;
 	enum row_state state;
 	uint64_t value;
 	uint64_t enabled;
@@ -51,11 +67,14 @@ struct stat_row {
  * @what: "'gzip file'", "process id '12'": the end of the headline.
  * @rows: the events, each for all CPUs in turn.
  * @count: how many.
- * @elapsed: seconds of wall clock.
+ * @aggregate: what each row is of.
+ * @elapsed: seconds of wall clock since measuring began.
+ * @duration: seconds in which these counts came: of an interval, its own; else @elapsed.
  * @runs: of how many runs these are the means; 0 if nothing was repeated.
  * @elapsed_deviation: standard error of the mean @elapsed, in seconds.
  * @is_interval: these are the counts of an interval, which ended at @elapsed.
  * @has_heading: it is the first one of a page.
+ * @plain_numbers: without separators of thousands.
  * @has_usage: if @user and @system are known.
  * @user: seconds of CPU time in user space.
  * @system: seconds in the kernel.
@@ -64,21 +83,36 @@ struct stat_result {
 	const char *what;
 	const struct stat_row *rows;
 	size_t count;
+	enum stat_aggregate aggregate;
 	double elapsed;
+	double duration;
 	unsigned int runs;
 	double elapsed_deviation;
 	bool is_interval;
 	bool has_heading;
+	bool plain_numbers;
 	bool has_usage;
 	double user;
 	double system;
 };
 
+/* stat_options.delay: measuring does not begin by itself. */
+#define DELAY_FOREVER UINT_MAX
+
 /**
  * struct stat_options - what the command line asks for
  * @measure: which events, and whom to count.
- * @per_cpu: a row for each CPU.
+ * @nr_asked: how many of the events the user has named, the first ones; what this CPU lacks
+ *	of the others is not worth a message.
+ * @nothing: no events, only the time.
+ * @details: how often more events were asked for: 0 to 3.
+ * @aggregate: what a row is of.
  * @interval: print every so many milliseconds, 0 at the end only.
+ * @interval_count: end after so many of these; 0: do not.
+ * @delay: milliseconds until measuring begins, or DELAY_FOREVER.
+ * @timeout: end after so many milliseconds; 0: do not.
+ * @control: where commands come from, as it was typed; NULL: from nowhere.
+ * @plain_numbers: without separators of thousands.
  * @repeat: run the command so many times; 0 and 1 are the same.
  * @separator: of the CSV output, NULL for none.
  * @json: JSON output.
@@ -87,8 +121,16 @@ struct stat_result {
  */
 struct stat_options {
 	struct measure measure;
-	bool per_cpu;
+	size_t nr_asked;
+	bool nothing;
+	unsigned int details;
+	enum stat_aggregate aggregate;
 	unsigned int interval;
+	unsigned int interval_count;
+	unsigned int delay;
+	unsigned int timeout;
+	const char *control;
+	bool plain_numbers;
 	unsigned int repeat;
 	const char *separator;
 	bool json;
@@ -96,7 +138,7 @@ struct stat_options {
 	bool append;
 };
 
-/* stat_open.c, stat_count.c: counters are the events on all targets. */
+/* open.c, cells.c, count.c: counters are the events on all targets. */
 struct counters;
 
 int counters_open(struct pmuctl_device *dev, const struct stat_options *options,
@@ -110,11 +152,11 @@ size_t counters_fds(const struct counters *counters, int *fds, size_t max);
 const struct stat_row *counters_rows(const struct counters *counters,
 				     size_t *count);
 
-/* stat_measure.c */
+/* measure.c */
 int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 		 FILE *out);
 
-/* stat_run.c */
+/* run.c */
 
 /**
  * struct child - the command that is started
@@ -153,22 +195,56 @@ struct run_end {
 	double system;
 };
 
+/* What a run_source returns, or a negative errno, of which the user has been told: the same as
+ * RUN_NO_MORE, and without a command the end.
+ */
+enum run_next {
+	RUN_GO_ON,
+	RUN_NO_MORE,	/* it will tell nothing any more */
+	RUN_END,	/* the measurement is to end, and the command */
+};
+
 /**
- * struct run_tick - what is to be done again and again meanwhile
- * @milliseconds: how often; 0 never.
- * @call: does it; returns 0, or, having told the user, a negative errno to stop that.
+ * struct run_source - something that is to be done meanwhile
+ * @fd: can be read when it is time; owned by who has it.
+ * @is_timer: it is a timerfd, which is read before @call.
+ * @call: does it; returns one of enum run_next or a negative errno.
  * @arg: for @call.
  */
-struct run_tick {
-	unsigned int milliseconds;
+struct run_source {
+	int fd;
+	bool is_timer;
 	int (*call)(void *arg);
 	void *arg;
 };
 
+int timer_open(unsigned int milliseconds, bool again);
 int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
-	     const struct run_tick *tick, struct run_end *end);
+	     const struct run_source *sources, size_t nr_sources, struct run_end *end);
 
-/* stat_repeat.c */
+/* control.c */
+
+/**
+ * struct control - commands that come from outside, a line each
+ * @commands: where they come from, -1 if that is closed.
+ * @answers: where an answer goes, -1: nowhere.
+ * @are_ours: both were opened by us.
+ * @line: what has come of a command.
+ * @length: its bytes.
+ */
+struct control {
+	int commands;
+	int answers;
+	bool are_ours;
+	char line[256];
+	size_t length;
+};
+
+int control_open(struct control *control, const char *text);
+void control_close(struct control *control);
+int control_read(struct control *control, struct counters *counters);
+
+/* repeat.c */
 
 /**
  * struct mean - of numbers that come one by one
@@ -212,12 +288,16 @@ void progress_show(struct progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void progress_clear(struct progress *progress);
 
-/* stat_print.c */
+/* metrics.c */
+bool row_metric(const struct stat_result *result, const struct stat_row *row,
+		double *value, const char **unit);
+bool metric_is_percentage(const char *unit);
+bool row_is_clock(const struct stat_row *row);
+
+/* print.c */
 void print_text(FILE *out, const struct stat_result *result);
 void print_csv(FILE *out, const struct stat_result *result, const char *separator);
 int print_json(FILE *out, const struct stat_result *result);
 void format_thousands(uint64_t value, char *buffer, size_t size);
-bool row_metric(const struct stat_result *result, const struct stat_row *row,
-		double *value, const char **unit);
 
 #endif /* PMUCTL_TOOL_STAT_H */

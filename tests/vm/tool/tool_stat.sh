@@ -18,7 +18,7 @@ command_not_executable() { run 126 stat /etc/passwd && says "cannot execute '/et
 
 # ---- what is counted
 
-defaults() { run 0 stat true && says ' cycles ' ' instructions .*insn per cycle' ' branches ' ' branch-misses .*% of all branches' 'seconds time elapsed' 'seconds user' 'seconds sys'; }
+defaults() { run 0 stat true && says ' msec task-clock .* CPUs utilized' ' context-switches ' ' cpu-migrations ' ' page-faults ' ' cycles .* GHz' ' instructions .*insn per cycle' ' branches ' ' branch-misses .*% of all branches' 'seconds time elapsed' 'seconds user' 'seconds sys'; }
 headline() { run 0 stat -e cycles:u echo a b && says "counter stats for 'echo a b'" && [ "$(cat out)" = "a b" ]; }
 all_kinds_of_names() { run 0 stat -x ';' -e instructions:u -e "$cache:u,r00c0:u,cpu/event=0x$branches,umask=0/u" true && lines err 4; }
 cpu_names()
@@ -88,9 +88,69 @@ two_cpus()
 		[ "$(cut -d , -f 4 err)" -ge 600000000 ]
 }
 status_of_the_timing_command() { run 3 stat -e cycles -C 0 sh -c 'exit 3'; }
-no_such_process() { run 1 stat -p 99999 true && says "cannot open 'cycles': .*99999.*\(pid\)" && run 1 stat -i -p 99999 true && says 'there is no process 99999'; }
-no_such_thread() { run 1 stat -t 99999 true && says "cannot open 'cycles': .*99999.*\(pid\)"; }
-no_such_cpu() { run 1 stat -C 99 true && says "cannot open 'cycles': .*99.*\(cpu\)"; }
+no_such_process() { run 1 stat -p 99999 true && says "cannot open 'task-clock': .*99999.*\(pid\)" && run 1 stat -i -p 99999 true && says 'there is no process 99999'; }
+no_such_thread() { run 1 stat -t 99999 true && says "cannot open 'task-clock': .*99999.*\(pid\)"; }
+no_such_cpu() { run 1 stat -C 99 true && says "cannot open 'cpu-clock': .*99.*\(cpu\)"; }
+
+# ---- details, and rows of their own
+
+details()
+{
+	run 0 stat -x ';' -d true && lines err 12 && says ';LLC-load-misses;' &&
+		run 0 stat -x ';' -dd -e cs true && lines err 11 && says ';iTLB-load-misses;' &&
+		! grep -q 'cannot open' err
+}
+nothing_but_the_time() { run 3 stat -n sh -c 'exit 3' && says 'seconds time elapsed' && ! grep -q cycles err; }
+# The sum of the cores is that of their CPUs, and each CPU is in one.
+cores_and_sockets()
+{
+	run 0 stat -a -x ';' --per-core -e cs true && says '^S0-D0-C0;[1-9];[0-9]+;;cs;' &&
+		[ "$(awk -F ';' '{ n += $2 } END { print n }' err)" -eq "$(nproc)" ] &&
+		run 0 stat -a -x ';' --per-socket -e cs true && lines err 1 &&
+		says "^S0;$(nproc);[0-9]+;;cs;" &&
+		run 0 stat -C 0 -j --per-node -e cs true && says '"node": "N0", "aggregate-number": 1'
+}
+threads()
+{
+	sleep 1000 &
+	run 0 stat -x ';' --per-thread -p $!,$$ -e cs sleep 0.1
+	result=$?
+	kill $!
+	wait $! 2>/dev/null
+	[ $result -eq 0 ] && lines err 2 && says "^[a-z]+-$!;" "^[a-z]+-$$;"
+}
+
+# ---- when measuring begins and ends
+
+timeout_ends_the_command() { run 143 stat -e cs --timeout 100 sleep 10000 && says ' cs '; }
+timeout_ends_counting() { run 0 stat -a -e cs --timeout 100 && says ' cs '; }
+count_of_intervals() { run 0 stat -a -x ';' -e cs -I 50 --interval-count 3 && lines err 3; }
+# What the command does before that is not counted: it has already ended then.
+delay_comes_before_counting() { run 0 stat -x ';' -e instructions:u -D 86400000 true && says '^<not counted>;;instructions:u'; }
+another_program_says_when()
+{
+	mkfifo commands answers
+	# shellcheck disable=SC2094 # it is not the same
+	pmuctl stat -x ';' -e instructions:u -D -1 --control fifo:commands,answers \
+		sh -c 'until [ -e go ]; do :; done' 2>err &
+	counting=$!
+	listens $counting || return 1
+	exec 8<>answers
+	for command in ping enable disable; do
+		echo $command >commands
+		read -r answer <&8 && [ "$answer" = ack ] || return 1
+	done
+	touch go
+	exec 8>&-
+	wait $counting && lines err 1 && says '^[0-9<]'
+}
+stop_from_another_program()
+{
+	mkfifo commands
+	pmuctl stat -a -e cs --control fifo:commands 2>err &
+	counting=$!
+	listens $counting && echo stop >commands && wait $counting && says ' cs '
+}
 
 # ---- output
 
@@ -124,6 +184,17 @@ unknown_option() { run 2 stat --no-such true && says "unknown option '--no-such'
 option_without_argument() { run 2 stat -e && says "'-e' needs an argument" && run 2 stat --event && says "'--event' needs an argument"; }
 targets_exclude_each_other() { run 2 stat -p 1 -C 0 true && says 'only one of'; }
 forms_exclude_each_other() { run 2 stat -j -x , true && says 'exclude each other'; }
+rows_exclude_each_other() { run 2 stat -a -A --per-core true && says 'only one of'; }
+rows_need_their_targets() { run 2 stat --per-core true && says 'need -a or -C' && run 2 stat -a --per-thread true && says 'needs -p or -t'; }
+times_that_do_not_fit()
+{
+	run 2 stat -D -1 true && says 'needs --control' && run 2 stat --interval-count 3 true && says 'needs -I' &&
+		run 2 stat -D x true && says "'x' is not a number for -D" &&
+		run 2 stat --timeout 0 true && says 'is not a number for --timeout' &&
+		run 2 stat -n -e cs true && says '-n is without events' && run 2 stat -n -a && says '-n needs a command'
+}
+no_such_control() { run 1 stat --control fd:77 touch ran && says 'no such descriptor' && [ ! -e ran ]; }
+plain_numbers() { run 0 stat --no-big-num -e instructions true && says '^ +[0-9]{5,} +instructions'; }
 append_needs_a_file() { run 2 stat --append true && says 'needs -o'; }
 bad_list() { run 2 stat -C 0-x true && says "'0-x' is not a list of numbers"; }
 help_everywhere() { run 0 stat --help && grep -q usage out && run 0 help stat && grep -q usage out && run 0 list -h && run 0 doctor -h && run 0 help && run 0 --version && run 2 no-such && run 2; }
