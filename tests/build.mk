@@ -161,7 +161,8 @@ perffile_sources	:= $(wildcard tools/perffile/*.c)
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c tasks.c samples.c) \
-	$(addprefix tools/report/,hist.c json.c text.c tree.c flame.c flame_svg.c) \
+	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
+		json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c)
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++
 perffile_report_length	:= 4096

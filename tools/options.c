@@ -11,8 +11,8 @@
 
 #define LINE_WIDTH	80
 /* No command has more. */
-#define LONG_MAX_COUNT	48
-#define LETTERS_SIZE	64
+#define LONG_MAX_COUNT	64
+#define LETTERS_SIZE	96
 #define NAMES_SIZE	80
 
 static const struct cli_option help_option = {
@@ -41,7 +41,19 @@ static int argument_kind(const struct cli_option *option)
 {
 	if (!option->argument)
 		return no_argument;
-	return strncmp(option->argument, "[=", 2) ? required_argument : optional_argument;
+	return option->argument[0] == '[' ? optional_argument : required_argument;
+}
+
+/* An argument that may be left out is the next word, unless that is an option. */
+static bool is_next_word(const struct command *command, int value)
+{
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = option_at(command, i)); i++)
+		if (option->value == value)
+			return option->argument && option->argument[0] == '[' &&
+			       option->argument[1] != '=';
+	return false;
 }
 
 /* What getopt_long() wants; "+" is for commands whose operands have options of their own. */
@@ -116,6 +128,9 @@ int options_parse(const struct command *command, int argc, char **argv,
 			options_help(command);
 			return STATUS_HELP;
 		}
+		if (!optarg && optind < argc && argv[optind][0] != '-' &&
+		    is_next_word(command, result))
+			optarg = argv[optind++];
 		status = apply(arg, result);
 	}
 	return status;
@@ -127,7 +142,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 static size_t option_names(const struct cli_option *option, char *text)
 {
 	const char letter[] = { '-', (char)option->value, '\0' };
-	bool optional = argument_kind(option) == optional_argument;
+	bool joined = option->argument && !strncmp(option->argument, "[=", 2);
 
 	return (size_t)snprintf(text, NAMES_SIZE, "  %s%s%s%s%s%s%s",
 				has_letter(option) ? letter : "  ",
@@ -135,7 +150,7 @@ static size_t option_names(const struct cli_option *option, char *text)
 				option->name ? option->name : "",
 				option->alias ? ", --" : "",
 				option->alias ? option->alias : "",
-				option->argument && !optional ? " " : "",
+				option->argument && !joined ? " " : "",
 				option->argument ? option->argument : "");
 }
 

@@ -17,7 +17,8 @@
  * @name: its long name, or NULL.
  * @alias: another one, or NULL.
  * @argument: as the help shows it: NULL for none, "FILE", or "[=FILE]" if it may be left
- *	out. EVENTS, PIDS, TIDS, FILE and DIR are completed.
+ *	out and is joined otherwise, "[WORD]" if it may be left out before another option
+ *	and at the end. EVENTS, PIDS, TIDS, FILE and DIR are completed.
  * @words: what the argument is or is made of, up to a NULL; NULL if it is anything.
  * @help: what it does, a part of a sentence.
  */

@@ -12,6 +12,8 @@
 #include "../../tools/report/report.h"
 #include "../../tools/script/script.h"
 
+const struct command command_report = { .name = "report" };
+
 /* A message for each input would only slow the fuzzer down. */
 void say_error(const char *format, ...)
 {
@@ -21,6 +23,13 @@ void say_error(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+}
+
+int say_usage(const struct command *command, const char *format, ...)
+{
+	(void)command;
+	(void)format;
+	return STATUS_USAGE;
 }
 
 /* A few functions for the kernel and every file, so that there are names. */
@@ -93,6 +102,8 @@ static void add_all(struct report *report)
 		if (is_sample) {
 			event = &report->events[record.event - samples->file->events];
 			thread = samples_resolve(samples, &record, true);
+			filter_skips(&report->options->filter, &record);
+			filter_has(&report->options->filter, samples, &record, thread);
 			if (!thread || hist_add(report, event, &record, thread) < 0 ||
 			    flame_add(report, event, thread, record.sample.period) < 0)
 				abort();
@@ -104,22 +115,41 @@ static void add_all(struct report *report)
 static void print_all(struct report *report)
 {
 	for (size_t i = 0; i < report->event_count; i++) {
-		hist_sort(&report->events[i], report->options->children);
+		hist_finish(report, &report->events[i]);
 		flame_print_folded(&report->events[i]);
 		flame_write_svg(report, &report->events[i], "-");
 	}
+	about_print(report);
+	about_print_stats(report);
 	report_print(report);
 	if (report_print_json(report) < 0)
 		abort();
 }
 
-static void run(struct samples *samples, bool children)
+/* What is asked for depends on the size of the input. */
+static void choose(struct report_options *options, struct samples *samples, size_t size)
 {
-	struct report_options options = { .children = children, .counts = true };
+	options->children = size & 1;
+	options->graph.order = size & 2 ? GRAPH_CALLER : GRAPH_CALLEE;
+	options->graph.style = (enum report_style)(size >> 2 & 3);
+	options->hierarchy = size & 16;
+	options->filter.symbol_part = size & 32 ? "o" : NULL;
+	options->filter.relative = size & 64;
+	options->filter.time = size & 128 ? "10%/2,50%-90%" : NULL;
+	options->about = ABOUT_HEADER;
+	options->counts = true;
+	options->sort_text = "comm,pid,tid,cpu,dso,symbol,srcline,parent";
+	filter_parent(&command_report, &options->filter, "three|six");
+	columns_set(options);
+	filter_start(&options->filter, samples);
+}
+
+static void run(struct samples *samples, size_t size)
+{
+	struct report_options options = { .separator = NULL };
 	struct report report = { .options = &options, .samples = samples };
 
-	for (int i = 0; i < KEY_COUNT; i++)
-		options.keys[options.key_count++] = (enum report_key)i;
+	choose(&options, samples, size);
 	report.event_count = samples->file->event_count;
 	report.events = calloc(report.event_count, sizeof(*report.events));
 	for (size_t i = 0; i < report.event_count; i++) {
@@ -133,6 +163,7 @@ static void run(struct samples *samples, bool children)
 	for (size_t i = 0; i < report.event_count; i++)
 		hist_free(&report.events[i]);
 	free(report.events);
+	filter_free(&options.filter);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -162,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	samples->symbols = symbols_new(&samples->file->info, "", NULL);
 	samples->tasks = tasks_new(samples->symbols);
-	run(samples, size & 1);
+	run(samples, size);
 	samples_close(samples);
 	return 0;
 }

@@ -10,6 +10,9 @@
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
 /* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
+/* sources: tools/options.c tools/report/options.c tools/report/columns.c tools/report/callgraph.c */
+/* sources: tools/report/filter.c tools/report/times.c tools/report/chains.c tools/report/graph.c */
+/* sources: tools/report/hierarchy.c tools/report/about.c */
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
 /* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
@@ -111,7 +114,7 @@ TestSuite(perffile_report, .init = enter, .fini = leave);
 /* A command line; what it prints goes to "out" and "err". */
 static int run(const struct command *command, const char *line)
 {
-	char words[256], *argv[16], *rest = words;
+	char words[256], *argv[20], *rest = words;
 	int argc = 0, status, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
 
 	snprintf(words, sizeof(words), "%s %s", command->name, line);
@@ -159,7 +162,7 @@ static void lacks(const char *name, const char *words)
 
 Test(perffile_report, rows_by_period)
 {
-	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -g none -n"), 0);
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --no-children -g none -n"), 0);
 	has("out", "# events: 3 samples, 1000 events\n");
 	has("out", "\n    60.00%         1  the ?command  [kernel.kallsyms]  [k] leaf\n"
 		   "    30.00%         1  the ?command  [kernel.kallsyms]  [k] work\n"
@@ -215,7 +218,7 @@ Test(perffile_report, who_lost_it_is_told)
 /* What the recorder had written when it was killed is shown, and that there was more. */
 Test(perffile_report, unfinished_files_are_told)
 {
-	cr_assert_eq(run(&command_report, "-i killed --kallsyms kallsyms -g none -n"), 0);
+	cr_assert_eq(run(&command_report, "-i killed --kallsyms kallsyms --no-children -g none -n"), 0);
 	has("out", "    60.00%         1  the ?command  [kernel.kallsyms]  [k] leaf\n");
 	has("out", "# lost records: 0\n");
 	has("err", "'killed' was not finished: the program that recorded was killed, or is still recording: its last records are missing\n");
@@ -225,7 +228,7 @@ Test(perffile_report, unfinished_files_are_told)
 
 Test(perffile_report, callers_below_their_row)
 {
-	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e events -s sym"), 0);
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --no-children -e events -s sym"), 0);
 	has("out", "    60.00%  [k] leaf\n"
 		   "              60.00%  work\n"
 		   "                      outer;<&>\n"
@@ -283,7 +286,7 @@ Test(perffile_report, children_have_what_they_called)
 
 Test(perffile_report, rows_below_the_limit_are_left_out)
 {
-	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -g none --percent-limit 30"), 0);
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --no-children -g none --percent-limit 30"), 0);
 	has("out", "work");
 	lacks("out", "outer");
 }

@@ -149,6 +149,17 @@ static void read_feature(struct perffile *file, unsigned int number,
 	case PERFFILE_CPUDESC:
 		info->cpudesc = string_of(bytes);
 		break;
+	case PERFFILE_CPUID:
+		info->cpuid = string_of(bytes);
+		break;
+	case PERFFILE_NRCPUS:
+		/* In this order, whatever the format's description says */
+		info->cpus_available = perffile_take32(&bytes);
+		info->cpus_online = perffile_take32(&bytes);
+		break;
+	case PERFFILE_TOTAL_MEM:
+		info->memory = perffile_take64(&bytes);
+		break;
 	case PERFFILE_CMDLINE:
 		info->cmdline = join_words(bytes);
 		break;

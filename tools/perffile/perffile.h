@@ -87,6 +87,10 @@ struct perffile_build_id {
  * @version: of the program that wrote the file.
  * @arch: of the machine.
  * @cpudesc: the name of its CPU.
+ * @cpuid: the model of its CPU.
+ * @cpus_online: CPUs that ran then, 0 if the file does not tell.
+ * @cpus_available: CPUs that it has.
+ * @memory: kilobytes that it has.
  * @cmdline: the command that recorded, its words with spaces between. Owned.
  * @build_ids: of the binaries that samples hit. Owned.
  * @build_id_count: how many.
@@ -97,6 +101,10 @@ struct perffile_info {
 	const char *version;
 	const char *arch;
 	const char *cpudesc;
+	const char *cpuid;
+	uint32_t cpus_online;
+	uint32_t cpus_available;
+	uint64_t memory;
 	char *cmdline;
 	struct perffile_build_id *build_ids;
 	size_t build_id_count;

@@ -13,7 +13,7 @@
 static struct tree_node *step(struct tree *tree, struct tree_node *node,
 			      const char *label, char level, uint64_t period)
 {
-	node = tree_child(tree, node, label, level);
+	node = tree_child(tree, node, label, level, NULL);
 	if (!node)
 		return NULL;
 	node->period += period;
@@ -86,7 +86,7 @@ void flame_print_folded(const struct report_event *event)
 	tree_sort(event->root, true);
 	node = event->root->child;
 	while (node) {
-		uint64_t own = tree_own(node);
+		uint64_t own = tree_own_part(node).period;
 
 		stack[depth++] = node;
 		if (own)

@@ -3,6 +3,7 @@
  * The rows of a report: samples with equal keys are one row, which counts their
  * periods.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,8 @@
 
 #define BUCKETS_MIN 1024
 
-const char *const report_key_names[KEY_COUNT] = {
-	[KEY_COMM] = "comm",
-	[KEY_PID] = "pid",
-	[KEY_TID] = "tid",
-	[KEY_CPU] = "cpu",
-	[KEY_DSO] = "dso",
-	[KEY_SYMBOL] = "symbol",
-	[KEY_LINE] = "srcline",
-};
+/* Samples without a caller that matches */
+#define NO_PARENT "[other]"
 
 static const char *number_text(struct report *report, int64_t number)
 {
@@ -29,12 +23,28 @@ static const char *number_text(struct report *report, int64_t number)
 	return names_intern(report->samples->symbols->names, text);
 }
 
+static const char *parent_text(struct report *report)
+{
+	const struct report_options *options = report->options;
+	bool outermost = options->graph.order == GRAPH_CALLER ||
+			 (options->children > 0 && options->graph.order != GRAPH_CALLEE);
+	const char *name = filter_parent_of(&options->filter, report->samples, outermost);
+
+	return names_intern(report->samples->symbols->names, name ? name : NO_PARENT);
+}
+
+static const char *line_text(struct samples *samples, const struct place *place)
+{
+	const char *text = symbols_source_line(samples->symbols, place);
+
+	return text ? text : samples_place_name(samples, place);
+}
+
 /* What makes the row of a sample, or of a caller, different from others. */
-static void fill_key(struct report *report, struct report_row *row, size_t n,
+static void fill_key(struct report *report, struct report_row *row, enum report_key key,
 		     const struct perffile_record *record, const struct thread *thread,
 		     const struct place *place)
 {
-	enum report_key key = report->options->keys[n];
 	struct samples *samples = report->samples;
 	const char *text = NULL;
 
@@ -60,29 +70,31 @@ static void fill_key(struct report *report, struct report_row *row, size_t n,
 		row->level = place->level;
 		break;
 	case KEY_LINE:
-		text = symbols_source_line(samples->symbols, place);
-		text = text ? text : samples_place_name(samples, place);
+		text = line_text(samples, place);
 		break;
-	case KEY_COUNT:
+	case KEY_PARENT:
+		text = parent_text(report);
+		break;
+	default:
 		break;
 	}
-	row->text[n] = text;
-	row->key[n] = (uint64_t)(uintptr_t)text;
+	row->text[key] = text;
+	row->key[key] = (uint64_t)(uintptr_t)text;
 	/* Functions of one name in one file are not one function. */
 	if (key == KEY_SYMBOL && place->symbol)
-		row->key[n] = (uint64_t)(uintptr_t)place->symbol;
+		row->key[key] = (uint64_t)(uintptr_t)place->symbol;
 }
 
-static size_t hash_of(const struct report_row *row, size_t key_count)
+static size_t hash_of(const struct report_row *row)
 {
 	uint64_t hash = (uint64_t)row->level;
 
-	for (size_t i = 0; i < key_count; i++)
+	for (size_t i = 0; i < KEY_COUNT; i++)
 		hash = (hash ^ row->key[i]) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 29;
 }
 
-static int grow(struct report_event *event, size_t key_count)
+static int grow(struct report_event *event)
 {
 	size_t count = event->bucket_count ? event->bucket_count * 4 : BUCKETS_MIN;
 	struct report_row **buckets;
@@ -94,7 +106,7 @@ static int grow(struct report_event *event, size_t key_count)
 		return -ENOMEM;
 	for (size_t i = 0; i < event->row_count; i++) {
 		struct report_row *row = event->rows[i];
-		struct report_row **bucket = &buckets[hash_of(row, key_count) % count];
+		struct report_row **bucket = &buckets[hash_of(row) % count];
 
 		row->next = *bucket;
 		*bucket = row;
@@ -131,17 +143,16 @@ static struct report_row *find_row(struct report *report, struct report_event *e
 				   const struct perffile_record *record,
 				   const struct thread *thread, const struct place *place)
 {
-	size_t key_count = report->options->key_count;
 	struct report_row like = { 0 }, *row, **bucket;
 
-	for (size_t i = 0; i < key_count; i++)
-		fill_key(report, &like, i, record, thread, place);
-	if (grow(event, key_count) < 0)
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (report->options->is_key[i])
+			fill_key(report, &like, (enum report_key)i, record, thread, place);
+	if (grow(event) < 0)
 		return NULL;
-	bucket = &event->buckets[hash_of(&like, key_count) % event->bucket_count];
+	bucket = &event->buckets[hash_of(&like) % event->bucket_count];
 	for (row = *bucket; row; row = row->next)
-		if (row->level == like.level &&
-		    !memcmp(row->key, like.key, key_count * sizeof(like.key[0])))
+		if (row->level == like.level && !memcmp(row->key, like.key, sizeof(like.key)))
 			return row;
 	row = append(event, &like);
 	if (row) {
@@ -151,49 +162,43 @@ static struct report_row *find_row(struct report *report, struct report_event *e
 	return row;
 }
 
-static int add_callers(struct report *report, struct report_event *event,
-		       struct report_row *row, uint64_t period)
-{
-	struct samples *samples = report->samples;
-	struct tree_node *node;
-
-	if (!event->trees)
-		event->trees = tree_new();
-	if (!row->callers && event->trees)
-		row->callers = tree_root(event->trees);
-	node = row->callers;
-	for (size_t i = 0; node && i < samples->frame_count; i++) {
-		const struct place *place = &samples->frames[i];
-
-		if (i)
-			node = tree_child(event->trees, node,
-					  samples_frame_name(samples, place), place->level);
-		if (!node)
-			return -ENOMEM;
-		node->period += period;
-		node->samples++;
-	}
-	return node ? 0 : -ENOMEM;
-}
-
 /* A function that calls itself has its sample once. */
 static int add_children(struct report *report, struct report_event *event,
-			const struct perffile_record *record, const struct thread *thread)
+			const struct perffile_record *record, const struct thread *thread,
+			struct report_row **rows)
 {
 	struct samples *samples = report->samples;
 
 	for (size_t i = 0; i < samples->frame_count; i++) {
-		struct report_row *row = find_row(report, event, record, thread,
-						  &samples->frames[i]);
+		struct report_row *row = rows[0];
 
+		if (i)
+			row = find_row(report, event, record, thread, &samples->frames[i]);
 		if (!row)
 			return -ENOMEM;
+		rows[i] = row;
 		if (row->last == event->samples)
 			continue;
 		row->last = event->samples;
 		row->total += record->sample.period;
 	}
 	return 0;
+}
+
+static void add_period(struct report_row *row, const struct perffile_record *record)
+{
+	uint64_t period = record->sample.period;
+
+	row->period += period;
+	row->samples++;
+	switch (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+		row->kernel += period;
+		break;
+	case PERF_RECORD_MISC_USER:
+		row->user += period;
+		break;
+	}
 }
 
 /**
@@ -208,71 +213,132 @@ static int add_children(struct report *report, struct report_event *event,
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread)
 {
+	const struct report_options *options = report->options;
+	struct report_row *rows[SAMPLES_FRAMES_MAX];
 	struct samples *samples = report->samples;
-	uint64_t period = record->sample.period;
-	struct report_row *row = find_row(report, event, record, thread,
-					  &samples->frames[0]);
+	bool is_json = options->format == FORMAT_JSON;
 
-	if (!row)
+	rows[0] = find_row(report, event, record, thread, &samples->frames[0]);
+	if (!rows[0])
 		return -ENOMEM;
 	event->samples++;
-	event->period += period;
-	row->period += period;
-	row->samples++;
+	event->period += record->sample.period;
+	add_period(rows[0], record);
 	if (samples->frame_count > 1)
 		event->has_chains = true;
-	if (report->options->graph != GRAPH_NONE && report->options->graph != GRAPH_CALLER &&
-	    add_callers(report, event, row, period) < 0)
+	memset(rows + 1, 0, (samples->frame_count - 1) * sizeof(struct report_row *));
+	if (options->children > 0 && add_children(report, event, record, thread, rows) < 0)
 		return -ENOMEM;
-	if (report->options->children)
-		return add_children(report, event, record, thread);
-	return 0;
+	if (options->graph.order == GRAPH_NONE || options->hierarchy ||
+	    (is_json && options->graph.order == GRAPH_CALLER))
+		return 0;
+	return chains_add(report, event, rows, record->sample.period);
 }
 
-static int by_text(const struct report_row *a, const struct report_row *b)
+static uint64_t number_of(const struct report_row *row, enum report_key number)
 {
-	for (size_t i = 0; i < KEY_COUNT && a->text[i] && b->text[i]; i++) {
-		int order = strcmp(a->text[i], b->text[i]);
+	switch (number) {
+	case NUMBER_CHILDREN:
+		return row->total;
+	case NUMBER_OVERHEAD:
+	case NUMBER_PERIOD:
+		return row->period;
+	case NUMBER_KERNEL:
+		return row->kernel;
+	case NUMBER_USER:
+		return row->user;
+	case NUMBER_SAMPLES:
+		return row->samples;
+	default:
+		return 0;
+	}
+}
 
-		if (order)
-			return order;
+/* Numbers of processes, threads and CPUs go by their value. */
+static int compare_text(enum report_key key, const char *a, const char *b)
+{
+	if (key == KEY_PID || key == KEY_TID || key == KEY_CPU) {
+		long left = strtol(a, NULL, 10), right = strtol(b, NULL, 10);
+
+		return left < right ? -1 : left > right;
+	}
+	return strcmp(a, b);
+}
+
+/**
+ * report_row_compare() - which row comes first?
+ * @order: what counts, the most important first: numbers from large to small, texts as in
+ *	a dictionary.
+ * @a: a row.
+ * @b: another one.
+ *
+ * Return: below 0 if @a comes first, above if @b does.
+ */
+int report_row_compare(const struct report_columns *order, const struct report_row *a,
+		       const struct report_row *b)
+{
+	for (size_t i = 0; i < order->count; i++) {
+		enum report_key key = order->list[i];
+		int result = 0;
+
+		if (key >= KEY_COUNT) {
+			uint64_t left = number_of(a, key), right = number_of(b, key);
+
+			result = left > right ? -1 : left < right;
+		} else if (a->text[key] && b->text[key]) {
+			result = compare_text(key, a->text[key], b->text[key]);
+		}
+		if (result)
+			return result;
 	}
 	return a->level - b->level;
 }
 
-static int by_period(const void *left, const void *right)
+static int compare(const void *left, const void *right, void *order)
 {
-	const struct report_row *a = *(struct report_row *const *)left;
-	const struct report_row *b = *(struct report_row *const *)right;
-
-	if (a->period != b->period)
-		return a->period > b->period ? -1 : 1;
-	return by_text(a, b);
+	return report_row_compare(order, *(struct report_row *const *)left,
+				  *(struct report_row *const *)right);
 }
 
-static int by_total(const void *left, const void *right)
+/* Rows of other functions go; if asked, so does what they have of the whole. */
+static void keep_symbols(struct report_event *event, const struct filter *filter)
 {
-	const struct report_row *a = *(struct report_row *const *)left;
-	const struct report_row *b = *(struct report_row *const *)right;
+	uint64_t period = 0, samples = 0;
+	size_t kept = 0;
 
-	if (a->total != b->total)
-		return a->total > b->total ? -1 : 1;
-	return by_period(left, right);
+	for (size_t i = 0; i < event->row_count; i++) {
+		struct report_row *row = event->rows[i];
+		const char *name = row->text[KEY_SYMBOL];
+
+		if (!name || !strstr(name, filter->symbol_part)) {
+			free(row);
+			continue;
+		}
+		event->rows[kept++] = row;
+		period += row->period;
+		samples += row->samples;
+	}
+	event->row_count = kept;
+	if (!filter->relative)
+		return;
+	event->period = period;
+	event->samples = samples;
 }
 
 /**
- * hist_sort() - put the rows in order, the largest first, and their callers
+ * hist_finish() - put the rows in order
+ * @report: the report.
  * @event: with all samples.
- * @children: by what is in a row or in what it called.
  */
-void hist_sort(struct report_event *event, bool children)
+void hist_finish(const struct report *report, struct report_event *event)
 {
+	const struct report_options *options = report->options;
+
+	if (options->filter.symbol_part)
+		keep_symbols(event, &options->filter);
 	if (event->row_count)
-		qsort(event->rows, event->row_count, sizeof(*event->rows),
-		      children ? by_total : by_period);
-	for (size_t i = 0; i < event->row_count; i++)
-		if (event->rows[i]->callers)
-			tree_sort(event->rows[i]->callers, false);
+		qsort_r(event->rows, event->row_count, sizeof(*event->rows), compare,
+			(void *)&options->order);
 }
 
 /**
@@ -285,6 +351,6 @@ void hist_free(struct report_event *event)
 		free(event->rows[i]);
 	free(event->rows);
 	free(event->buckets);
-	tree_free(event->trees);
+	tree_free(event->chains);
 	tree_free(event->calls);
 }

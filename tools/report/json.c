@@ -11,11 +11,6 @@
 /* Readers of JSON refuse what is nested too deep. */
 #define DEPTH_MAX 256
 
-static double percent(uint64_t part, uint64_t of)
-{
-	return of ? 100.0 * (double)part / (double)of : 0;
-}
-
 /* Counts beyond 2^63 are none; JSON knows no larger integers here. */
 static json_int_t number(uint64_t value)
 {
@@ -45,7 +40,7 @@ static json_t *tree_json(const struct tree_node *parent, uint64_t total,
 	for (const struct tree_node *node = parent->child; node; node = node->sibling) {
 		json_t *object = json_pack("{s:s, s:s, s:f, s:I, s:I}", "name", node->label,
 					   "level", level_name(node->level),
-					   "percent", percent(node->period, total),
+					   "percent", report_percent(node->period, total),
 					   "period", number(node->period),
 					   "samples", number(node->samples));
 
@@ -57,29 +52,40 @@ static json_t *tree_json(const struct tree_node *parent, uint64_t total,
 	return list;
 }
 
+static void add_callers(const struct report *report, const struct report_event *event,
+			const struct report_row *row, json_t *object)
+{
+	struct tree_node *root;
+	struct tree *tree = chains_of_row(report, row, &root);
+
+	if (tree && root->child)
+		json_object_set_new(object, "callers",
+				    tree_json(root, event->period, "callers", 0));
+	tree_free(tree);
+}
+
 static json_t *row_json(const struct report *report, const struct report_event *event,
 			const struct report_row *row)
 {
 	const struct report_options *options = report->options;
 	json_t *object = json_pack("{s:f, s:I, s:I}",
-				   "percent", percent(row->period, event->period),
+				   "percent", report_percent(row->period, event->period),
 				   "period", number(row->period),
 				   "samples", number(row->samples));
 
-	if (options->children) {
+	if (options->children > 0) {
 		json_object_set_new(object, "children_percent",
-				    json_real(percent(row->total, event->period)));
+				    json_real(report_percent(row->total, event->period)));
 		json_object_set_new(object, "children_period",
 				    json_integer(number(row->total)));
 	}
-	for (size_t i = 0; i < options->key_count; i++)
-		json_object_set_new(object, report_key_names[options->keys[i]],
-				    json_string(row->text[i]));
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (options->is_key[i])
+			json_object_set_new(object, report_column_names[i],
+					    json_string(row->text[i]));
 	if (row->level)
 		json_object_set_new(object, "level", json_string(level_name(row->level)));
-	if (row->callers && row->callers->child)
-		json_object_set_new(object, "callers",
-				    tree_json(row->callers, event->period, "callers", 0));
+	add_callers(report, event, row, object);
 	return object;
 }
 
@@ -90,11 +96,10 @@ static json_t *event_json(const struct report *report, const struct report_event
 
 	for (size_t i = 0; i < event->row_count; i++) {
 		const struct report_row *row = event->rows[i];
-		uint64_t weight = report->options->children ? row->total : row->period;
+		uint64_t weight = report_weight(report, row);
 
-		if (percent(weight, event->period) < report->options->limit)
-			break;
-		json_array_append_new(rows, row_json(report, event, row));
+		if (report_percent(weight, event->period) >= report->options->limit)
+			json_array_append_new(rows, row_json(report, event, row));
 	}
 	object = json_pack("{s:s, s:I, s:I, s:o}", "event", event->name,
 			   "samples", number(event->samples),

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "pmuctl report": what its parts share. report.c understands the command line and
- * reads the samples, report_hist.c sorts them into rows, report_tree.c into trees of
- * calls, report_text.c and report_json.c print these; flame.c and flame_svg.c print the
- * tree of all calls for flame graphs.
+ * "pmuctl report": what its parts share. options.c understands the command line, columns.c
+ * what a row is and which columns it has, callgraph.c the kind of call graph; report.c reads
+ * the samples, filter.c chooses among them, hist.c sorts them into rows, chains.c has their
+ * call chains, tree.c trees of calls; text.c, graph.c, hierarchy.c and json.c print these,
+ * about.c what the recording says of itself; flame.c and flame_svg.c print the tree of all
+ * calls for flame graphs.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
 #define PMUCTL_TOOL_REPORT_H
 
 #include "command.h"
+#include "filter.h"
 #include "symbols/samples.h"
 
-/* What a row can be sorted by */
+/* The columns of a report: what a row can be sorted by, and numbers of a row */
 enum report_key {
 	KEY_COMM,
 	KEY_PID,
@@ -20,14 +23,63 @@ enum report_key {
 	KEY_DSO,
 	KEY_SYMBOL,
 	KEY_LINE,
+	KEY_PARENT,
 	KEY_COUNT,
+	NUMBER_CHILDREN = KEY_COUNT,
+	NUMBER_OVERHEAD,
+	NUMBER_KERNEL,
+	NUMBER_USER,
+	NUMBER_SAMPLES,
+	NUMBER_PERIOD,
+	COLUMN_COUNT,
+};
+
+/**
+ * struct report_columns - which columns, in which order
+ * @list: them.
+ * @count: how many.
+ */
+struct report_columns {
+	enum report_key list[COLUMN_COUNT];
+	size_t count;
 };
 
 enum report_graph {
 	GRAPH_AUTO,	/* callers if the recording has chains */
 	GRAPH_NONE,
 	GRAPH_CALLEE,	/* below each row who called it */
-	GRAPH_CALLER,	/* one tree from the outermost caller on */
+	GRAPH_CALLER,	/* from the outermost caller on */
+};
+
+enum report_style {
+	STYLE_GRAPH,	/* a tree; shares of all */
+	STYLE_FRACTAL,	/* a tree; shares of the caller's, or callee's */
+	STYLE_FLAT,	/* chain by chain, a line for each function */
+	STYLE_FOLDED,	/* a line for each chain */
+};
+
+enum report_value {
+	VALUE_PERCENT,
+	VALUE_PERIOD,
+	VALUE_COUNT,
+};
+
+/**
+ * struct report_callgraph - what "-g" says
+ * @order: of the functions.
+ * @style: how chains are printed.
+ * @value: what is before each.
+ * @limit: percentage that a branch must have.
+ * @most: chains or branches of one parent; 0: all.
+ * @whole: at the end one tree of all calls.
+ */
+struct report_callgraph {
+	enum report_graph order;
+	enum report_style style;
+	enum report_value value;
+	double limit;
+	size_t most;
+	bool whole;
 };
 
 enum report_format {
@@ -35,35 +87,73 @@ enum report_format {
 	FORMAT_JSON,
 	FORMAT_FOLDED,
 	FORMAT_SVG,
+	FORMAT_STATS,	/* how many records of which type there are */
+};
+
+enum report_about {
+	ABOUT_SHORT,
+	ABOUT_HEADER,
+	ABOUT_ONLY,	/* nothing else */
+	ABOUT_NOTHING,
 };
 
 /**
  * struct report_options - the command line
  * @input: the file and its surroundings.
  * @event: only this event; NULL: all, or the first where only one is possible.
- * @keys: of a row.
- * @key_count: how many.
- * @graph: which call graph.
- * @children: callers have rows too.
+ * @sort_text: what was given by --sort, or NULL.
+ * @fields_text: what was given by --fields, or NULL.
+ * @is_key: what makes a row.
+ * @columns: of a row, from left to right.
+ * @order: what rows are put in order by.
+ * @graph: the call graph.
+ * @children: callers have rows too; below 0: if there are call chains, and as text.
  * @counts: print the numbers of samples.
+ * @hierarchy: rows within rows, a level for each key.
  * @limit: percentage that a row must have.
+ * @separator: between columns, which are not aligned then; NULL: they are.
+ * @filter: which samples.
  * @format: of the output.
+ * @about: what is told of the recording before.
  * @svg: file for FORMAT_SVG.
  * @title: of the flame graph, or NULL.
  */
 struct report_options {
 	struct samples_options input;
 	const char *event;
-	enum report_key keys[KEY_COUNT];
-	size_t key_count;
-	enum report_graph graph;
-	bool children;
+	const char *sort_text;
+	const char *fields_text;
+	bool is_key[KEY_COUNT];
+	struct report_columns columns;
+	struct report_columns order;
+	struct report_callgraph graph;
+	int children;
 	bool counts;
+	bool hierarchy;
 	double limit;
+	const char *separator;
+	struct filter filter;
 	enum report_format format;
+	enum report_about about;
 	const char *svg;
 	const char *title;
 };
+
+/* options.c */
+int report_options_parse(struct report_options *options, int argc, char **argv);
+
+/* report.c */
+int report_make(struct report_options *options);
+
+/* columns.c */
+extern const char *const report_column_names[COLUMN_COUNT];
+int columns_check(const struct report_options *options);
+void columns_set(struct report_options *options);
+
+/* callgraph.c */
+int callgraph_parse(struct report_callgraph *graph, const char *text);
+
+struct report_row;
 
 /**
  * struct tree_node - a function in a tree of calls
@@ -74,6 +164,8 @@ struct report_options {
  * @level: as struct place has it; 'c' for the name of a command.
  * @period: of all samples that went through it.
  * @samples: how many these were.
+ * @row: that it is of, in the tree of chains; NULL otherwise.
+ * @next_of_row: of the same row.
  */
 struct tree_node {
 	struct tree_node *child;
@@ -83,30 +175,44 @@ struct tree_node {
 	char level;
 	uint64_t period;
 	uint64_t samples;
+	struct report_row *row;
+	struct tree_node *next_of_row;
 };
 
 struct tree;
 
-/* report_tree.c */
+/**
+ * struct report_part - a part of what an event counted
+ * @period: so many events.
+ * @samples: in so many samples.
+ */
+struct report_part {
+	uint64_t period;
+	uint64_t samples;
+};
+
+/* tree.c */
 struct tree *tree_new(void);
 void tree_free(struct tree *tree);
 struct tree_node *tree_root(struct tree *tree);
 struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
-			     const char *label, char level);
+			     const char *label, char level, struct report_row *row);
 void tree_sort(struct tree_node *root, bool by_label);
-uint64_t tree_own(const struct tree_node *node);
+struct report_part tree_own_part(const struct tree_node *node);
 
 /**
  * struct report_row - a row of a report
  * @next: in its bucket.
- * @key: what makes it this row, in the order of the options.
+ * @key: what makes it this row, as far as the options want it.
  * @text: how that is printed.
  * @level: of its place.
  * @period: of samples that are in it.
+ * @kernel: of those that are in the kernel.
+ * @user: of those that are in user space.
  * @samples: how many.
  * @total: of samples that are in it or in what it called; with @children only.
  * @last: number of the last sample that was added to @total.
- * @callers: NULL, or the root of the tree of its callers.
+ * @nodes: in the tree of chains, where it is.
  */
 struct report_row {
 	struct report_row *next;
@@ -114,10 +220,12 @@ struct report_row {
 	const char *text[KEY_COUNT];
 	char level;
 	uint64_t period;
+	uint64_t kernel;
+	uint64_t user;
 	uint64_t samples;
 	uint64_t total;
 	uint64_t last;
-	struct tree_node *callers;
+	struct tree_node *nodes;
 };
 
 /**
@@ -132,7 +240,8 @@ struct report_row {
  * @room: for so many.
  * @buckets: rows by their keys.
  * @bucket_count: how many.
- * @trees: of the rows' callers, NULL if there are none.
+ * @chains: all call chains, from the outermost caller on, NULL if they are not needed.
+ * @chain_root: its root.
  * @calls: the tree of all calls, NULL if it is not needed.
  * @root: its root; the nodes below are the commands, then come the outermost callers.
  */
@@ -147,7 +256,8 @@ struct report_event {
 	size_t room;
 	struct report_row **buckets;
 	size_t bucket_count;
-	struct tree *trees;
+	struct tree *chains;
+	struct tree_node *chain_root;
 	struct tree *calls;
 	struct tree_node *root;
 };
@@ -158,25 +268,46 @@ struct report_event {
  * @samples: the recording.
  * @events: one for each of its events.
  * @event_count: how many.
+ * @types: how many records of each type there are, for FORMAT_STATS.
  */
 struct report {
 	const struct report_options *options;
 	struct samples *samples;
 	struct report_event *events;
 	size_t event_count;
+	uint64_t types[PERFFILE_USER_TYPE];
 };
 
-/* report_hist.c */
-extern const char *const report_key_names[KEY_COUNT];
+/* hist.c */
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
-void hist_sort(struct report_event *event, bool children);
+void hist_finish(const struct report *report, struct report_event *event);
 void hist_free(struct report_event *event);
+int report_row_compare(const struct report_columns *order, const struct report_row *a,
+		       const struct report_row *b);
 
-/* report_text.c */
+/* chains.c */
+int chains_add(struct report *report, struct report_event *event,
+	       struct report_row *const *rows, uint64_t period);
+struct tree *chains_of_row(const struct report *report, const struct report_row *row,
+			   struct tree_node **root);
+
+/* text.c */
+extern const char *const report_headings[COLUMN_COUNT];
 void report_print(const struct report *report);
 
-/* report_json.c */
+/* graph.c */
+void graph_print(const struct report_callgraph *graph, const struct tree_node *root,
+		 uint64_t total, size_t indent);
+
+/* hierarchy.c */
+void hierarchy_print(const struct report *report, const struct report_event *event);
+
+/* about.c */
+void about_print(const struct report *report);
+void about_print_stats(const struct report *report);
+
+/* json.c */
 int report_print_json(const struct report *report);
 
 /* flame.c */
@@ -187,5 +318,17 @@ void flame_print_folded(const struct report_event *event);
 /* flame_svg.c */
 int flame_write_svg(const struct report *report, const struct report_event *event,
 		    const char *path);
+
+static inline double report_percent(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+/* What decides whether a row is shown, and comes first */
+static inline uint64_t report_weight(const struct report *report,
+				     const struct report_row *row)
+{
+	return report->options->children > 0 ? row->total : row->period;
+}
 
 #endif /* PMUCTL_TOOL_REPORT_H */

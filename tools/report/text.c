@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A report as text: a table of rows, below each of them who called it, or at the end
- * the tree of all calls. Lines that begin with '#' are headings.
+ * A report as text: a table of rows, below each of them its call graph, or at the end the
+ * tree of all calls. Lines that begin with '#' are headings.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,23 +9,16 @@
 
 #include "report.h"
 
-/* Branches of a tree with less than this share of all samples are not shown. */
-#define TREE_PERCENT_MIN 0.5
+/* Call graphs begin below the name of the row. */
+#define GRAPH_INDENT 12
 
-/* A tree is not printed deeper than this: nobody reads it. */
-#define TREE_DEPTH_MAX 128
+/* Numbers have so many characters, or more if they need them. */
+#define NUMBER_WIDTH 10
 
-#define INDENT 2
+/* The mark before a symbol, "[k] " */
+#define MARK_WIDTH 4
 
-/* Trees of callers begin below the name of the row. */
-#define ROW_INDENT 12
-
-struct column {
-	const char *heading;
-	size_t width;
-};
-
-static const char *const headings[KEY_COUNT] = {
+const char *const report_headings[COLUMN_COUNT] = {
 	[KEY_COMM] = "Command",
 	[KEY_PID] = "Pid",
 	[KEY_TID] = "Tid",
@@ -33,22 +26,20 @@ static const char *const headings[KEY_COUNT] = {
 	[KEY_DSO] = "Shared object",
 	[KEY_SYMBOL] = "Symbol",
 	[KEY_LINE] = "Source line",
+	[KEY_PARENT] = "Parent symbol",
+	[NUMBER_CHILDREN] = "Children",
+	[NUMBER_OVERHEAD] = "Overhead",
+	[NUMBER_KERNEL] = "sys",
+	[NUMBER_USER] = "usr",
+	[NUMBER_SAMPLES] = "Samples",
+	[NUMBER_PERIOD] = "Period",
 };
-
-static double percent(uint64_t part, uint64_t of)
-{
-	return of ? 100.0 * (double)part / (double)of : 0;
-}
-
-static uint64_t weight(const struct report *report, const struct report_row *row)
-{
-	return report->options->children ? row->total : row->period;
-}
 
 static bool is_shown(const struct report *report, const struct report_event *event,
 		     const struct report_row *row)
 {
-	return percent(weight(report, row), event->period) >= report->options->limit;
+	return report_percent(report_weight(report, row), event->period) >=
+	       report->options->limit;
 }
 
 /* Characters, not bytes: a name may be in any language. */
@@ -61,29 +52,68 @@ static size_t width_of(const char *text)
 	return width;
 }
 
-static void measure(const struct report *report, const struct report_event *event,
-		    struct column *columns)
+static const char *heading_of(const struct report *report, enum report_key key)
 {
-	const struct report_options *options = report->options;
+	if (key == NUMBER_OVERHEAD && report->options->children > 0)
+		return "Self";
+	return report_headings[key];
+}
 
-	for (size_t i = 0; i < options->key_count; i++) {
-		columns[i].heading = headings[options->keys[i]];
-		columns[i].width = width_of(columns[i].heading);
+static void number_text(const struct report_event *event, const struct report_row *row,
+			enum report_key key, char *text, size_t size)
+{
+	uint64_t share = row->period;
+
+	switch (key) {
+	case NUMBER_SAMPLES:
+		snprintf(text, size, "%" PRIu64, row->samples);
+		return;
+	case NUMBER_PERIOD:
+		snprintf(text, size, "%" PRIu64, row->period);
+		return;
+	case NUMBER_CHILDREN:
+		share = row->total;
+		break;
+	case NUMBER_KERNEL:
+		share = row->kernel;
+		break;
+	case NUMBER_USER:
+		share = row->user;
+		break;
+	default:
+		break;
 	}
-	for (size_t n = 0; n < event->row_count; n++) {
-		if (!is_shown(report, event, event->rows[n]))
-			break;
-		for (size_t i = 0; i < options->key_count; i++) {
-			size_t width = width_of(event->rows[n]->text[i]);
+	snprintf(text, size, "%.2f%%", report_percent(share, event->period));
+}
 
-			if (options->keys[i] == KEY_SYMBOL)
-				width += 4;
-			if (width > columns[i].width)
-				columns[i].width = width;
+static void measure(const struct report *report, const struct report_event *event,
+		    size_t *widths)
+{
+	const struct report_columns *columns = &report->options->columns;
+
+	for (size_t i = 0; i < columns->count; i++)
+		widths[i] = columns->list[i] >= KEY_COUNT ? NUMBER_WIDTH :
+			    width_of(report_headings[columns->list[i]]);
+	for (size_t n = 0; n < event->row_count; n++) {
+		const struct report_row *row = event->rows[n];
+
+		for (size_t i = 0; is_shown(report, event, row) && i < columns->count; i++) {
+			enum report_key key = columns->list[i];
+			char text[24] = "";
+			size_t width;
+
+			if (key >= KEY_COUNT)
+				number_text(event, row, key, text, sizeof(text));
+			width = key >= KEY_COUNT ? strlen(text) + 2 : width_of(row->text[key]);
+			if (key == KEY_SYMBOL)
+				width += MARK_WIDTH;
+			if (width > widths[i])
+				widths[i] = width;
 		}
 	}
 }
 
+/* In a column of this width; the last one has no blanks behind it. */
 static void print_cell(const char *text, size_t width, bool last)
 {
 	size_t used = width_of(text);
@@ -93,122 +123,124 @@ static void print_cell(const char *text, size_t width, bool last)
 		printf("%*s", (int)(width > used ? width - used : 0), "");
 }
 
-static void print_headings(const struct report *report, const struct column *columns)
+/* A separator in a name would be taken for one. */
+static void print_separated(const char *text, char separator)
 {
-	const struct report_options *options = report->options;
+	for (; *text; text++)
+		putchar(*text == separator ? '.' : *text);
+}
 
-	printf("#%s", options->children ? " Children      Self" : " Overhead");
-	if (options->counts)
-		printf("   Samples");
-	for (size_t i = 0; i < options->key_count; i++) {
-		printf("  ");
-		print_cell(columns[i].heading, columns[i].width, i + 1 == options->key_count);
+static void print_headings(const struct report *report, const size_t *widths)
+{
+	const struct report_columns *columns = &report->options->columns;
+	const char *separator = report->options->separator;
+
+	putchar('#');
+	for (size_t i = 0; i < columns->count; i++) {
+		const char *heading = heading_of(report, columns->list[i]);
+		bool is_number = columns->list[i] >= KEY_COUNT;
+
+		if (separator) {
+			printf("%s%s", i ? separator : " ", heading);
+		} else if (is_number) {
+			printf("%*s", (int)(widths[i] - !i), heading);
+		} else {
+			printf("%s", i ? "  " : " ");
+			print_cell(heading, widths[i], i + 1 == columns->count);
+		}
 	}
 	printf("\n#\n");
 }
 
-static void print_row(const struct report *report, const struct report_event *event,
-		      const struct report_row *row, const struct column *columns)
+static void print_key(const struct report_row *row, enum report_key key, size_t width,
+		      bool last, const char *separator)
 {
-	const struct report_options *options = report->options;
+	if (key == KEY_SYMBOL) {
+		printf("[%c] ", row->level);
+		width -= MARK_WIDTH;
+	}
+	if (separator)
+		print_separated(row->text[key], *separator);
+	else
+		print_cell(row->text[key], width, last);
+}
 
-	if (options->children)
-		printf("%9.2f%%", percent(row->total, event->period));
-	printf("%9.2f%%", percent(row->period, event->period));
-	if (options->counts)
-		printf("%10" PRIu64, row->samples);
-	for (size_t i = 0; i < options->key_count; i++) {
-		bool last = i + 1 == options->key_count;
-		size_t width = columns[i].width;
+static void print_row(const struct report *report, const struct report_event *event,
+		      const struct report_row *row, const size_t *widths)
+{
+	const struct report_columns *columns = &report->options->columns;
+	const char *separator = report->options->separator;
 
-		printf("  ");
-		if (options->keys[i] == KEY_SYMBOL) {
-			printf("[%c] ", row->level);
-			width -= 4;
+	for (size_t i = 0; i < columns->count; i++) {
+		enum report_key key = columns->list[i];
+		char text[24] = "";
+
+		if (separator && i)
+			fputs(separator, stdout);
+		else if (!separator && key < KEY_COUNT)
+			printf("  ");
+		if (key >= KEY_COUNT) {
+			number_text(event, row, key, text, sizeof(text));
+			printf("%*s", separator ? 0 : (int)widths[i], text);
+			continue;
 		}
-		print_cell(row->text[i], width, last);
+		print_key(row, key, widths[i], i + 1 == columns->count, separator);
 	}
 	putchar('\n');
 }
 
-/* All samples of @parent are also @node's: then it needs no number of its own. */
-static bool is_plain(const struct tree_node *parent, const struct tree_node *node)
+static void print_graph(const struct report *report, const struct report_event *event,
+			const struct report_row *row)
 {
-	return parent->child == node && !node->sibling && node->period == parent->period;
-}
+	const struct report_callgraph *graph = &report->options->graph;
+	struct tree_node *root;
+	struct tree *tree;
 
-/*
- * Children below their parent, further to the right. An only child that has all of its
- * parent's samples is right under it, so that a plain stack stays a plain column.
- */
-static void print_tree(const struct tree_node *parent, uint64_t total, size_t indent,
-		       unsigned int depth)
-{
-	uint64_t hidden = 0;
-
-	for (const struct tree_node *node = parent->child; node; node = node->sibling) {
-		bool plain = depth && is_plain(parent, node);
-		bool column = node->child && is_plain(node, node->child);
-
-		if (percent(node->period, total) < TREE_PERCENT_MIN) {
-			hidden += node->period;
-			continue;
-		}
-		if (plain)
-			printf("%*s          %s\n", (int)indent, "", node->label);
-		else
-			printf("%*s%7.2f%%  %s\n", (int)indent, "",
-			       percent(node->period, total), node->label);
-		if (depth + 1 == TREE_DEPTH_MAX)
-			continue;
-		print_tree(node, total, indent + (column ? 0 : INDENT), depth + 1);
+	/* No branch has more than its row. */
+	if (graph->style != STYLE_FRACTAL &&
+	    report_percent(report_weight(report, row), event->period) < graph->limit)
+		return;
+	tree = chains_of_row(report, row, &root);
+	if (tree && root->child) {
+		graph_print(graph, root, event->period, GRAPH_INDENT);
+		if (graph->style == STYLE_GRAPH || graph->style == STYLE_FRACTAL)
+			putchar('\n');
 	}
-	if (percent(hidden, total) >= TREE_PERCENT_MIN)
-		printf("%*s%7.2f%%  [others, each less than %.1f%%]\n", (int)indent, "",
-		       percent(hidden, total), TREE_PERCENT_MIN);
+	tree_free(tree);
 }
 
 static void print_event(const struct report *report, const struct report_event *event)
 {
-	struct column columns[KEY_COUNT];
+	static const struct report_callgraph whole = { .limit = 0.5 };
+	size_t widths[COLUMN_COUNT];
 
-	printf("# %s: %" PRIu64 " samples, %" PRIu64 " events\n", event->name,
-	       event->samples, event->period);
+	if (report->options->about != ABOUT_NOTHING)
+		printf("# %s: %" PRIu64 " samples, %" PRIu64 " events\n", event->name,
+		       event->samples, event->period);
 	if (!event->samples)
 		return;
-	printf("#\n");
-	measure(report, event, columns);
-	print_headings(report, columns);
+	if (report->options->hierarchy) {
+		hierarchy_print(report, event);
+		return;
+	}
+	if (report->options->about != ABOUT_NOTHING)
+		printf("#\n");
+	measure(report, event, widths);
+	if (report->options->about != ABOUT_NOTHING)
+		print_headings(report, widths);
 	for (size_t i = 0; i < event->row_count; i++) {
 		const struct report_row *row = event->rows[i];
 
 		if (!is_shown(report, event, row))
-			break;
-		print_row(report, event, row, columns);
-		if (!row->callers || !row->callers->child)
 			continue;
-		print_tree(row->callers, event->period, ROW_INDENT, 0);
-		putchar('\n');
+		print_row(report, event, row, widths);
+		if (event->has_chains)
+			print_graph(report, event, row);
 	}
 	if (!event->root || !event->root->child)
 		return;
 	printf("\n# Calls, from the outermost caller on\n#\n");
-	print_tree(event->root, event->period, 0, 0);
-}
-
-static void print_about(const struct report *report)
-{
-	const struct samples *samples = report->samples;
-	const struct perffile_info *info = &samples->file->info;
-	struct names *names = samples->symbols->names;
-
-	printf("# recording: %s\n", names_intern(names, samples->path));
-	if (info->cmdline)
-		printf("# command: %s\n", names_intern(names, info->cmdline));
-	if (info->hostname && info->osrelease)
-		printf("# machine: %s, kernel %s\n", names_intern(names, info->hostname),
-		       names_intern(names, info->osrelease));
-	printf("# lost records: %" PRIu64 "\n", samples->lost + samples->lost_samples);
+	graph_print(&whole, event->root, event->period, 0);
 }
 
 /**
@@ -219,13 +251,14 @@ void report_print(const struct report *report)
 {
 	bool any = false;
 
-	print_about(report);
+	about_print(report);
 	for (size_t i = 0; i < report->event_count; i++) {
 		const struct report_event *event = &report->events[i];
 
 		if (!event->name)
 			continue;
-		printf("%s#\n", any ? "\n" : "");
+		if (report->options->about != ABOUT_NOTHING)
+			printf("%s#\n", any ? "\n" : "");
 		print_event(report, event);
 		any = true;
 	}

@@ -86,11 +86,12 @@ struct tree_node *tree_root(struct tree *tree)
 }
 
 static size_t slot_of(const struct tree *tree, const struct tree_node *parent,
-		      const char *label, char level)
+		      const char *label, char level, const struct report_row *row)
 {
 	uint64_t hash = (uint64_t)(uintptr_t)parent * 0x9e3779b97f4a7c15ULL;
 
 	hash = (hash ^ (uint64_t)(uintptr_t)label ^ (uint64_t)level) * 0xc2b2ae3d27d4eb4fULL;
+	hash = (hash ^ hash >> 31 ^ (uint64_t)(uintptr_t)row) * 0x9e3779b97f4a7c15ULL;
 	return (hash ^ hash >> 29) & (tree->slot_count - 1);
 }
 
@@ -109,7 +110,7 @@ static int grow(struct tree *tree)
 
 		if (!old[i])
 			continue;
-		slot = slot_of(tree, old[i]->parent, old[i]->label, old[i]->level);
+		slot = slot_of(tree, old[i]->parent, old[i]->label, old[i]->level, old[i]->row);
 		while (new[slot])
 			slot = (slot + 1) & (tree->slot_count - 1);
 		new[slot] = old[i];
@@ -124,21 +125,23 @@ static int grow(struct tree *tree)
  * @parent: a node of one of them.
  * @label: the name; equal ones must have equal pointers.
  * @level: and the level.
+ * @row: and the row, or NULL.
  *
  * Return: the node, which is new if there was none; NULL if there is no memory.
  */
 struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
-			     const char *label, char level)
+			     const char *label, char level, struct report_row *row)
 {
 	struct tree_node *node;
 	size_t slot;
 
 	if (tree->count * 2 > tree->slot_count && grow(tree) < 0)
 		return NULL;
-	slot = slot_of(tree, parent, label, level);
+	slot = slot_of(tree, parent, label, level, row);
 	for (; tree->slots[slot]; slot = (slot + 1) & (tree->slot_count - 1)) {
 		node = tree->slots[slot];
-		if (node->parent == parent && node->label == label && node->level == level)
+		if (node->parent == parent && node->label == label && node->level == level &&
+		    node->row == row)
 			return node;
 	}
 	node = tree_root(tree);
@@ -147,6 +150,7 @@ struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
 	node->parent = parent;
 	node->label = label;
 	node->level = level;
+	node->row = row;
 	node->sibling = parent->child;
 	parent->child = node;
 	tree->slots[slot] = node;
@@ -209,16 +213,18 @@ void tree_sort(struct tree_node *root, bool labels)
 }
 
 /**
- * tree_own() - the period of samples that ended in a node
+ * tree_own_part() - the samples that ended in a node
  * @node: the node.
  *
- * Return: the period without that of its children.
+ * Return: what it has without its children.
  */
-uint64_t tree_own(const struct tree_node *node)
+struct report_part tree_own_part(const struct tree_node *node)
 {
-	uint64_t own = node->period;
+	struct report_part part = { node->period, node->samples };
 
-	for (const struct tree_node *child = node->child; child; child = child->sibling)
-		own -= child->period;
-	return own;
+	for (const struct tree_node *child = node->child; child; child = child->sibling) {
+		part.period -= child->period;
+		part.samples -= child->samples;
+	}
+	return part;
 }

@@ -232,7 +232,7 @@ static int script_run(int argc, char **argv)
 	int option, status;
 
 	opterr = 0;
-	optind = 1;
+	optind = 0;
 	while ((option = getopt_long(argc, argv, ":i:F:e:Gjh", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(script_help, stdout);

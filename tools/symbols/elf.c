@@ -21,6 +21,11 @@
 /* The vdso has its headers and sections in so many bytes. */
 #define VDSO_SIZE 8192
 
+#define VMLINUX_OTHER \
+	"the file given with -k is another kernel than was recorded: their build ids differ"
+#define VMLINUX_NONE \
+	"the file given with -k cannot be read, or is no kernel as a program (vmlinux)"
+
 #define DEBUG_DIRS ":.debug:/usr/lib/debug"
 
 static char debug_dirs[PATH_MAX] = DEBUG_DIRS;
@@ -246,6 +251,33 @@ void symbols_load_file(struct symbols *symbols, struct binary *binary)
 		binary->problem = "it has no symbols: install its debug symbols, or build it without stripping it";
 	symbols_add_plt(symbols, binary, module);
 	symbol_table_finish(&binary->table);
+}
+
+/**
+ * symbols_load_vmlinux() - read the symbols of the kernel from a file that is it
+ * @symbols: @symbols->vmlinux is its path; @symbols->kernel gets them.
+ */
+void symbols_load_vmlinux(struct symbols *symbols)
+{
+	const char *reference = symbols->reference ? symbols->reference : "_text";
+	struct binary *kernel = symbols->kernel;
+	bool other = false;
+	Dwfl_Module *module = try_one(kernel, symbols->vmlinux, &other);
+
+	if (!module) {
+		kernel->problem = other ? VMLINUX_OTHER : VMLINUX_NONE;
+		return;
+	}
+	add_segments(kernel, module);
+	add_symbols(kernel, module);
+	/* It ran elsewhere than it was linked to. */
+	for (size_t i = 0; symbols->reference_address && i < kernel->table.count; i++)
+		if (!strcmp(kernel->table.list[i].raw, reference))
+			symbols->kernel_shift = symbols->reference_address -
+						kernel->table.list[i].start;
+	if (!kernel->table.count)
+		kernel->problem = "the file given with -k has no symbols";
+	symbol_table_finish(&kernel->table);
 }
 
 /**

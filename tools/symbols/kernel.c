@@ -204,6 +204,10 @@ void symbols_load_kernel(struct symbols *symbols)
 	struct binary *kernel = symbols->kernel;
 	size_t size = 0;
 
+	if (symbols->vmlinux) {
+		symbols_load_vmlinux(symbols);
+		return;
+	}
 	if (!symbols->kallsyms && (*symbols->root || !is_running(symbols))) {
 		kernel->problem = OTHER_KERNEL;
 		return;

@@ -84,6 +84,8 @@ int samples_open(struct samples **samples, const struct samples_options *options
 					   options->kallsyms);
 	}
 	if (new && new->symbols)
+		new->symbols->vmlinux = options->vmlinux;
+	if (new && new->symbols)
 		new->tasks = tasks_new(new->symbols);
 	if (new && new->tasks) {
 		*samples = new;

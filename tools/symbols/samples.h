@@ -43,11 +43,13 @@ struct samples {
  * @path: of its file.
  * @root: directory that stands for the root of the file system, or "".
  * @kallsyms: file with the kernel's symbols, or NULL.
+ * @vmlinux: likewise, the kernel as an ELF file.
  */
 struct samples_options {
 	const char *path;
 	const char *root;
 	const char *kallsyms;
+	const char *vmlinux;
 };
 
 int samples_open(struct samples **samples, const struct samples_options *options);

@@ -107,6 +107,7 @@ struct binary {
  * @names: its texts.
  * @root: where the files are: "" is this machine.
  * @kallsyms: file with the kernel's symbols, or NULL for the running kernel's.
+ * @vmlinux: the kernel as an ELF file, which has them then, or NULL.
  * @info: what the recording tells.
  * @binaries: all of them.
  * @buckets: by name.
@@ -121,6 +122,7 @@ struct symbols {
 	struct names *names;
 	const char *root;
 	const char *kallsyms;
+	const char *vmlinux;
 	const struct perffile_info *info;
 	struct binary *binaries;
 	struct binary **buckets;
@@ -169,6 +171,7 @@ struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t addr
 
 /* symbols_elf.c */
 void symbols_load_file(struct symbols *symbols, struct binary *binary);
+void symbols_load_vmlinux(struct symbols *symbols);
 size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, size_t size);
 uint64_t binary_address(const struct binary *binary, uint64_t offset);
 const char *symbols_source_line(struct symbols *symbols, const struct place *place);

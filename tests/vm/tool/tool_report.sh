@@ -71,7 +71,7 @@ perf_rows()
 # our_rows FILE KEYS EVENT: likewise, as we report it
 our_rows()
 {
-	pmuctl report -i "$1" -g none -s "$2" -e "$(event "$3")" 2>>err |
+	pmuctl report -i "$1" --no-children -g none -s "$2" -e "$(event "$3")" 2>>err |
 		awk '/%/ && !/^#/ { sub(/^ */, ""); gsub(/   */, "|"); if (!/\[unknown\]$/) print }' | sort
 }
 
@@ -152,7 +152,7 @@ functions_of_a_module()
 }
 callers()
 {
-	program && run 0 report -i "$file" -s symbol -e "$(event instructions:u)" && awk '
+	program && run 0 report -i "$file" --no-children -s symbol -e "$(event instructions:u)" && awk '
 		/\[\.\] / { row = $3; n = 0; next }
 		row && NF { path[row] = path[row] " " $NF }
 		END { exit !(path["hot"] == " phase _start" && path["warm"] == path["hot"] && path["cold"] == path["hot"]) }' out

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What makes a row of a report, and which columns it has in which order: --sort and
+ * --fields, as perf understands them together.
+ */
+#include <string.h>
+
+#include "report.h"
+
+#define SORT_DEFAULT "comm,dso,symbol"
+
+const char *const report_column_names[COLUMN_COUNT] = {
+	[KEY_COMM] = "comm",
+	[KEY_PID] = "pid",
+	[KEY_TID] = "tid",
+	[KEY_CPU] = "cpu",
+	[KEY_DSO] = "dso",
+	[KEY_SYMBOL] = "symbol",
+	[KEY_LINE] = "srcline",
+	[KEY_PARENT] = "parent",
+	[NUMBER_CHILDREN] = "overhead_children",
+	[NUMBER_OVERHEAD] = "overhead",
+	[NUMBER_KERNEL] = "overhead_sys",
+	[NUMBER_USER] = "overhead_us",
+	[NUMBER_SAMPLES] = "sample",
+	[NUMBER_PERIOD] = "period",
+};
+
+/* "sym" is perf's other name for symbol. */
+static int column_number(const char *word, size_t length)
+{
+	if (length == 3 && !strncmp(word, "sym", 3))
+		return KEY_SYMBOL;
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		if (strlen(report_column_names[i]) == length &&
+		    !strncmp(word, report_column_names[i], length))
+			return i;
+	return -1;
+}
+
+static bool has(const struct report_columns *columns, enum report_key key)
+{
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->list[i] == key)
+			return true;
+	return false;
+}
+
+static void add(struct report_columns *columns, enum report_key key)
+{
+	if (!has(columns, key))
+		columns->list[columns->count++] = key;
+}
+
+static void drop(struct report_columns *columns, enum report_key key)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < columns->count; i++)
+		if (columns->list[i] != key)
+			columns->list[kept++] = columns->list[i];
+	columns->count = kept;
+}
+
+static void add_all(struct report_columns *columns, const struct report_columns *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		add(columns, more->list[i]);
+}
+
+/* Words with commas between; those that are no columns were refused before. */
+static void add_words(struct report_columns *columns, const char *text)
+{
+	for (size_t length; ; text += length + 1) {
+		int key;
+
+		length = strcspn(text, ",");
+		key = column_number(text, length);
+		if (key >= 0)
+			add(columns, (enum report_key)key);
+		if (!text[length])
+			return;
+	}
+}
+
+static int check_words(const char *text)
+{
+	struct report_columns columns = { .count = 0 };
+
+	text += *text == '+';
+	for (size_t length; ; text += length + 1) {
+		int key;
+
+		length = strcspn(text, ",");
+		key = column_number(text, length);
+		if (key < 0)
+			return say_usage(&command_report, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
+					 (int)length, text);
+		if (has(&columns, (enum report_key)key))
+			return say_usage(&command_report, "'%s' is there twice",
+					 report_column_names[key]);
+		add(&columns, (enum report_key)key);
+		if (!text[length])
+			return STATUS_OK;
+	}
+}
+
+/**
+ * columns_check() - refuse what is no column
+ * @options: the command line.
+ *
+ * Return: 0, or the exit status for that.
+ */
+int columns_check(const struct report_options *options)
+{
+	int status = STATUS_OK;
+
+	if (options->sort_text)
+		status = check_words(options->sort_text);
+	if (status == STATUS_OK && options->fields_text)
+		status = check_words(options->fields_text);
+	return status;
+}
+
+/**
+ * columns_set() - decide about the columns
+ * @options: checked, with @children decided.
+ *
+ * Without --fields, or with "+..." there, shares come first, in both senses; with it, all
+ * is as the user has written it, and what he sorts by without showing it comes last.
+ */
+void columns_set(struct report_options *options)
+{
+	const char *fields = options->fields_text, *sort = options->sort_text;
+	struct report_columns keys = { .count = 0 };
+	bool strict = fields && *fields != '+';
+
+	options->columns.count = 0;
+	options->order.count = 0;
+	if (!strict && options->children > 0) {
+		add(&options->columns, NUMBER_CHILDREN);
+		add(&options->order, NUMBER_CHILDREN);
+	}
+	if (!strict) {
+		add(&options->columns, NUMBER_OVERHEAD);
+		add(&options->order, NUMBER_OVERHEAD);
+	}
+	if (strict)
+		add_words(&options->columns, fields);
+	/* As perf: where there are no call chains, a column of them is not there. */
+	if (strict && options->children <= 0)
+		drop(&options->columns, NUMBER_CHILDREN);
+	if (options->counts)
+		add(&options->columns, NUMBER_SAMPLES);
+	if (!sort && !strict)
+		add_words(&keys, SORT_DEFAULT);
+	if (sort && *sort == '+')
+		add_words(&keys, SORT_DEFAULT);
+	if (sort)
+		add_words(&keys, sort + (*sort == '+'));
+	if (options->filter.parent_set && !options->filter.has_parent)
+		add(&keys, KEY_PARENT);
+	add_all(&options->columns, &keys);
+	add_all(&options->order, &keys);
+	if (fields && !strict)
+		add_words(&options->columns, fields + 1);
+	add_all(&options->order, &options->columns);
+	for (int i = 0; i < KEY_COUNT; i++)
+		options->is_key[i] = has(&options->columns, (enum report_key)i);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The command line of "pmuctl report", which is that of "perf report" as far as it goes.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+
+enum {
+	OPTION_CHILDREN = OPTION_NO_LETTER,
+	OPTION_NO_CHILDREN,
+	OPTION_LIMIT,
+	OPTION_FOLDED,
+	OPTION_SVG,
+	OPTION_TITLE,
+	OPTION_KALLSYMS,
+	OPTION_SYMFS,
+	OPTION_STDIO,
+	OPTION_PID,
+	OPTION_TID,
+	OPTION_TIME,
+	OPTION_SYMBOL_FILTER,
+	OPTION_PERCENTAGE,
+	OPTION_HIERARCHY,
+	OPTION_HEADER,
+	OPTION_HEADER_ONLY,
+	OPTION_STATS,
+};
+
+static const char *const keys[] = {
+	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", "parent", NULL
+};
+
+static const char *const columns[] = {
+	"overhead", "overhead_children", "overhead_sys", "overhead_us", "sample", "period", NULL
+};
+
+static const char *const graphs[] = {
+	"graph", "fractal", "flat", "folded", "none", "caller", "callee", "percent", "period",
+	"count", NULL
+};
+
+static const char *const percentages[] = { "relative", "absolute", NULL };
+
+static const struct cli_option report_options[] = {
+	{ 'i', "input", .argument = "FILE", .help = "the recording (perf.data)" },
+	{ 's', "sort", .argument = "KEYS", .words = keys,
+	  .help = "a row for each, with commas between (comm,dso,symbol); '+KEYS' adds some" },
+	{ 'F', "fields", .argument = "COLUMNS", .words = columns,
+	  .help = "the columns, and so the order of the rows: keys of --sort, and numbers" },
+	{ 'e', "event", .argument = "NAME", .help = "only this event of the recording" },
+	{ 'g', "call-graph", .argument = "[GRAPH]", .words = graphs,
+	  .help = "below each row its call chains (if there are any): words, with commas between, "
+		  "the least percentage, and the most branches; alone, graph,0.5,caller" },
+	{ 'G', "inverted", .help = "call chains from the outermost caller on" },
+	{ OPTION_CHILDREN, "children",
+	  .help = "rows for callers too, with all that they called; so it is without this if there "
+		  "are call chains, but not with --json" },
+	{ OPTION_NO_CHILDREN, "no-children", .help = "only rows of functions that were hit" },
+	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
+	{ OPTION_HIERARCHY, "hierarchy", .help = "rows within rows, a level for each key" },
+	{ OPTION_LIMIT, "percent-limit", .argument = "P",
+	  .help = "only rows with P percent or more" },
+	{ 'c', "comms", "comm", "COMMS", .help = "only samples of these commands" },
+	{ 'd', "dsos", "dso", "DSOS", .help = "only those in these programs and libraries" },
+	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
+	{ OPTION_SYMBOL_FILTER, "symbol-filter", .argument = "TEXT",
+	  .help = "only rows of functions that have it in their names" },
+	{ OPTION_PID, "pid", .argument = "PIDS", .help = "only samples of these processes" },
+	{ OPTION_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
+	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
+	{ OPTION_TIME, "time", .argument = "START,STOP",
+	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
+	{ 'p', "parent", .argument = "REGEX",
+	  .help = "what the key 'parent' looks for among the callers; rows go by it too" },
+	{ 'x', "exclude-other", .help = "only samples that have such a caller" },
+	{ OPTION_PERCENTAGE, "percentage", .argument = "OF", .words = percentages,
+	  .help = "percentages of what these options leave, or of all (absolute)" },
+	{ OPTION_HEADER, "header", .help = "what the recording says of itself, too" },
+	{ 'I', "show-info", .help = "the same" },
+	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
+	{ OPTION_STATS, "stats", .help = "only the numbers of records" },
+	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
+	{ 'q', "quiet", .help = "no headings, no messages" },
+	{ OPTION_STDIO, "stdio", .help = "text, as always" },
+	{ 'f', "force", .help = "whoever owns the recording, as always" },
+	{ 'j', "json", .help = "one JSON object" },
+	{ OPTION_FOLDED, "folded", .help = "a line for each stack, 'command;caller;function EVENTS'" },
+	{ OPTION_SVG, "svg", .argument = "FILE",
+	  .help = "a flame graph that a browser shows; '-' is standard output" },
+	{ OPTION_TITLE, "title", .argument = "TEXT", .help = "its title" },
+	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel that was recorded, as a program with symbols" },
+	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
+	{ OPTION_SYMFS, "symfs", .argument = "DIR",
+	  .help = "where the recorded machine's files are, instead of /" },
+	{ 0 },
+};
+
+static int parse_limit(struct report_options *options, const char *text)
+{
+	char *end;
+
+	options->limit = strtod(text, &end);
+	if (end == text || *end || !(options->limit >= 0 && options->limit <= 100))
+		return say_usage(&command_report, "'%s' is no percentage", text);
+	return STATUS_OK;
+}
+
+static int parse_percentage(struct report_options *options, const char *text)
+{
+	options->filter.relative = !strcmp(text, "relative");
+	if (!options->filter.relative && strcmp(text, "absolute"))
+		return say_usage(&command_report, "'%s' is no kind of percentage: there are relative and absolute",
+				 text);
+	return STATUS_OK;
+}
+
+static int set_format(struct report_options *options, enum report_format format)
+{
+	if (options->format != FORMAT_TEXT && options->format != format)
+		return say_usage(&command_report, "only one of --json, --folded, --svg and --stats");
+	options->format = format;
+	return STATUS_OK;
+}
+
+/* Which samples; STATUS_HELP: it is another option. */
+static int apply_filter(struct filter *filter, int option)
+{
+	switch (option) {
+	case 'c':
+		filter->comms = optarg;
+		return STATUS_OK;
+	case 'd':
+		filter->dsos = optarg;
+		return STATUS_OK;
+	case 'S':
+		filter->symbols = optarg;
+		return STATUS_OK;
+	case OPTION_SYMBOL_FILTER:
+		filter->symbol_part = optarg;
+		return STATUS_OK;
+	case OPTION_PID:
+		return filter_numbers(&command_report, &filter->pids, "processes", optarg);
+	case OPTION_TID:
+		return filter_numbers(&command_report, &filter->tids, "threads", optarg);
+	case 'C':
+		return filter_numbers(&command_report, &filter->cpus, "CPUs", optarg);
+	case OPTION_TIME:
+		filter->time = optarg;
+		return STATUS_OK;
+	case 'p':
+		return filter_parent(&command_report, filter, optarg);
+	case 'x':
+		filter->has_parent = true;
+		return STATUS_OK;
+	}
+	return STATUS_HELP;
+}
+
+/* How rows look; STATUS_HELP: it is another option. */
+static int apply_rows(struct report_options *options, int option)
+{
+	switch (option) {
+	case 's':
+		options->sort_text = optarg;
+		return STATUS_OK;
+	case 'F':
+		options->fields_text = optarg;
+		return STATUS_OK;
+	case 'g':
+		return callgraph_parse(&options->graph, optarg);
+	case 'G':
+		options->graph.order = GRAPH_CALLER;
+		return STATUS_OK;
+	case OPTION_CHILDREN:
+	case OPTION_NO_CHILDREN:
+		options->children = option == OPTION_CHILDREN;
+		return STATUS_OK;
+	case 'n':
+		options->counts = true;
+		return STATUS_OK;
+	case OPTION_HIERARCHY:
+		options->hierarchy = true;
+		return STATUS_OK;
+	case OPTION_LIMIT:
+		return parse_limit(options, optarg);
+	case OPTION_PERCENTAGE:
+		return parse_percentage(options, optarg);
+	case 't':
+		options->separator = optarg;
+		return *optarg ? STATUS_OK :
+		       say_usage(&command_report, "a separator has at least one character");
+	}
+	return STATUS_HELP;
+}
+
+/* What is printed; STATUS_HELP: it is another option. */
+static int apply_format(struct report_options *options, int option)
+{
+	switch (option) {
+	case OPTION_HEADER:
+	case 'I':
+		options->about = ABOUT_HEADER;
+		return STATUS_OK;
+	case OPTION_HEADER_ONLY:
+		options->about = ABOUT_ONLY;
+		return STATUS_OK;
+	case 'q':
+		options->about = ABOUT_NOTHING;
+		return STATUS_OK;
+	case OPTION_STATS:
+		return set_format(options, FORMAT_STATS);
+	case 'j':
+		return set_format(options, FORMAT_JSON);
+	case OPTION_FOLDED:
+		return set_format(options, FORMAT_FOLDED);
+	case OPTION_SVG:
+		options->svg = optarg;
+		return set_format(options, FORMAT_SVG);
+	case OPTION_TITLE:
+		options->title = optarg;
+		return STATUS_OK;
+	case OPTION_STDIO:
+	case 'f':
+		return STATUS_OK;
+	}
+	return STATUS_HELP;
+}
+
+static int apply(void *arg, int option)
+{
+	struct report_options *options = arg;
+	int status = apply_filter(&options->filter, option);
+
+	if (status == STATUS_HELP)
+		status = apply_rows(options, option);
+	if (status == STATUS_HELP)
+		status = apply_format(options, option);
+	if (status != STATUS_HELP)
+		return status;
+	switch (option) {
+	case 'i':
+		options->input.path = optarg;
+		break;
+	case 'e':
+		options->event = optarg;
+		break;
+	case 'k':
+		options->input.vmlinux = optarg;
+		break;
+	case OPTION_KALLSYMS:
+		options->input.kallsyms = optarg;
+		break;
+	case OPTION_SYMFS:
+		options->input.root = optarg;
+		break;
+	}
+	return STATUS_OK;
+}
+
+/* What goes with what; and the key "parent" needs an expression, which may be perf's own. */
+static int check(struct report_options *options)
+{
+	const char *sort = options->sort_text, *fields = options->fields_text;
+	int status = columns_check(options);
+
+	if (status != STATUS_OK)
+		return status;
+	if (options->hierarchy && fields)
+		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
+	if (options->hierarchy && options->format != FORMAT_TEXT)
+		return say_usage(&command_report, "--hierarchy is for text only");
+	if (options->filter.parent_set)
+		return STATUS_OK;
+	if (options->filter.has_parent || (sort && strstr(sort, "parent")) ||
+	    (fields && strstr(fields, "parent")))
+		return filter_parent(&command_report, &options->filter, NULL);
+	return STATUS_OK;
+}
+
+/**
+ * report_options_parse() - understand the command line
+ * @options: filled.
+ * @argc: number of arguments.
+ * @argv: the arguments.
+ *
+ * Return: 0, an exit status, or STATUS_HELP: the help was printed.
+ */
+int report_options_parse(struct report_options *options, int argc, char **argv)
+{
+	int status;
+
+	*options = (struct report_options){
+		.input = { .path = "perf.data", .root = "" },
+		.children = -1,
+		.graph = { .limit = 0.5 },
+	};
+	status = options_parse(&command_report, argc, argv, apply, options);
+	if (status != STATUS_OK)
+		return status;
+	if (optind < argc)
+		return say_usage(&command_report, "'%s' is no option: give the recording with -i",
+				 argv[optind]);
+	return check(options);
+}
+
+static int report_run(int argc, char **argv)
+{
+	struct report_options options;
+	int status = report_options_parse(&options, argc, argv);
+
+	if (status == STATUS_OK)
+		status = report_make(&options);
+	filter_free(&options.filter);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.run = report_run,
+	.summary = "tell where the samples of a recording are",
+	.operands = "",
+	.about = "Tells where the samples of a recording are: of 'pmuctl record' or 'perf record'.",
+	.options = { report_options },
+	.notes = "Percentages are of the event's count, not of the number of samples.",
+};
