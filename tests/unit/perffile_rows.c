@@ -124,6 +124,34 @@ Test(perffile_rows, what_is_not_there_is_refused)
 	has("err", "'1,2x' is no time: it is START,STOP in seconds");
 }
 
+/* Neither CPU nor time nor call chains: what asks for them is refused, rows are as ever. */
+Test(perffile_rows, what_the_recording_lacks)
+{
+	static const char *const refused[][2] = {
+		{ "-i bare -C 0", "'bare' does not tell on which CPU a sample was" },
+		{ "-i bare --time 1,2", "'bare' does not tell when a sample was" },
+		{ "-i bare -s parent", "'bare' has no call chains, so nothing has a parent" },
+	};
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_IDENTIFIER,
+	};
+	static const uint64_t leaf[] = { LEAF };
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	add(&build, 70, 3, 1, 100, 1, leaf);
+	build_features(&build, NULL, 0);
+	write_file("bare", build.data, build.size);
+	build_free(&build);
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+		cr_expect_eq(run(&command_report, refused[i][0]), 1, "%s", refused[i][0]);
+		has("err", refused[i][1]);
+	}
+	/* Callers are no rows, even if they are asked for: there are none. */
+	RUN("-i bare --children -g -s sym");
+	has("out", "# Overhead  Symbol\n#\n");
+}
+
 /* As perf: with call chains, callers are rows without being asked for. */
 Test(perffile_rows, callers_are_rows_by_default)
 {

@@ -18,7 +18,7 @@ LAB_PACKAGES=(
 	# the guest: a compiler that is small enough for it
 	tcc
 	# tests and checks
-	libcriterion-dev libipt-dev libcap-dev debootstrap shellcheck mandoc sparse git
+	libcriterion-dev libipt-dev libcapstone-dev libcap-dev debootstrap shellcheck mandoc sparse git
 	ccache
 	python3 perl
 )

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl annotate": what its parts share. annotate.c understands the command line and
+ * reads the samples, sites.c sorts them by function and instruction, code.c finds the code and
+ * takes it apart, source.c the lines of source that it comes from, print.c shows all that.
+ */
+#ifndef PMUCTL_TOOL_ANNOTATE_H
+#define PMUCTL_TOOL_ANNOTATE_H
+
+#include "command.h"
+#include "report/filter.h"
+#include "symbols/samples.h"
+
+/* Longer functions are shown up to here. */
+#define ANNOTATE_CODE_MAX (1U << 20)
+
+/**
+ * struct annotate_site - samples at one address
+ * @offset: from the first byte of the function.
+ * @period: of them.
+ * @samples: how many.
+ */
+struct annotate_site {
+	uint64_t offset;
+	uint64_t period;
+	uint64_t samples;
+};
+
+/**
+ * struct annotate_function - a function that was hit while an event was counted
+ * @next: in its bucket.
+ * @event: the event.
+ * @place: of one of its samples.
+ * @period: of all.
+ * @samples: how many.
+ * @sites: by offset, after sites_finish().
+ * @site_count: how many.
+ * @site_room: for so many.
+ */
+struct annotate_function {
+	struct annotate_function *next;
+	const struct perffile_event *event;
+	struct place place;
+	uint64_t period;
+	uint64_t samples;
+	struct annotate_site *sites;
+	size_t site_count;
+	size_t site_room;
+};
+
+#define ANNOTATE_BUCKETS 4096
+
+/**
+ * struct annotate - the command
+ * @input: the file and its surroundings.
+ * @filter: which samples.
+ * @symbol: only this function, or NULL.
+ * @event: only this event, or NULL.
+ * @limit: percentage that a function must have.
+ * @intel: Intel's syntax, else AT&T's.
+ * @counts: numbers of samples too.
+ * @no_source: only code.
+ * @json: print that.
+ * @samples: the recording.
+ * @buckets: functions.
+ * @count: how many.
+ * @totals: for each event of the file, the period of all its samples.
+ */
+struct annotate {
+	struct samples_options input;
+	struct filter filter;
+	const char *symbol;
+	const char *event;
+	double limit;
+	bool intel;
+	bool counts;
+	bool no_source;
+	bool json;
+	struct samples *samples;
+	struct annotate_function *buckets[ANNOTATE_BUCKETS];
+	size_t count;
+	uint64_t *totals;
+};
+
+/* sites.c */
+int sites_add(struct annotate *annotate, const struct perffile_record *record);
+int sites_finish(struct annotate *annotate, struct annotate_function ***list);
+void sites_free(struct annotate *annotate);
+
+/**
+ * struct annotate_instruction - an instruction of a function
+ * @address: in the terms of its binary; in the kernel, where it was.
+ * @offset: from the first byte of the function.
+ * @size: bytes.
+ * @text: its mnemonic and operands.
+ * @target: where it jumps to or whom it calls, or NULL.
+ * @target_offset: how far behind @target's first byte.
+ * @part: samples at it.
+ * @file: its source, or NULL if that is unknown.
+ * @line: its number there.
+ */
+struct annotate_instruction {
+	uint64_t address;
+	uint64_t offset;
+	size_t size;
+	char text[256];
+	const char *target;
+	uint64_t target_offset;
+	struct annotate_site part;
+	const char *file;
+	int line;
+};
+
+typedef void (*annotate_visit)(void *arg, const struct annotate_instruction *instruction);
+
+/* code.c */
+struct annotate_code;
+
+struct annotate_code *code_new(struct annotate *annotate);
+void code_free(struct annotate_code *code);
+bool code_visit(struct annotate_code *code, const struct annotate_function *function,
+		annotate_visit visit, void *arg, const char **problem);
+
+/* source.c */
+struct source;
+
+const char *source_find(const struct place *place, uint64_t address, int *line);
+bool source_is_64_bit(const struct binary *binary, uint64_t address);
+struct source *source_new(const char *root);
+void source_free(struct source *source);
+const char *source_line(struct source *source, const char *file, int line);
+
+/* print.c */
+int annotate_print(struct annotate *annotate, struct annotate_function *const *list,
+		   size_t count);
+
+static inline double annotate_percent(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * (double)part / (double)of : 0;
+}
+
+static inline uint64_t annotate_total(const struct annotate *annotate,
+				      const struct annotate_function *function)
+{
+	return annotate->totals[function->event - annotate->samples->file->events];
+}
+
+#endif /* PMUCTL_TOOL_ANNOTATE_H */
