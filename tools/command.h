@@ -55,6 +55,7 @@ extern const struct command command_record;
 extern const struct command command_run;
 extern const struct command command_report;
 extern const struct command command_annotate;
+extern const struct command command_diff;
 extern const struct command command_script;
 extern const struct command command_list;
 extern const struct command command_doctor;

@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_record,
 	&command_report,
 	&command_annotate,
+	&command_diff,
 	&command_script,
 	&command_run,
 	&command_list,

@@ -83,7 +83,7 @@ static void add_words(struct report_columns *columns, const char *text)
 	}
 }
 
-static int check_words(const char *text)
+static int check_words(const struct command *command, const char *text)
 {
 	struct report_columns columns = { .count = 0 };
 
@@ -94,10 +94,10 @@ static int check_words(const char *text)
 		length = strcspn(text, ",");
 		key = column_number(text, length);
 		if (key < 0)
-			return say_usage(&command_report, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
+			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
 					 (int)length, text);
 		if (has(&columns, (enum report_key)key))
-			return say_usage(&command_report, "'%s' is there twice",
+			return say_usage(command, "'%s' is there twice",
 					 report_column_names[key]);
 		add(&columns, (enum report_key)key);
 		if (!text[length])
@@ -107,18 +107,19 @@ static int check_words(const char *text)
 
 /**
  * columns_check() - refuse what is no column
+ * @command: whose command line it is.
  * @options: the command line.
  *
  * Return: 0, or the exit status for that.
  */
-int columns_check(const struct report_options *options)
+int columns_check(const struct command *command, const struct report_options *options)
 {
 	int status = STATUS_OK;
 
 	if (options->sort_text)
-		status = check_words(options->sort_text);
+		status = check_words(command, options->sort_text);
 	if (status == STATUS_OK && options->fields_text)
-		status = check_words(options->fields_text);
+		status = check_words(command, options->fields_text);
 	return status;
 }
 

@@ -266,7 +266,7 @@ static int apply(void *arg, int option)
 static int check(struct report_options *options)
 {
 	const char *sort = options->sort_text, *fields = options->fields_text;
-	int status = columns_check(options);
+	int status = columns_check(&command_report, options);
 
 	if (status != STATUS_OK)
 		return status;

@@ -128,11 +128,9 @@ static int print(struct report *report)
 	const struct report_options *options = report->options;
 	const struct report_event *event;
 
-	for (size_t i = 0; i < report->event_count; i++) {
-		hist_finish(report, &report->events[i]);
+	for (size_t i = 0; i < report->event_count; i++)
 		if (report->events[i].root && options->graph.whole)
 			tree_sort(report->events[i].root, false);
-	}
 	switch (options->format) {
 	case FORMAT_TEXT:
 		report_print(report);
@@ -174,27 +172,53 @@ static int read_records(struct report *report)
 	return ret;
 }
 
-static int run(struct report *report, struct report_options *options)
+/**
+ * report_open() - open a recording for a report; says what is wrong
+ * @report: to be closed with report_close(), whatever becomes of it.
+ * @options: the command line; what it leaves open is decided here. Must stay.
+ *
+ * Return: 0 or a negative error number.
+ */
+int report_open(struct report *report, struct report_options *options)
 {
-	int status = STATUS_FAILED, ret = select_events(report);
+	int ret;
 
+	*report = (struct report){ .options = options };
+	ret = samples_open(&report->samples, &options->input);
+	if (ret == 0)
+		ret = select_events(report);
 	if (ret == 0)
 		ret = filter_start(&options->filter, report->samples);
 	if (ret == 0)
 		decide(report, options);
-	if (ret == 0 && options->about == ABOUT_ONLY) {
-		about_print(report);
-		status = STATUS_OK;
-	} else if (ret == 0 && read_records(report) == 0) {
-		status = print(report);
-		if (options->about != ABOUT_NOTHING)
-			samples_warn(report->samples);
-	}
-	if (fflush(stdout) || ferror(stdout)) {
-		say_error("cannot write the report: %s", strerror(errno));
-		status = STATUS_FAILED;
-	}
-	return status;
+	return ret;
+}
+
+/**
+ * report_read() - read all samples into rows, and put these in order; says what is wrong
+ * @report: open.
+ *
+ * Return: 0 or a negative error number.
+ */
+int report_read(struct report *report)
+{
+	int ret = read_records(report);
+
+	for (size_t i = 0; ret == 0 && i < report->event_count; i++)
+		hist_finish(report, &report->events[i]);
+	return ret;
+}
+
+/**
+ * report_close() - forget a report
+ * @report: opened, or not.
+ */
+void report_close(struct report *report)
+{
+	for (size_t i = 0; report->events && i < report->event_count; i++)
+		hist_free(&report->events[i]);
+	free(report->events);
+	samples_close(report->samples);
 }
 
 /**
@@ -205,15 +229,22 @@ static int run(struct report *report, struct report_options *options)
  */
 int report_make(struct report_options *options)
 {
-	struct report report = { .options = options };
-	int status;
+	int status = STATUS_FAILED;
+	struct report report;
+	int ret = report_open(&report, options);
 
-	if (samples_open(&report.samples, &options->input) < 0)
-		return STATUS_FAILED;
-	status = run(&report, options);
-	for (size_t i = 0; i < report.event_count; i++)
-		hist_free(&report.events[i]);
-	free(report.events);
-	samples_close(report.samples);
+	if (ret == 0 && options->about == ABOUT_ONLY) {
+		about_print(&report);
+		status = STATUS_OK;
+	} else if (ret == 0 && report_read(&report) == 0) {
+		status = print(&report);
+		if (options->about != ABOUT_NOTHING)
+			samples_warn(report.samples);
+	}
+	if (fflush(stdout) || ferror(stdout)) {
+		say_error("cannot write the report: %s", strerror(errno));
+		status = STATUS_FAILED;
+	}
+	report_close(&report);
 	return status;
 }

@@ -142,12 +142,9 @@ struct report_options {
 /* options.c */
 int report_options_parse(struct report_options *options, int argc, char **argv);
 
-/* report.c */
-int report_make(struct report_options *options);
-
 /* columns.c */
 extern const char *const report_column_names[COLUMN_COUNT];
-int columns_check(const struct report_options *options);
+int columns_check(const struct command *command, const struct report_options *options);
 void columns_set(struct report_options *options);
 
 /* callgraph.c */
@@ -277,6 +274,12 @@ struct report {
 	size_t event_count;
 	uint64_t types[PERFFILE_USER_TYPE];
 };
+
+/* report.c */
+int report_make(struct report_options *options);
+int report_open(struct report *report, struct report_options *options);
+int report_read(struct report *report);
+void report_close(struct report *report);
 
 /* hist.c */
 int hist_add(struct report *report, struct report_event *event,

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two recordings side by side, as text, which is that of "perf diff", or as JSON.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "diff.h"
+
+static const char *const headings[] = {
+	[DIFF_DELTA_ABS] = "Delta Abs", [DIFF_DELTA] = "Delta", [DIFF_RATIO] = "Ratio",
+};
+
+static int width_of(const char *text)
+{
+	int width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+static void measure(const struct diff *diff, const struct diff_rows *rows, int *widths)
+{
+	const struct report_columns *columns = &diff->options.columns;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		enum report_key key = columns->list[i];
+
+		if (key >= KEY_COUNT)
+			continue;
+		widths[i] = width_of(report_headings[key]);
+		for (size_t n = 0; n < rows->count; n++) {
+			int width = width_of(rows->list[n].like->text[key]);
+
+			widths[i] = width > widths[i] ? width : widths[i];
+		}
+	}
+}
+
+/* The last column has no blanks behind it. */
+static void print_keys(const struct diff *diff, const struct report_row *row,
+		       const int *widths)
+{
+	const struct report_columns *columns = &diff->options.columns;
+
+	for (size_t i = 0; i < columns->count; i++) {
+		enum report_key key = columns->list[i];
+		const char *text;
+
+		if (key >= KEY_COUNT)
+			continue;
+		text = row ? row->text[key] : report_headings[key];
+		printf("  ");
+		if (row && key == KEY_SYMBOL)
+			printf("[%c] ", row->level);
+		fputs(text, stdout);
+		if (i + 1 < columns->count)
+			printf("%*s", widths[i] - width_of(text) +
+			       (!row && key == KEY_SYMBOL ? 4 : 0), "");
+	}
+	putchar('\n');
+}
+
+static void print_change(const struct diff *diff, const struct diff_row *row)
+{
+	if (!row->has[1])
+		printf("%11s", "");
+	else if (diff->compute != DIFF_RATIO)
+		printf("%+10.2f%%", row->percent[1] - row->percent[0]);
+	else if (row->period[0])
+		printf("%11.6f", (double)row->period[1] / (double)row->period[0]);
+	else
+		printf("%11s", "N/A");
+}
+
+/**
+ * diff_print() - print the rows of an event
+ * @diff: the command.
+ * @rows: in order.
+ */
+void diff_print(const struct diff *diff, const struct diff_rows *rows)
+{
+	int widths[COLUMN_COUNT] = { 0 };
+
+	measure(diff, rows, widths);
+	if (diff->options.about != ABOUT_NOTHING) {
+		printf("# Event '%s'\n#\n# Baseline%11s", rows->name, headings[diff->compute]);
+		print_keys(diff, NULL, widths);
+		printf("#\n");
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct diff_row *row = &rows->list[i];
+
+		if (row->has[0])
+			printf("%9.2f%%", row->percent[0]);
+		else
+			printf("%10s", "");
+		print_change(diff, row);
+		print_keys(diff, row->like, widths);
+	}
+}
+
+/* ------------------------------------------------------------------- JSON */
+
+static json_int_t number(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
+}
+
+static json_t *row_json(const struct diff *diff, const struct diff_row *row)
+{
+	const char level[] = { row->like->level, '\0' };
+	json_t *object = json_object();
+
+	if (row->has[0]) {
+		json_object_set_new(object, "baseline_percent", json_real(row->percent[0]));
+		json_object_set_new(object, "baseline_period", json_integer(number(row->period[0])));
+	}
+	if (row->has[1]) {
+		json_object_set_new(object, "percent", json_real(row->percent[1]));
+		json_object_set_new(object, "period", json_integer(number(row->period[1])));
+	}
+	json_object_set_new(object, "delta", json_real(row->percent[1] - row->percent[0]));
+	if (row->has[0] && row->has[1] && row->period[0])
+		json_object_set_new(object, "ratio",
+				    json_real((double)row->period[1] / (double)row->period[0]));
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (diff->options.is_key[i])
+			json_object_set_new(object, report_column_names[i],
+					    json_string(row->like->text[i]));
+	if (row->like->level)
+		json_object_set_new(object, "level", json_string(!strcmp(level, "k") ? "kernel" :
+								 !strcmp(level, ".") ? "user" :
+								 !strcmp(level, "H") ? "hypervisor" :
+								 "guest"));
+	return object;
+}
+
+static json_t *event_json(const struct diff *diff, const struct diff_rows *rows)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rows->count; i++)
+		json_array_append_new(list, row_json(diff, &rows->list[i]));
+	return json_pack("{s:s, s:I, s:I, s:o}", "event", rows->name,
+			 "baseline_period", number(rows->events[0]->period),
+			 "period", number(rows->events[1]->period), "rows", list);
+}
+
+/**
+ * diff_print_json() - print the rows of all events
+ * @diff: the command.
+ * @list: the events.
+ * @count: how many.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int diff_print_json(const struct diff *diff, const struct diff_rows *list, size_t count)
+{
+	struct names *names = diff->reports[1].samples->symbols->names;
+	json_t *events = json_array(), *all;
+	int ret;
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(events, event_json(diff, &list[i]));
+	all = json_pack("{s:s, s:s, s:o}", "baseline", names_intern(names, diff->paths[0]),
+			"recording", names_intern(names, diff->paths[1]), "events", events);
+	if (!all)
+		return -ENOMEM;
+	ret = json_dumpf(all, stdout, JSON_INDENT(1));
+	json_decref(all);
+	putchar('\n');
+	return ret < 0 ? -ENOMEM : 0;
+}
