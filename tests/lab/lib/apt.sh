@@ -7,6 +7,7 @@
 # stay as they are.  Sourced, never run.
 
 APT_DIR=$CACHE/apt
+APT_RELEASE=
 APT_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # private_apt PROGRAM ARGS...: apt-get or apt-cache with our list and state.
@@ -20,6 +21,7 @@ private_apt()
 		-o Dir::Etc::preferences=/dev/null \
 		-o Dir::Etc::preferencesparts=/dev/null \
 		-o Dir::State::lists="$APT_DIR/lists" \
+		-o Dir::State::status=/dev/null \
 		-o Dir::Cache="$APT_DIR/cache" \
 		-o Acquire::Languages=none \
 		-o Acquire::Retries=3 \
@@ -36,10 +38,43 @@ apt_site()
 		awk -v suite="$1" '$1 == suite { print $2; exit }'
 }
 
+# apt_use [RELEASE]: from here on, take packages from that release of Debian, its security and its
+# backports; without a name, from what is used for the rest of the laboratory. Each has a
+# state of its own, so that no version of the one is taken for one of the other.
+apt_use()
+{
+	APT_RELEASE=${1:-}
+	APT_DIR=$CACHE/apt${1:+-$1}
+}
+
+# apt_suites: print the kind, the suite and whether it is one of security, a line for each list.
+apt_suites()
+{
+	case $APT_RELEASE in
+	'')
+		echo deb bookworm
+		echo deb bookworm-backports
+		echo deb-src trixie
+		echo deb bookworm-security security
+		echo deb-src trixie-security security
+		;;
+	# Its backports are no more.
+	bullseye)
+		echo deb bullseye
+		echo deb bullseye-security security
+		;;
+	*)
+		echo "deb $APT_RELEASE"
+		echo "deb $APT_RELEASE-backports"
+		echo "deb $APT_RELEASE-security security"
+		;;
+	esac
+}
+
 # apt_write_sources: our sources list, from the machine's own mirrors.
 apt_write_sources()
 {
-	local main security by
+	local main security by kind suite is_security
 	if [ "$(id -u)" -eq 0 ] && { [ -z "$(apt_site bookworm)" ] ||
 	   [ -z "$(apt_site bookworm-security)" ]; }; then
 		# Without lists apt does not know its suites by name.
@@ -57,29 +92,29 @@ apt_write_sources()
 
 	by="[signed-by=$APT_KEYRING]"
 	mkdir -p "$APT_DIR/lists/partial" "$APT_DIR/cache/archives/partial"
-	{
-		echo "deb $by $main bookworm main"
-		echo "deb $by $main bookworm-backports main"
-		echo "deb-src $by $main trixie main"
-		if [ -n "$security" ]; then
-			echo "deb $by $security bookworm-security main"
-			echo "deb-src $by $security trixie-security main"
+	while read -r kind suite is_security; do
+		if [ -z "$is_security" ]; then
+			echo "$kind $by $main $suite main"
+		elif [ -n "$security" ]; then
+			echo "$kind $by $security $suite main"
 		fi
-	} >"$APT_DIR/sources.list.new"
+	done < <(apt_suites) >"$APT_DIR/sources.list.new"
 	mv -- "$APT_DIR/sources.list.new" "$APT_DIR/sources.list"
 }
 
 # apt_refresh: fetch the package lists, at most once in a run of setup.
 apt_refresh()
 {
-	[ -z "${APT_FRESH:-}" ] || return 0
-	say "package lists: fetching those of bookworm, bookworm-backports and trixie"
+	local suites
+	case " ${APT_FRESH:-} " in *" $APT_DIR "*) return 0 ;; esac
+	suites=$(apt_suites | awk '{ print $2 }' | xargs)
+	say "package lists: fetching those of ${suites// /, }"
 	mkdir -p "$CACHE/log"
 	apt_write_sources
 	run_logged "$CACHE/log/apt-update.log" private_apt apt-get update ||
 		die "the package lists could not be fetched" \
 		    "check the network and the mirror in /etc/apt, then run this again (log: $CACHE/log/apt-update.log)"
-	APT_FRESH=1
+	APT_FRESH+=" $APT_DIR"
 }
 
 # apt_newest PACKAGE PREFIX: print the newest version of PACKAGE that begins
@@ -122,4 +157,11 @@ apt_unpack()
 		dpkg-deb -x "$deb" "$dir" || return 1
 	done
 	rm -rf -- "$debs"
+}
+
+# apt_closure PACKAGE...: print these packages and all that they depend on.
+apt_closure()
+{
+	private_apt apt-get -s -o Debug::NoLocking=1 \
+		--no-install-recommends install "$@" | awk '$1 == "Inst" { print $2 }'
 }

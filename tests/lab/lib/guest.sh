@@ -70,6 +70,7 @@ kernel_image()
 check_lab()
 {
 	local add setup=tests/lab/setup
+	case " ${LAB_MORE_KERNELS[*]} " in *" $KERNEL "*) setup+=" --kernel $KERNEL" ;; esac
 	! is_debug_kernel "$KERNEL" || setup="make $KERNEL-kernel"
 	QEMU=$(qemu_binary)
 	{ [ -x "$QEMU" ] && [ -s "$(kernel_image)" ]; } ||

@@ -10,8 +10,30 @@
 #                          modules   its lib/modules/<release> tree
 #                          build     a KDIR: make -C .../build M=... modules
 #                          version   the Debian version that was unpacked
+#                          make      the make to build for it with, if not this machine's
 #
 # A version that is there stays until setup --update.  Sourced, never run.
+
+# kernel_debian SERIES: print the release of Debian that has this kernel, if it is another
+# than that of the rest of the laboratory.
+kernel_debian()
+{
+	case $1 in
+	5.10) echo bullseye ;;
+	newest) echo trixie ;;
+	esac
+}
+
+# kernel_tool_packages RELEASE: print what such a release has to build its kernel's modules with,
+# what is essential among it.
+kernel_tool_packages()
+{
+	echo bash coreutils dash diffutils findutils grep gzip mawk sed tar make ccache
+	case $1 in
+	bullseye) echo gcc-10 libelf1 dwarves ;;
+	trixie) echo gcc-14 libelf1t64 pahole ;;
+	esac
+}
 
 # kernel_ready SERIES: is this series in the cache, complete?
 kernel_ready()
@@ -26,11 +48,12 @@ kernel_ready()
 # kernel_suite_version SERIES: the newest version that the suites offer.
 kernel_suite_version()
 {
-	local version
-	version=$(apt_newest linux-image-amd64 "$1.")
+	local version prefix=$1.
+	[ "$1" != newest ] || prefix=
+	version=$(apt_newest linux-image-amd64 "$prefix")
 	[ -n "$version" ] ||
 		die "no linux-image-amd64 of series $1 in the package lists" \
-		    "see which kernels bookworm and bookworm-backports hold now, and adapt LAB_KERNELS in tests/lab/lib/common.sh"
+		    "see which kernels Debian's suites hold now, and adapt the lists in tests/lab/lib/common.sh and kernels.sh"
 	printf '%s\n' "$version"
 }
 
@@ -46,11 +69,12 @@ kernel_relocate()
 			ln -sfnr -- "$root/${goal#/}" "$link"
 			;;
 		esac
-	done < <(find "$root/usr/src" "$root/usr/lib" "$root/lib" -type l)
+	done < <(find "$root/usr/src" "$root/usr/lib" "$root/lib/" -type l)
 
 	while read -r makefile; do
 		# shellcheck disable=SC2016 # these are make's
-		sed -i -E 's|(^\|[[:space:]])/usr/src/|\1$(dir $(lastword $(MAKEFILE_LIST)))../|g' \
+		sed -i -E -e 's|^KBUILD_OUTPUT=/usr/src/.*|KBUILD_OUTPUT := $(dir $(abspath $(lastword $(MAKEFILE_LIST))))|' \
+			-e 's|(^\|[[:space:]])/usr/src/|\1$(dir $(lastword $(MAKEFILE_LIST)))../|g' \
 			"$makefile"
 	done < <(find "$root/usr/src" -maxdepth 2 -name Makefile -type f)
 }
@@ -85,36 +109,90 @@ kernel_extract()
 	return 1
 }
 
-# kernel_unpack SERIES VERSION ROOT: fetch and unpack the packages of one
-# kernel.  The series' own meta-packages say what the others are called.
+# kernel_packages VERSION: print the packages of one kernel and its headers, by what they depend on:
+# what is called linux-something and has the very same version.
+kernel_packages()
+{
+	local version=$1 name next
+	local -a todo=(linux-image-amd64 linux-headers-amd64)
+	local -A seen=()
+	while [ "${#todo[@]}" -gt 0 ]; do
+		name=${todo[0]}
+		todo=("${todo[@]:1}")
+		[ -z "${seen[$name]:-}" ] || continue
+		seen[$name]=1
+		next=$(apt_field "$name=$version" Depends 2>/dev/null)
+		[ -n "$(apt_field "$name=$version" Filename 2>/dev/null)" ] || continue
+		printf '%s=%s\n' "$name" "$version"
+		while read -r name _; do
+			[[ $name != linux-* ]] || todo+=("$name")
+		done < <(tr ',' '\n' <<<"$next")
+	done
+}
+
+# kernel_unpack VERSION ROOT: fetch and unpack the packages of one kernel.
 kernel_unpack()
 {
-	local version=$2 root=$3 image headers word name
-	local -a packages=()
-
-	image=$(apt_field "linux-image-amd64=$version" Depends)
-	headers=$(apt_field "linux-headers-amd64=$version" Depends)
-	packages=("${image%% *}=$version" "${headers%% *}=$version")
-	while read -r word; do
-		name=${word%% *}
-		case $name in
-		linux-headers-*-common|linux-kbuild-*)
-			packages+=("$name=$version")
-			;;
-		esac
-	done < <(apt_field "${headers%% *}=$version" Depends |
-		 tr ',' '\n' | sed 's/^ *//')
-	[ "${#packages[@]}" -eq 4 ] || {
-		say "did not find the four packages of $version: ${packages[*]}"
+	local packages
+	packages=$(kernel_packages "$1")
+	case $packages in
+	*linux-headers-*-common=*linux-kbuild-* | *linux-kbuild-*linux-headers-*-common=*) ;;
+	*)
+		say "did not find all packages of $1:" $packages
 		return 1
-	}
-	apt_unpack "$root" "${packages[@]}"
+		;;
+	esac
+	# shellcheck disable=SC2086 # words
+	apt_unpack "$2" $packages
+}
+
+# kernel_tools RELEASE: a compiler, make and what they need of another release of Debian, unpacked in
+# the cache: CACHE/tools/<release>. What a package's scripts would have done is not needed.
+kernel_tools()
+{
+	local new names program
+	[ ! -d "$CACHE/tools/$1" ] || return 0
+	apt_refresh
+	say "tools of $1: fetching and unpacking a compiler"
+	new=$(scratch_dir "tools-$1")
+	# shellcheck disable=SC2046 # words
+	names=$(apt_closure $(kernel_tool_packages "$1")) && [ -n "$names" ] || return 1
+	# shellcheck disable=SC2086 # words
+	apt_unpack "$new" $names || return 1
+	# Older packages have part of it outside.
+	for program in bin sbin lib lib64; do
+		[ -L "$new/$program" ] || [ ! -d "$new/$program" ] ||
+			cp -a -- "$new/$program" "$new/usr/"
+	done
+	mkdir -p "$new/usr/lib/ccache"
+	ln -sf mawk "$new/usr/bin/awk"
+	ln -sf dash "$new/usr/bin/sh"
+	for program in "$new"/usr/bin/gcc-[0-9]*; do
+		ln -s ../../bin/ccache "$new/usr/lib/ccache/${program##*/}"
+	done
+	chmod 755 "$new"
+	replace_dir "$new" "$CACHE/tools/$1"
+}
+
+# kernel_write_make RELEASE FILE: write a make that runs with that release's tools. They take the place of
+# /usr in a mount namespace of its own, and all else is this machine's.
+kernel_write_make()
+{
+	cat >"$2" <<-EOF
+		#!/bin/bash
+		user=()
+		[ "\$(id -u)" -eq 0 ] || user=(--user --map-root-user)
+		exec unshare "\${user[@]}" --mount --propagation private \\
+			bash -euc 'mount --bind "\$0" /usr; exec make "\$@"' '$CACHE/tools/$1/usr' "\$@"
+	EOF
+	chmod 755 "$2"
 }
 
 # kernel_get SERIES: put the newest kernel of a series in the cache.
 kernel_get()
 {
-	local series=$1 version new root release
+	local series=$1 version new root release image
+	apt_use "$(kernel_debian "$series")"
 	apt_refresh
 	version=$(kernel_suite_version "$series")
 	if kernel_ready "$series" &&
@@ -125,14 +203,17 @@ kernel_get()
 	say "kernel $series: fetching and unpacking $version"
 	new=$(scratch_dir "kernel-$series")
 	root=$new/root
-	kernel_unpack "$series" "$version" "$root" ||
+	kernel_unpack "$version" "$root" ||
 		die "kernel $series could not be fetched" \
 		    "check the network and the space in $CACHE, then run this again"
 
-	release=$(basename -- "$root"/boot/vmlinuz-*)
-	release=${release#vmlinuz-}
+	# Newer packages have no /boot, and know /lib by its other name only.
+	[ -d "$root/lib" ] || ln -s usr/lib "$root/lib"
+	release=$(basename -- "$root"/lib/modules/*)
 	kernel_relocate "$root"
-	mv -- "$root/boot/vmlinuz-$release" "$new/vmlinuz"
+	image=$root/boot/vmlinuz-$release
+	[ -e "$image" ] || image=$root/lib/modules/$release/vmlinuz
+	mv -- "$image" "$new/vmlinuz"
 	kernel_extract "$new/vmlinuz" "$new/vmlinux" ||
 		die "kernel $version could not be unpacked from its boot image" \
 		    "tests/lab/lib/kernels.sh, kernel_extract, must learn about it"
@@ -142,6 +223,13 @@ kernel_get()
 	printf '%s\n' "$release" >"$new/release"
 	printf '%s\n' "$version" >"$new/version"
 	chmod 755 "$new"
+	if [ -n "$APT_RELEASE" ]; then
+		kernel_tools "$APT_RELEASE" ||
+			die "the compiler for kernel $version could not be fetched" \
+			    "check the network and the space in $CACHE, then run this again"
+		kernel_write_make "$APT_RELEASE" "$new/make"
+	fi
+	apt_use
 	kernel_try_build "$new" ||
 		die "a module does not build against the headers of kernel $version" \
 		    "see the messages above; gcc-12 and make must be installed"
@@ -151,7 +239,8 @@ kernel_get()
 # kernel_try_build DIR: build a trivial module, to know that the headers work.
 kernel_try_build()
 {
-	local try status=0
+	local try status=0 make=make
+	[ ! -x "$1/make" ] || make=$1/make
 	try=$(scratch_dir module)
 	cat >"$try/trial.c" <<-'EOF'
 		#include <linux/module.h>
@@ -159,7 +248,7 @@ kernel_try_build()
 	EOF
 	echo 'obj-m := trial.o' >"$try/Makefile"
 	run_logged "$CACHE/log/kernel-trial.log" \
-		make -C "$1/build" M="$try" modules || status=1
+		"$make" -C "$1/build" M="$try" modules || status=1
 	[ -s "$try/trial.ko" ] || status=1
 	rm -rf -- "$try"
 	return "$status"

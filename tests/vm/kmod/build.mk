@@ -12,7 +12,7 @@ VM_TESTS	+= $(KMOD_BUILT)
 # $(call kmod_build,KERNEL,FOLDER): build what is in a folder, beside the product
 kmod_build	= env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL \
 		-u VERSION -u O -u KERNELS -u CFLAGS -u CPPFLAGS \
-		make -C '$(CACHE)/kernels/$(1)/build' M='$(abspath $(2))' \
+		$(or $(wildcard $(CACHE)/kernels/$(1)/make),make) -C '$(CACHE)/kernels/$(1)/build' M='$(abspath $(2))' \
 		PMUCTL='$(abspath $(O)/$(1))' modules \
 		>'$(2)/log' 2>&1 || { cat -- '$(2)/log' >&2; exit 1; }
 
