@@ -20,7 +20,6 @@
 #include <linux/slab.h>
 
 #include "aux/aux.h"
-#include "compat/vma_file.h"
 #include "core/context.h"
 #include "sample/sideband.h"
 
@@ -100,7 +99,7 @@ void pmuctl_aux_exec(struct pmuctl_event *event)
 /* Is one of its files mapped here? Its chain is locked. */
 static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
 {
-	const struct inode *inode = compat_vma_inode(vma);
+	const struct inode *inode = file_user_inode(vma->vm_file);
 	unsigned int i;
 
 	for (i = 0; i < PT_RANGES_MAX; i++)
@@ -113,7 +112,7 @@ static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *
 static bool find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
 			struct pt_filter *filter)
 {
-	const struct inode *inode = compat_vma_inode(vma);
+	const struct inode *inode = file_user_inode(vma->vm_file);
 	bool found = false;
 	unsigned int i;
 

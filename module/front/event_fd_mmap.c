@@ -10,7 +10,6 @@
 #include <linux/mm.h>
 
 #include "aux/aux.h"
-#include "compat/vma.h"
 #include "core/rdpmc.h"
 #include "event/create.h"
 #include "front/event_fd.h"
@@ -162,17 +161,17 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 	if (!(vma->vm_flags & VM_SHARED))
 		return pmuctl_refuse(why, MMAP_PRIVATE, "");
 	if (vma->vm_pgoff && event->aux) {
-		compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+		vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 		return map_aux(event, vma, why);
 	}
 	if (vma->vm_pgoff)
 		return pmuctl_refuse(why, MMAP_OFFSET, "",
 				     (u64)vma->vm_pgoff << PAGE_SHIFT);
-	compat_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	if (vma_pages(vma) > 1)
 		return map_buffer(event, vma, why);
 	/* madvise() cannot undo the first of these then. */
-	compat_vm_flags_set(vma, VM_IO);
+	vm_flags_set(vma, VM_IO);
 	if (own && !pmuctl_rdpmc_mm_get(vma->vm_mm))
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (map_page(event, vma, own)) {

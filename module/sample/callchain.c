@@ -13,7 +13,6 @@
 #include <asm/cpu_entry_area.h>
 #include <asm/unwind.h>
 
-#include "compat/user_worker.h"
 #include "sample/callchain.h"
 
 /*

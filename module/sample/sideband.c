@@ -16,7 +16,6 @@
 #include <linux/mman.h>
 #include <linux/percpu.h>
 
-#include "compat/vma_file.h"
 #include "core/context.h"
 #include "core/context_table.h"
 #include "core/event.h"
@@ -311,7 +310,7 @@ static const char *name_of(const struct vm_area_struct *vma)
 	const char *name = NULL;
 
 	if (vma->vm_file) {
-		name = d_path(compat_vma_path(vma), this_cpu_ptr(paths),
+		name = d_path(file_user_path(vma->vm_file), this_cpu_ptr(paths),
 			      PATH_MAX);
 		return IS_ERR(name) ? "//toolong" : name;
 	}
@@ -363,7 +362,7 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	t.prot = prot_of(vma);
 	t.flags = flags_of(vma);
 	if (vma->vm_file)
-		t.inode = compat_vma_inode(vma);
+		t.inode = file_user_inode(vma->vm_file);
 	pmuctl_side_emit(current, &t.side);
 	return 0;
 }
