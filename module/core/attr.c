@@ -11,24 +11,21 @@
 #include "core/attr.h"
 #include "explain/explain.h"
 
-/* Offset of the word of single-bit flags: it follows read_format. */
-#define ATTR_FLAGS_OFFSET \
-	(offsetof(struct perf_event_attr, read_format) + sizeof(u64))
 /* Bits 0 (disabled) to 37 (sigtrap) of that word are defined. */
 #define ATTR_FLAGS_KNOWN	GENMASK_ULL(37, 0)
-/* Older headers do not have it. */
-#define INHERIT_THREAD		BIT_ULL(35)
 /* Bytes at fixed places, whatever the age of the kernel's header (VER6 on) */
 #define ATTR_RESERVED_2_OFFSET	110	/* u16 after sample_max_stack */
 #define AUX_ACTIONS \
 	(PMUCTL_AUX_START_PAUSED | PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME)
+#define ATTR_SIG_DATA_OFFSET	120	/* VER7 */
 #define ATTR_CONFIG3_OFFSET	128	/* VER8 */
 
 /* A record's size has 16 bits, and there is more than the stack in it. */
 #define STACK_USER_MAX		65528
 
-#define READ_FORMAT_KNOWN	((u64)PERF_FORMAT_MAX - 1)
-#define SAMPLE_TYPE_KNOWN	((u64)PERF_SAMPLE_MAX - 1)
+/* Up to PERF_FORMAT_LOST and PERF_SAMPLE_WEIGHT_STRUCT, whatever else the kernel's header has */
+#define READ_FORMAT_KNOWN	GENMASK_ULL(4, 0)
+#define SAMPLE_TYPE_KNOWN	GENMASK_ULL(24, 0)
 
 static u64 attr_u64_at(const union pmuctl_attr *a, unsigned int offset)
 {
@@ -57,7 +54,7 @@ static u16 attr_u16_at(const union pmuctl_attr *a, unsigned int offset)
 static int check_reserved(const union pmuctl_attr *a,
 			  struct pmuctl_explanation *why)
 {
-	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
+	u64 flags = pmuctl_attr_flags(&a->attr);
 	u64 bits;
 
 	if (flags & ~ATTR_FLAGS_KNOWN)
@@ -107,7 +104,7 @@ static const struct {
 static int check_unsupported_flags(const union pmuctl_attr *a,
 				   struct pmuctl_explanation *why)
 {
-	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
+	u64 flags = pmuctl_attr_flags(&a->attr);
 	unsigned int i;
 
 	if (!(flags & UNSUPPORTED_FLAGS))
@@ -133,7 +130,7 @@ static noinline int name_unsupported_field(const union pmuctl_attr *a,
 		{ "attr.config2", attr->config2 },
 		{ "attr.branch_sample_type", attr->branch_sample_type },
 		{ "attr.aux_sample_size", attr->aux_sample_size },
-		{ "attr.sig_data", attr->sig_data },
+		{ "attr.sig_data", attr_u64_at(a, ATTR_SIG_DATA_OFFSET) },
 		{ "attr.config3", attr_u64_at(a, ATTR_CONFIG3_OFFSET) },
 	};
 	unsigned int i;
@@ -153,7 +150,7 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 
 	if (attr->bp_type | attr->config1 | attr->config2 |
 	    attr->branch_sample_type | attr->aux_watermark |
-	    attr->aux_sample_size | attr->sig_data |
+	    attr->aux_sample_size | attr_u64_at(a, ATTR_SIG_DATA_OFFSET) |
 	    attr_u64_at(a, ATTR_CONFIG3_OFFSET))
 		return name_unsupported_field(a, why);
 	return 0;
@@ -303,7 +300,7 @@ static int check_sampling(const struct perf_event_attr *attr,
 int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why)
 {
 	const struct perf_event_attr *attr = &a->attr;
-	u64 flags = attr_u64_at(a, ATTR_FLAGS_OFFSET);
+	u64 flags = pmuctl_attr_flags(&a->attr);
 	int err;
 
 	err = check_reserved(a, why);
@@ -324,9 +321,9 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 	err = check_sampling(attr, why);
 	if (err)
 		return err;
-	if ((flags & INHERIT_THREAD) && !attr->inherit)
+	if ((flags & PMUCTL_ATTR_INHERIT_THREAD) && !attr->inherit)
 		return pmuctl_refuse(why, INHERIT_THREAD, "attr.inherit_thread");
-	if (attr->enable_on_exec && attr->remove_on_exec)
+	if (attr->enable_on_exec && (flags & PMUCTL_ATTR_REMOVE_ON_EXEC))
 		return pmuctl_refuse(why, EXEC_BOTH, "attr.remove_on_exec");
 	if (attr->exclude_user && attr->exclude_kernel)
 		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");

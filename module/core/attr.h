@@ -21,9 +21,30 @@ struct pmuctl_explanation;
  * sample_regs_intr: a task's DS, ES, FS and GS are saved nowhere.
  */
 #define PMUCTL_REGS_SUPPORTED						\
-	(((1ULL << PERF_REG_X86_64_MAX) - 1) &				\
+	(GENMASK_ULL(PERF_REG_X86_R15, 0) &				\
 	 ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES |		\
 	   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
+
+/* Bits of the word of flags, those that older headers have no field for */
+#define PMUCTL_ATTR_INHERIT_THREAD	BIT_ULL(35)
+#define PMUCTL_ATTR_REMOVE_ON_EXEC	BIT_ULL(36)
+
+/**
+ * pmuctl_attr_flags() - the word of single-bit flags
+ * @attr: at least PERF_ATTR_SIZE_VER0 of it.
+ *
+ * Context: Any.
+ * Return: all of it, also what this kernel's header has no field for.
+ */
+static inline u64 pmuctl_attr_flags(const struct perf_event_attr *attr)
+{
+	/* It follows read_format. */
+	const u8 *at = (const u8 *)attr + offsetof(struct perf_event_attr, read_format) + 8;
+	u64 flags;
+
+	memcpy(&flags, at, sizeof(flags));
+	return flags;
+}
 
 /**
  * union pmuctl_attr - an attr of the largest size that the module knows

@@ -278,7 +278,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->read_format = attr->read_format;
 	event->side = pmuctl_side_of(attr);
 	event->exclude_idle = attr->exclude_idle;
-	event->remove_on_exec = attr->remove_on_exec;
+	event->remove_on_exec = pmuctl_attr_flags(attr) & PMUCTL_ATTR_REMOVE_ON_EXEC;
 	event->inherit_stat = attr->inherit_stat;
 	event->tells_switches = attr->context_switch;
 	event->exclusive = attr->exclusive;

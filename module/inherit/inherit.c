@@ -92,7 +92,7 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
 	h->root = event;
-	h->thread_only = attr->inherit_thread;
+	h->thread_only = pmuctl_attr_flags(attr) & PMUCTL_ATTR_INHERIT_THREAD;
 	mutex_lock(&h->group->mutex);
 	list_add_tail(&h->sibling, &h->group->roots);
 	mutex_unlock(&h->group->mutex);

@@ -161,7 +161,7 @@ struct kind {
 	bool in_kernel;
 };
 
-static const struct kind kinds[PERF_COUNT_SW_MAX] = {
+static const struct kind kinds[] = {
 	[PERF_COUNT_SW_CPU_CLOCK] = {
 		"cpu-clock", &pmuctl_soft_clock_ops },
 	[PERF_COUNT_SW_TASK_CLOCK] = {
@@ -228,9 +228,9 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 {
 	const struct kind *kind;
 
-	if (attr->config >= PERF_COUNT_SW_MAX)
+	if (attr->config >= ARRAY_SIZE(kinds))
 		return pmuctl_refuse(why, SOFT_UNKNOWN, "attr.config", attr->config);
-	kind = &kinds[array_index_nospec(attr->config, PERF_COUNT_SW_MAX)];
+	kind = &kinds[array_index_nospec(attr->config, ARRAY_SIZE(kinds))];
 	if (!kind->ops)
 		return pmuctl_refuse(why, SOFT_UNSUPPORTED, "attr.config",
 				     attr->config, kind->name);
