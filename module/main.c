@@ -7,6 +7,7 @@
 
 #include "aux/aux.h"
 #include "compat/preempt_rt.h"
+#include "compat/tai.h"
 #include "core/context.h"
 #include "core/core_ops.h"
 #include "core/hook.h"
@@ -119,6 +120,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_sample_exit();
 	pmuctl_event_exit();
 	hwpmu_exit();
+	compat_tai_exit();
 }
 
 module_init(pmuctl_init);

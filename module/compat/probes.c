@@ -7,15 +7,63 @@
  *
  * Which results are expected for which kernel is in tests/style/probes.list.
  */
+#include <linux/version.h>
+
+#if KERNEL_VERSION(5, 10, 0) > LINUX_VERSION_CODE || \
+	KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
+#error "this version of pmuctl is for kernels from 5.10 to 6.12"
+#endif
+
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/mount.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
+
+#include <asm/cpufeature.h>
+#include <trace/events/sched.h>
 
 #define PROBE(name) static void probe_##name(void)
+/* What is declared and may not be exported to modules: of Module.symvers */
+#define EXPORTED(symbol)
+
+EXPORTED(has_capability_noaudit)
+
+PROBE(FILE_OPEN_ROOT_MNT)
+{
+	file_open_root_mnt(NULL, "", 0, 0);
+}
 
 PROBE(FILE_USER_PATH)
 {
 	file_user_path(NULL);
+}
+
+PROBE(IN_HARDIRQ)
+{
+	(void)in_hardirq();
+}
+
+PROBE(KTIME_GET_TAI_FAST_NS)
+{
+	ktime_get_tai_fast_ns();
+}
+
+PROBE(PERF_COUNT_SW_CGROUP_SWITCHES)
+{
+	(void)PERF_COUNT_SW_CGROUP_SWITCHES;
+}
+
+PROBE(PERF_SAMPLE_PAGE_SIZES)
+{
+	(void)(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE);
+}
+
+PROBE(PERF_SAMPLE_WEIGHT_STRUCT)
+{
+	(void)PERF_SAMPLE_WEIGHT_STRUCT;
 }
 
 PROBE(PF_USER_WORKER)
@@ -23,8 +71,30 @@ PROBE(PF_USER_WORKER)
 	(void)PF_USER_WORKER;
 }
 
+PROBE(SCHED_SWITCH_PREV_STATE)
+{
+	void (*probe)(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state) = NULL;
+
+	check_trace_callback_type_sched_switch(probe);
+}
+
+PROBE(TASK_IS_RUNNING)
+{
+	(void)task_is_running(current);
+}
+
 PROBE(VM_FLAGS_SET)
 {
 	vm_flags_set(NULL, 0);
 }
 
+PROBE(X86_FEATURE_HYBRID_CPU)
+{
+	(void)boot_cpu_has(X86_FEATURE_HYBRID_CPU);
+}
+
+PROBE(X86_FEATURE_RTM_ALWAYS_ABORT)
+{
+	(void)boot_cpu_has(X86_FEATURE_RTM_ALWAYS_ABORT);
+}

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
+#include "compat/tai.h"
 #include "core/event.h"
 #include "core/hook.h"
 #include "sample/buffer.h"
@@ -37,6 +38,7 @@ static u64 (*clock_of(int clockid))(void)
 	case CLOCK_BOOTTIME:
 		return ktime_get_boot_fast_ns;
 	case CLOCK_TAI:
+		compat_tai_follow();
 		return ktime_get_tai_fast_ns;
 	default:
 		return sched_clock;

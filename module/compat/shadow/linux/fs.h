@@ -7,6 +7,14 @@
 
 #include "compat/probed.h"
 
+#ifndef COMPAT_HAS_FILE_OPEN_ROOT_MNT
+/* Since 5.14. May go with 5.10. */
+#include <linux/mount.h>
+
+#define file_open_root_mnt(mnt, name, flags, mode) \
+	file_open_root((mnt)->mnt_root, (mnt), (name), (flags), (mode))
+#endif
+
 #ifndef COMPAT_HAS_FILE_USER_PATH
 /*
  * The file of a mapping as its user opened it. Since 6.8 a stacked file system (overlayfs)

@@ -7,6 +7,11 @@
 
 #include "compat/probed.h"
 
+#ifndef COMPAT_HAS_TASK_IS_RUNNING
+/* Since 5.14. May go with 5.10. */
+#define task_is_running(task)	(READ_ONCE((task)->state) == TASK_RUNNING)
+#endif
+
 #ifndef COMPAT_HAS_PF_USER_WORKER
 /*
  * Threads of user processes that never run in user space. Since 6.4 they have a flag of

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* <trace/events/sched.h> as newer kernels have it. */
+#ifndef PMUCTL_SHADOW_TRACE_EVENTS_SCHED_H
+#define PMUCTL_SHADOW_TRACE_EVENTS_SCHED_H
+
+#include_next <trace/events/sched.h>
+
+#include "compat/probed.h"
+
+#ifndef COMPAT_HAS_SCHED_SWITCH_PREV_STATE
+/*
+ * Since 5.18 sched_switch has one argument more, the last. A probe that takes it and does not look
+ * at it is right for both. May go with 5.10.
+ */
+static inline void
+compat_check_sched_switch(void (*probe)(void *data, bool preempt, struct task_struct *prev,
+					struct task_struct *next, unsigned int prev_state))
+{
+}
+
+#define check_trace_callback_type_sched_switch(probe) compat_check_sched_switch(probe)
+#endif
+
+#endif /* PMUCTL_SHADOW_TRACE_EVENTS_SCHED_H */
