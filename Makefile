@@ -15,6 +15,7 @@ MAKEFLAGS	+= --no-builtin-rules
 O		?= build
 VERSION		:= $(shell cat VERSION)
 KERNELS		?= 6.1 6.12
+MORE_KERNELS	:= 5.10
 CACHE		:= $(or $(PMUCTL_CACHE),$(HOME)/.cache/pmuctl)
 JOBS		?= $(shell nproc)
 
@@ -81,6 +82,16 @@ ready-check-vm: guest-files
 ready-check-models: guest-files
 	@tests/run-tier models tests/run-vm --from tests/vm-models.list $(VM_OPTIONS)
 
+# The kernels that are not used every day.
+.PHONY: check-kernels ready-check-kernels
+check-kernels:
+	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(MORE_KERNELS)' ready-$@
+
+ready-check-kernels: guest-files
+	@tests/run-tier kernels-style tests/style/check $(MORE_KERNELS:%=W1-%)
+	@tests/run-tier kernels tests/run-vm --from tests/vm-kernels.list $(VM_OPTIONS)
+
 ready-check-dkms:
 	@tests/run-tier dkms tests/dkms/check
 
@@ -110,10 +121,11 @@ ready-check-debug: guest-files
 # Everything that there is, whether it passed before or not: many hours.
 .PHONY: check-all ready-check-all
 check-all: debug-kernel
-	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) debug' ready-$@
+	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
 ready-check-all: guest-files $(UNIT_TESTS)
-	@FORCE=1 tests/run-check style unit vm-all dkms models debug stress
+	@FORCE=1 tests/run-check style unit vm-all dkms models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -218,6 +230,7 @@ help:
 	'  make lab-shell     a shell in an emulated machine with the module loaded' \
 	'  make debug-kernel  a kernel with lockdep, KASAN, leak and fault checks (slow, once)' \
 	'  make check-models  the guest tests on every PMU that there is; not part of make check' \
+	'  make check-kernels the guest tests on other kernels: $(MORE_KERNELS); not part of make check' \
 	'  make check-debug   the guest tests in that kernel; not part of make check' \
 	'  make check-all     all of these, and the long tests; what passed before, too' \
 	'  make kcsan-kernel  a kernel that finds data races (slow, once)' \

@@ -38,15 +38,18 @@ static void hold(void *data, unsigned long call_site, const void *ptr, size_t by
 		cpu_relax();
 }
 
+/* Kernels before 6.1 have no node, at which it does not look: for the compiler it has no type. */
+static void *const hold_probe = hold;
+
 static int set_hold(const char *text, const struct kernel_param *kp)
 {
-	int err = register_trace_prio_kmalloc(hold, NULL, TRACEPOINT_DEFAULT_PRIO);
+	int err = register_trace_prio_kmalloc(hold_probe, NULL, TRACEPOINT_DEFAULT_PRIO);
 
 	if (err)
 		return err;
 	holder = current;
 	hit(HELD, GFP_KERNEL);
-	unregister_trace_kmalloc(hold, NULL);
+	unregister_trace_kmalloc(hold_probe, NULL);
 	tracepoint_synchronize_unregister();
 	return 0;
 }
