@@ -61,7 +61,7 @@ install-lib: lib
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 		lib/libpmuctl.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/libpmuctl.pc
 	install -m 644 $(LIB_HEADERS) $(DESTDIR)$(INCLUDEDIR)/
-	install -m 644 include/uapi/linux/pmuctl.h $(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
+	install -m 644 include/uapi/linux/pmuctl*.h $(DESTDIR)$(INCLUDEDIR)/linux/
 	install -m 644 $(LIB_MAN) $(DESTDIR)$(MANDIR)/man3/
 	$(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
 		ln -sf $(notdir $(page)) $(DESTDIR)$(MANDIR)/man3/$(name).3 &&)) true
@@ -70,7 +70,7 @@ uninstall-lib:
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libpmuctl.a $(LIB_REAL) $(LIB_SONAME) \
 		libpmuctl.so pkgconfig/libpmuctl.pc)
 	rm -f $(LIB_HEADERS:lib/include/%=$(DESTDIR)$(INCLUDEDIR)/%) \
-		$(DESTDIR)$(INCLUDEDIR)/linux/pmuctl.h
+		$(addprefix $(DESTDIR)$(INCLUDEDIR)/linux/,pmuctl.h pmuctl_list.h)
 	rm -f $(LIB_MAN:lib/man/%=$(DESTDIR)$(MANDIR)/man3/%)
 	rm -f $(foreach page,$(LIB_MAN),$(foreach name,$(call man_names,$(page)),\
 		$(DESTDIR)$(MANDIR)/man3/$(name).3))

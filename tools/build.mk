@@ -44,11 +44,12 @@ $(PRELOAD): $(PRELOAD_OBJECTS) $(O)/lib/libpmuctl.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $(filter %.o %.a,$^)
 
-# The page of the device is a frame, filled with the comments of the ABI's header.
-$(DEVICE_MAN): man/from-header.awk include/uapi/linux/pmuctl.h man/pmuctl.4.in
+# The page of the device is a frame, filled with the comments of the ABI's headers.
+ABI_HEADERS	:= include/uapi/linux/pmuctl.h include/uapi/linux/pmuctl_list.h
+$(DEVICE_MAN): man/from-header.awk $(ABI_HEADERS) man/pmuctl.4.in
 	@mkdir -p $(@D)
 	$(call say,MAN,$@)
-	$(Q)awk -f $^ >$@
+	$(Q)cat $(ABI_HEADERS) | awk -f man/from-header.awk - man/pmuctl.4.in >$@
 
 # SETCAP=1 lets every user who may execute the tool count all that CAP_PERFMON
 # allows. It drops the capability before it starts a command.

@@ -26,3 +26,15 @@ int pmuctl_refuse_(struct pmuctl_explanation *why, enum pmuctl_why code,
 
 	return -error;
 }
+
+void pmuctl_refuse_entry(struct pmuctl_explanation *why, u32 entry)
+{
+	char field[sizeof(why->field)];
+	size_t at;
+
+	memcpy(field, why->field, sizeof(field));
+	why->entry = entry;
+	at = snprintf(why->field, sizeof(why->field), "[%u]%s", entry, *field ? "." : "");
+	memcpy(why->field + at, field, sizeof(field) - at);
+	why->field[sizeof(field) - 1] = '\0';
+}

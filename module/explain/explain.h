@@ -37,4 +37,13 @@ __printf(5, 6)
 int pmuctl_refuse_(struct pmuctl_explanation *why, enum pmuctl_why code,
 		   const char *field, int error, const char *fmt, ...);
 
+/**
+ * pmuctl_refuse_entry() - say which entry of a list it was that has been refused
+ * @why: as pmuctl_refuse() has filled it; its field gets the number of the entry before it.
+ * @entry: which, from 0 on.
+ *
+ * Context: Any, not NMI.
+ */
+void pmuctl_refuse_entry(struct pmuctl_explanation *why, u32 entry);
+
 #endif /* PMUCTL_EXPLAIN_H */

@@ -35,6 +35,18 @@
 #define PMUCTL_SAY_EVENTS_CONTEXT ENOSPC, \
 	"the %s may have %u events (a clock that samples is %u), as every switch goes through them: close some, gain CAP_PERFMON, or raise /sys/module/pmuctl/parameters/max_events_per_context"
 
+/* Lists */
+#define PMUCTL_SAY_LIST_LENGTH EINVAL, \
+	"nr %u is no length of a list: it has 1 to %u entries, split it into several"
+#define PMUCTL_SAY_LIST_ENTRY_SIZE EINVAL, \
+	"the size of an entry is %u, but should be %zu: set it to sizeof(struct %s)"
+#define PMUCTL_SAY_LIST_LEADER EINVAL, \
+	"%d is no earlier entry of the list: a leader comes before its siblings, and entries are counted from 0 on"
+#define PMUCTL_SAY_LIST_REQUEST EINVAL, \
+	"request 0x%x is not for lists: use PERF_EVENT_IOC_ENABLE, _DISABLE or _RESET"
+#define PMUCTL_SAY_LIST_FD EBADF, \
+	"%d is not an event of pmuctl: pass descriptors that PMUCTL_IOC_OPEN or PMUCTL_IOC_OPEN_LIST gave"
+
 /* The attr */
 #define PMUCTL_SAY_ATTR_TOO_SMALL E2BIG, \
 	"attr.size %u is less than %u, the size of the first struct perf_event_attr: set it to sizeof(), or to 0 for that first size"

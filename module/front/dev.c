@@ -32,7 +32,7 @@ static void fill_pmu_info(struct pmuctl_info *info)
 		PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_ENABLE_ON_EXEC |
 		PMUCTL_FEATURE_GROUPS | PMUCTL_FEATURE_ALL_CPUS |
 		PMUCTL_FEATURE_SAMPLING | PMUCTL_FEATURE_SOFTWARE |
-		PMUCTL_FEATURE_TRACEPOINT;
+		PMUCTL_FEATURE_TRACEPOINT | PMUCTL_FEATURE_LISTS;
 	if (hwpmu_reason()) {
 		strscpy(info->pmu_reason, hwpmu_reason(),
 			sizeof(info->pmu_reason));
@@ -85,6 +85,12 @@ static const struct pmuctl_ioctl ioctls[] = {
 			  0, pmuctl_ioctl_open),
 	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_EXPLAIN, explanation, sizeof(struct pmuctl_explanation),
 			  PMUCTL_IOCTL_FILLS, pmuctl_ioctl_explain),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_OPEN_LIST, open_list, sizeof(struct pmuctl_open_list),
+			  PMUCTL_IOCTL_NO_FLAGS, pmuctl_ioctl_open_list),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_READ_LIST, read_list, sizeof(struct pmuctl_read_list),
+			  PMUCTL_IOCTL_NO_FLAGS, pmuctl_ioctl_read_list),
+	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_CONTROL_LIST, control_list,
+			  sizeof(struct pmuctl_control_list), 0, pmuctl_ioctl_control_list),
 	PMUCTL_IOCTL(PMUCTL_IOC_TASK_ENABLE, ioctl_task_enable),
 	PMUCTL_IOCTL(PMUCTL_IOC_TASK_DISABLE, ioctl_task_disable),
 	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_DRIVER, driver, sizeof(struct pmuctl_driver),

@@ -103,20 +103,16 @@ static ssize_t read_large(struct event_file *ef, char __user *buf, size_t size,
 	return ret;
 }
 
-/* Apart from event_read(): kernels are built to clear a function's variables first. */
-static noinline ssize_t read_any(struct event_file *ef, char __user *buf,
-				 size_t size)
+static noinline ssize_t read_any(struct event_file *ef, char __user *buf, size_t size,
+				 struct pmuctl_explanation *why)
 {
 	struct pmuctl_counts few[COUNTS_FEW];
-	struct pmuctl_explanation why;
 	u64 out[WORDS(COUNTS_FEW)];
 	ssize_t ret;
 
-	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, &why);
+	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, why);
 	if (ret == -E2BIG)
-		ret = read_large(ef, buf, size, &why);
-	if (ret < 0)
-		pmuctl_last_set(&ef->last, -ret, &why);
+		ret = read_large(ef, buf, size, why);
 	return ret;
 }
 
@@ -137,18 +133,44 @@ fault:
 	return false;
 }
 
-static ssize_t event_read(struct file *file, char __user *buf, size_t size,
-			  loff_t *pos)
+/* What can be read without a lock: its bytes; 0: read_any() is to be asked. */
+static __always_inline ssize_t read_here(struct event_file *ef, char __user *buf, size_t size)
 {
 	u64 words[WORDS(COUNTS_FEW)] pmuctl_uninitialized;
-	struct event_file *ef = file->private_data;
 	unsigned int n;
 
 	n = pmuctl_event_read_here(ef->event, words, ARRAY_SIZE(words));
 	if (n && n * sizeof(*words) <= size &&
 	    put_words((u64 __user *)buf, words, n))
 		return n * sizeof(*words);
-	return read_any(ef, buf, size);
+	return 0;
+}
+
+ssize_t pmuctl_event_file_read(struct event_file *ef, char __user *buf, size_t size,
+			       struct pmuctl_explanation *why)
+{
+	return read_here(ef, buf, size) ?: read_any(ef, buf, size, why);
+}
+
+/* Apart from event_read(): kernels are built to clear a function's variables first. */
+static noinline ssize_t read_explained(struct event_file *ef, char __user *buf, size_t size)
+{
+	struct pmuctl_explanation why pmuctl_uninitialized;
+	ssize_t ret;
+
+	why.error = 0;
+	ret = read_any(ef, buf, size, &why);
+	if (ret < 0)
+		pmuctl_last_set(&ef->last, -ret, &why);
+	return ret;
+}
+
+static ssize_t event_read(struct file *file, char __user *buf, size_t size,
+			  loff_t *pos)
+{
+	struct event_file *ef = file->private_data;
+
+	return read_here(ef, buf, size) ?: read_explained(ef, buf, size);
 }
 
 static __poll_t event_poll(struct file *file, poll_table *wait)

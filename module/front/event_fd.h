@@ -33,6 +33,57 @@ extern const struct file_operations pmuctl_event_fops;
 /* End an event, with all else that @ef has already; it is on no list. NULL is fine. Process. */
 void pmuctl_event_file_free(struct event_file *ef);
 
+/**
+ * struct pmuctl_opened - an event that is open, but nobody has its descriptor yet
+ * @file: of the event.
+ * @fd: reserved for it in the caller's table.
+ */
+struct pmuctl_opened {
+	struct file *file;
+	int fd;
+};
+
+/**
+ * pmuctl_event_open() - open an event, up to giving the caller its descriptor
+ * @open: what is asked for, but for the explanation's buffer.
+ * @list: the entries before it, if it is one of a list, so that it may name one of these as its
+ *	leader; else NULL.
+ * @nr: how many these are.
+ * @opened: filled; from now on either fd_install() or pmuctl_opened_undo() is due.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or what pmuctl_refuse() does.
+ */
+int pmuctl_event_open(const struct pmuctl_open *open, const struct pmuctl_opened *list,
+		      unsigned int nr, struct pmuctl_opened *opened,
+		      struct pmuctl_explanation *why);
+void pmuctl_opened_undo(const struct pmuctl_opened *opened);
+
+/**
+ * pmuctl_open_explain() - tell who opens why he may not
+ * @address: of his buffer: as much of the explanation as it takes, its strings ended.
+ * @size: its bytes; 0 for none.
+ * @why: the explanation.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, -EFAULT.
+ */
+int pmuctl_open_explain(u64 address, u32 size, const struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_event_file_read() - read() that leaves the explanation to the caller
+ * @ef: of the event.
+ * @buf: where to.
+ * @size: bytes there.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: bytes; 0 if a pinned event is in error; -ENOSPC, -EFAULT, -ENOMEM.
+ */
+ssize_t pmuctl_event_file_read(struct event_file *ef, char __user *buf, size_t size,
+			       struct pmuctl_explanation *why);
+
 /* event_fd_opener.c: what the current thread has opened, with a reference; NULL if that is nothing,
  * or, of a @new one, without memory. Process, may sleep, as the others.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PMUCTL_IOC_OPEN: from what the caller says to an event with a descriptor. Process context.
+ * PMUCTL_IOC_OPEN: from what the caller says to an event with a descriptor. Process context. An
+ * entry of a list (event_list.c) is opened in the same way.
  *
  * An open goes through steps, each of which may refuse it. What they get on the way is in
  * struct open_request; what of that nobody else has taken over is given back by finish(), and
@@ -12,6 +13,7 @@
 #include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/nospec.h>
 #include <linux/pid.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -31,6 +33,8 @@
  *
  * What is asked for, and who is told:
  * @open: the call's structure, all of it; the caller's.
+ * @list: the entries before it, if it is one of a list; the caller's.
+ * @nr_list: how many.
  * @why: filled on refusal; the caller's.
  * @attr: copied by copy_attr().
  * @name: of the tracepoint if @open has one: copied by copy_name().
@@ -45,10 +49,12 @@
  * @leader: its event.
  * @event: from create(). Taken over by @ef.
  * @ef: from make_file(). Taken over by the file.
- * @fd: from install(). Taken over by the caller.
+ * @fd: from make_descriptor(). Taken over by the caller.
  */
 struct open_request {
 	const struct pmuctl_open *open;
+	const struct pmuctl_opened *list;
+	unsigned int nr_list;
 	struct pmuctl_explanation *why;
 	union pmuctl_attr attr;
 	char name[PMUCTL_TRACEPOINT_NAME_MAX];
@@ -91,7 +97,7 @@ static int check_flags(struct open_request *r)
 {
 	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
 			  PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC |
-			  PMUCTL_OPEN_PROCESS;
+			  PMUCTL_OPEN_PROCESS | (r->list ? PMUCTL_OPEN_GROUP_ENTRY : 0);
 	const u32 flags = r->open->flags;
 
 	if (flags & ~known)
@@ -227,11 +233,27 @@ static int find_tracepoint(struct open_request *r)
 	return 0;
 }
 
+/* A leader that is an entry of the same list */
+static int find_entry(struct open_request *r)
+{
+	const int entry = r->open->group_fd;
+	struct event_file *ef;
+
+	if (entry < 0 || entry >= (int)r->nr_list)
+		return pmuctl_refuse(r->why, LIST_LEADER, "group_fd", entry);
+	r->group = get_file(r->list[array_index_nospec(entry, r->nr_list)].file);
+	ef = r->group->private_data;
+	r->leader = ef->event;
+	return 0;
+}
+
 /* FD_NO_GROUP with FD_OUTPUT wants the buffer at group_fd, not the group. */
 static int find_group(struct open_request *r)
 {
 	const u32 flags = r->open->flags;
 
+	if (flags & PMUCTL_OPEN_GROUP_ENTRY)
+		return find_entry(r);
 	if (r->open->group_fd == -1 ||
 	    (flags & PERF_FLAG_FD_NO_GROUP && !(flags & PERF_FLAG_FD_OUTPUT)))
 		return 0;
@@ -370,8 +392,7 @@ static int make_file(struct open_request *r)
 	return 0;
 }
 
-/* Returns the descriptor */
-static int install(struct open_request *r)
+static int make_descriptor(struct open_request *r, struct pmuctl_opened *opened)
 {
 	const int flags = O_RDWR | (r->open->flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0);
 	struct file *file;
@@ -389,47 +410,33 @@ static int install(struct open_request *r)
 	pmuctl_opener_add(r->ef);
 	r->ef = NULL;
 	r->fd = -1;
-	fd_install(fd, file);
-	return fd;
+	opened->file = file;
+	opened->fd = fd;
+	return 0;
 }
 
 /* ---- All of it ---- */
 
 /* In the order of docs/architecture.md */
-static int open_event(struct open_request *r)
+static int open_event(struct open_request *r, struct pmuctl_opened *opened)
 {
-	int err;
-
-	err = check_flags(r) ?: copy_attr(r) ?: check_attr(r) ?: copy_name(r) ?:
-	      count_it(r) ?: find_target(r) ?: find_tracepoint(r) ?: find_group(r) ?:
-	      check_permission(r) ?: create(r) ?: check_again(r) ?: set_output(r) ?:
-	      make_file(r);
-	return err ?: install(r);
+	return check_flags(r) ?: copy_attr(r) ?: check_attr(r) ?: copy_name(r) ?:
+	       count_it(r) ?: find_target(r) ?: find_tracepoint(r) ?: find_group(r) ?:
+	       check_permission(r) ?: create(r) ?: check_again(r) ?: set_output(r) ?:
+	       make_file(r) ?: make_descriptor(r, opened);
 }
 
-/* As much of the explanation as the caller's buffer takes, its strings ended */
-static int copy_explanation(const struct pmuctl_open *open,
-			    const struct pmuctl_explanation *why)
-{
-	struct pmuctl_explanation out = *why;
-	u32 size = min_t(u32, open->explanation_size, sizeof(out));
-	char *bytes = (char *)&out;
-
-	if (!size)
-		return 0;
-	if (size > offsetof(struct pmuctl_explanation, field))
-		bytes[size - 1] = '\0';
-	return copy_to_user(u64_to_user_ptr(open->explanation), bytes, size) ?
-		-EFAULT : 0;
-}
-
-long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call)
+int pmuctl_event_open(const struct pmuctl_open *open, const struct pmuctl_opened *list,
+		      unsigned int nr, struct pmuctl_opened *opened,
+		      struct pmuctl_explanation *why)
 {
 	struct open_request r pmuctl_uninitialized;
-	int ret;
+	int err;
 
-	r.open = &call->args.open;
-	r.why = &call->why;
+	r.open = open;
+	r.list = list;
+	r.nr_list = nr;
+	r.why = why;
 	r.quota = NULL;
 	r.task = NULL;
 	r.tp = NULL;
@@ -439,9 +446,44 @@ long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call)
 	r.event = NULL;
 	r.ef = NULL;
 	r.fd = -1;
-	ret = open_event(&r);
+	err = open_event(&r, opened);
 	finish(&r);
-	if (ret < 0 && copy_explanation(r.open, r.why))
-		return pmuctl_refuse(r.why, BAD_POINTER, "explanation");
-	return ret;
+	return err;
+}
+
+/* The file ends, and with it the event, on the way back to user space. */
+void pmuctl_opened_undo(const struct pmuctl_opened *opened)
+{
+	put_unused_fd(opened->fd);
+	fput(opened->file);
+}
+
+int pmuctl_open_explain(u64 address, u32 size, const struct pmuctl_explanation *why)
+{
+	struct pmuctl_explanation out = *why;
+	char *bytes = (char *)&out;
+
+	size = min_t(u32, size, sizeof(out));
+
+	if (!size)
+		return 0;
+	if (size > offsetof(struct pmuctl_explanation, field))
+		bytes[size - 1] = '\0';
+	return copy_to_user(u64_to_user_ptr(address), bytes, size) ? -EFAULT : 0;
+}
+
+long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call)
+{
+	const struct pmuctl_open *open = &call->args.open;
+	struct pmuctl_opened opened;
+	int err;
+
+	err = pmuctl_event_open(open, NULL, 0, &opened, &call->why);
+	if (!err) {
+		fd_install(opened.fd, opened.file);
+		return opened.fd;
+	}
+	if (pmuctl_open_explain(open->explanation, open->explanation_size, &call->why))
+		return pmuctl_refuse(&call->why, BAD_POINTER, "explanation");
+	return err;
 }

@@ -30,6 +30,9 @@ struct pmuctl_ioctl_call {
 		struct pmuctl_driver driver;
 		struct pmuctl_read_cpus read_cpus;
 		struct pmuctl_aux_status aux_status;
+		struct pmuctl_open_list open_list;
+		struct pmuctl_read_list read_list;
+		struct pmuctl_control_list control_list;
 	} args;
 	struct pmuctl_explanation why;
 };
@@ -82,9 +85,14 @@ struct pmuctl_ioctl {
 long pmuctl_ioctl(const struct pmuctl_ioctl *table, struct pmuctl_event *event,
 		  struct pmuctl_last *last, unsigned int number, unsigned long arg);
 
-/* Lines of the tables: of both PMUCTL_IOC_EXPLAIN; of the device's event_open.c, aux_sysfs.c */
+/* Lines of the tables: of both PMUCTL_IOC_EXPLAIN; of the device's event_open.c, event_list.c,
+ * aux_sysfs.c
+ */
 long pmuctl_ioctl_explain(struct pmuctl_ioctl_call *call);
 long pmuctl_ioctl_open(struct pmuctl_ioctl_call *call);
+long pmuctl_ioctl_open_list(struct pmuctl_ioctl_call *call);
+long pmuctl_ioctl_read_list(struct pmuctl_ioctl_call *call);
+long pmuctl_ioctl_control_list(struct pmuctl_ioctl_call *call);
 long pmuctl_ioctl_driver(struct pmuctl_ioctl_call *call);
 
 /**

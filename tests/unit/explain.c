@@ -29,7 +29,7 @@ Test(explain, fills_everything)
 	cr_assert_eq(why.size, sizeof(why));
 	cr_assert_eq(why.error, ESRCH);
 	cr_assert_eq(why.code, PMUCTL_WHY_PID_INVALID);
-	cr_assert_eq(why.reserved, 0);
+	cr_assert_eq(why.entry, 0);
 	cr_assert_str_eq(why.field, "pid");
 	cr_assert_str_eq(why.sentence,
 			 "pid -7 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");
@@ -67,6 +67,21 @@ Test(explain, strings_that_are_too_long_are_cut_and_ended)
 				    text), -ENOENT);
 	cr_assert_eq(strlen(why.field), sizeof(why.field) - 1);
 	cr_assert_eq(strlen(why.sentence), sizeof(why.sentence) - 1);
+}
+
+Test(explain, an_entry_of_a_list_is_named_before_its_field)
+{
+	struct pmuctl_explanation why;
+
+	pmuctl_refuse(&why, PID_INVALID, "attr.sample_stack_user", -7);
+	pmuctl_refuse_entry(&why, 1023);
+	cr_assert_eq(why.entry, 1023);
+	cr_assert_str_eq(why.field, "[1023].attr.sample_stack_user");
+	pmuctl_refuse(&why, NO_FD, "");
+	cr_assert_eq(why.entry, 0);
+	pmuctl_refuse_entry(&why, 3);
+	cr_assert_str_eq(why.field, "[3]");
+	cr_assert_eq(why.error, EMFILE);
 }
 
 /* ---- The sentences ---- */

@@ -55,9 +55,9 @@
  *	caller, in an open's buffer written by the module.
  * @error: the errno that was returned, positive; 0 if nothing was refused yet.
  * @code: what was wrong, PMUCTL_WHY_*; stable, for programs.
- * @reserved: zero.
+ * @entry: of a list, the number of the entry at fault, from 0 on; else zero.
  * @field: the field at fault, as in C: "attr.config", "pid", "size"; empty if no
- *	single field is.
+ *	single field is. In an entry of a list: "[3].attr.config", or just "[3]".
  * @sentence: for people: what is wrong with which value, the limit, the remedy.
  *	One sentence of English without a newline.
  *
@@ -67,7 +67,7 @@ struct pmuctl_explanation {
 	__u32	size;
 	__u32	error;
 	__u32	code;
-	__u32	reserved;
+	__u32	entry;
 	char	field[32];
 	char	sentence[208];
 };
@@ -244,6 +244,13 @@ enum pmuctl_why {
 	/* Limits */
 	PMUCTL_WHY_EVENTS_USER		= 210,	/* EMFILE: the user has so many */
 	PMUCTL_WHY_EVENTS_CONTEXT	= 211,	/* ENOSPC: the task or the CPU has */
+
+	/* Lists */
+	PMUCTL_WHY_LIST_LENGTH		= 220,	/* EINVAL: none, or more than there may be */
+	PMUCTL_WHY_LIST_ENTRY_SIZE	= 221,	/* EINVAL */
+	PMUCTL_WHY_LIST_LEADER		= 222,	/* EINVAL: group_fd is no earlier entry */
+	PMUCTL_WHY_LIST_REQUEST		= 223,	/* EINVAL */
+	PMUCTL_WHY_LIST_FD		= 224,	/* EBADF */
 };
 
 /*
@@ -275,6 +282,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_SOFTWARE		(1ULL << 9)	/* events without hardware */
 #define PMUCTL_FEATURE_TRACEPOINT	(1ULL << 10)	/* of the kernel and its modules */
 #define PMUCTL_FEATURE_AUX		(1ULL << 16)	/* AUX area tracing on this CPU */
+#define PMUCTL_FEATURE_LISTS		(1ULL << 17)	/* many events in one call */
 
 /* Values of pmuctl_info.pmu_kind: which PMU is driven */
 #define PMUCTL_PMU_NONE			0	/* none; pmu_reason says why */
@@ -349,8 +357,8 @@ struct pmuctl_info {
  * @size: sizeof(struct pmuctl_open).
  * @flags: PERF_FLAG_FD_CLOEXEC; PERF_FLAG_FD_NO_GROUP: @group_fd is no leader;
  *	PERF_FLAG_FD_OUTPUT: the event writes to the buffer of @group_fd, as after
- *	PERF_EVENT_IOC_SET_OUTPUT; and PMUCTL_OPEN_PROCESS. PERF_FLAG_PID_CGROUP is known,
- *	and refused.
+ *	PERF_EVENT_IOC_SET_OUTPUT; PMUCTL_OPEN_PROCESS; and in a list
+ *	PMUCTL_OPEN_GROUP_ENTRY. PERF_FLAG_PID_CGROUP is known, and refused.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it. If it
  *	is shorter than PERF_ATTR_SIZE_VER0, or longer than what is known here and not zero
  *	beyond, the size that is known is written to its "size" (E2BIG).
@@ -553,5 +561,8 @@ PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_info, pmu_name) == 72);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, attr) == 8);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, explanation) == 32);
 PMUCTL_ABI_ASSERT(__builtin_offsetof(struct pmuctl_open, tracepoint) == 40);
+
+/* Beside this header, also in the kernel, where <linux/pmuctl.h> is another one */
+#include "pmuctl_list.h"
 
 #endif /* _UAPI_LINUX_PMUCTL_H */

@@ -28,6 +28,13 @@ struct low {
 	struct pmuctl_explanation why;
 	union raw_attr attr;
 	uint64_t id;
+	struct pmuctl_open_list open_list;
+	struct pmuctl_read_list read_list;
+	struct pmuctl_control_list control_list;
+	struct pmuctl_open opens[2];
+	struct pmuctl_read_entry entries[2];
+	uint64_t values[2];
+	int fds[2];
 };
 
 static struct low *low_memory(void)
@@ -75,6 +82,35 @@ Test(abi_compat, open_and_count)
 	cr_assert_eq(ioctl32(fd, NUMBER_32(PERF_EVENT_IOC_ID), address(&low->id)), 0);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ID, &id), 0);
 	cr_assert_eq(low->id, id);
+}
+
+Test(abi_compat, lists)
+{
+	struct low *low = low_memory();
+
+	low->opens[0] = low->opens[1] = low->open;
+	for (int i = 0; i < 2; i++)
+		low->opens[i].explanation = low->opens[i].explanation_size = 0;
+	low->open_list = (struct pmuctl_open_list){ .size = sizeof(low->open_list), .nr = 2,
+		.entry_size = sizeof(*low->opens), .opens = address(low->opens),
+		.fds = address(low->fds), .explanation = address(&low->why),
+		.explanation_size = sizeof(low->why) };
+	cr_assert_eq(ioctl32(raw_device(), PMUCTL_IOC_OPEN_LIST, address(&low->open_list)), 0,
+		     "%s", low->why.sentence);
+	low->control_list = (struct pmuctl_control_list){ .size = sizeof(low->control_list),
+		.nr = 2, .request = PERF_EVENT_IOC_ENABLE, .fds = address(low->fds) };
+	cr_assert_eq(ioctl32(raw_device(), PMUCTL_IOC_CONTROL_LIST, address(&low->control_list)), 0);
+	user_loop(1000);
+	for (int i = 0; i < 2; i++)
+		low->entries[i] = (struct pmuctl_read_entry){ .fd = low->fds[i], .length = 8,
+			.buffer = address(&low->values[i]) };
+	low->read_list = (struct pmuctl_read_list){ .size = sizeof(low->read_list), .nr = 2,
+		.entry_size = sizeof(*low->entries), .entries = address(low->entries) };
+	cr_assert_eq(ioctl32(raw_device(), PMUCTL_IOC_READ_LIST, address(&low->read_list)), 0);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(low->entries[i].got, 8);
+		cr_assert_geq(low->values[i], 2000);
+	}
 }
 
 Test(abi_compat, refusals_are_explained)

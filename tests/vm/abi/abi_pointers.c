@@ -19,7 +19,8 @@ static const uintptr_t bad[] = {
 Test(abi_pointers, bad_structures_are_faults)
 {
 	static const unsigned int numbers[] = { PMUCTL_IOC_INFO, PMUCTL_IOC_OPEN,
-		PMUCTL_IOC_EXPLAIN, PMUCTL_IOC_DRIVER };
+		PMUCTL_IOC_EXPLAIN, PMUCTL_IOC_DRIVER, PMUCTL_IOC_OPEN_LIST,
+		PMUCTL_IOC_READ_LIST, PMUCTL_IOC_CONTROL_LIST };
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
 		for (size_t k = 0; k < RAW_ARRAY_SIZE(bad); k++)
@@ -36,6 +37,9 @@ Test(abi_pointers, structures_that_end_outside_of_memory_are_faults)
 		{ PMUCTL_IOC_INFO, sizeof(struct pmuctl_info) },
 		{ PMUCTL_IOC_OPEN, sizeof(struct pmuctl_open) },
 		{ PMUCTL_IOC_EXPLAIN, sizeof(struct pmuctl_explanation) },
+		{ PMUCTL_IOC_OPEN_LIST, sizeof(struct pmuctl_open_list) },
+		{ PMUCTL_IOC_READ_LIST, sizeof(struct pmuctl_read_list) },
+		{ PMUCTL_IOC_CONTROL_LIST, sizeof(struct pmuctl_control_list) },
 	};
 
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(all); i++) {
@@ -269,7 +273,8 @@ Test(abi_pointers, unknown_ioctls_of_the_device)
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(numbers); i++)
 		check_unknown(raw_device(), numbers[i]);
 	for (unsigned int n = 0; n < 256; n++)
-		if ((n < 0x10 || n > 0x14) && _IO(PMUCTL_IOC_MAGIC, n) != PMUCTL_IOC_DRIVER)
+		if ((n < 0x10 || n > 0x14) && (n < 0x1c || n > 0x1e) &&
+		    _IO(PMUCTL_IOC_MAGIC, n) != PMUCTL_IOC_DRIVER)
 			check_unknown(raw_device(), _IO(PMUCTL_IOC_MAGIC, n));
 }
 

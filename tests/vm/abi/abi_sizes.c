@@ -21,20 +21,61 @@ static const struct versioned {
 	  sizeof(struct pmuctl_explanation) },
 	{ "DRIVER", PMUCTL_IOC_DRIVER, sizeof(struct pmuctl_driver),
 	  sizeof(struct pmuctl_driver) },
+	{ "OPEN_LIST", PMUCTL_IOC_OPEN_LIST, sizeof(struct pmuctl_open_list),
+	  sizeof(struct pmuctl_open_list) },
+	{ "READ_LIST", PMUCTL_IOC_READ_LIST, sizeof(struct pmuctl_read_list),
+	  sizeof(struct pmuctl_read_list) },
+	{ "CONTROL_LIST", PMUCTL_IOC_CONTROL_LIST, sizeof(struct pmuctl_control_list),
+	  sizeof(struct pmuctl_control_list) },
 };
+
+static int opened = -1;	/* by a list of one entry, and what other lists are about */
+
+union structure {
+	struct pmuctl_open open;
+	struct pmuctl_open_list open_list;
+	struct pmuctl_read_list read_list;
+	struct pmuctl_control_list control_list;
+};
+
+/* What is asked for of each; all zero will do for the others. */
+static union structure good_request(unsigned int number)
+{
+	static struct pmuctl_read_entry entry;
+	static struct pmuctl_open open;
+	static union raw_attr attr;
+	static uint64_t word;
+	union structure u;
+
+	memset(&u, 0, sizeof(u));
+	attr = raw_instructions();
+	open = raw_request(&attr, 0, -1, 0, NULL);
+	if (number == PMUCTL_IOC_OPEN) {
+		u.open = open;
+	} else if (number == PMUCTL_IOC_OPEN_LIST) {
+		u.open_list = (struct pmuctl_open_list){ .nr = 1, .entry_size = sizeof(open),
+			.opens = (uintptr_t)&open, .fds = (uintptr_t)&opened };
+	} else if (number == PMUCTL_IOC_READ_LIST || number == PMUCTL_IOC_CONTROL_LIST) {
+		if (opened < 0)
+			opened = event_open(&attr);
+		entry = (struct pmuctl_read_entry){ .fd = opened, .length = sizeof(word),
+			.buffer = (uintptr_t)&word };
+		u.read_list = (struct pmuctl_read_list){ .nr = 1,
+			.entry_size = sizeof(entry), .entries = (uintptr_t)&entry };
+		if (number == PMUCTL_IOC_CONTROL_LIST)
+			u.control_list = (struct pmuctl_control_list){ .nr = 1,
+				.request = PERF_EVENT_IOC_RESET, .fds = (uintptr_t)&opened };
+	}
+	return u;
+}
 
 /* A good request for @s of @size bytes, of which those that nobody knows are @beyond. */
 static uint8_t *request(const struct versioned *s, uint32_t size, int beyond)
 {
-	static union raw_attr attr;
-	struct pmuctl_open open;
+	union structure u = good_request(s->number);
 	uint8_t *bytes = raw_at_edge(size < 4 ? 4 : size, 0);
 
-	if (s->number == PMUCTL_IOC_OPEN) {
-		attr = raw_instructions();
-		open = raw_request(&attr, 0, -1, 0, NULL);
-		memcpy(bytes, &open, size < sizeof(open) ? size : sizeof(open));
-	}
+	memcpy(bytes, &u, size < sizeof(u) ? size : sizeof(u));
 	if (size > s->size)
 		bytes[size - 1] = beyond;
 	memcpy(bytes, &size, sizeof(size));
@@ -50,6 +91,10 @@ static int ask(const struct versioned *s, void *bytes)
 		return errno;
 	if (s->number == PMUCTL_IOC_OPEN)
 		close(ret);
+	if (s->number == PMUCTL_IOC_OPEN_LIST) {
+		close(opened);
+		opened = -1;
+	}
 	return 0;
 }
 

@@ -17,6 +17,12 @@ struct fault {
 	char text[640];
 };
 
+/* The number before the field of an entry, "[3].fd"; else 0 */
+static uint32_t entry_of(const char *field)
+{
+	return *field == '[' ? (uint32_t)strtoul(field + 1, NULL, 10) : 0;
+}
+
 static struct fault fault_of_why(const struct pmuctl_explanation *why, const struct refusal *r)
 {
 	struct fault f = { "" };
@@ -33,9 +39,9 @@ static struct fault fault_of_why(const struct pmuctl_explanation *why, const str
 	else if (strncmp(why->sentence, r->sentence, sizeof(why->sentence)))
 		snprintf(f.text, sizeof(f.text), "'%.208s', expected '%s'", why->sentence,
 			 r->sentence);
-	else if (why->size != sizeof(*why) || why->reserved)
-		snprintf(f.text, sizeof(f.text), "size %u, reserved %#x", why->size,
-			 why->reserved);
+	else if (why->size != sizeof(*why) || why->entry != entry_of(r->field))
+		snprintf(f.text, sizeof(f.text), "size %u, entry %u of '%s'", why->size,
+			 why->entry, r->field);
 	return f;
 }
 
