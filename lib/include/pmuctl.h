@@ -2,8 +2,8 @@
 /*
  * libpmuctl: count performance events through the pmuctl driver.
  *
- * What lives here is the whole public interface: the device, events on it,
- * why something was refused, and the names of events. Samples are in pmuctl_ring.h.
+ * What lives here is the device, events on it, why something was refused, and the names of
+ * events. Samples are in pmuctl_ring.h, many events at once in pmuctl_list.h.
  *
  * Conventions
  *
@@ -104,7 +104,7 @@ int pmuctl_device_info(struct pmuctl_device *dev, struct pmuctl_info *info,
 		       size_t size);
 
 /**
- * pmuctl_device_explain() - why the last pmuctl_event_open() was refused
+ * pmuctl_device_explain() - why the last event, or list, was refused
  * @dev: the device.
  * @why: filled with a copy; all zero, with empty strings, if nothing was refused
  *	through this handle yet.

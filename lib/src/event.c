@@ -14,10 +14,52 @@
 #include "event.h"
 #include "internal.h"
 
-/* All that a read of a single event can return: see event_decode(). */
-#define READ_WORDS_MAX 5
+/**
+ * pmuctl_event_new() - a handle without a descriptor
+ * @attr: what is to be opened.
+ *
+ * Return: to be freed if it is not; NULL without memory.
+ */
+struct pmuctl_event *pmuctl_event_new(const struct perf_event_attr *attr)
+{
+	struct pmuctl_event *new = calloc(1, sizeof(*new));
 
-#define TRACEPOINT_NAME_MAX 128
+	if (!new)
+		return NULL;
+	new->fd = -1;
+	new->read_format = attr->read_format;
+	new->is_backward = attr->write_backward;
+	return new;
+}
+
+/**
+ * pmuctl_open_fill() - what the driver is asked for
+ * @open: is filled, but for the explanation.
+ * @attr: what to count; only its size tells how long it is: here, nothing behind the first
+ *	version is read.
+ * @pid: whom.
+ * @cpu: where.
+ * @flags: PERF_FLAG_*, PMUCTL_OPEN_*.
+ * @group: its leader's number, -1 for none.
+ * @name: room for a tracepoint's, as long as @open is used.
+ */
+void pmuctl_open_fill(struct pmuctl_open *open, const struct perf_event_attr *attr, pid_t pid,
+		      int cpu, unsigned long flags, int group, char name[PMUCTL_NAME_MAX])
+{
+	if (flags > UINT32_MAX)		/* let the driver refuse and explain it */
+		flags |= 1UL << 31;
+	*open = (struct pmuctl_open){
+		.size = sizeof(*open),
+		.flags = (uint32_t)flags | PERF_FLAG_FD_CLOEXEC,
+		.attr = (uintptr_t)attr,
+		.pid = pid,
+		.cpu = cpu,
+		.group_fd = group,
+	};
+	if (attr->type == PERF_TYPE_TRACEPOINT &&
+	    pmuctl_tracepoint_name(attr->config, name, PMUCTL_NAME_MAX))
+		open->tracepoint = (uintptr_t)name;
+}
 
 PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 				       const struct perf_event_attr *attr,
@@ -26,28 +68,18 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 				       struct pmuctl_event **event)
 {
 	struct pmuctl_explanation why = { .size = 0 };
-	struct pmuctl_open open = { .size = sizeof(open) };
-	char tracepoint[TRACEPOINT_NAME_MAX];
+	char tracepoint[PMUCTL_NAME_MAX];
 	struct pmuctl_event *new;
+	struct pmuctl_open open;
 	int fd;
 
 	if (!dev || !attr || !event)
 		return -EINVAL;
 	*event = NULL;
-	if (flags > UINT32_MAX)		/* let the driver refuse and explain it */
-		flags |= 1UL << 31;
-	new = calloc(1, sizeof(*new));
+	new = pmuctl_event_new(attr);
 	if (!new)
 		return -ENOMEM;
-	open.flags = (uint32_t)flags | PERF_FLAG_FD_CLOEXEC;
-	/* How long it is, only its size tells: here, nothing behind the first version is read. */
-	open.attr = (uintptr_t)attr;
-	open.pid = pid;
-	open.cpu = cpu;
-	open.group_fd = leader ? leader->fd : -1;
-	if (attr->type == PERF_TYPE_TRACEPOINT &&
-	    pmuctl_tracepoint_name(attr->config, tracepoint, sizeof(tracepoint)))
-		open.tracepoint = (uintptr_t)tracepoint;
+	pmuctl_open_fill(&open, attr, pid, cpu, flags, leader ? leader->fd : -1, tracepoint);
 	open.explanation = (uintptr_t)&why;
 	open.explanation_size = sizeof(why);
 	fd = ioctl(pmuctl_device_fd(dev), PMUCTL_IOC_OPEN, &open);
@@ -60,8 +92,6 @@ PMUCTL_API int pmuctl_event_open_group(struct pmuctl_device *dev,
 		return -error;
 	}
 	new->fd = fd;
-	new->read_format = attr->read_format;
-	new->is_backward = attr->write_backward;
 	*event = new;
 	return 0;
 }
@@ -143,9 +173,13 @@ PMUCTL_API int pmuctl_event_id(struct pmuctl_event *event, uint64_t *id)
 	return ret;
 }
 
-/* Value, then those of enabled, running, id, lost that were asked for */
-static void event_decode(uint64_t format, const uint64_t *word,
-			 struct pmuctl_reading *reading)
+/**
+ * pmuctl_event_decode() - what a read of an event without a group has given
+ * @format: attr.read_format.
+ * @word: the value, then those of enabled, running, id, lost that were asked for.
+ * @reading: filled.
+ */
+void pmuctl_event_decode(uint64_t format, const uint64_t *word, struct pmuctl_reading *reading)
 {
 	reading->value = *word++;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
@@ -189,7 +223,7 @@ PMUCTL_API int pmuctl_event_read(struct pmuctl_event *event,
 		return pmuctl_group_first(event, reading);
 	ret = pmuctl_event_words(event, words, sizeof(words));
 	if (ret == 0)
-		event_decode(event->read_format, words, reading);
+		pmuctl_event_decode(event->read_format, words, reading);
 	return ret;
 }
 

@@ -19,7 +19,17 @@ struct pmuctl_event {
 	struct pmuctl_watch *watch;	/* its function, or NULL */
 };
 
+/* All that a read of a single event can return: see pmuctl_event_decode(). */
+#define READ_WORDS_MAX	5
+
+/* Of a tracepoint, "system:name" */
+#define PMUCTL_NAME_MAX	128
+
 /* event.c */
+struct pmuctl_event *pmuctl_event_new(const struct perf_event_attr *attr);
+void pmuctl_open_fill(struct pmuctl_open *open, const struct perf_event_attr *attr, pid_t pid,
+		      int cpu, unsigned long flags, int group, char name[PMUCTL_NAME_MAX]);
+void pmuctl_event_decode(uint64_t format, const uint64_t *word, struct pmuctl_reading *reading);
 int pmuctl_event_ioctl(struct pmuctl_event *event, unsigned long request,
 		       unsigned long arg);
 int pmuctl_event_words(struct pmuctl_event *event, uint64_t *words, size_t size);
@@ -35,6 +45,9 @@ int pmuctl_event_watch(struct pmuctl_event *event, size_t pages, uint64_t sample
 void pmuctl_event_unwatch(struct pmuctl_event *event);
 
 /* group.c */
+size_t pmuctl_group_words(uint64_t format, size_t members);
+size_t pmuctl_group_decode(uint64_t format, const uint64_t *word,
+			   struct pmuctl_reading *readings);
 int pmuctl_group_first(struct pmuctl_event *event, struct pmuctl_reading *reading);
 
 #endif /* PMUCTL_LIB_EVENT_H */

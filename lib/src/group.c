@@ -44,8 +44,30 @@ static size_t member_words(uint64_t format)
 	return 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
 }
 
-/* The times are those of the group: each member gets them. */
-static size_t group_decode(uint64_t format, const uint64_t *word,
+/**
+ * pmuctl_group_words() - how long a read of a group is
+ * @format: attr.read_format.
+ * @members: how many there may be.
+ *
+ * Return: 64-bit words.
+ */
+size_t pmuctl_group_words(uint64_t format, size_t members)
+{
+	if (members > MEMBERS_MAX)
+		members = MEMBERS_MAX;
+	return 1 + !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+	       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) + members * member_words(format);
+}
+
+/**
+ * pmuctl_group_decode() - what a read of a group has given
+ * @format: attr.read_format.
+ * @word: it.
+ * @readings: filled; the times are those of the group: each member gets them.
+ *
+ * Return: how many members there are.
+ */
+size_t pmuctl_group_decode(uint64_t format, const uint64_t *word,
 			   struct pmuctl_reading *readings)
 {
 	uint64_t count = *word++, enabled = 0, running = 0;
@@ -79,18 +101,14 @@ PMUCTL_API int pmuctl_group_read(struct pmuctl_event *member,
 	if (!(format & PERF_FORMAT_GROUP) || !readings || !max)
 		return -EINVAL;
 	memset(readings, 0, max * sizeof(*readings));
-	if (max > MEMBERS_MAX)
-		max = MEMBERS_MAX;
-	size = 1 + !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-	       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	size = (size + max * member_words(format)) * sizeof(*words);
+	size = pmuctl_group_words(format, max) * sizeof(*words);
 	if (size > sizeof(small))
 		words = malloc(size);
 	if (!words)
 		return -ENOMEM;
 	ret = pmuctl_event_words(member, words, size);
 	if (ret == 0)
-		ret = (int)group_decode(format, words, readings);
+		ret = (int)pmuctl_group_decode(format, words, readings);
 	if (words != small)
 		free(words);
 	return ret;
