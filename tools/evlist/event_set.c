@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events on targets: every event on every target, in its group, opened one by one and
- * switched together. Threads may end meanwhile; other refusals are the caller's to judge.
+ * Events on targets: every event on every target, in its group, opened and switched in one
+ * call, or one by one. Threads may end meanwhile; other refusals are the caller's to judge.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_list.h>
 #include <pmuctl_trace.h>
 
 #include "measure.h"
@@ -235,20 +236,97 @@ static int set_filter(const struct event_set *set, size_t event,
 	return ret;
 }
 
-static int open_one(struct event_set *set, size_t event, size_t target)
+/* What the library is asked for, but for the leader */
+static struct pmuctl_list_entry entry_of(const struct event_set *set, size_t event, size_t target)
 {
 	const struct measure *measure = set->measure;
 	bool of_cpus = measure_is_of_cpus(measure);
 	bool of_process = measure->kind == TARGET_PROCESS && !is_by_thread(measure);
 	int id = set->targets.list[target];
+
+	return (struct pmuctl_list_entry){
+		.attr = &set->events[event].attr,
+		.pid = of_cpus ? -1 : id,
+		.cpu = of_cpus ? id : -1,
+		.flags = of_process ? PMUCTL_OPEN_PROCESS : 0,
+	};
+}
+
+static int open_one(struct event_set *set, size_t event, size_t target)
+{
+	struct pmuctl_list_entry entry = entry_of(set, event, target);
 	size_t leader = set->events[event].leader;
 
-	return pmuctl_event_open_group(set->dev, &set->events[event].attr,
-				       of_cpus ? -1 : id, of_cpus ? id : -1,
-				       of_process ? PMUCTL_OPEN_PROCESS : 0,
+	return pmuctl_event_open_group(set->dev, entry.attr, entry.pid, entry.cpu, entry.flags,
 				       leader == event ? NULL :
 				       *event_set_handle(set, leader, target),
 				       event_set_handle(set, event, target));
+}
+
+/* Entries in the order of the handles, so that a leader comes before its siblings */
+static int open_list(struct event_set *set, struct pmuctl_list_entry *list)
+{
+	const size_t nr_targets = set->targets.count;
+	int ret;
+
+	for (size_t i = 0; i < set->nr_events * nr_targets; i++) {
+		size_t event = i / nr_targets, target = i % nr_targets;
+		size_t leader = set->events[event].leader;
+
+		list[i] = entry_of(set, event, target);
+		if (leader == event)
+			continue;
+		list[i].flags |= PMUCTL_OPEN_GROUP_ENTRY;
+		list[i].leader_entry = (int)(leader * nr_targets + target);
+	}
+	ret = pmuctl_list_open(set->dev, list, set->nr_events * nr_targets);
+	for (size_t i = 0; i < set->nr_events * nr_targets && ret == 0; i++)
+		set->handles[i] = list[i].event;
+	return ret;
+}
+
+static int set_filters(const struct event_set *set)
+{
+	struct pmuctl_explanation why;
+	int ret = 0;
+
+	for (size_t event = 0; event < set->nr_events && ret == 0; event++)
+		for (size_t target = 0; target < set->targets.count && ret == 0; target++)
+			ret = set_filter(set, event, *event_set_handle(set, event, target), &why);
+	return ret;
+}
+
+static void close_handles(struct event_set *set)
+{
+	for (size_t i = 0; set->handles && i < set->nr_events * set->targets.count; i++) {
+		pmuctl_event_close(set->handles[i]);
+		set->handles[i] = NULL;
+	}
+}
+
+/**
+ * event_set_open_at_once() - open all events on all targets in one call
+ * @set: the events, none of which is open.
+ *
+ * Return: are all open? If not, none is: event_set_open() finds out which is refused, and opens
+ * the others.
+ */
+bool event_set_open_at_once(struct event_set *set)
+{
+	size_t nr = set->nr_events * set->targets.count;
+	struct pmuctl_list_entry *list;
+	int ret;
+
+	if (nr > PMUCTL_LIST_MAX)
+		return false;
+	list = calloc(nr, sizeof(*list));
+	ret = list ? open_list(set, list) : -ENOMEM;
+	free(list);
+	if (ret == 0)
+		ret = set_filters(set);
+	if (ret < 0)
+		close_handles(set);
+	return ret == 0;
 }
 
 /* The user asked for nothing in particular: then user space only will do. */
@@ -325,8 +403,7 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
  */
 void event_set_close(struct event_set *set)
 {
-	for (size_t i = 0; set->handles && i < set->nr_events * set->targets.count; i++)
-		pmuctl_event_close(set->handles[i]);
+	close_handles(set);
 	for (size_t i = 0; i < set->nr_events; i++)
 		free(set->events[i].name);
 	int_list_free(&set->targets);
@@ -356,6 +433,25 @@ static int each_leader(const struct event_set *set, const char *what,
 	return 0;
 }
 
+/* What each_leader() does, in one call; a refusal is found again by that, which tells of it. */
+static int all_leaders(const struct event_set *set,
+		       int (*call)(struct pmuctl_device *dev, struct pmuctl_event *const *events,
+				   size_t nr))
+{
+	size_t nr_targets = set->targets.count, nr = 0;
+	struct pmuctl_event **events = calloc(set->nr_events * nr_targets, sizeof(*events));
+	int ret;
+
+	if (!events)
+		return -ENOMEM;
+	for (size_t i = 0; i < set->nr_events * nr_targets; i++)
+		if (set->events[i / nr_targets].leader == i / nr_targets && set->handles[i])
+			events[nr++] = set->handles[i];
+	ret = nr ? call(set->dev, events, nr) : 0;
+	free(events);
+	return ret;
+}
+
 /**
  * event_set_enable() - start all
  * @set: the events.
@@ -364,7 +460,8 @@ static int each_leader(const struct event_set *set, const char *what,
  */
 int event_set_enable(const struct event_set *set)
 {
-	return each_leader(set, "enable", pmuctl_event_enable);
+	return all_leaders(set, pmuctl_list_enable) == 0 ? 0 :
+	       each_leader(set, "enable", pmuctl_event_enable);
 }
 
 /**
@@ -375,5 +472,6 @@ int event_set_enable(const struct event_set *set)
  */
 int event_set_disable(const struct event_set *set)
 {
-	return each_leader(set, "disable", pmuctl_event_disable);
+	return all_leaders(set, pmuctl_list_disable) == 0 ? 0 :
+	       each_leader(set, "disable", pmuctl_event_disable);
 }

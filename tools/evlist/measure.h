@@ -129,6 +129,7 @@ typedef bool (*event_amend)(struct event_set *set, size_t event,
 int event_set_init(struct event_set *set, struct pmuctl_device *dev,
 		   const struct measure *measure, pid_t child, bool each_cpu);
 void event_set_prepare(struct event_set *set, size_t event, bool by_exec);
+bool event_set_open_at_once(struct event_set *set);
 int event_set_open(struct event_set *set, size_t event, event_amend amend,
 		   struct pmuctl_explanation *why);
 void event_set_close(struct event_set *set);

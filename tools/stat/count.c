@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_list.h>
+
 #include "counters.h"
 
 /* No group is larger: no PMU has as many counters. */
@@ -56,6 +58,78 @@ static int read_group(struct counters *c, size_t leader, size_t target)
 		    *event_set_handle(&c->set, event, target))
 			slot_store(c, event, target, &readings[at++]);
 	return got < 0 ? got : 0;
+}
+
+/* How many are read with @leader on this target */
+static size_t count_members(const struct counters *c, size_t leader, size_t target)
+{
+	size_t n = 0;
+
+	for (size_t event = leader; event < c->set.nr_events; event++)
+		n += c->set.events[event].leader == leader &&
+		     *event_set_handle(&c->set, event, target);
+	return n;
+}
+
+static void store_members(struct counters *c, size_t leader, size_t target,
+			  const struct pmuctl_list_reading *from)
+{
+	int at = 0;
+
+	for (size_t event = leader; event < c->set.nr_events && at < from->got; event++)
+		if (c->set.events[event].leader == leader &&
+		    *event_set_handle(&c->set, event, target))
+			slot_store(c, event, target, &from->readings[at++]);
+}
+
+/* All that is read of all targets, each with room at @readings: how many entries */
+static size_t fill_list(const struct counters *c, struct pmuctl_list_reading *list,
+			struct pmuctl_reading *readings)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->set.nr_events * c->set.targets.count; i++) {
+		size_t event = i / c->set.targets.count, target = i % c->set.targets.count;
+
+		if (c->set.events[event].leader != event || !c->set.handles[i])
+			continue;
+		list[nr] = (struct pmuctl_list_reading){
+			.event = c->set.handles[i],
+			.readings = readings,
+			.max = count_members(c, event, target),
+		};
+		readings += list[nr++].max;
+	}
+	return nr;
+}
+
+static void store_list(struct counters *c, const struct pmuctl_list_reading *list)
+{
+	for (size_t i = 0; i < c->set.nr_events * c->set.targets.count; i++) {
+		size_t event = i / c->set.targets.count, target = i % c->set.targets.count;
+
+		if (c->set.events[event].leader == event && c->set.handles[i])
+			store_members(c, event, target, list++);
+	}
+}
+
+/* As read_targets(), in one call; a refusal is found again by that, which tells of it. */
+static int read_at_once(struct counters *c)
+{
+	size_t all = c->set.nr_events * c->set.targets.count, nr;
+	struct pmuctl_list_reading *list = calloc(all, sizeof(*list));
+	struct pmuctl_reading *readings = calloc(all, sizeof(*readings));
+	int ret = -ENOMEM;
+
+	if (list && readings) {
+		nr = fill_list(c, list, readings);
+		ret = nr ? pmuctl_list_read(c->set.dev, list, nr) : 0;
+		if (ret == 0)
+			store_list(c, list);
+	}
+	free(list);
+	free(readings);
+	return ret;
 }
 
 static int read_targets(struct counters *c)
@@ -185,8 +259,11 @@ static void rows_judge(struct counters *c)
  */
 int counters_read(struct counters *c)
 {
-	int ret = counters_are_by_cpu(c) ? counters_read_cpus(c) : read_targets(c);
+	bool by_cpu = counters_are_by_cpu(c);
+	int ret = by_cpu ? counters_read_cpus(c) : read_at_once(c);
 
+	if (ret < 0 && !by_cpu)
+		ret = read_targets(c);
 	if (ret < 0)
 		return ret;
 	rows_clear(c);

@@ -61,6 +61,11 @@ static int open_all(struct counters *c)
 	descriptors_allow();
 	for (size_t event = 0; event < c->set.nr_events; event++)
 		attr_prepare(c, event);
+	if (event_set_open_at_once(&c->set)) {
+		for (size_t event = 0; event < c->set.nr_events; event++)
+			c->is_supported[event] = true;
+		return 0;
+	}
 	for (size_t event = 0; event < c->set.nr_events; event++) {
 		struct pmuctl_explanation why;
 		int ret = event_set_open(&c->set, event, NULL, &why);

@@ -199,6 +199,19 @@ append_needs_a_file() { run 2 stat --append true && says 'needs -o'; }
 bad_list() { run 2 stat -C 0-x true && says "'0-x' is not a list of numbers"; }
 help_everywhere() { run 0 stat --help && grep -q usage out && run 0 help stat && grep -q usage out && run 0 list -h && run 0 doctor -h && run 0 help && run 0 --version && run 2 no-such && run 2; }
 
+# ioctls_of EVENTS: print how many ioctls "stat -a" makes to count them
+ioctls_of()
+{
+	run 0 stat -x , -e raw_syscalls:sys_enter --filter 'id == 16' \
+		pmuctl stat -a -x , -o inner -e "$1" true && cut -d , -f 1 err
+}
+# Two are for what comes after it has enabled them: to disable, and to read
+ten_events_take_as_many_calls_as_one()
+{
+	one=$(ioctls_of cs) && ten=$(ioctls_of cs,faults,cs,faults,cs,faults,cs,faults,cs,faults) &&
+		[ "$(grep -c '^[0-9]' inner)" -eq 10 ] && echo "$one, $ten" && [ "$one" -ge 4 ] && [ "$ten" -eq "$one" ] && [ "$ten" -le 7 ]
+}
+
 # 40 processes of 4 events each, with a limit of 64 descriptors
 many_targets_need_many_descriptors()
 {
@@ -244,4 +257,4 @@ no_descriptor_is_handed_on()
 	run 0 stat -e cycles:u ls -l /proc/self/fd && lines out 5
 }
 
-run_checks
+run_checks ioctls_of
