@@ -223,6 +223,78 @@ static int64_t call_device(struct worker *worker, const int64_t *arg)
 		     place(worker, arg[DEVICE_POINTER], words, sizeof(words))) < 0 ? -errno : 0;
 }
 
+/* ---- Lists ---- */
+
+#define LIST_ENTRIES	8
+
+/* The first is of @arg's task, the others follow it, or are of the caller; all but it may be siblings. */
+static int64_t list_open(struct worker *worker, const int64_t *arg)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .size = PMUCTL_ATTR_SIZE,
+		.config = 1, .read_format = arg[LIST_FORMAT] };
+	struct pmuctl_open opens[LIST_ENTRIES];
+	struct pmuctl_explanation why;
+	struct pmuctl_open_list list = { .size = sizeof(list), .nr = arg[LIST_NR],
+		.entry_size = arg[LIST_ENTRY_SIZE] ?: (int64_t)sizeof(*opens),
+		.explanation_size = sizeof(why), .explanation = (uintptr_t)&why };
+	char attr_room[PMUCTL_ATTR_SIZE + 8] = "";
+	int fds[LIST_ENTRIES];
+
+	memcpy((char *)&attr + 40, &arg[LIST_BITS], 8);
+	memcpy(attr_room, &attr, sizeof(attr) < PMUCTL_ATTR_SIZE ? sizeof(attr) : PMUCTL_ATTR_SIZE);
+	if (list.nr > LIST_ENTRIES && list.nr <= PMUCTL_LIST_MAX)
+		list.nr = LIST_ENTRIES;
+	for (int i = 0; i < LIST_ENTRIES; i++)
+		opens[i] = (struct pmuctl_open){ .size = sizeof(*opens), .attr = (uintptr_t)attr_room,
+			.flags = i ? PMUCTL_OPEN_GROUP_ENTRY : 0, .cpu = -1,
+			.pid = pid_of(worker, arg[LIST_PID]),
+			.group_fd = i ? (int)arg[LIST_LEADER] : -1 };
+	list.opens = (uintptr_t)place(worker, arg[LIST_POINTER], opens, sizeof(opens));
+	list.fds = (uintptr_t)(arg[LIST_POINTER] == POINTER_EDGE ? NULL : fds);
+	if (ioctl(FD_DEVICE_OPEN, PMUCTL_IOC_OPEN_LIST, &list))
+		return -errno;
+	for (uint32_t i = 0; i < list.nr; i++)
+		keep_fd(worker, (arg[LIST_EV] + i) % EVENTS, fds[i]);
+	return 0;
+}
+
+static int64_t list_read(struct worker *worker, const int64_t *arg)
+{
+	struct pmuctl_read_entry entries[2];
+	struct pmuctl_read_list list = { .size = sizeof(list), .nr = arg[LIST_NR] & 1 ? 2 : 1,
+		.entry_size = arg[LIST_ENTRY_SIZE] ?: (int64_t)sizeof(*entries) };
+	uint64_t words[64];
+
+	for (int i = 0; i < 2; i++)
+		entries[i] = (struct pmuctl_read_entry){ .length = sizeof(words),
+			.fd = fd_of(worker, arg[i ? LIST_EV2 : LIST_EV]),
+			.buffer = (uintptr_t)words };
+	list.entries = (uintptr_t)place(worker, arg[LIST_POINTER], entries, sizeof(entries));
+	return ioctl(FD_DEVICE_OPEN, PMUCTL_IOC_READ_LIST, &list) ? -errno : 0;
+}
+
+static int64_t list_control(struct worker *worker, const int64_t *arg)
+{
+	int fds[2] = { fd_of(worker, arg[LIST_EV]), fd_of(worker, arg[LIST_EV2]) };
+	struct pmuctl_control_list list = { .size = sizeof(list), .flags = arg[LIST_FLAGS],
+		.nr = arg[LIST_NR] & 1 ? 2 : 1, .request = arg[LIST_REQUEST] };
+
+	list.fds = (uintptr_t)place(worker, arg[LIST_POINTER], fds, sizeof(fds));
+	return ioctl(FD_DEVICE_OPEN, PMUCTL_IOC_CONTROL_LIST, &list) ? -errno : 0;
+}
+
+static int64_t call_list(struct worker *worker, const int64_t *arg)
+{
+	switch (arg[LIST_CMD]) {
+	case PMUCTL_IOC_OPEN_LIST:
+		return list_open(worker, arg);
+	case PMUCTL_IOC_READ_LIST:
+		return list_read(worker, arg);
+	default:
+		return list_control(worker, arg);
+	}
+}
+
 /* ---- Reading, waiting ---- */
 
 static int64_t call_read(struct worker *worker, const int64_t *arg)
@@ -346,6 +418,8 @@ int64_t worker_call(struct worker *worker, const struct call *call)
 		return call_ioctl(worker, arg);
 	case OP_DEVICE:
 		return call_device(worker, arg);
+	case OP_LIST:
+		return call_list(worker, arg);
 	case OP_READ:
 		return call_read(worker, arg);
 	case OP_POLL:

@@ -123,6 +123,16 @@ static const struct name device_ioctls[] = {
 	END
 };
 
+static const struct name list_ioctls[] = {
+	{ "open", PMUCTL_IOC_OPEN_LIST, 6 }, { "read", PMUCTL_IOC_READ_LIST, 3 },
+	{ "control", PMUCTL_IOC_CONTROL_LIST, 4 }, END
+};
+
+static const struct name list_requests[] = {
+	{ "enable", PERF_EVENT_IOC_ENABLE, 4 }, { "disable", PERF_EVENT_IOC_DISABLE, 3 },
+	{ "reset", PERF_EVENT_IOC_RESET, 2 }, END
+};
+
 static const struct name areas[] = {
 	{ "ring", AREA_RING, 4 }, { "aux", AREA_AUX, 1 }, END
 };
@@ -249,4 +259,18 @@ const struct op ops[OPS] = {
 	[OP_AFFINITY] = { "affinity", 2, { CHOICE("cpu", cpus, -1, 60) } },
 	[OP_ADMIN] = { "admin", 1, {
 		CHOICE("what", admins, ADMIN_OFFLINE, 90), NUMBER("n", 0, 60) } },
+	[OP_LIST] = { "list", 4, {
+		CHOICE("cmd", list_ioctls, PMUCTL_IOC_OPEN_LIST, 80),
+		NUMBER("nr", 3, 30),
+		EVENT,
+		CHOICE("ev2", events, 1, 60),
+		CHOICE("pid", pids, 0, 50),
+		FLAGS("bits", attr_bits, 50),
+		FLAGS("format", formats, 40),
+		NUMBER("leader", 0, 10),
+		CHOICE("request", list_requests, PERF_EVENT_IOC_ENABLE, 60),
+		NUMBER("flags", 0, 30),
+		NUMBER("entry_size", 0, 3),
+		POINTER,
+	} },
 };
