@@ -65,18 +65,6 @@ static const struct vm_operations_struct buffer_ops = {
 	.close = buffer_close,
 };
 
-static int insert_pages(struct vm_area_struct *vma,
-			const struct pmuctl_buffer *buffer)
-{
-	unsigned long i;
-	int err = 0;
-
-	for (i = 0; !err && i <= buffer->nr_pages; i++)
-		err = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE,
-				     ring_page(buffer->ring, i));
-	return err;
-}
-
 static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
 		      struct pmuctl_explanation *why)
 {
@@ -97,7 +85,7 @@ static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
 	buffer = pmuctl_buffer_map(output, nr_pages, flags, why);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
-	if (insert_pages(vma, buffer)) {
+	if (ring_insert_pages(buffer->ring, vma)) {
 		pmuctl_buffer_unmap(output, buffer);
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
@@ -135,17 +123,12 @@ static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
 {
 	unsigned int flags = vma->vm_flags & VM_WRITE ? 0 : AUXBUF_OVERWRITE;
 	struct auxbuf *buf;
-	unsigned long i;
-	int err = 0;
 
 	buf = pmuctl_aux_map(event, (u64)vma->vm_pgoff << PAGE_SHIFT,
 			     vma_pages(vma), flags, why);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	for (i = 0; !err && i < vma_pages(vma); i++)
-		err = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE,
-				     auxbuf_page(buf, i));
-	if (err) {
+	if (auxbuf_insert_pages(buf, vma)) {
 		pmuctl_aux_unmap(event);
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}

@@ -33,6 +33,7 @@
 #include "compat/pure.h"
 
 struct page;
+struct vm_area_struct;
 
 /* Flag of an AUX buffer: the reader maps read-only and is never waited for */
 #define AUXBUF_OVERWRITE	1
@@ -118,8 +119,11 @@ struct auxbuf *auxbuf_alloc(struct perf_event_mmap_page *user,
 /* Free it; nobody writes. Who has pages of it mapped keeps them as long. Process. */
 void auxbuf_free(struct auxbuf *buf);
 
-/* Page @n of it, which exists, to map it. Any context. */
+/* Page @n of it, which exists. Any context. */
 struct page *auxbuf_page(const struct auxbuf *buf, unsigned long n);
+
+/* Map all of it to user space, to a mapping of its size: 0, -ENOMEM. Process, in mmap(). */
+int auxbuf_insert_pages(const struct auxbuf *buf, struct vm_area_struct *vma);
 
 static inline unsigned int auxbuf_nr_chunks(const struct auxbuf *buf)
 {

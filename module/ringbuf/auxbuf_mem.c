@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory of AUX buffers: chunks, each in one piece, as large as they can be had, for
- * a tracing unit knows physical addresses only. Process context only.
+ * a tracing unit knows physical addresses only. Each is a compound page, which whoever has
+ * mapped a part of it keeps. Process context only.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -16,26 +17,18 @@
 /* 4 MiB, the most that the page allocator gives */
 #define ORDER_MAX	10
 
-static void free_chunk(struct page *page, unsigned int order)
-{
-	unsigned long i;
-
-	for (i = 0; i < 1UL << order; i++)
-		__free_page(page + i);
-}
-
 static void free_chunks(struct auxbuf *buf, unsigned int nr)
 {
 	while (nr--)
-		free_chunk(buf->chunks[nr], buf->chunk_shift - PAGE_SHIFT);
+		__free_pages(buf->chunks[nr], buf->chunk_shift - PAGE_SHIFT);
 	kvfree(buf->chunks);
 	buf->chunks = NULL;
 }
 
-/* All chunks of one order, each page of them an allocation of its own in the end */
+/* All chunks of one order */
 static bool alloc_chunks(struct auxbuf *buf, unsigned int order)
 {
-	gfp_t how = order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
+	gfp_t how = order ? __GFP_NORETRY | __GFP_COMP : __GFP_RETRY_MAYFAIL;
 	unsigned int i, nr;
 
 	buf->chunk_shift = PAGE_SHIFT + order;
@@ -49,8 +42,6 @@ static bool alloc_chunks(struct auxbuf *buf, unsigned int order)
 			free_chunks(buf, i);
 			return false;
 		}
-		if (order)
-			split_page(buf->chunks[i], order);
 	}
 	return true;
 }
@@ -90,4 +81,23 @@ struct page *auxbuf_page(const struct auxbuf *buf, unsigned long n)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 
 	return buf->chunks[n >> order] + (n & ((1UL << order) - 1));
+}
+
+/* Pages that are mapped at a time */
+#define INSERT_AT_ONCE	32
+
+int auxbuf_insert_pages(const struct auxbuf *buf, struct vm_area_struct *vma)
+{
+	struct page *pages[INSERT_AT_ONCE];
+	unsigned long nr = buf->size >> PAGE_SHIFT, i, n;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		pages[i % INSERT_AT_ONCE] = auxbuf_page(buf, i);
+		n = i % INSERT_AT_ONCE + 1;
+		if (n < INSERT_AT_ONCE && i + 1 < nr)
+			continue;
+		err = vm_insert_pages(vma, vma->vm_start + ((i + 1 - n) << PAGE_SHIFT), pages, &n);
+	}
+	return err;
 }

@@ -85,6 +85,7 @@
 #include "compat/pure.h"
 
 struct page;
+struct vm_area_struct;
 
 /* Flags of a ring: the reader maps read-only and is never waited for */
 #define RING_OVERWRITE	1
@@ -107,6 +108,7 @@ struct page;
  * @watermark: in bytes, see ring_commit().
  * @pages: of @data, each of them twice.
  * @nr_pages: how many, not counting any twice.
+ * @chunk_order: so many of them, 2^n, are in one piece.
  *
  * Writers on all CPUs, NMIs too:
  * @state: see above.
@@ -124,6 +126,7 @@ struct ring {
 	u64 watermark;
 	struct page **pages;
 	unsigned int nr_pages;
+	unsigned int chunk_order;
 	unsigned int flags;
 
 	atomic64_t state ____cacheline_aligned;
@@ -167,14 +170,14 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 void ring_free(struct ring *ring);
 
 /**
- * ring_page() - a page, to map it
+ * ring_insert_pages() - map it to user space
  * @ring: a ring.
- * @n: 0 for the metadata page, then the data in their order.
+ * @vma: of its size: the metadata page, then the data in their order.
  *
- * Context: Any.
- * Return: the page; no reference is taken. NULL if there is none of that number.
+ * Context: Process, in mmap().
+ * Return: 0, -ENOMEM; some pages may be mapped then.
  */
-struct page *ring_page(const struct ring *ring, unsigned long n);
+int ring_insert_pages(const struct ring *ring, struct vm_area_struct *vma);
 
 /**
  * ring_init() - set up a ring in memory that is there; for ring_alloc() and tests

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of sample rings. Each page is an allocation of its own, so that it can be
- * mapped to user space and outlive the ring there; the data are mapped twice in a row for
+ * The memory of sample rings: chunks, as large as they can be had up to ORDER_MAX, for one
+ * allocation is cheaper than many. Each is a compound page, which whoever has mapped a part
+ * of it keeps, so it can outlive the ring in user space. The data are mapped twice in a row for
  * the kernel. Process context only.
  */
 #include <linux/gfp.h>
@@ -12,39 +13,62 @@
 
 #include "ringbuf/ring.h"
 
-#define RING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+#define RING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+/* 256 KiB: beyond that, allocating is little of what zeroing costs. */
+#define ORDER_MAX	6
 
-static void free_pages_of(struct page **pages, unsigned int n)
+static void free_chunks(struct page **pages, unsigned int n, unsigned int order)
 {
-	while (n--)
-		__free_page(pages[n]);
-	kvfree(pages);
+	unsigned int i;
+
+	for (i = 0; i < n; i += 1U << order)
+		__free_pages(pages[i], order);
 }
 
-/* All pages, each of them twice: in the array, and in memory if that is mapped. */
-static struct page **alloc_pages_of(unsigned int n)
+/* Fill @pages with chunks of one order, and each page twice: as it is to be mapped. */
+static bool alloc_chunks(struct page **pages, unsigned int n, unsigned int order)
+{
+	gfp_t how = order ? __GFP_NORETRY | __GFP_COMP : __GFP_RETRY_MAYFAIL;
+	unsigned int i, k;
+
+	for (i = 0; i < n; i += 1U << order) {
+		struct page *chunk = alloc_pages(RING_GFP | how, order);
+
+		if (!chunk) {
+			free_chunks(pages, i, order);
+			return false;
+		}
+		for (k = i; k < i + (1U << order); k++) {
+			pages[k] = chunk + (k - i);
+			pages[n + k] = pages[k];
+		}
+	}
+	return true;
+}
+
+/* All pages; @order: is set to that of their chunks. */
+static struct page **alloc_pages_of(unsigned int n, unsigned int *order)
 {
 	struct page **pages;
-	unsigned int i;
+	int o;
 
 	pages = kvmalloc_array(n, 2 * sizeof(*pages), GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return NULL;
-	for (i = 0; i < n; i++) {
-		pages[i] = alloc_page(RING_GFP);
-		if (!pages[i]) {
-			free_pages_of(pages, i);
-			return NULL;
-		}
-		pages[n + i] = pages[i];
+	for (o = min_t(int, ilog2(n), ORDER_MAX); o >= 0; o--) {
+		*order = o;
+		if (alloc_chunks(pages, n, o))
+			return pages;
 	}
-	return pages;
+	kvfree(pages);
+	return NULL;
 }
 
 struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark)
 {
 	struct perf_event_mmap_page *user;
 	struct page **pages;
+	unsigned int order;
 	struct ring *ring;
 	void *data;
 
@@ -57,7 +81,7 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	user = (void *)__get_free_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!user)
 		goto err_free_ring;
-	pages = alloc_pages_of(nr_pages);
+	pages = alloc_pages_of(nr_pages, &order);
 	if (!pages)
 		goto err_free_user;
 	data = vmap(pages, 2 * nr_pages, VM_MAP, PAGE_KERNEL);
@@ -67,11 +91,13 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	ring_init(ring, user, data, (u64)nr_pages << PAGE_SHIFT, flags, watermark);
 	ring->pages = pages;
 	ring->nr_pages = nr_pages;
+	ring->chunk_order = order;
 	user->data_offset = PAGE_SIZE;
 	return ring;
 
 err_free_pages:
-	free_pages_of(pages, nr_pages);
+	free_chunks(pages, nr_pages, order);
+	kvfree(pages);
 err_free_user:
 	free_page((unsigned long)user);
 err_free_ring:
@@ -85,14 +111,16 @@ void ring_free(struct ring *ring)
 	if (!ring)
 		return;
 	vunmap(ring->data);
-	free_pages_of(ring->pages, ring->nr_pages);
+	free_chunks(ring->pages, ring->nr_pages, ring->chunk_order);
+	kvfree(ring->pages);
 	free_page((unsigned long)ring->user);
 	kfree(ring);
 }
 
-struct page *ring_page(const struct ring *ring, unsigned long n)
+int ring_insert_pages(const struct ring *ring, struct vm_area_struct *vma)
 {
-	if (n > ring->nr_pages)
-		return NULL;
-	return n ? ring->pages[n - 1] : virt_to_page(ring->user);
+	unsigned long n = ring->nr_pages;
+
+	return vm_insert_page(vma, vma->vm_start, virt_to_page(ring->user)) ?:
+	       vm_insert_pages(vma, vma->vm_start + PAGE_SIZE, ring->pages, &n);
 }
