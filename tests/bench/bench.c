@@ -96,6 +96,7 @@ static void measure_all(void)
 	if (bench_kind == BENCH_NONE)
 		return;
 	bench_calls();
+	bench_maps();
 	bench_user_read();
 	bench_rotation();
 	bench_samples();

@@ -96,6 +96,7 @@ void bench_close_all(const int *fds, unsigned int n);
 
 /* The rows */
 void bench_calls(void);		/* calls.c: open, close, enable, disable, read */
+void bench_maps(void);		/* maps.c: control page and rings */
 void bench_user_read(void);	/* user_read.c: rdpmc */
 void bench_switches(void);	/* switches.c: context switches */
 void bench_forks(void);		/* forks.c: processes with events that are inherited */

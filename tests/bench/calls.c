@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -122,6 +123,41 @@ static void group_of_four(void)
 	bench_close_all(fds, 4);
 }
 
+#define FIRSTS	5
+
+/* Nobody has had an event for a while: what is set up with the first one was taken down. */
+static int64_t measure_first(void)
+{
+	uint64_t taken[FIRSTS];
+
+	for (unsigned int i = 0; i < FIRSTS; i++) {
+		uint64_t start;
+
+		sleep(2);
+		start = bench_now();
+		open_close();
+		taken[i] = bench_now() - start;
+	}
+	return bench_median(taken, FIRSTS);
+}
+
+#define CLOSES	201
+
+/* close() alone, of an event that counts */
+static int64_t measure_close(void)
+{
+	uint64_t taken[CLOSES];
+
+	for (unsigned int i = 0; i < CLOSES; i++) {
+		int fd = bench_open(&first, 0, -1, -1);
+		uint64_t start = bench_now();
+
+		bench_close(fd);
+		taken[i] = bench_now() - start;
+	}
+	return bench_median(taken, CLOSES);
+}
+
 void bench_calls(void)
 {
 	struct perf_event_attr other = bench_attr(0);
@@ -131,9 +167,11 @@ void bench_calls(void)
 	other.disabled = 1;
 	floors();
 
+	bench_row("open_first", measure_first());
 	bench_row("open_only", bench_measure(open_close, 20));
 	held = bench_open(&other, 0, -1, -1);
 	bench_row("open_one", bench_measure(open_close, 20));
+	bench_row("close_one", measure_close());
 	bench_row("open_group", bench_measure(open_close_group, 10));
 	bench_row("open_all_cpus", bench_measure(open_close_all_cpus, 20));
 	bench_close(held);
