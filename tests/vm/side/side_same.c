@@ -4,215 +4,11 @@
  * event of ours are told of the same task, and must be told the same in the same order.
  * Times and the ids of the events differ, and so does nothing else.
  */
-#include "side.h"
+#include "tellers.h"
 
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-
-/* One of the two, and its ring */
-struct teller {
-	const char *name;
-	struct perf_event_attr attr;
-	int fd;
-	struct ring ring;
-};
-
-static void open_both(struct teller both[2], const struct perf_event_attr *attr,
-		      pid_t pid, int cpu)
-{
-	struct perf_event_attr dummy = *attr;
-
-	dummy.type = PERF_TYPE_SOFTWARE;
-	dummy.config = PERF_COUNT_SW_DUMMY;
-	both[0] = (struct teller) { .name = "perf", .attr = dummy };
-	both[1] = (struct teller) { .name = "pmuctl", .attr = *attr };
-	both[0].fd = perf_try(&dummy, pid, cpu);
-	cr_assert_geq(both[0].fd, 0, "%s", strerror(-both[0].fd));
-	both[1].fd = event_open(attr, pid, cpu);
-	for (int i = 0; i < 2; i++)
-		ring_map(&both[i].ring, both[i].fd, 256);
-}
-
-static void close_both(struct teller both[2])
-{
-	for (int i = 0; i < 2; i++) {
-		ring_unmap(&both[i].ring);
-		close(both[i].fd);
-	}
-}
-
-/* A record in words, without what may differ; returns false if there is none. */
-static bool describe(struct teller *t, char *text, size_t size)
-{
-	struct sample end;
-	struct perf_event_header *h = side_next(&t->attr, &t->ring, &end);
-	const char *name;
-	size_t n;
-
-	if (!h) {
-		snprintf(text, size, "nothing");
-		return false;
-	}
-	if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT)
-		((struct task_record *)h)->time = 0;
-	n = snprintf(text, size, "type %u misc %#x tid %u/%u cpu %u:", h->type, h->misc,
-		     end.pid, end.tid, end.cpu);
-	for (size_t i = sizeof(*h); i < side_fixed(h) && n < size; i += 4)
-		n += snprintf(text + n, size - n, " %x", *(uint32_t *)((char *)h + i));
-	name = side_name(h);
-	/* Since 6.6 perf calls the heap so only when it grows. */
-	if (name && !strcmp(name, "[heap]"))
-		name = "//anon";
-	if (name && n < size)
-		snprintf(text + n, size - n, " %s", name);
-	return true;
-}
-
-/*
- * A task that ends is followed a little longer by us than by newer perf, while its memory
- * goes: it may be switched out and in again.
- */
-static bool is_switch(const char *text)
-{
-	return !strncmp(text, "type 14 ", 8);
-}
-
-/* Returns how many records there were. */
-static unsigned int compare(struct teller both[2])
-{
-	static char texts[2][5000];
-	bool perf, ours;
-	unsigned int n;
-
-	for (n = 0;; n++) {
-		perf = describe(&both[0], texts[0], sizeof(texts[0]));
-		ours = describe(&both[1], texts[1], sizeof(texts[1]));
-		if (!perf && !ours)
-			return n;
-		if (!perf && is_switch(texts[1]))
-			continue;
-		cr_assert_str_eq(texts[1], texts[0], "record %u: \"%s\", but perf: \"%s\"",
-				 n, texts[1], texts[0]);
-	}
-}
-
-/* What happened on a CPU, in words, and to whom */
-struct story {
-	unsigned int n;
-	struct {
-		uint32_t tid;
-		char *text;
-	} each[2000];
-};
-
-static void collect(struct teller *t, struct story *story)
-{
-	char text[5000];
-
-	for (story->n = 0; describe(t, text, sizeof(text)); story->n++) {
-		cr_assert_lt(story->n, RAW_ARRAY_SIZE(story->each));
-		story->each[story->n].text = strdup(text);
-		sscanf(strstr(text, "tid "), "tid %*u/%u", &story->each[story->n].tid);
-	}
-}
-
-/* The next text about @tid, or @any task, from *@i on; NULL: there is none. */
-static const char *next_of(const struct story *story, uint32_t tid, bool any,
-			   unsigned int *i)
-{
-	for (; *i < story->n; ++*i)
-		if (any || story->each[*i].tid == tid)
-			return story->each[(*i)++].text;
-	return NULL;
-}
-
-/* The id of a task that is just being waited for has gone a moment later. */
-static bool is_same(const char *text, const char *other)
-{
-	static const char *const gone[] = { "4294967295", "ffffffff ffffffff" };
-
-	for (unsigned int i = 0; i < RAW_ARRAY_SIZE(gone); i++)
-		if (strstr(text, gone[i]) || strstr(other, gone[i]))
-			return true;
-	return !strcmp(text, other);
-}
-
-/**
- * goes_on() - whether perf's story goes on as ours after its first record
- * @k: where perf's goes on.
- * @text, @other: the two that differ, if it does not.
- *
- * The last of ours may have come too late for perf's.
- */
-static bool goes_on(const struct story *perf, const struct story *ours, uint32_t tid,
-		    bool any, unsigned int k, const char **text, const char **other)
-{
-	unsigned int i = 0;
-
-	next_of(ours, tid, any, &i);
-	while ((*text = next_of(ours, tid, any, &i))) {
-		*other = next_of(perf, tid, any, &k);
-		if (!*other)
-			return !next_of(ours, tid, any, &i);
-		if (!is_same(*text, *other))
-			return false;
-	}
-	return true;
-}
-
-/* perf's began earlier, and what ours begins with may have happened there before. */
-static void compare_task(const struct story *perf, const struct story *ours,
-			 uint32_t tid, bool any)
-{
-	unsigned int i = 0, k = 0;
-	const char *first = next_of(ours, tid, any, &i), *text = first, *other = NULL, *at;
-
-	cr_assert_not_null(first);
-	while ((at = next_of(perf, tid, any, &k)))
-		if (!strcmp(at, first) &&
-		    goes_on(perf, ours, tid, any, k, &text, &other))
-			return;
-	cr_assert_fail("\"%s\", but perf: \"%s\"", text, other ? other : "nothing");
-}
-
-/* The child of which a FORK of @pid tells, 0 if it is another record */
-static uint32_t forked_by(const char *text, pid_t pid)
-{
-	unsigned int parent, child;
-
-	if (sscanf(text, "type 7 misc 0 tid %u/%*u cpu %*u: %x", &parent, &child) != 2)
-		return 0;
-	return parent == (unsigned int)pid ? child : 0;
-}
-
-/*
- * Of a CPU, where something happens all the time. perf's event was open before and after.
- * A task that is about to end is told of by perf at another time: between there may be
- * another task, so the order is each task's own, but that of switches. Of tasks that do
- * not move to other CPUs: the child, and its children.
- */
-static unsigned int compare_cpu(struct teller both[2], pid_t pid)
-{
-	static struct story perf, ours;
-	uint32_t child;
-
-	event_ioctl(both[1].fd, PERF_EVENT_IOC_DISABLE);
-	event_ioctl(both[0].fd, PERF_EVENT_IOC_DISABLE);
-	collect(&both[0], &perf);
-	collect(&both[1], &ours);
-	if (both[1].attr.context_switch) {
-		compare_task(&perf, &ours, 0, true);
-		return ours.n;
-	}
-	compare_task(&perf, &ours, pid, false);
-	for (unsigned int i = 0; i < ours.n; i++) {
-		child = forked_by(ours.each[i].text, pid);
-		if (child)
-			compare_task(&perf, &ours, child, false);
-	}
-	return ours.n;
-}
 
 static struct perf_event_attr all_but_switches(void)
 {
@@ -352,23 +148,6 @@ static int run_cgroups(void *path)
 	return 0;
 }
 
-static unsigned int compare_run(const struct perf_event_attr *attr, pid_t of, int cpu,
-				int (*work)(void *), void *arg)
-{
-	struct side_child c;
-	struct teller both[2];
-	unsigned int n;
-
-	side_start(&c, work, arg);
-	pin_task(c.pid, 0);
-	open_both(both, attr, of ? of : c.pid, cpu);
-	side_go(&c);
-	side_end(&c);
-	n = cpu < 0 ? compare(both) : compare_cpu(both, c.pid);
-	close_both(both);
-	return n;
-}
-
 /* ---- Tests ---- */
 
 Test(side_same, program_that_is_executed)
@@ -376,14 +155,14 @@ Test(side_same, program_that_is_executed)
 	struct perf_event_attr attr = all_but_switches();
 
 	/* COMM, and at least the program, its interpreter, the vdso, libc; EXIT */
-	cr_assert_geq(compare_run(&attr, 0, -1, run_shell, "exit 0"), 6);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_shell, "exit 0"), 6);
 }
 
 Test(side_same, programs_one_after_another)
 {
 	struct perf_event_attr attr = all_but_switches();
 
-	cr_assert_geq(compare_run(&attr, 0, -1, run_shell,
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_shell,
 				  "exec bash -c 'exec sh -c \"exec /bin/true\"'"), 10);
 }
 
@@ -393,7 +172,7 @@ Test(side_same, program_enables_the_event)
 
 	attr.disabled = 1;
 	attr.enable_on_exec = 1;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_shell, "exit 0"), 6);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_shell, "exit 0"), 6);
 }
 
 Test(side_same, disabled_event_is_told_nothing)
@@ -401,7 +180,7 @@ Test(side_same, disabled_event_is_told_nothing)
 	struct perf_event_attr attr = all_but_switches();
 
 	attr.disabled = 1;
-	cr_assert_eq(compare_run(&attr, 0, -1, run_shell, "exit 0"), 0);
+	cr_assert_eq(tellers_run(&attr, 0, -1, run_shell, "exit 0"), 0);
 }
 
 Test(side_same, older_form_of_mappings)
@@ -409,7 +188,7 @@ Test(side_same, older_form_of_mappings)
 	struct perf_event_attr attr = all_but_switches();
 
 	attr.mmap2 = 0;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_shell, "exit 0"), 6);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_shell, "exit 0"), 6);
 }
 
 Test(side_same, tasks_that_begin_and_end)
@@ -417,8 +196,8 @@ Test(side_same, tasks_that_begin_and_end)
 	struct perf_event_attr attr = all_but_switches();
 
 	/* 30 renamings and 30 forks of the task, 3 threads; half are a thread's own */
-	cr_assert_geq(compare_run(&attr, 0, -1, run_threads, NULL), 15 * 2 + 3 + 1);
-	cr_assert_eq(compare_run(&attr, 0, -1, run_nothing, NULL), 1);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_threads, NULL), 15 * 2 + 3 + 1);
+	cr_assert_eq(tellers_run(&attr, 0, -1, run_nothing, NULL), 1);
 }
 
 Test(side_same, mappings_of_every_kind)
@@ -430,13 +209,13 @@ Test(side_same, mappings_of_every_kind)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(ftruncate(fd, 4 * PAGE), 0);
 	/* 12 that may be executed, and at least as many of the others' pages made so; EXIT */
-	cr_assert_geq(compare_run(&attr, 0, -1, run_mappings, path), 12 + 18 + 1);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_mappings, path), 12 + 18 + 1);
 	attr.mmap_data = 1;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_mappings, path), 30 + 18 + 1);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_mappings, path), 30 + 18 + 1);
 	attr.mmap = 0;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_mappings, path), 30 + 18 + 1);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_mappings, path), 30 + 18 + 1);
 	attr.mmap2 = 0;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_mappings, path), 18 + 1);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_mappings, path), 18 + 1);
 	unlink(path);
 }
 
@@ -451,7 +230,7 @@ Test(side_same, each_flag_alone)
 		attr.mmap = i == 2;
 		attr.mmap_data = i == 3;
 		attr.context_switch = i == 4;
-		cr_assert_geq(compare_run(&attr, 0, -1, run_shell,
+		cr_assert_geq(tellers_run(&attr, 0, -1, run_shell,
 					  "/bin/true | /bin/true"), 1);
 	}
 }
@@ -461,7 +240,7 @@ Test(side_same, switches_of_a_task)
 	struct perf_event_attr attr = side_attr();
 
 	attr.context_switch = 1;
-	cr_assert_geq(compare_run(&attr, 0, -1, run_threads, NULL), 30);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_threads, NULL), 30);
 }
 
 /* All records of the CPU on which the child runs, whoever else does */
@@ -470,7 +249,7 @@ Test(side_same, all_of_a_cpu)
 	struct perf_event_attr attr = all_but_switches();
 
 	pin_here(1);
-	cr_assert_geq(compare_run(&attr, -1, 0, run_shell,
+	cr_assert_geq(tellers_run(&attr, -1, 0, run_shell,
 				  "/bin/true; /bin/true | /bin/true"), 20);
 }
 
@@ -480,7 +259,7 @@ Test(side_same, switches_of_a_cpu)
 
 	attr.context_switch = 1;
 	pin_here(1);
-	cr_assert_geq(compare_run(&attr, -1, 0, run_threads, NULL), 60);
+	cr_assert_geq(tellers_run(&attr, -1, 0, run_threads, NULL), 60);
 }
 
 Test(side_same, namespaces_of_a_task)
@@ -489,11 +268,11 @@ Test(side_same, namespaces_of_a_task)
 
 	attr.namespaces = 1;
 	/* 7 that it takes */
-	cr_assert_geq(compare_run(&attr, 0, -1, run_namespaces, NULL), 7);
-	cr_assert_eq(compare_run(&attr, 0, -1, run_setns, NULL), 2);
+	cr_assert_geq(tellers_run(&attr, 0, -1, run_namespaces, NULL), 7);
+	cr_assert_eq(tellers_run(&attr, 0, -1, run_setns, NULL), 2);
 	attr.task = 1;
 	attr.inherit = 1;
-	cr_assert_geq(compare_run(&attr, 0, 0, run_namespaces, NULL), 7 + 4 + 1);
+	cr_assert_geq(tellers_run(&attr, 0, 0, run_namespaces, NULL), 7 + 4 + 1);
 }
 
 Test(side_same, namespaces_of_a_cpu)
@@ -502,7 +281,7 @@ Test(side_same, namespaces_of_a_cpu)
 
 	attr.namespaces = 1;
 	pin_here(1);
-	cr_assert_geq(compare_run(&attr, -1, 0, run_namespaces, NULL), 7 + 4 + 1);
+	cr_assert_geq(tellers_run(&attr, -1, 0, run_namespaces, NULL), 7 + 4 + 1);
 }
 
 Test(side_same, cgroups)
@@ -516,10 +295,10 @@ Test(side_same, cgroups)
 	snprintf(control, sizeof(control), "%s/cgroup.subtree_control", path);
 	cr_assert_eq(raw_write_file(control, "+memory"), 0);
 	attr.cgroup = 1;
-	cr_assert_eq(compare_run(&attr, 0, -1, run_cgroups, path), 20);
+	cr_assert_eq(tellers_run(&attr, 0, -1, run_cgroups, path), 20);
 	attr.task = 1;
 	pin_here(1);
-	cr_assert_geq(compare_run(&attr, -1, 0, run_cgroups, path), 20);
+	cr_assert_geq(tellers_run(&attr, -1, 0, run_cgroups, path), 20);
 	umount(path);
 	rmdir(path);
 }
