@@ -28,6 +28,7 @@
 /* Kinds that have hooks of their own or are asked for on hot paths */
 #define KINDS		9
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
+#define CONTAINER_KINDS	(PMUCTL_SIDE_NAMESPACES | PMUCTL_SIDE_CGROUP)
 
 u16 pmuctl_side_wanted;
 
@@ -43,6 +44,8 @@ static bool wants(const struct pmuctl_event *event, u16 kinds, int cpu)
 {
 	return event->side & kinds && event->enabled && !event->leader->error &&
 	       (event->cpu < 0 || event->cpu == cpu) &&
+	       (kinds & ~CONTAINER_KINDS || event->context->task ||
+		event->side & PMUCTL_SIDE_OF_CPU) &&
 	       /* The new name comes before the new rights. */
 	       (kinds & PMUCTL_SIDE_COMM || pmuctl_may_tell(event));
 }
@@ -419,6 +422,13 @@ static const struct {
 	{ PMUCTL_SIDE_CGROUP, &pmuctl_cgroups_hook },
 };
 
+/* What perf wants to be asked for before it tells an event of a CPU of containers, too */
+static bool asks_of_cpu(const struct perf_event_attr *attr)
+{
+	return attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm || attr->comm_exec ||
+	       attr->task || attr->context_switch;
+}
+
 u16 pmuctl_side_of(const struct perf_event_attr *attr)
 {
 	u16 side = 0;
@@ -439,6 +449,8 @@ u16 pmuctl_side_of(const struct perf_event_attr *attr)
 		side |= PMUCTL_SIDE_NAMESPACES;
 	if (attr->cgroup)
 		side |= PMUCTL_SIDE_CGROUP;
+	if (side && asks_of_cpu(attr))
+		side |= PMUCTL_SIDE_OF_CPU;
 	return side;
 }
 

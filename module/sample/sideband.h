@@ -31,6 +31,8 @@ struct vm_area_struct;
 #define PMUCTL_SIDE_CODE	0x040
 #define PMUCTL_SIDE_NAMESPACES	0x080
 #define PMUCTL_SIDE_CGROUP	0x100
+/* Not a kind of its own: an event of a CPU is told of containers, too */
+#define PMUCTL_SIDE_OF_CPU	0x2000
 
 /* What somebody wants now. Any context. */
 extern u16 pmuctl_side_wanted;

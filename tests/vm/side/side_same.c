@@ -302,3 +302,29 @@ Test(side_same, cgroups)
 	umount(path);
 	rmdir(path);
 }
+
+/* Whoever asks for nothing else is not told of a CPU's, as with perf. */
+Test(side_same, containers_alone_are_not_told_to_a_cpu)
+{
+	struct perf_event_attr attr = side_attr();
+	struct sample end;
+
+	attr.namespaces = 1;
+	attr.cgroup = 1;
+	pin_here(1);
+	for (int something = 0; something < 2; something++) {
+		struct side_child c;
+		struct teller both[2];
+
+		attr.comm_exec = something;
+		side_start(&c, run_namespaces, NULL);
+		pin_task(c.pid, 0);
+		tellers_open(both, &attr, -1, 0);
+		side_go(&c);
+		side_end(&c);
+		for (int i = 0; i < 2; i++)
+			cr_assert_eq(!!side_next(&attr, &both[i].ring, &end), something, "%s",
+				     both[i].name);
+		tellers_close(both);
+	}
+}
