@@ -43,7 +43,7 @@ struct pmuctl_hook {
 	const char *name;
 	int (*set)(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
 	void (*drop)(struct pmuctl_hook *hook);
-	unsigned long (*missed)(void);
+	unsigned long (*missed)(const struct pmuctl_hook *hook);
 
 	struct list_head node;
 	enum pmuctl_hook_state state;

@@ -35,7 +35,7 @@ static void drop(struct pmuctl_hook *hook)
 	hook->drop(hook);
 	mutex_lock(&hooks_mutex);
 	if (hook->missed)
-		hook->missed_before += hook->missed();
+		hook->missed_before += hook->missed(hook);
 	WRITE_ONCE(hook->state, PMUCTL_HOOK_UNSET);
 	wake_up_all(&dropped);
 }
@@ -177,7 +177,7 @@ void pmuctl_hook_drop_now(struct pmuctl_hook *hook)
 
 unsigned long pmuctl_hook_missed(const struct pmuctl_hook *hook)
 {
-	return hook->missed ? READ_ONCE(hook->missed_before) + hook->missed() : 0;
+	return hook->missed ? READ_ONCE(hook->missed_before) + hook->missed(hook) : 0;
 }
 
 void pmuctl_hooks_show(struct seq_file *m)
@@ -192,7 +192,7 @@ void pmuctl_hooks_show(struct seq_file *m)
 			   hook->users, set ? "" : ", not set");
 		if (hook->missed)
 			seq_printf(m, ", missed %lu",
-				   hook->missed_before + (set ? hook->missed() : 0));
+				   hook->missed_before + (set ? hook->missed(hook) : 0));
 		seq_putc(m, '\n');
 	}
 	mutex_unlock(&hooks_mutex);

@@ -304,12 +304,15 @@ static int name_task_again(struct open_request *r, int err)
 /* An event that counts all that it is to. One of somebody else's task does not count yet. */
 static int create(struct open_request *r)
 {
-	const struct perf_event_attr *attr = &r->attr.attr;
+	struct perf_event_attr *attr = &r->attr.attr;
 	struct pmuctl_event *leader = r->open->flags & PERF_FLAG_FD_NO_GROUP ?
 				      NULL : r->leader;
 	struct pmuctl_event *event;
 	unsigned int flags = 0;
 
+	/* Anybody may ask, as perf's tools do by default; not everybody is told. */
+	if (!pmuctl_may_see_kernel())
+		attr->ksymbol = 0;
 	if (!attr->disabled && !is_foreign(r))
 		flags |= PMUCTL_EVENT_ENABLED;
 	if (perfmon_capable())

@@ -70,6 +70,9 @@ void pmuctl_permission_namespaces(void);
 /* The level of the checks, -1 to 3. Any context. */
 int pmuctl_paranoid(void);
 
+/* May the caller be told where the kernel's code is? Process. */
+bool pmuctl_may_see_kernel(void);
+
 /* May the caller see the arguments of tracepoints? Process. */
 bool pmuctl_may_see_raw(void);
 

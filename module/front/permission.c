@@ -138,6 +138,11 @@ bool pmuctl_may_see_raw(void)
 	return pmuctl_paranoid() < 0 || perfmon_capable();
 }
 
+bool pmuctl_may_see_kernel(void)
+{
+	return pmuctl_paranoid() < 2 || perfmon_capable();
+}
+
 int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid, bool for_anyone,
 		    struct pmuctl_explanation *why)
@@ -155,6 +160,8 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (level > 1 && !attr->exclude_kernel)
 		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
 				     level);
+	if (level > 1 && attr->text_poke)
+		return pmuctl_refuse(why, PERM_TEXT_POKE, "attr.text_poke", level);
 	if (attr->namespaces)
 		return pmuctl_refuse(why, PERM_NAMESPACES, "attr.namespaces");
 	if (level > 1 && driver && driver->tells_kernel)

@@ -26,7 +26,7 @@
 #include "sample/sideband_put.h"
 
 /* Kinds that have hooks of their own or are asked for on hot paths */
-#define KINDS		9
+#define KINDS		12
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 #define CONTAINER_KINDS	(PMUCTL_SIDE_NAMESPACES | PMUCTL_SIDE_CGROUP)
 
@@ -402,7 +402,7 @@ static void drop_probe(struct pmuctl_hook *hook)
 	free_percpu(paths);
 }
 
-static unsigned long missed_by_probe(void)
+static unsigned long missed_by_probe(const struct pmuctl_hook *hook)
 {
 	return READ_ONCE(mmap_kprobe.nmissed);
 }
@@ -418,15 +418,19 @@ static const struct {
 	struct pmuctl_hook *hook;
 } hooks[] = {
 	{ MMAP_KINDS, &mappings },
-	{ PMUCTL_SIDE_NAMESPACES, &pmuctl_namespaces_hook },
+	{ PMUCTL_SIDE_NAMESPACES, &pmuctl_namespaces_probe.hook },
 	{ PMUCTL_SIDE_CGROUP, &pmuctl_cgroups_hook },
+	{ PMUCTL_SIDE_KSYMBOL, &pmuctl_ksymbols.hook },
+	{ PMUCTL_SIDE_KSYMBOL | PMUCTL_SIDE_BPF, &pmuctl_bpf_programs.hook },
+	{ PMUCTL_SIDE_TEXT_POKE, &pmuctl_text_pokes.hook },
 };
 
 /* What perf wants to be asked for before it tells an event of a CPU of containers, too */
 static bool asks_of_cpu(const struct perf_event_attr *attr)
 {
 	return attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm || attr->comm_exec ||
-	       attr->task || attr->context_switch;
+	       attr->task || attr->context_switch || attr->ksymbol || attr->bpf_event ||
+	       attr->text_poke;
 }
 
 u16 pmuctl_side_of(const struct perf_event_attr *attr)
@@ -449,6 +453,12 @@ u16 pmuctl_side_of(const struct perf_event_attr *attr)
 		side |= PMUCTL_SIDE_NAMESPACES;
 	if (attr->cgroup)
 		side |= PMUCTL_SIDE_CGROUP;
+	if (attr->ksymbol)
+		side |= PMUCTL_SIDE_KSYMBOL;
+	if (attr->bpf_event)
+		side |= PMUCTL_SIDE_BPF;
+	if (attr->text_poke)
+		side |= PMUCTL_SIDE_TEXT_POKE;
 	if (side && asks_of_cpu(attr))
 		side |= PMUCTL_SIDE_OF_CPU;
 	return side;

@@ -2,8 +2,9 @@
 /*
  * Side-band records: what a reader of samples must know of the tasks they are of. Names
  * (COMM), beginnings and ends (FORK, EXIT), what is mapped where (MMAP, MMAP2), when they
- * run (SWITCH), and the containers they are in (NAMESPACES, CGROUP). docs/sideband.md says
- * which event gets which record when.
+ * run (SWITCH), the containers they are in (NAMESPACES, CGROUP), and what becomes of the
+ * kernel's own code (KSYMBOL, BPF_EVENT, TEXT_POKE). docs/sideband.md says which event gets
+ * which record when.
  */
 #ifndef PMUCTL_SIDEBAND_H
 #define PMUCTL_SIDEBAND_H
@@ -31,6 +32,9 @@ struct vm_area_struct;
 #define PMUCTL_SIDE_CODE	0x040
 #define PMUCTL_SIDE_NAMESPACES	0x080
 #define PMUCTL_SIDE_CGROUP	0x100
+#define PMUCTL_SIDE_KSYMBOL	0x200
+#define PMUCTL_SIDE_BPF		0x400
+#define PMUCTL_SIDE_TEXT_POKE	0x800
 /* Not a kind of its own: an event of a CPU is told of containers, too */
 #define PMUCTL_SIDE_OF_CPU	0x2000
 

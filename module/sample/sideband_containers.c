@@ -13,7 +13,6 @@
 #include <linux/cgroup.h>
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
-#include <linux/kprobes.h>
 #include <linux/magic.h>
 #include <linux/ns_common.h>
 #include <linux/percpu.h>
@@ -93,41 +92,8 @@ static int namespaces_probe(struct kprobe *probe, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kprobe namespaces_kprobe = {
-	.symbol_name = "perf_event_namespaces",
-	.pre_handler = namespaces_probe,
-};
-
-static int set_namespaces(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
-{
-	int err;
-
-	/* What a registration before has left there would make the next one fail. */
-	namespaces_kprobe.addr = NULL;
-	namespaces_kprobe.flags = 0;
-	err = register_kprobe(&namespaces_kprobe);
-	if (err == -ENOMEM)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	if (err)
-		return pmuctl_refuse(why, NO_SIDE_HOOK, "attr.namespaces",
-				     namespaces_kprobe.symbol_name);
-	return 0;
-}
-
-static void drop_namespaces(struct pmuctl_hook *hook)
-{
-	unregister_kprobe(&namespaces_kprobe); /* waits for probes that run */
-}
-
-static unsigned long missed_namespaces(void)
-{
-	return READ_ONCE(namespaces_kprobe.nmissed);
-}
-
-struct pmuctl_hook pmuctl_namespaces_hook = {
-	.name = "namespaces", .set = set_namespaces, .drop = drop_namespaces,
-	.missed = missed_namespaces,
-};
+struct side_probe pmuctl_namespaces_probe =
+	SIDE_PROBE("namespaces", "perf_event_namespaces", namespaces_probe, "attr.namespaces");
 
 void __init pmuctl_namespaces_init(unsigned int kind, const struct inode *inode)
 {

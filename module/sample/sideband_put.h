@@ -5,11 +5,13 @@
 #ifndef PMUCTL_SIDEBAND_PUT_H
 #define PMUCTL_SIDEBAND_PUT_H
 
+#include <linux/kprobes.h>
 #include <linux/types.h>
+
+#include "core/hook.h"
 
 struct perf_event_header;
 struct pmuctl_event;
-struct pmuctl_hook;
 struct task_struct;
 
 /**
@@ -32,8 +34,40 @@ void pmuctl_side_put_named(struct pmuctl_event *event, const struct side_record 
 			   struct perf_event_header *header, u32 fixed,
 			   const char *name, u32 length);
 
+/**
+ * struct side_probe - a hook that is a probe on a function of the kernel
+ * @hook: for the registry.
+ * @kprobe: how it is set.
+ * @field: whoever asks for it is refused for, if it cannot be set.
+ */
+struct side_probe {
+	struct pmuctl_hook hook;
+	struct kprobe kprobe;
+	const char *field;
+};
+
+#define SIDE_PROBE(hook_name, function, handler, attr_field) {			\
+	.hook = {								\
+		.name = (hook_name),						\
+		.set = pmuctl_side_probe_set, .drop = pmuctl_side_probe_drop,	\
+		.missed = pmuctl_side_probe_missed,				\
+	},									\
+	.kprobe = { .symbol_name = (function), .pre_handler = (handler) },	\
+	.field = (attr_field),							\
+}
+
+/* sideband_probe.c, for SIDE_PROBE() only */
+int pmuctl_side_probe_set(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
+void pmuctl_side_probe_drop(struct pmuctl_hook *hook);
+unsigned long pmuctl_side_probe_missed(const struct pmuctl_hook *hook);
+
+/* sideband_kernel.c */
+extern struct side_probe pmuctl_ksymbols;
+extern struct side_probe pmuctl_bpf_programs;
+extern struct side_probe pmuctl_text_pokes;
+
 /* sideband_containers.c */
-extern struct pmuctl_hook pmuctl_namespaces_hook;
+extern struct side_probe pmuctl_namespaces_probe;
 extern struct pmuctl_hook pmuctl_cgroups_hook;
 void pmuctl_cgroups_init(void);
 

@@ -184,7 +184,7 @@ static void drop_handled(struct pmuctl_hook *hook)
 }
 
 /* Of the function, and of its return */
-static unsigned long missed_handled(void)
+static unsigned long missed_handled(const struct pmuctl_hook *hook)
 {
 	return READ_ONCE(fault_probe.nmissed) + READ_ONCE(fault_probe.kp.nmissed);
 }

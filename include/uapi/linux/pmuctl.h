@@ -234,6 +234,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_RIVAL		= 183,	/* EIO: perf's driver cannot be kept away */
 	PMUCTL_WHY_PERM_NAMESPACES	= 184,	/* EACCES: of all tasks that are told of */
 	PMUCTL_WHY_NO_SIDE_HOOK		= 185,	/* EOPNOTSUPP: a kernel probe cannot be set */
+	PMUCTL_WHY_PERM_TEXT_POKE	= 186,	/* EACCES: it tells the kernel's code */
 	PMUCTL_WHY_EVENT_ZERO		= 200,	/* ENOENT: no event has number 0 */
 	PMUCTL_WHY_EVENT_REGISTER	= 201,	/* ENOENT: another register is needed */
 	PMUCTL_WHY_EVENT_NO_TABLE	= 202,	/* ENOENT: this model is not known */

@@ -57,20 +57,22 @@ static const struct {
 	const char *name, *tracepoint, *line;
 	uint32_t type;
 	uint64_t config;
-	bool mmap;
+	bool mmap, bpf_event;
 } loops[] = {
 	{ "minor-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
+	  PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false },
 	{ "major-faults:u", NULL, FAULTS, PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
+	  PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false },
 	{ "page-faults:u", NULL, "page-faults", PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_PAGE_FAULTS, false },
+	  PERF_COUNT_SW_PAGE_FAULTS, false, false },
 	{ "dummy:u", NULL, "scheduler", PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_DUMMY, false },
+	  PERF_COUNT_SW_DUMMY, false, false },
 	{ "dummy:u with mappings", NULL, "mappings", PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_DUMMY, true },
+	  PERF_COUNT_SW_DUMMY, true, false },
+	{ "dummy:u with BPF programs", NULL, "BPF programs", PERF_TYPE_SOFTWARE,
+	  PERF_COUNT_SW_DUMMY, false, true },
 	{ "a tracepoint", "sched:sched_wakeup", "tracepoints",
-	  PERF_TYPE_TRACEPOINT, 0, false },
+	  PERF_TYPE_TRACEPOINT, 0, false, false },
 };
 
 static void open_and_close(size_t i)
@@ -79,6 +81,7 @@ static void open_and_close(size_t i)
 
 	a.attr.exclude_kernel = !loops[i].tracepoint;
 	a.attr.mmap = loops[i].mmap;
+	a.attr.bpf_event = loops[i].bpf_event;
 	close(event_open(a, .tracepoint = loops[i].tracepoint));
 }
 

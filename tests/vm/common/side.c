@@ -13,6 +13,13 @@ struct perf_event_attr side_attr(void)
 	return attr;
 }
 
+/* With what was there, what is, and zeros up to a multiple of 8 */
+static size_t text_poke_size(const struct text_poke_record *record)
+{
+	return (sizeof(struct perf_event_header) + 8 + 4 + record->old_length +
+		record->new_length + 7) / 8 * 8;
+}
+
 size_t side_fixed(const struct perf_event_header *header)
 {
 	switch (header->type) {
@@ -29,6 +36,12 @@ size_t side_fixed(const struct perf_event_header *header)
 		return sizeof(struct namespaces_record);
 	case PERF_RECORD_CGROUP:
 		return sizeof(struct cgroup_record);
+	case PERF_RECORD_KSYMBOL:
+		return sizeof(struct ksymbol_record);
+	case PERF_RECORD_BPF_EVENT:
+		return sizeof(struct bpf_record);
+	case PERF_RECORD_TEXT_POKE:
+		return text_poke_size((const struct text_poke_record *)header);
 	case RECORD_SWITCH:
 		return sizeof(struct perf_event_header);
 	case RECORD_SWITCH_CPU_WIDE:
@@ -45,6 +58,7 @@ const char *side_name(const struct perf_event_header *header)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_KSYMBOL:
 		return (const char *)header + side_fixed(header);
 	}
 	return NULL;

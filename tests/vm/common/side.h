@@ -65,6 +65,28 @@ struct cgroup_record {
 	char path[];
 };
 
+struct ksymbol_record {
+	struct perf_event_header header;
+	uint64_t address;
+	uint32_t length;
+	uint16_t type, flags;
+	char name[];
+};
+
+struct bpf_record {
+	struct perf_event_header header;
+	uint16_t type, flags;
+	uint32_t id;
+	uint8_t tag[8];
+};
+
+struct text_poke_record {
+	struct perf_event_header header;
+	uint64_t address;
+	uint16_t old_length, new_length;
+	uint8_t bytes[];
+};
+
 #define SIDE_TYPE	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 			 PERF_SAMPLE_IDENTIFIER)
 #define SIDE_TRAILER	32	/* bytes of that */

@@ -214,6 +214,16 @@ Test(debug_faults, of_opening_an_event_that_tells_of_mappings)
 	fail_opens(&o, true, 8);
 }
 
+Test(debug_faults, of_opening_an_event_that_tells_of_the_kernels_code)
+{
+	struct opening o = { .pid = 0, .cpu = -1 };
+
+	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	o.attr.attr.ksymbol = 1;
+	o.attr.attr.text_poke = 1;
+	fail_opens(&o, true, 8);
+}
+
 Test(debug_faults, of_opening_an_event_of_page_faults)
 {
 	struct opening o = { .pid = 0, .cpu = -1 };

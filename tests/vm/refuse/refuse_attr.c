@@ -26,9 +26,9 @@ static const struct {
 	{ "attr.exclude_callchain_user", true }, { "attr.mmap2", true },
 	{ "attr.comm_exec", true }, { "attr.use_clockid", true },
 	{ "attr.context_switch", true }, { "attr.write_backward", true },
-	{ "attr.namespaces", true }, { "attr.ksymbol", false },
-	{ "attr.bpf_event", false }, { "attr.aux_output", false },
-	{ "attr.cgroup", true }, { "attr.text_poke", false },
+	{ "attr.namespaces", true }, { "attr.ksymbol", true },
+	{ "attr.bpf_event", true }, { "attr.aux_output", false },
+	{ "attr.cgroup", true }, { "attr.text_poke", true },
 	{ "attr.build_id", false }, { "attr.inherit_thread", true },
 	{ "attr.remove_on_exec", true }, { "attr.sigtrap", false },
 };

@@ -42,9 +42,6 @@ static const struct difference {
 	const char *reason;
 } differences[] = {
 	/* What programs leave out when kernels do not know it */
-	{ NULL, "ksymbol", 0, EINVAL, "not supported" },
-	{ NULL, "bpf_event", 0, EINVAL, "not supported" },
-	{ NULL, "text_poke", 0, EINVAL, "not supported" },
 	{ NULL, "build_id", 0, EINVAL, "not supported" },
 	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, "not supported" },
 	{ NULL, "type = * and aux_output", ENOENT, EINVAL, "not supported" },
