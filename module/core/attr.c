@@ -83,7 +83,6 @@ static const struct {
 	const char *field;
 } unsupported_flags[] = {
 	{ 31, "attr.aux_output" },
-	{ 34, "attr.build_id" },
 	{ 37, "attr.sigtrap" },
 };
 
@@ -91,11 +90,11 @@ static const struct {
  * _kernel, _hv, _idle, mmap, comm, freq, inherit_stat, enable_on_exec, task, watermark,
  * mmap_data, sample_id_all, exclude_host, exclude_guest, exclude_callchain_kernel and _user,
  * mmap2, comm_exec, use_clockid, context_switch, write_backward, namespaces, ksymbol,
- * bpf_event, cgroup, text_poke, inherit_thread, remove_on_exec, and precise_ip, which has a
- * sentence of its own.
+ * bpf_event, cgroup, text_poke, build_id, inherit_thread, remove_on_exec, and precise_ip,
+ * which has a sentence of its own.
  */
 #define SUPPORTED_FLAGS \
-	(GENMASK_ULL(14, 0) | GENMASK_ULL(30, 17) | GENMASK_ULL(33, 32) | GENMASK_ULL(36, 35))
+	(GENMASK_ULL(14, 0) | GENMASK_ULL(30, 17) | GENMASK_ULL(36, 32))
 #define UNSUPPORTED_FLAGS \
 	(ATTR_FLAGS_KNOWN & ~SUPPORTED_FLAGS & ~GENMASK_ULL(16, 15))
 

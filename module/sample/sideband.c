@@ -21,12 +21,13 @@
 #include "core/event.h"
 #include "core/hook.h"
 #include "core/may_tell.h"
+#include "sample/build_id.h"
 #include "sample/output.h"
 #include "sample/sideband.h"
 #include "sample/sideband_put.h"
 
 /* Kinds that have hooks of their own or are asked for on hot paths */
-#define KINDS		12
+#define KINDS		13
 #define MMAP_KINDS	(PMUCTL_SIDE_MMAP | PMUCTL_SIDE_MMAP_DATA | PMUCTL_SIDE_CODE)
 #define CONTAINER_KINDS	(PMUCTL_SIDE_NAMESPACES | PMUCTL_SIDE_CGROUP)
 
@@ -252,6 +253,8 @@ struct mmap_side {
 	const char *name;
 	u32 length;
 	u32 prot, flags;
+	u8 build_id[PMUCTL_BUILD_ID_MAX];
+	u8 build_id_size;
 };
 
 /* MMAP; the rest is MMAP2's. */
@@ -265,11 +268,34 @@ struct mmap_record {
 
 struct mmap2_record {
 	struct mmap_record mmap;
-	u32 major, minor;
-	u64 inode;
-	u64 generation;
+	union {
+		struct {
+			u32 major, minor;
+			u64 inode;
+			u64 generation;
+		};
+		struct {
+			u8 build_id_size;
+			u8 reserved[3];
+			u8 build_id[PMUCTL_BUILD_ID_MAX];
+		};
+	};
 	u32 prot, flags;
 };
+
+static void write_origin(struct mmap2_record *record, const struct mmap_side *t, bool build_id)
+{
+	if (build_id && t->build_id_size) {
+		record->mmap.header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		record->build_id_size = t->build_id_size;
+		memcpy(record->build_id, t->build_id, sizeof(record->build_id));
+	} else if (t->inode) {
+		record->major = MAJOR(t->inode->i_sb->s_dev);
+		record->minor = MINOR(t->inode->i_sb->s_dev);
+		record->inode = t->inode->i_ino;
+		record->generation = t->inode->i_generation;
+	}
+}
 
 static void put_mmap(struct pmuctl_event *event, const struct side_record *side)
 {
@@ -293,12 +319,7 @@ static void put_mmap(struct pmuctl_event *event, const struct side_record *side)
 
 	if (!(vma->vm_flags & VM_EXEC))
 		record.mmap.header.misc |= PERF_RECORD_MISC_MMAP_DATA;
-	if (t->inode) {
-		record.major = MAJOR(t->inode->i_sb->s_dev);
-		record.minor = MINOR(t->inode->i_sb->s_dev);
-		record.inode = t->inode->i_ino;
-		record.generation = t->inode->i_generation;
-	}
+	write_origin(&record, t, event->side & PMUCTL_SIDE_BUILD_ID);
 	pmuctl_side_put_named(event, side, &record.mmap.header,
 			      longer ? sizeof(record) : sizeof(record.mmap), t->name,
 			      t->length);
@@ -366,6 +387,8 @@ static int mmap_probe(struct kprobe *probe, struct pt_regs *regs)
 	t.flags = flags_of(vma);
 	if (vma->vm_file)
 		t.inode = file_user_inode(vma->vm_file);
+	if (pmuctl_side_is_wanted(PMUCTL_SIDE_BUILD_ID))
+		t.build_id_size = pmuctl_build_id_mapped(vma, t.build_id);
 	pmuctl_side_emit(current, &t.side);
 	return 0;
 }
@@ -459,6 +482,8 @@ u16 pmuctl_side_of(const struct perf_event_attr *attr)
 		side |= PMUCTL_SIDE_BPF;
 	if (attr->text_poke)
 		side |= PMUCTL_SIDE_TEXT_POKE;
+	if (attr->build_id && attr->mmap2)
+		side |= PMUCTL_SIDE_BUILD_ID;
 	if (side && asks_of_cpu(attr))
 		side |= PMUCTL_SIDE_OF_CPU;
 	return side;

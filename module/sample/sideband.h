@@ -35,7 +35,9 @@ struct vm_area_struct;
 #define PMUCTL_SIDE_KSYMBOL	0x200
 #define PMUCTL_SIDE_BPF		0x400
 #define PMUCTL_SIDE_TEXT_POKE	0x800
-/* Not a kind of its own: an event of a CPU is told of containers, too */
+/* Not kinds of their own: in the longer form, build ids in place of inodes, where there are */
+#define PMUCTL_SIDE_BUILD_ID	0x1000
+/* and: an event of a CPU is told of containers, too */
 #define PMUCTL_SIDE_OF_CPU	0x2000
 
 /* What somebody wants now. Any context. */

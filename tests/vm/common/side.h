@@ -12,6 +12,7 @@
 #define MISC_MMAP_DATA		(1 << 13)
 #define MISC_SWITCH_OUT		(1 << 13)
 #define MISC_SWITCH_PREEMPT	(1 << 14)
+#define MISC_MMAP_BUILD_ID	(1 << 14)
 #define RECORD_SWITCH		14
 #define RECORD_SWITCH_CPU_WIDE	15
 

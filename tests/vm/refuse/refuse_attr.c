@@ -29,7 +29,7 @@ static const struct {
 	{ "attr.namespaces", true }, { "attr.ksymbol", true },
 	{ "attr.bpf_event", true }, { "attr.aux_output", false },
 	{ "attr.cgroup", true }, { "attr.text_poke", true },
-	{ "attr.build_id", false }, { "attr.inherit_thread", true },
+	{ "attr.build_id", true }, { "attr.inherit_thread", true },
 	{ "attr.remove_on_exec", true }, { "attr.sigtrap", false },
 };
 

@@ -42,7 +42,6 @@ static const struct difference {
 	const char *reason;
 } differences[] = {
 	/* What programs leave out when kernels do not know it */
-	{ NULL, "build_id", 0, EINVAL, "not supported" },
 	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, "not supported" },
 	{ NULL, "type = * and aux_output", ENOENT, EINVAL, "not supported" },
 	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, "not supported" },
