@@ -19,6 +19,7 @@ void hwpmu_amd_regs(const struct hwpmu_caps *caps)
 		.global_ctrl = GLOBAL_CTL,
 		.global_status = GLOBAL_STATUS,
 		.global_ack = GLOBAL_STATUS_CLR,
+		.clearable = caps->counters,
 	};
 	if (caps->core_ext) {
 		/* Event selects and counters alternate. */

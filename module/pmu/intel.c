@@ -26,6 +26,7 @@ void hwpmu_intel_regs(const struct hwpmu_caps *caps)
 		.global_ctrl = MSR_CORE_PERF_GLOBAL_CTRL,
 		.global_status = MSR_CORE_PERF_GLOBAL_STATUS,
 		.global_ack = MSR_CORE_PERF_GLOBAL_OVF_CTRL,
+		.clearable = ~HWPMU_STATUS_TOPA,
 		.frozen = caps->version >= 4 ? STATUS_CTR_FRZ : 0,
 		.freeze = can_freeze(caps) ? DEBUGCTL_FREEZE_PERFMON_ON_PMI : 0,
 	};

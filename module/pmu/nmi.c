@@ -16,6 +16,11 @@
  *
  * A status bit without an active counter is a late overflow of one that has been
  * stopped since: it was folded then, but the interrupt is ours all the same.
+ *
+ * Perf's own handler comes after ours, and while an event of its intel_pt is open anywhere it
+ * does on each CPU, with each NMI, what it does with counters of its own: stops all, acknowledges
+ * all of the status, and starts all again, or none if it has none. So from our look at the status
+ * on nothing counts, until a second handler of ours, behind that one, starts what is to.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,6 +38,7 @@
 #include "pmu/pt.h"
 
 #define NMI_NAME	"pmuctl"
+#define NMI_LAST_NAME	"pmuctl_last"
 /* Overflows in a row, without leaving the handler, that are surely not real */
 #define LOOPS_MAX	64
 
@@ -119,16 +125,23 @@ static void handle_overflow(struct hwpmu_cpu *cpu, unsigned int index,
 		hwpmu_rdpmc_overflow(c);
 }
 
-/*
- * Why there is an NMI, of what is ours: counters that have overflowed, a trace. With either of
- * them counters may have been frozen, and are not left so, whoever had them be.
- */
-static u64 read_causes(struct hwpmu_cpu *cpu)
+/* The status without what only others may acknowledge: a trace that is not ours */
+static u64 read_status(struct hwpmu_cpu *cpu)
 {
 	if (static_branch_likely(&hwpmu_has_global))
 		return hwpmu_regs_read_status() &
-			(hwpmu_the_caps.counters | hwpmu_status_topa | hwpmu_regs.frozen);
+			(hwpmu_regs.clearable | READ_ONCE(hwpmu_status_topa));
 	return hwpmu_noglobal_overflowed(cpu);
+}
+
+/*
+ * Why there is an NMI, of what is ours: counters that have overflowed, a trace. With either of
+ * them counters may have been frozen, and are not left so, whoever had them be. The bits of other
+ * units are no reason, and some processors have them always.
+ */
+static u64 causes_of(u64 status)
+{
+	return status & (hwpmu_the_caps.counters | HWPMU_STATUS_TOPA | hwpmu_regs.frozen);
 }
 
 static void acknowledge(u64 status)
@@ -144,16 +157,18 @@ static int take_late_nmi(const struct hwpmu_cpu *cpu)
 }
 
 /*
- * Has one of the PMU's interrupts come for nothing? What has overflowed since, while LVTPC was
- * masked, sends no other one.
+ * Has one of the PMU's interrupts come for nothing of ours? What has overflowed since, while LVTPC
+ * was masked, sends no other one.
  */
 static bool unmask(struct hwpmu_cpu *cpu, u64 *status)
 {
 	if (!(apic->read(APIC_LVTPC) & APIC_LVT_MASKED))
 		return false;
+	if (*status)
+		acknowledge(*status);
 	hwpmu_lvtpc_set_nmi();
-	*status = read_causes(cpu);
-	if (!*status)
+	*status = read_status(cpu);
+	if (!causes_of(*status))
 		cpu->stats.nmis_claimed++;
 	return true;
 }
@@ -161,9 +176,9 @@ static bool unmask(struct hwpmu_cpu *cpu, u64 *status)
 /* A trace has filled a region. What it fills from here on must be seen anew. */
 static int handle_topa(u64 status)
 {
-	if (likely(!(status & hwpmu_status_topa)))
+	if (likely(!(status & HWPMU_STATUS_TOPA)))
 		return 0;
-	hwpmu_regs_ack_status(hwpmu_status_topa);
+	hwpmu_regs_ack_status(status & HWPMU_STATUS_TOPA);
 	pt_nmi();
 	return 1;
 }
@@ -174,6 +189,18 @@ static int end_of_traces(struct hwpmu_cpu *cpu)
 	cpu->stats.nmis_claimed++;
 	hwpmu_lvtpc_set_nmi();
 	return 1;
+}
+
+/* The counters are started by hwpmu_nmi_last(), because perf's handler may come before that. */
+static bool starts_last __ro_after_init;
+
+static int hwpmu_nmi_last(unsigned int type, struct pt_regs *regs)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	if (cpu->owned)
+		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
+	return NMI_DONE;
 }
 
 static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
@@ -188,39 +215,60 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
-	status = read_causes(cpu);
-	if (!status) {
+	if (starts_last)
+		hwpmu_enable_only(cpu, 0);
+	status = read_status(cpu);
+	if (!causes_of(status)) {
 		if (bts_nmi())
 			return end_of_traces(cpu);
 		if (!unmask(cpu, &status))
 			return take_late_nmi(cpu);
-		if (!status)
+		if (!causes_of(status))
 			return NMI_HANDLED;
 	}
 
-	hwpmu_enable_only(cpu, 0);
+	if (!starts_last)
+		hwpmu_enable_only(cpu, 0);
 	handled = bts_nmi();
-	while (status && loops++ < LOOPS_MAX) {
+	while (causes_of(status) && loops++ < LOOPS_MAX) {
 		/* First: a counter that overflows as it is armed must be seen again. */
-		acknowledge(status & ~hwpmu_status_topa);
+		acknowledge(status & ~HWPMU_STATUS_TOPA);
 		for (left = status & hwpmu_the_caps.counters; left; left &= left - 1) {
 			handle_overflow(cpu, __ffs64(left), regs);
 			handled++;
 		}
 		handled += handle_topa(status);
-		status = read_causes(cpu);
+		status = read_status(cpu);
 	}
 	cpu->stats.nmis_claimed++;
 	cpu->stats.overflows += handled;
-	if (status) {
+	if (causes_of(status)) {
 		cpu->stats.stuck++;
 		WRITE_ONCE(cpu->stuck, true);
 		irq_work_queue(this_cpu_ptr(&recoveries.report));
 	}
 	hwpmu_expect_late_nmi();
 	hwpmu_lvtpc_set_nmi();
-	hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
+	if (!starts_last)
+		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled ?: NMI_HANDLED;
+}
+
+/* Ours first, and where perf's may do more than return at once, ours again behind it */
+static int __init register_handlers(void)
+{
+	int err;
+
+	starts_last = hwpmu_the_caps.vendor == HWPMU_VENDOR_INTEL && hwpmu_the_caps.global;
+	if (starts_last) {
+		err = register_nmi_handler(NMI_LOCAL, hwpmu_nmi_last, 0, NMI_LAST_NAME);
+		if (err)
+			return err;
+	}
+	err = register_nmi_handler(NMI_LOCAL, hwpmu_nmi, NMI_FLAG_FIRST, NMI_NAME);
+	if (err && starts_last)
+		unregister_nmi_handler(NMI_LOCAL, NMI_LAST_NAME);
+	return err;
 }
 
 int __init hwpmu_nmi_init(void)
@@ -234,8 +282,7 @@ int __init hwpmu_nmi_init(void)
 		init_irq_work(&r->report, report_stuck);
 		INIT_DELAYED_WORK(&r->retry, retry);
 	}
-	return register_nmi_handler(NMI_LOCAL, hwpmu_nmi, NMI_FLAG_FIRST,
-				    NMI_NAME);
+	return register_handlers();
 }
 
 void hwpmu_nmi_exit(void)
@@ -243,6 +290,8 @@ void hwpmu_nmi_exit(void)
 	int cpu;
 
 	unregister_nmi_handler(NMI_LOCAL, NMI_NAME);
+	if (starts_last)
+		unregister_nmi_handler(NMI_LOCAL, NMI_LAST_NAME);
 	for_each_possible_cpu(cpu) {
 		irq_work_sync(per_cpu_ptr(&recoveries.report, cpu));
 		cancel_delayed_work_sync(per_cpu_ptr(&recoveries.retry, cpu));

@@ -76,7 +76,7 @@ DECLARE_PER_CPU(struct hwpmu_cpu, hwpmu_cpu);
 extern struct hwpmu_caps hwpmu_the_caps;
 extern const struct hwpmu_ops *hwpmu_core_ops;
 extern const char *hwpmu_no_pmu_reason; /* what hwpmu_reason() returns */
-/* The bit of IA32_PERF_GLOBAL_STATUS for Processor Trace; 0 if it is not there */
+/* The bit of IA32_PERF_GLOBAL_STATUS for Processor Trace while that is ours; else 0 */
 extern u64 hwpmu_status_topa;
 
 /* Distance from overflow that a counter is armed for, 0: as wide as it is */

@@ -47,15 +47,11 @@ struct pt_cpu {
 static DEFINE_PER_CPU(struct pt_cpu, pt_cpu);
 static struct pt_caps the_caps __ro_after_init;
 static const char *no_pt_reason __ro_after_init;
-u64 hwpmu_status_topa __ro_after_init;
+/* Others are kept away on all CPUs: else ours must not start. */
+u64 hwpmu_status_topa;
 /* pmuctl_mutex of the core */
 static struct perf_exclusive kernels_driver = { .name = "intel_pt" };
-/* Others are kept away on all CPUs: else ours must not start. */
-static bool others_kept;
 static int others_found_on = -1;
-
-/* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
-#define STATUS_TOPA	BIT_ULL(55)
 
 static const char *pt_reason(void)
 {
@@ -93,7 +89,6 @@ void __init pt_init(void)
 		no_pt_reason = PMUCTL_NO_TRACE_PMU;
 	if (no_pt_reason)
 		return;
-	hwpmu_status_topa = STATUS_TOPA;
 	perf_exclusive_find(&kernels_driver);
 }
 
@@ -109,7 +104,7 @@ static int pt_reserve(void)
 	if (kernels_driver.events)
 		return 0;
 	err = perf_exclusive_reserve(&kernels_driver);
-	WRITE_ONCE(others_kept, !err);
+	WRITE_ONCE(hwpmu_status_topa, err ? 0 : HWPMU_STATUS_TOPA);
 	/* Where perf has had an event it has written the counters' registers. */
 	if (kernels_driver.had_events)
 		on_each_cpu(refresh, NULL, 1);
@@ -118,7 +113,7 @@ static int pt_reserve(void)
 
 static void pt_release(void)
 {
-	WRITE_ONCE(others_kept, false);
+	WRITE_ONCE(hwpmu_status_topa, 0);
 	perf_exclusive_release(&kernels_driver);
 }
 
@@ -278,7 +273,7 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	struct topa_place place;
 	u64 ctl;
 
-	if (cpu->active || !READ_ONCE(others_kept) || pt_is_taken())
+	if (cpu->active || !READ_ONCE(hwpmu_status_topa) || pt_is_taken())
 		return HWTRACE_TAKEN;
 	if (!topa_prepare(&trace->topa, span, &place))
 		return HWTRACE_FULL;
@@ -360,7 +355,7 @@ void pt_crash(void)
 {
 	u64 ctl;
 
-	if (!READ_ONCE(others_kept))
+	if (!READ_ONCE(hwpmu_status_topa))
 		return;
 	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
 	if (ctl & PT_CTL_TRACE)

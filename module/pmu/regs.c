@@ -151,12 +151,10 @@ u64 hwpmu_regs_read_enabled(const struct hwpmu_caps *caps)
 	return enabled;
 }
 
-/* All bits that may be set in the status: those of existing counters, and that of all */
 static void clear_status(const struct hwpmu_caps *caps)
 {
 	if (caps->global)
-		hwpmu_regs_ack_status((caps->counters | hwpmu_regs.frozen) &
-				      hwpmu_regs_read_status());
+		hwpmu_regs_ack_status(hwpmu_regs.clearable & hwpmu_regs_read_status());
 }
 
 /* Nothing may stop counters but we. Return: what it was. */

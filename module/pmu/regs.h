@@ -18,6 +18,9 @@
 
 #include "pmu/cpuid.h"
 
+/* SDM Vol. 4, IA32_PERF_GLOBAL_STATUS, Trace_ToPA_PMI */
+#define HWPMU_STATUS_TOPA	BIT_ULL(55)
+
 /**
  * struct hwpmu_regs - where the registers are; constant after init
  * @evtsel: event select of general counter 0.
@@ -27,6 +30,8 @@
  * @global_ctrl: which counters count, bit n for counter n.
  * @global_status: which have overflowed.
  * @global_ack: write: clears bits of the status.
+ * @clearable: bits of the status that may be written there: those of other units too, which
+ *	stay set for ever if nobody does; but not a trace's, which may be somebody else's.
  * @frozen: bit of the status that keeps all counters from counting until it is cleared; or 0.
  * @freeze: bit of IA32_DEBUGCTL that has the processor set it with each interrupt, or clear
  *	@global_ctrl; or 0.
@@ -39,6 +44,7 @@ struct hwpmu_regs {
 	u32 global_ctrl;
 	u32 global_status;
 	u32 global_ack;
+	u64 clearable;
 	u64 frozen;
 	u64 freeze;
 };

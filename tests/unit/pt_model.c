@@ -54,6 +54,7 @@ static void step(void);
 #define MSR_IA32_RTIT_STATUS		3
 #define MSR_IA32_RTIT_ADDR0_A		4
 #define MSR_IA32_RTIT_ADDR0_B		5
+#define HWPMU_STATUS_TOPA		BIT_ULL(55)
 #define RTIT_STATUS_ERROR		BIT_ULL(4)
 #define RTIT_STATUS_STOPPED		BIT_ULL(5)
 

@@ -21,6 +21,7 @@ cpu_model()
 		echo "Skylake-Client,pmu=on,x-tcg-pmu-version=${1#intel-v},-erms" ;;
 	intel-partial) echo 'Skylake-Client,pmu=on,x-tcg-pmu-partial=on,-erms' ;;
 	intel-pt) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,-erms' ;;
+	intel-pt-v4) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,x-tcg-pmu-version=4,-erms' ;;
 	intel-bts) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,invtsc=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd-stuck) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,x-tcg-pmu-breakable=on,-erms,-fsrm' ;;
