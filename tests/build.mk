@@ -158,13 +158,16 @@ ring_length		:= 400
 filter_sources		:= module/soft/filter.c module/explain/explain.c
 filter_length		:= 255
 perffile_sources	:= $(wildcard tools/perffile/*.c)
+perffile_libs		:= -lzstd
+perffile_defines	:= -DHAVE_LIBZSTD
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c tasks.c samples.c) \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
 		json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c)
-perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++
+perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd
+perffile_report_defines	:= -DHAVE_LIBZSTD
 perffile_report_length	:= 4096
 
 $(FUZZERS:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: tests/fuzz/%.c $$($$*_sources) \
@@ -174,13 +177,13 @@ $(FUZZERS:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: tests/fuzz/%.c $$($$*_sources) \
 		echo "fuzz: $(FUZZ_CC) is missing: apt-get install clang libclang-rt-14-dev" >&2; exit 1; }
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all $(TEST_INCLUDES) -o $@ $(filter %.c,$^) $($*_libs)
+		-fno-sanitize-recover=all $(TEST_INCLUDES) $($*_defines) -o $@ $(filter %.c,$^) $($*_libs)
 
 # Good files to begin with: a perf.data file is seldom found by chance.
 $(FUZZ_DIR)/perffile_seeds: tests/fuzz/perffile_seeds.c tests/fuzz/perffile_build.h
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 $(TEST_INCLUDES) -o $@ $<
+	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 $(TEST_INCLUDES) -o $@ $< -lzstd
 
 .PHONY: fuzz $(FUZZERS:%=fuzz-%)
 fuzz: $(FUZZERS:%=fuzz-%)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <zstd.h>
+
 #include "perffile_build.h"
 
 static const struct build_trailer early = { .pid = 7, .tid = 7, .time = 1 };
@@ -160,6 +162,65 @@ static void seed_of_features(const char *directory)
 	write_seed(&build, directory, "features");
 }
 
+/* A stream of a pipe: an event, then what a file has behind its header */
+static void seed_of_stream(const char *directory)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_IDENTIFIER);
+	struct build build = { .attrs = { attr }, .events = 1 };
+	size_t at;
+
+	build_bytes(&build, "PERFILE2", 8);
+	build_word(&build, 16);
+	at = build_record(&build, 64, 0);
+	build_bytes(&build, &attr, BUILD_ATTR);
+	build_word(&build, build_id(0, 0));
+	build_record_end(&build, at);
+	at = build_record(&build, 78, 0);
+	build_word(&build, 2);
+	build_word(&build, build_id(0, 0));
+	build_string(&build, "cycles");
+	build_record_end(&build, at);
+	at = build_record(&build, 80, 0);
+	build_word(&build, 3);
+	build_text(&build, "machine");
+	build_record_end(&build, at);
+	at = build_record(&build, 66, 0);
+	build_half(&build, 8);
+	build_record_end(&build, at);
+	build_word(&build, 1);
+	add_tasks(&build);
+	write_seed(&build, directory, "stream");
+}
+
+/* Tasks and samples, compressed in two records, the first of which ends within a record */
+static void seed_of_compression(const char *directory)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+	struct build inner = { .attrs = { attr }, .events = 1 }, build;
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	uint64_t seed = 7;
+
+	add_tasks(&inner);
+	add_chains(&inner, &seed);
+	build_begin(&build, &attr, 1);
+	for (size_t i = 0; i < 2; i++) {
+		size_t at = build_record(&build, 81 + 2 * i, 0), half = inner.size / 2 + 3;
+		ZSTD_inBuffer in = { inner.data + i * half, i ? inner.size - half : half, 0 };
+		char room[4096];
+		ZSTD_outBuffer out = { room, sizeof(room), 0 };
+
+		ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush);
+		if (i)
+			build_word(&build, out.pos);
+		build_bytes(&build, room, out.pos);
+		build_record_end(&build, at);
+	}
+	ZSTD_freeCCtx(zstd);
+	build_free(&inner);
+	build_features(&build, NULL, 0);
+	write_seed(&build, directory, "compressed");
+}
+
 int main(int argc, char **argv)
 {
 	const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -176,5 +237,7 @@ int main(int argc, char **argv)
 	seed_of_fields(argv[1], "stacks", usual | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1);
 	seed_of_fields(argv[1], "all", BUILD_FIELDS, 2);
 	seed_of_features(argv[1]);
+	seed_of_stream(argv[1]);
+	seed_of_compression(argv[1]);
 	return 0;
 }

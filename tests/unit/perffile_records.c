@@ -5,6 +5,7 @@
  */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c */
+/* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #include <errno.h>
 
 #include <criterion/criterion.h>

@@ -15,6 +15,7 @@
 /* sources: tools/report/hierarchy.c tools/report/about.c */
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
 /* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
 #include <stdio.h>
 #include <stdlib.h>

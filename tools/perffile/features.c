@@ -3,7 +3,7 @@
  * The feature sections of a perf.data file, which follow its records: who recorded
  * where, what the events are called, the build ids of binaries. A section whose
  * inside makes no sense is left out, as one of a later version may be; one that is not
- * in the file at all says that the file was cut off.
+ * in the file at all says that the file was cut off. In a stream they are records: stream.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,7 +90,14 @@ static void read_names(struct perffile *file, struct perffile_bytes bytes)
 	}
 }
 
-static bool read_build_id(struct perffile_build_id *id, struct perffile_bytes *bytes)
+/**
+ * perffile_build_id_read() - take a build id with its name
+ * @id: filled.
+ * @bytes: the record that it is, or more of them; the first is taken off.
+ *
+ * Return: whether it makes sense.
+ */
+bool perffile_build_id_read(struct perffile_build_id *id, struct perffile_bytes *bytes)
 {
 	const uint8_t *at = bytes->at;
 	struct perffile_bytes entry;
@@ -121,12 +128,24 @@ static void read_build_ids(struct perffile *file, struct perffile_bytes bytes)
 		return;
 	info->build_ids = calloc(most, sizeof(*info->build_ids));
 	while (info->build_ids && info->build_id_count < most &&
-	       read_build_id(&info->build_ids[info->build_id_count], &bytes))
+	       perffile_build_id_read(&info->build_ids[info->build_id_count], &bytes))
 		info->build_id_count++;
 }
 
-static void read_feature(struct perffile *file, unsigned int number,
-			 struct perffile_bytes bytes)
+static uint32_t compression_of(struct perffile_bytes bytes)
+{
+	perffile_take32(&bytes);	/* version */
+	return perffile_take32(&bytes);
+}
+
+/**
+ * perffile_feature_read() - read one feature
+ * @file: with its events; @file->info is filled.
+ * @number: of the feature.
+ * @bytes: what is in it.
+ */
+void perffile_feature_read(struct perffile *file, unsigned int number,
+			   struct perffile_bytes bytes)
 {
 	struct perffile_info *info = &file->info;
 
@@ -161,7 +180,11 @@ static void read_feature(struct perffile *file, unsigned int number,
 		info->memory = perffile_take64(&bytes);
 		break;
 	case PERFFILE_CMDLINE:
+		free(info->cmdline);
 		info->cmdline = join_words(bytes);
+		break;
+	case PERFFILE_COMPRESSION:
+		info->compression = compression_of(bytes);
 		break;
 	case PERFFILE_EVENT_DESC:
 		read_names(file, bytes);
@@ -195,7 +218,7 @@ int perffile_features_read(struct perffile *file, struct perffile_error *error)
 			return perffile_fail(error, "the file is truncated: its feature section %u should be %" PRIu64
 					     " bytes from byte %" PRIu64 " on, but the file ends at byte %" PRIu64,
 					     number, size, offset, file->size);
-		read_feature(file, number, bytes_of(file, file->data + at));
+		perffile_feature_read(file, number, bytes_of(file, file->data + at));
 		at += 16;
 	}
 	return 0;

@@ -289,15 +289,14 @@ int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t n
 
 /**
  * perfdata_begin_records() - what has to come before all records, if it is a pipe
- * @file: the file; the feature that is about tracepoints is complete.
+ * @file: the file; what it tells of tracepoints and of compression is complete.
  *
  * Return: 0 or a negative errno.
  */
 int perfdata_begin_records(struct perfdata *file)
 {
 	return file->is_stream ?
-		perfdata_stream_formats(file->fd, &file->features[PERFFILE_TRACING_DATA],
-					&file->end) : 0;
+		perfdata_stream_begin_records(file->fd, file->features, &file->end) : 0;
 }
 
 /**

@@ -105,7 +105,8 @@ void perfdata_free(struct perfdata *file);
 int perfdata_stream_write(int fd, const void *bytes, size_t size);
 int perfdata_stream_begin(int fd, const struct perfdata_event *events, size_t nr_events,
 			  uint64_t *sent);
-int perfdata_stream_formats(int fd, const struct perfdata_buffer *formats, uint64_t *sent);
+int perfdata_stream_begin_records(int fd, const struct perfdata_buffer *features,
+				  uint64_t *sent);
 int perfdata_stream_end(int fd, const struct perfdata_buffer *features, uint64_t *sent);
 
 #endif /* PMUCTL_TOOL_PERFDATA_H */

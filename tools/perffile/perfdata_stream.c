@@ -105,26 +105,46 @@ int perfdata_stream_begin(int fd, const struct perfdata_event *events, size_t nr
 	return -E2BIG;
 }
 
+static void put_formats(struct perfdata_buffer *buffer, const struct perfdata_buffer *formats)
+{
+	if (!formats->size)
+		return;
+	put_header(buffer, PERFFILE_HEADER_TRACING_DATA, sizeof(struct perf_event_header) + 4);
+	perfdata_put_u32(buffer, (uint32_t)((formats->size + 7) & ~7UL));
+	perfdata_put(buffer, formats->bytes, formats->size);
+	perfdata_put(buffer, NULL, -formats->size & 7);
+}
+
+static void put_feature(struct perfdata_buffer *buffer, enum perffile_feature number,
+			const struct perfdata_buffer *feature)
+{
+	size_t padded = (feature->size + 7) & ~7UL;
+
+	if (!feature->size || feature->failed || padded > UINT16_MAX - 16)
+		return;
+	put_header(buffer, PERFFILE_HEADER_FEATURE, 16 + padded);
+	perfdata_put_u64(buffer, number);
+	perfdata_put(buffer, feature->bytes, feature->size);
+	perfdata_put(buffer, NULL, padded - feature->size);
+}
+
 /**
- * perfdata_stream_formats() - the formats of tracepoints, of which samples come next
+ * perfdata_stream_begin_records() - what must be known before the first sample
  * @fd: the pipe.
- * @formats: the feature.
+ * @features: all, by their numbers: the formats of tracepoints, and how records are
+ *	compressed.
  * @sent: the bytes that this is are added.
  *
  * Return: 0 or a negative errno.
  */
-int perfdata_stream_formats(int fd, const struct perfdata_buffer *formats, uint64_t *sent)
+int perfdata_stream_begin_records(int fd, const struct perfdata_buffer *features,
+				  uint64_t *sent)
 {
-	struct perfdata_buffer buffer = { .size = 0 };
+	const struct perfdata_buffer *formats = &features[PERFFILE_TRACING_DATA];
+	struct perfdata_buffer buffer = { .failed = formats->failed };
 
-	if (formats->failed)
-		return -ENOMEM;
-	if (!formats->size)
-		return 0;
-	put_header(&buffer, PERFFILE_HEADER_TRACING_DATA, sizeof(struct perf_event_header) + 4);
-	perfdata_put_u32(&buffer, (uint32_t)((formats->size + 7) & ~7UL));
-	perfdata_put(&buffer, formats->bytes, formats->size);
-	perfdata_put(&buffer, NULL, -formats->size & 7);
+	put_formats(&buffer, formats);
+	put_feature(&buffer, PERFFILE_COMPRESSION, &features[PERFFILE_COMPRESSION]);
 	return send(fd, &buffer, sent);
 }
 
@@ -144,16 +164,7 @@ int perfdata_stream_end(int fd, const struct perfdata_buffer *features, uint64_t
 	/* Its entries are records already. */
 	buffer.failed = ids->failed;
 	perfdata_put(&buffer, ids->bytes, ids->size);
-	for (size_t i = 0; i < sizeof(features_sent) / sizeof(features_sent[0]); i++) {
-		const struct perfdata_buffer *feature = &features[features_sent[i]];
-		size_t padded = (feature->size + 7) & ~7UL;
-
-		if (!feature->size || feature->failed || padded > UINT16_MAX - 16)
-			continue;
-		put_header(&buffer, PERFFILE_HEADER_FEATURE, 16 + padded);
-		perfdata_put_u64(&buffer, features_sent[i]);
-		perfdata_put(&buffer, feature->bytes, feature->size);
-		perfdata_put(&buffer, NULL, padded - feature->size);
-	}
+	for (size_t i = 0; i < sizeof(features_sent) / sizeof(features_sent[0]); i++)
+		put_feature(&buffer, features_sent[i], &features[features_sent[i]]);
 	return send(fd, &buffer, sent);
 }

@@ -20,9 +20,6 @@
 #define MAGIC_SWAPPED	"2ELIFREP"
 #define MAGIC_OLD	"PERFFILE"
 
-/* The header of a pipe ends behind magic and size. */
-#define PIPE_HEADER_SIZE 16
-
 struct section {
 	uint64_t offset;
 	uint64_t size;
@@ -57,7 +54,13 @@ int perffile_fail(struct perffile_error *error, const char *format, ...)
 	return -EBADMSG;
 }
 
-static int no_memory(struct perffile_error *error)
+/**
+ * perffile_no_memory() - say that there is too little
+ * @error: filled.
+ *
+ * Return: -ENOMEM.
+ */
+int perffile_no_memory(struct perffile_error *error)
 {
 	perffile_fail(error, "there is not enough memory to read it");
 	return -ENOMEM;
@@ -75,13 +78,14 @@ static int check_section(const struct perffile *file, const struct section *sect
 	return 0;
 }
 
+/* Returns 1 if there is no more of a header, as it was written to a pipe. */
 static int check_kind(const struct perffile *file, struct perffile_error *error)
 {
 	uint64_t size;
 
 	if (!file->size)
 		return perffile_fail(error, "the file is empty: was the recording ended before anything was written?");
-	if (file->size < PIPE_HEADER_SIZE)
+	if (file->size < PERFFILE_STREAM_HEADER)
 		return perffile_fail(error, "%" PRIu64 " bytes are too short for a perf.data file",
 				     file->size);
 	if (!memcmp(file->data, MAGIC_SWAPPED, 8))
@@ -91,8 +95,8 @@ static int check_kind(const struct perffile *file, struct perffile_error *error)
 	if (memcmp(file->data, PERFFILE_MAGIC, 8))
 		return perffile_fail(error, "it is not a perf.data file");
 	size = perffile_word(file->data + 8);
-	if (size == PIPE_HEADER_SIZE)
-		return perffile_fail(error, "it was written to a pipe and has no index: record with '-o FILE', or make one with 'perf inject -i FILE -o NEW'");
+	if (size == PERFFILE_STREAM_HEADER)
+		return 1;
 	if (file->size < sizeof(struct header))
 		return perffile_fail(error, "the file is truncated: it ends within its header, at byte %" PRIu64,
 				     file->size);
@@ -139,27 +143,48 @@ static void find_words(struct perffile_event *event)
 	event->time_from_end += event->time_from_end >= 0;
 }
 
-static int read_event(struct perffile *file, struct perffile_event *event,
-		      const uint8_t *at, size_t attr_size, struct perffile_error *error)
+/**
+ * perffile_event_read() - take an event's attr
+ * @event: filled, but for its numbers.
+ * @at: the attr.
+ * @room: bytes there, at least PERF_ATTR_SIZE_VER0.
+ * @length: set to how many of them are the attr.
+ * @error: why not.
+ *
+ * Return: 0, -EBADMSG.
+ */
+int perffile_event_read(struct perffile_event *event, const uint8_t *at, size_t room,
+			size_t *length, struct perffile_error *error)
 {
-	struct section ids;
 	uint32_t size;
-	int ret;
 
 	memcpy(&size, at + offsetof(struct perf_event_attr, size), sizeof(size));
 	if (!size)
 		size = PERF_ATTR_SIZE_VER0;
-	if (size < PERF_ATTR_SIZE_VER0 || size > attr_size)
+	if (size < PERF_ATTR_SIZE_VER0 || size > room)
 		return perffile_fail(error, "the description of an event says that it has %u bytes, of %zu there",
-				     size, attr_size);
+				     size, room);
 	memcpy(&event->attr, at, size < sizeof(event->attr) ? size : sizeof(event->attr));
+	find_words(event);
+	*length = size;
+	return 0;
+}
+
+static int read_event(struct perffile *file, struct perffile_event *event,
+		      const uint8_t *at, size_t attr_size, struct perffile_error *error)
+{
+	struct section ids;
+	size_t length;
+	int ret = perffile_event_read(event, at, attr_size, &length, error);
+
+	if (ret < 0)
+		return ret;
 	memcpy(&ids, at + attr_size, sizeof(ids));
 	ret = check_section(file, &ids, "list of numbers of an event", error);
 	if (ret < 0)
 		return ret;
 	event->ids = file->data + ids.offset;
 	event->id_count = ids.size / sizeof(uint64_t);
-	find_words(event);
 	return 0;
 }
 
@@ -179,7 +204,7 @@ static int read_events(struct perffile *file, const struct header *header,
 	file->event_count = header->attrs.size / stride;
 	file->events = calloc(file->event_count, sizeof(*file->events));
 	if (!file->events)
-		return no_memory(error);
+		return perffile_no_memory(error);
 	for (size_t i = 0; i < file->event_count; i++) {
 		const uint8_t *at = file->data + header->attrs.offset + i * stride;
 
@@ -222,7 +247,7 @@ static int read_ids(struct perffile *file, struct perffile_error *error)
 	}
 	file->ids = calloc(count ? count : 1, sizeof(*file->ids));
 	if (!file->ids)
-		return no_memory(error);
+		return perffile_no_memory(error);
 	for (size_t i = 0; i < file->event_count; i++)
 		for (size_t n = 0; n < file->events[i].id_count; n++)
 			file->ids[file->id_count++] = (struct perffile_id){
@@ -239,6 +264,8 @@ static int read_header(struct perffile *file, struct perffile_error *error)
 
 	if (ret < 0)
 		return ret;
+	if (ret > 0)
+		return perffile_stream_events(file, error);
 	memcpy(&header, file->data, sizeof(header));
 	file->is_unfinished = !header.data.size;
 	ret = check_section(file, &header.data, "section of records", error);
@@ -251,10 +278,24 @@ static int read_header(struct perffile *file, struct perffile_error *error)
 		memcpy(file->flags, header.flags, sizeof(file->flags));
 	file->records = header.data.offset;
 	file->records_end = header.data.offset + header.data.size;
-	ret = read_events(file, &header, error);
-	if (ret < 0)
-		return ret;
-	return read_ids(file, error);
+	return read_events(file, &header, error);
+}
+
+/* What comes before the records, or among them if it is a stream */
+static int read_all(struct perffile *file, struct perffile_error *error)
+{
+	int ret = read_header(file, error);
+
+	if (ret == 0)
+		ret = read_ids(file, error);
+	if (ret == 0)
+		ret = file->is_stream ? perffile_stream_features(file, error) :
+					perffile_features_read(file, error);
+	if (ret == 0)
+		ret = perffile_records_check(file, error);
+	if (ret == 0 && file->is_compressed)
+		ret = perffile_expand(file, error);
+	return ret < 0 ? ret : perffile_records_index(file, error);
 }
 
 /**
@@ -273,14 +314,10 @@ int perffile_open_memory(struct perffile **file, const void *data, size_t size,
 	int ret;
 
 	if (!new)
-		return no_memory(error);
+		return perffile_no_memory(error);
 	new->data = data;
 	new->size = size;
-	ret = read_header(new, error);
-	if (ret == 0)
-		ret = perffile_features_read(new, error);
-	if (ret == 0)
-		ret = perffile_records_index(new, error);
+	ret = read_all(new, error);
 	if (ret < 0)
 		perffile_close(new);
 	else
@@ -288,16 +325,21 @@ int perffile_open_memory(struct perffile **file, const void *data, size_t size,
 	return ret;
 }
 
-static int map_file(int fd, const void **data, size_t *size, struct perffile_error *error)
+static int map_file(int fd, bool is_input, const void **data, size_t *size,
+		    struct perffile_error *error)
 {
 	struct stat about;
 
 	if (fstat(fd, &about) < 0)
 		return perffile_fail(error, "%s", strerror(errno));
+	if (is_input && isatty(fd))
+		return perffile_fail(error, "it is a terminal: pipe a recording into it, as 'pmuctl record -o - COMMAND' writes");
+	if (is_input && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+		return perffile_spool_copy(fd, data, size, error);
 	if (S_ISDIR(about.st_mode))
 		return perffile_fail(error, "it is a directory; those of 'perf record --threads' are not understood: record without it");
 	if (!S_ISREG(about.st_mode))
-		return perffile_fail(error, "it is not a file on a disk: a recording can only be read from one");
+		return perffile_fail(error, "it is not a file on a disk: what comes from elsewhere is read with '-i -' from standard input");
 	*size = (size_t)about.st_size;
 	*data = "";
 	if (!*size)
@@ -316,6 +358,8 @@ static int open_file(const char *path)
 	char inner[PATH_MAX];
 	struct stat about;
 
+	if (!strcmp(path, "-"))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 	if ((size_t)snprintf(inner, sizeof(inner), "%s/kcore_dir", path) < sizeof(inner) &&
 	    stat(inner, &about) == 0) {
 		snprintf(inner, sizeof(inner), "%s/data", path);
@@ -327,7 +371,7 @@ static int open_file(const char *path)
 /**
  * perffile_open() - open a file and read all but its records
  * @file: set; to be closed with perffile_close().
- * @path: of the file.
+ * @path: of the file; "-" is standard input, which may be a pipe.
  * @error: why not.
  *
  * If somebody makes the file shorter meanwhile, the reader gets a SIGBUS.
@@ -346,7 +390,7 @@ int perffile_open(struct perffile **file, const char *path, struct perffile_erro
 		perffile_fail(error, "%s", strerror(errno));
 		return ret;
 	}
-	ret = map_file(fd, &data, &size, error);
+	ret = map_file(fd, !strcmp(path, "-"), &data, &size, error);
 	close(fd);
 	if (ret < 0)
 		return ret;
@@ -366,6 +410,12 @@ void perffile_close(struct perffile *file)
 {
 	if (!file)
 		return;
+	if (file->source) {
+		if (file->size)
+			munmap((void *)file->data, file->size);
+		file->data = file->source;
+		file->size = file->source_size;
+	}
 	if (file->mapped)
 		munmap((void *)file->data, file->size);
 	free(file->events);

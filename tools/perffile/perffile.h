@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading perf.data files: those with an index of their own ("PERFILE2"), as perf
- * and "pmuctl record" write them to a disk. perffile.c opens a file and reads its
- * header, perffile_features.c what it tells about the recording, perffile_records.c
- * hands out the records in the order of time, perffile_trace.c pieces of traces,
- * perffile_sample.c takes a sample apart.
+ * Reading perf.data files ("PERFILE2"), as perf and "pmuctl record" write them to a disk or
+ * to a pipe. perffile.c opens a file and reads its header, perffile_features.c what it
+ * tells about the recording, stream.c both where they are records, expand.c what is
+ * compressed, perffile_records.c hands out the records in the order of time,
+ * perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <linux/perf_event.h>
 
@@ -94,6 +95,7 @@ struct perffile_build_id {
  * @cmdline: the command that recorded, its words with spaces between. Owned.
  * @build_ids: of the binaries that samples hit. Owned.
  * @build_id_count: how many.
+ * @compression: how compressed records are, PERFFILE_ZSTD.
  */
 struct perffile_info {
 	const char *hostname;
@@ -108,6 +110,7 @@ struct perffile_info {
 	char *cmdline;
 	struct perffile_build_id *build_ids;
 	size_t build_id_count;
+	uint32_t compression;
 };
 
 /**
@@ -314,6 +317,11 @@ struct perffile_place {
  * @data: its bytes.
  * @size: how many.
  * @mapped: they are to be unmapped, not only forgotten.
+ * @source: NULL, or the file as it was before its records were expanded: then @data has only
+ *	these.
+ * @source_size: bytes of it.
+ * @is_stream: it was written to a pipe: what a header tells is in records.
+ * @is_compressed: some records have others in them, compressed.
  * @events: that were recorded.
  * @event_count: at least 1.
  * @ids: which number is whose, sorted. Private.
@@ -333,6 +341,10 @@ struct perffile {
 	const uint8_t *data;
 	uint64_t size;
 	bool mapped;
+	const uint8_t *source;
+	uint64_t source_size;
+	bool is_stream;
+	bool is_compressed;
 	struct perffile_event *events;
 	size_t event_count;
 	struct perffile_id *ids;
@@ -366,7 +378,23 @@ void perffile_traces_free(struct perffile_traces *traces);
 /* Between the parts */
 int perffile_fail(struct perffile_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+int perffile_no_memory(struct perffile_error *error);
+int perffile_event_read(struct perffile_event *event, const uint8_t *at, size_t room,
+			size_t *length, struct perffile_error *error);
 int perffile_features_read(struct perffile *file, struct perffile_error *error);
+void perffile_feature_read(struct perffile *file, unsigned int number,
+			   struct perffile_bytes bytes);
+bool perffile_build_id_read(struct perffile_build_id *id, struct perffile_bytes *bytes);
+int perffile_stream_events(struct perffile *file, struct perffile_error *error);
+int perffile_stream_features(struct perffile *file, struct perffile_error *error);
+int perffile_expand(struct perffile *file, struct perffile_error *error);
+FILE *perffile_spool_new(struct perffile_error *error);
+int perffile_spool_failed(struct perffile_error *error);
+int perffile_spool_map(FILE *spool, const void **data, size_t *size,
+		       struct perffile_error *error);
+int perffile_spool_copy(int fd, const void **data, size_t *size,
+			struct perffile_error *error);
+int perffile_records_check(struct perffile *file, struct perffile_error *error);
 int perffile_records_index(struct perffile *file, struct perffile_error *error);
 uint64_t perffile_record_length(const struct perffile *file, uint64_t at);
 struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id);

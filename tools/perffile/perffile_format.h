@@ -11,6 +11,12 @@
 /* The first eight bytes of a file */
 #define PERFFILE_MAGIC "PERFILE2"
 
+/* The header of a stream ends behind the magic and its own size; records follow. */
+#define PERFFILE_STREAM_HEADER 16
+
+/* Of PERFFILE_COMPRESSION: zstd, one stream of it through all compressed records */
+#define PERFFILE_ZSTD 1
+
 /* Bytes of a GNU build id; what is shorter is filled with zeroes. */
 #define PERFFILE_BUILD_ID_MAX 20
 
@@ -53,6 +59,7 @@ enum perffile_feature {
 	PERFFILE_AUXTRACE_INDEX	= 18,
 	PERFFILE_SAMPLE_TIME	= 21,
 	PERFFILE_DIR_FORMAT	= 24,
+	PERFFILE_COMPRESSION	= 27,
 	PERFFILE_FEATURES	= 256,
 };
 

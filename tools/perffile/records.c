@@ -82,6 +82,26 @@ static const struct perffile_event *event_of(const struct perffile *file, uint64
 	return perffile_event_by_id(file, id);
 }
 
+/* Behind this record of a stream are the formats of tracepoints. */
+static int check_formats(const struct perffile *file, uint64_t at, uint64_t *length,
+			 struct perffile_error *error)
+{
+	struct perf_event_header header = header_at(file, at);
+	uint64_t left = file->records_end - at - header.size;
+	uint32_t more;
+
+	if (header.size < HEADER_SIZE + sizeof(more))
+		return perffile_fail(error, "its records are damaged at byte %" PRIu64
+				     ": one of tracepoints has %u bytes", at, header.size);
+	memcpy(&more, file->data + at + HEADER_SIZE, sizeof(more));
+	if (more > left)
+		return perffile_fail(error, "its records are damaged at byte %" PRIu64
+				     ": %u bytes about tracepoints, and %" PRIu64 " are left",
+				     at, more, left);
+	*length += more;
+	return 0;
+}
+
 /* The record at @at as it is told about; checks that it is one. */
 static int check_record(const struct perffile *file, uint64_t at, uint64_t *length,
 			struct perffile_error *error)
@@ -98,6 +118,8 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 				     ": one of type %u says that it has %u bytes, and %" PRIu64 " are left",
 				     at, header.type, header.size, left);
 	*length = header.size;
+	if (file->is_stream && header.type == PERFFILE_HEADER_TRACING_DATA)
+		return check_formats(file, at, length, error);
 	if (header.type != PERFFILE_AUXTRACE)
 		return 0;
 	if (header.size < PERFFILE_AUXTRACE_SIZE)
@@ -123,7 +145,12 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 uint64_t perffile_record_length(const struct perffile *file, uint64_t at)
 {
 	struct perf_event_header header = header_at(file, at);
+	uint32_t formats;
 
+	if (file->is_stream && header.type == PERFFILE_HEADER_TRACING_DATA) {
+		memcpy(&formats, file->data + at + HEADER_SIZE, sizeof(formats));
+		return (uint64_t)header.size + formats;
+	}
 	if (header.type != PERFFILE_AUXTRACE)
 		return header.size;
 	return header.size + perffile_word(file->data + at + HEADER_SIZE);
@@ -138,19 +165,39 @@ static int by_time(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/*
- * Count the records that will be handed out, and check all. Who was killed while he wrote
- * has left the beginning of a record: then it ends before that one.
+/* Has the end of a stream the beginning of a record? */
+static bool is_cut_off(const struct perffile *file, uint64_t at)
+{
+	return file->records_end - at < HEADER_SIZE ||
+	       (header_at(file, at).size >= HEADER_SIZE &&
+		(header_at(file, at).type != PERFFILE_AUXTRACE ||
+		 header_at(file, at).size >= PERFFILE_AUXTRACE_SIZE));
+}
+
+/**
+ * perffile_records_check() - look whether all records are whole
+ * @file: with its header read.
+ * @error: why not.
+ *
+ * Who was killed while he wrote has left the beginning of a record: then it ends before
+ * that one.
+ *
+ * Return: 0, -EBADMSG.
  */
-static int count_records(struct perffile *file, struct perffile_error *error)
+int perffile_records_check(struct perffile *file, struct perffile_error *error)
 {
 	uint64_t at, length = 0;
 	uint32_t type;
 	int ret;
 
+	file->record_count = 0;
+	file->is_compressed = false;
+
 	for (at = file->records; at < file->records_end; at += length) {
 		ret = check_record(file, at, &length, error);
-		if (ret < 0 && file->is_unfinished) {
+		if (ret < 0 && (file->is_unfinished ||
+				(file->is_stream && is_cut_off(file, at)))) {
+			file->is_unfinished = true;
 			file->left_out = file->records_end - at;
 			file->records_end = at;
 			break;
@@ -158,8 +205,8 @@ static int count_records(struct perffile *file, struct perffile_error *error)
 		if (ret < 0)
 			return ret;
 		type = header_at(file, at).type;
-		if (type == PERFFILE_COMPRESSED || type == PERFFILE_COMPRESSED2)
-			return perffile_fail(error, "its records are compressed: record without '-z'");
+		file->is_compressed |= type == PERFFILE_COMPRESSED ||
+				       type == PERFFILE_COMPRESSED2;
 		file->record_count += type < PERFFILE_USER_TYPE;
 	}
 	if (file->is_unfinished && file->records_end == file->records)
@@ -169,20 +216,17 @@ static int count_records(struct perffile *file, struct perffile_error *error)
 
 /**
  * perffile_records_index() - list the records in the order of time
- * @file: with its header read.
+ * @file: with its records checked, and none compressed.
  * @error: why not.
  *
- * Return: 0, -EBADMSG, -ENOMEM.
+ * Return: 0, -ENOMEM.
  */
 int perffile_records_index(struct perffile *file, struct perffile_error *error)
 {
 	uint64_t at, time = 0;
 	bool sorted = true;
 	size_t n = 0;
-	int ret = count_records(file, error);
 
-	if (ret < 0)
-		return ret;
 	file->order = calloc(file->record_count ? file->record_count : 1,
 			     sizeof(*file->order));
 	if (!file->order) {

@@ -48,6 +48,7 @@ enum {
  * struct reader - the thread, and what it works with
  * @recording: where the rings are.
  * @file: where records go.
+ * @compressor: through which; NULL if they are not compressed.
  * @dsos: files that were mapped; NULL if nobody wants them.
  * @told: maps of files that are not the ones which their paths mean, once more, with
  *	their build ids.
@@ -68,6 +69,7 @@ enum {
 struct reader {
 	struct recording *recording;
 	struct perfdata *file;
+	struct compressor *compressor;
 	struct dsos *dsos;
 	struct perfdata_buffer told;
 	struct record_totals totals;
@@ -209,6 +211,13 @@ static void note_record(struct reader *reader, const struct perf_event_header *r
 	}
 }
 
+static int write_records(struct reader *reader, const struct iovec *pieces, int count)
+{
+	return reader->compressor ?
+	       compressor_write(reader->compressor, reader->file, pieces, count) :
+	       perfdata_write(reader->file, pieces, count);
+}
+
 /* What is there now, but not more than the ring has room for: others wait too. */
 static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 {
@@ -234,7 +243,7 @@ static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 	if (!bytes)
 		return 0;
 	*any = true;
-	ret = perfdata_write(reader->file, pieces, pmuctl_ring_pieces(ring, pieces));
+	ret = write_records(reader, pieces, pmuctl_ring_pieces(ring, pieces));
 	pmuctl_ring_consume(ring);
 	if (ret == 0 && (reader->told.size || reader->told.failed))
 		ret = perfdata_write_buffer(reader->file, &reader->told);
@@ -370,6 +379,7 @@ static void *reader_main(void *arg)
  * reader_new() - make a reader
  * @recording: where the rings are; it must live as long as the reader.
  * @file: where to.
+ * @compressor: through which, or NULL.
  * @dsos: filled with files that programs map; NULL if nobody wants them.
  * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
  * @reader: the result.
@@ -377,7 +387,7 @@ static void *reader_main(void *arg)
  * Return: 0 or a negative errno.
  */
 int reader_new(struct recording *recording, struct perfdata *file,
-	       struct dsos *dsos, int snapshots, struct reader **reader)
+	       struct compressor *compressor, struct dsos *dsos, int snapshots, struct reader **reader)
 {
 	size_t rings = recording->set.targets.count;
 	struct reader *new = calloc(1, sizeof(*new));
@@ -407,6 +417,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	new->snapshots = snapshots;
 	new->recording = recording;
 	new->file = file;
+	new->compressor = compressor;
 	new->dsos = dsos;
 	*reader = new;
 	return 0;

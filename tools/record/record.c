@@ -40,6 +40,7 @@ static const char record_help[] =
 "      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
 "  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
 "                            kept in FILE.old; '-' or a pipe: as 'perf record -o -'\n"
+"  -z, --compression-level[=N]   compress by zstd; N is 1, the fastest, to 22\n"
 "  -B, --no-buildid          leave out the build ids of programs\n"
 "  -q, --quiet               say nothing but what went wrong\n"
 "  -h, --help                this text\n"
@@ -58,6 +59,7 @@ enum {
 /* A day; more is a slip of the finger. */
 #define DELAY_MAX		86400000u
 #define PAGES_MAX		(1u << 30)
+#define COMPRESSION_MAX		22u
 
 static const struct option long_options[] = {
 	{ "freq",		required_argument, NULL, 'F' },
@@ -68,6 +70,7 @@ static const struct option long_options[] = {
 	{ "snapshot",		no_argument, NULL, 'S' },
 	{ "kcore",		no_argument, NULL, OPTION_KCORE },
 	{ "output",		required_argument, NULL, 'o' },
+	{ "compression-level",	optional_argument, NULL, 'z' },
 	{ "no-buildid",		no_argument, NULL, 'B' },
 	{ "quiet",		no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
@@ -129,6 +132,19 @@ static int delay_option(struct record_options *options, const char *text)
 	return ret;
 }
 
+static int compression_option(struct record_options *options, const char *text)
+{
+	uint64_t level = 1;
+	int ret = text ? measure_number(&options->measure, "-z", text, COMPRESSION_MAX, &level) : 0;
+
+#ifndef HAVE_LIBZSTD
+	say_error("this pmuctl was built without libzstd, which compresses: install libzstd-dev and build it again, or record without -z");
+	return STATUS_FAILED;
+#endif
+	options->compression = (int)level;
+	return ret;
+}
+
 /* A measure_apply */
 static int option_apply(void *arg, int option)
 {
@@ -159,6 +175,8 @@ static int option_apply(void *arg, int option)
 	case OPTION_KCORE:
 		options->kcore = true;
 		return 0;
+	case 'z':
+		return compression_option(options, optarg);
 	case 'B':
 		options->no_build_ids = true;
 		return 0;
@@ -227,7 +245,7 @@ static int default_event_choose(struct pmuctl_device *dev, struct measure *measu
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:So:Bq",
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:So:z::Bq",
 				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);

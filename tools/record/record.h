@@ -5,7 +5,7 @@
  * record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
  * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
- * name of the file.
+ * name of the file, compress.c what "-z" makes of its records.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H
@@ -30,6 +30,7 @@
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
  * @kcore: @output is a directory, with a copy of the kernel's code.
+ * @compression: level of it, 0 none.
  * @line: the whole command line, ended by NULL.
  */
 struct record_options {
@@ -46,6 +47,7 @@ struct record_options {
 	bool quiet;
 	bool no_build_ids;
 	bool kcore;
+	int compression;
 	char **line;
 };
 
@@ -151,6 +153,16 @@ typedef void (*module_visit)(void *arg, const char *name, const char *path,
 			     uint64_t address, uint64_t size);
 void modules_visit(module_visit visit, void *arg);
 
+/* compress.c */
+struct compressor;
+
+int compressor_new(int level, struct compressor **compressor);
+int compressor_write(struct compressor *compressor, struct perfdata *file,
+		     const struct iovec *pieces, int count);
+void compressor_describe(const struct compressor *compressor, struct perfdata *file);
+void compressor_totals(const struct compressor *compressor, uint64_t *before, uint64_t *after);
+void compressor_free(struct compressor *compressor);
+
 /* record_read.c */
 
 /**
@@ -180,7 +192,7 @@ struct record_totals {
 struct reader;
 
 int reader_new(struct recording *recording, struct perfdata *file,
-	       struct dsos *dsos, int snapshots, struct reader **reader);
+	       struct compressor *compressor, struct dsos *dsos, int snapshots, struct reader **reader);
 void reader_start(struct reader *reader, unsigned int delay,
 		  int (*begin)(void *arg), void *arg);
 void reader_fail(struct reader *reader, int error);

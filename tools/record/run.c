@@ -25,6 +25,7 @@
  * @recording: events and rings.
  * @output: where it goes.
  * @file: what is written.
+ * @compressor: of it, or NULL.
  * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
  * @reader: copies the records.
  * @progress: tells what goes on.
@@ -37,6 +38,7 @@ struct session {
 	struct recording *recording;
 	struct output output;
 	struct perfdata *file;
+	struct compressor *compressor;
 	struct dsos *dsos;
 	struct reader *reader;
 	struct progress progress;
@@ -63,6 +65,10 @@ static int file_open(struct session *s)
 	if (s->output.is_stream)
 		pipe_ignore();
 	ret = create(s->output.fd, s->recording->events, s->recording->set.nr_events, &s->file);
+	if (ret == 0 && s->options->compression)
+		ret = compressor_new(s->options->compression, &s->compressor);
+	if (s->compressor)
+		compressor_describe(s->compressor, s->file);
 	if (ret == 0)
 		formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	if (ret == 0)
@@ -234,6 +240,15 @@ static int put_lost(struct session *s, uint64_t told)
 	return ret;
 }
 
+static void say_compression(const struct compressor *compressor)
+{
+	uint64_t before, after;
+
+	compressor_totals(compressor, &before, &after);
+	fprintf(stderr, "pmuctl: compressed %.3f MB to %.3f MB\n", (double)before / 1e6,
+		(double)after / 1e6);
+}
+
 static void say_totals(const struct session *s)
 {
 	const struct record_totals *totals = reader_totals(s->reader);
@@ -256,6 +271,8 @@ static void say_totals(const struct session *s)
 			  (unsigned long long)totals->truncated);
 	if (s->options->quiet)
 		return;
+	if (s->compressor)
+		say_compression(s->compressor);
 	if (totals->traced)
 		fprintf(stderr, "pmuctl: traced %.3f MB\n", (double)totals->traced / 1e6);
 	fprintf(stderr, "pmuctl: wrote %llu samples to %s, %.3f MB; woken up %llu times\n",
@@ -272,6 +289,8 @@ static int finish(struct session *s)
 
 	if (s->options->kcore)
 		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
+	if (s->compressor)
+		compressor_describe(s->compressor, s->file);
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
@@ -325,7 +344,7 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 		return ret;
 	if (!options->no_build_ids)
 		s->dsos = dsos_new();
-	ret = reader_new(s->recording, s->file, s->dsos, s->snapshots, &s->reader);
+	ret = reader_new(s->recording, s->file, s->compressor, s->dsos, s->snapshots, &s->reader);
 	if (ret < 0)
 		say_error("%s", pmuctl_strerror(ret));
 	return ret;
@@ -369,6 +388,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 	reader_free(s.reader);
 	dsos_free(s.dsos);
 	perfdata_free(s.file);
+	compressor_free(s.compressor);
 	recording_close(s.recording);
 	ret = output_close(&s.output);
 	if (ret < 0 && status == STATUS_OK) {
