@@ -15,7 +15,7 @@ HAVE_CAPSTONE	:= $(shell echo '\#include <capstone/capstone.h>' | $(CC) -E -x c 
 HAVE_LIBZSTD	:= $(shell echo '\#include <zstd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_LIBZSTD) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
 TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_CAPSTONE),-lcapstone) $(if $(HAVE_LIBZSTD),-lzstd) \
-		   -lpfm -ljansson -lcap -ldw -lelf -lstdc++ -lm -pthread
+		   -lpfm -ljansson -lz -lcap -ldw -lelf -lstdc++ -lm -pthread
 # What programs load that are run by "pmuctl run --preload"
 PRELOAD		:= $(O)/tools/libpmuctl-perf.so
 PRELOAD_SOURCES	:= $(wildcard tools/run/preload/*.c) tools/say.c \

@@ -16,7 +16,9 @@
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
 /* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
+/* sources: tools/export/collect.c tools/export/table.c tools/export/json.c tools/export/pprof.c */
+/* sources: tools/export/speedscope.c tools/export/firefox.c */
+/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +123,9 @@ static int run(const struct command *command, const char *line)
 	snprintf(words, sizeof(words), "%s %s", command->name, line);
 	while ((argv[argc] = strtok_r(rest, " ", &rest)))
 		argc++;
+	/* Forget where the line before, which is gone, had its last option. */
+	optind = 0;
+	getopt(1, argv, "");
 	fflush(stdout);
 	cr_assert_not_null(freopen("out", "w", stdout));
 	cr_assert_not_null(freopen("err", "w", stderr));

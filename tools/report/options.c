@@ -16,6 +16,7 @@ enum {
 	OPTION_FOLDED,
 	OPTION_SVG,
 	OPTION_TITLE,
+	OPTION_FORMAT,
 	OPTION_KALLSYMS,
 	OPTION_SYMFS,
 	OPTION_STDIO,
@@ -42,6 +43,8 @@ static const char *const graphs[] = {
 	"graph", "fractal", "flat", "folded", "none", "caller", "callee", "percent", "period",
 	"count", NULL
 };
+
+static const char *const formats[] = { "pprof", "speedscope", "firefox", NULL };
 
 static const char *const percentages[] = { "relative", "absolute", NULL };
 
@@ -92,6 +95,9 @@ static const struct cli_option report_options[] = {
 	{ OPTION_SVG, "svg", .argument = "FILE",
 	  .help = "a flame graph that a browser shows; '-' is standard output" },
 	{ OPTION_TITLE, "title", .argument = "TEXT", .help = "its title" },
+	{ OPTION_FORMAT, "format", .argument = "NAME", .words = formats,
+	  .help = "for the viewer of that name, with -o" },
+	{ 'o', "output", .argument = "FILE", .help = "where that goes; '-' is standard output" },
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel that was recorded, as a program with symbols" },
 	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
@@ -122,9 +128,18 @@ static int parse_percentage(struct report_options *options, const char *text)
 static int set_format(struct report_options *options, enum report_format format)
 {
 	if (options->format != FORMAT_TEXT && options->format != format)
-		return say_usage(&command_report, "only one of --json, --folded, --svg and --stats");
+		return say_usage(&command_report, "only one of --json, --folded, --svg, --format and --stats");
 	options->format = format;
 	return STATUS_OK;
+}
+
+static int parse_format(struct report_options *options, const char *name)
+{
+	options->export = export_format(name);
+	if (!options->export)
+		return say_usage(&command_report, "'%s' is no format: there are pprof, speedscope and firefox; see --json, --folded and --svg, too",
+				 name);
+	return set_format(options, FORMAT_EXPORT);
 }
 
 /* Which samples; STATUS_HELP: it is another option. */
@@ -224,6 +239,11 @@ static int apply_format(struct report_options *options, int option)
 	case OPTION_TITLE:
 		options->title = optarg;
 		return STATUS_OK;
+	case OPTION_FORMAT:
+		return parse_format(options, optarg);
+	case 'o':
+		options->output = optarg;
+		return STATUS_OK;
 	case OPTION_STDIO:
 	case 'f':
 		return STATUS_OK;
@@ -274,6 +294,10 @@ static int check(struct report_options *options)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
 	if (options->hierarchy && options->format != FORMAT_TEXT)
 		return say_usage(&command_report, "--hierarchy is for text only");
+	if (options->format == FORMAT_EXPORT && !options->output)
+		return say_usage(&command_report, "--format needs a file: give one with -o, or '-o -'");
+	if (options->format != FORMAT_EXPORT && options->output)
+		return say_usage(&command_report, "-o is for --format");
 	if (options->filter.parent_set)
 		return STATUS_OK;
 	if (options->filter.has_parent || (sort && strstr(sort, "parent")) ||

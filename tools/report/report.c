@@ -24,6 +24,9 @@ static int select_events(struct report *report)
 		const char *name = samples_event_name(report->samples, &file->events[i]);
 
 		event->event = &file->events[i];
+		event->export.samples = report->samples;
+		event->export.event = event->event;
+		event->export.name = name;
 		if (wanted && strcmp(wanted, name))
 			continue;
 		event->name = name;
@@ -68,7 +71,7 @@ static bool needs_calls(const struct report_options *options)
 static bool needs_chain(const struct report_options *options)
 {
 	return needs_calls(options) || options->children > 0 ||
-	       options->graph.order != GRAPH_NONE || options->filter.parent_set;
+	       options->format == FORMAT_EXPORT || options->graph.order != GRAPH_NONE || options->filter.parent_set;
 }
 
 static int take_sample(struct report *report, const struct perffile_record *record)
@@ -93,7 +96,9 @@ static int take_sample(struct report *report, const struct perffile_record *reco
 	}
 	if (needs_calls(options) && flame_add(report, event, thread, record->sample.period) < 0)
 		return -ENOMEM;
-	if (options->format == FORMAT_FOLDED || options->format == FORMAT_SVG) {
+	if (options->format == FORMAT_EXPORT && export_add(&event->export, record, thread) < 0)
+		return -ENOMEM;
+	if (options->format >= FORMAT_FOLDED) {
 		event->samples++;
 		event->period += record->sample.period;
 		return 0;
@@ -102,13 +107,13 @@ static int take_sample(struct report *report, const struct perffile_record *reco
 }
 
 /* Of formats that have one event, the one that was asked for or has samples. */
-static const struct report_event *single_event(const struct report *report)
+static struct report_event *single_event(const struct report *report)
 {
-	const struct report_event *chosen = NULL;
+	struct report_event *chosen = NULL;
 	unsigned int others = 0;
 
 	for (size_t i = 0; i < report->event_count; i++) {
-		const struct report_event *event = &report->events[i];
+		struct report_event *event = &report->events[i];
 
 		if (!event->name || !event->samples)
 			continue;
@@ -123,10 +128,26 @@ static const struct report_event *single_event(const struct report *report)
 	return chosen;
 }
 
+static int print_single(const struct report *report)
+{
+	const struct report_options *options = report->options;
+	struct report_event *event = single_event(report);
+
+	if (!event)
+		return STATUS_FAILED;
+	if (options->format == FORMAT_EXPORT)
+		return export_write(&event->export, options->export, options->output) < 0 ?
+		       STATUS_FAILED : STATUS_OK;
+	if (options->format == FORMAT_SVG)
+		return flame_write_svg(report, event, options->svg) < 0 ?
+		       STATUS_FAILED : STATUS_OK;
+	flame_print_folded(event);
+	return STATUS_OK;
+}
+
 static int print(struct report *report)
 {
 	const struct report_options *options = report->options;
-	const struct report_event *event;
 
 	for (size_t i = 0; i < report->event_count; i++)
 		if (report->events[i].root && options->graph.whole)
@@ -142,16 +163,10 @@ static int print(struct report *report)
 		return STATUS_OK;
 	case FORMAT_FOLDED:
 	case FORMAT_SVG:
+	case FORMAT_EXPORT:
 		break;
 	}
-	event = single_event(report);
-	if (!event)
-		return STATUS_FAILED;
-	if (options->format == FORMAT_SVG)
-		return flame_write_svg(report, event, options->svg) < 0 ?
-		       STATUS_FAILED : STATUS_OK;
-	flame_print_folded(event);
-	return STATUS_OK;
+	return print_single(report);
 }
 
 static int read_records(struct report *report)
@@ -215,8 +230,10 @@ int report_read(struct report *report)
  */
 void report_close(struct report *report)
 {
-	for (size_t i = 0; report->events && i < report->event_count; i++)
+	for (size_t i = 0; report->events && i < report->event_count; i++) {
 		hist_free(&report->events[i]);
+		export_free(&report->events[i].export);
+	}
 	free(report->events);
 	samples_close(report->samples);
 }

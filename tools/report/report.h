@@ -5,12 +5,13 @@
  * the samples, filter.c chooses among them, hist.c sorts them into rows, chains.c has their
  * call chains, tree.c trees of calls; text.c, graph.c, hierarchy.c and json.c print these,
  * about.c what the recording says of itself; flame.c and flame_svg.c print the tree of all
- * calls for flame graphs.
+ * calls for flame graphs; export/ writes files for viewers of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
 #define PMUCTL_TOOL_REPORT_H
 
 #include "command.h"
+#include "export/export.h"
 #include "filter.h"
 #include "symbols/samples.h"
 
@@ -87,6 +88,7 @@ enum report_format {
 	FORMAT_JSON,
 	FORMAT_FOLDED,
 	FORMAT_SVG,
+	FORMAT_EXPORT,	/* for viewers of others */
 	FORMAT_STATS,	/* how many records of which type there are */
 };
 
@@ -117,6 +119,8 @@ enum report_about {
  * @about: what is told of the recording before.
  * @svg: file for FORMAT_SVG.
  * @title: of the flame graph, or NULL.
+ * @export: for FORMAT_EXPORT: which,
+ * @output: and the file.
  */
 struct report_options {
 	struct samples_options input;
@@ -137,6 +141,8 @@ struct report_options {
 	enum report_about about;
 	const char *svg;
 	const char *title;
+	const struct export_format *export;
+	const char *output;
 };
 
 /* options.c */
@@ -241,6 +247,7 @@ struct report_row {
  * @chain_root: its root.
  * @calls: the tree of all calls, NULL if it is not needed.
  * @root: its root; the nodes below are the commands, then come the outermost callers.
+ * @export: its samples, for FORMAT_EXPORT.
  */
 struct report_event {
 	const struct perffile_event *event;
@@ -257,6 +264,7 @@ struct report_event {
 	struct tree_node *chain_root;
 	struct tree *calls;
 	struct tree_node *root;
+	struct export export;
 };
 
 /**
