@@ -17,6 +17,10 @@
 /* Readers get so much at most from one record: they are told of it. */
 #define CHUNK_SIZE 131072u
 
+/* The highest levels would look for what is equal in 128 MB, with tables of a gigabyte. */
+#define WINDOW_LOG_MAX 23
+#define LEVEL_OF_WINDOW 19
+
 #define RECORD_SIZE_MAX 65535u
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
@@ -137,11 +141,13 @@ int compressor_new(int level, struct compressor **compressor)
 		return -ENOMEM;
 	new->level = level;
 	new->zstd = ZSTD_createCCtx();
-	if (!new->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_compressionLevel,
-							      level))) {
-		compressor_free(new);
+	if (!new->zstd) {
+		free(new);
 		return -ENOMEM;
 	}
+	ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_compressionLevel, level);
+	if (level > LEVEL_OF_WINDOW)
+		ZSTD_CCtx_setParameter(new->zstd, ZSTD_c_windowLog, WINDOW_LOG_MAX);
 	*compressor = new;
 	return 0;
 }
