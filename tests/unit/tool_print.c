@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The three forms in which "pmuctl stat" prints, to the byte where programs read
+ * The forms in which "pmuctl stat" prints, to the byte where programs read
  * them.
  */
-/* sources: tools/stat/print.c tools/stat/metrics.c lib/src/explain.c */
+/* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -494,5 +494,55 @@ Test(tool_print, a_row_for_each_core_or_thread)
 	free(text);
 	text = printed(&result, 'j', NULL);
 	check_start(text, "{\"thread\": \"a,b-12\", \"counter-value\"");
+	free(text);
+}
+
+Test(tool_print, openmetrics)
+{
+	struct stat_row rows[] = {
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, UINT64_MAX),
+		hw("a \"b\\\n", PERF_COUNT_HW_INSTRUCTIONS, 0),
+		hw("ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES, 5),
+		hw("task-clock", PERF_COUNT_SW_TASK_CLOCK, 7),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 3),
+	};
+	struct stat_result result = {
+		.what = "'x'", .rows = rows, .count = 5, .elapsed = 1.5,
+		.aggregate = AGGREGATE_THREAD,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	rows[1].cpu = 2;
+	rows[1].enabled = 12000000034;
+	rows[1].running = 2000000000;
+	rows[2].state = ROW_NOT_SUPPORTED;
+	rows[3].attr.type = PERF_TYPE_SOFTWARE;
+	rows[3].where = "a\"-12";
+	print_openmetrics(out, &result);
+	fclose(out);
+	cr_assert_str_eq(text,
+		"# TYPE pmuctl_events counter\n"
+		"# HELP pmuctl_events Events that were counted; scaled is true for estimates.\n"
+		"pmuctl_events_total{event=\"cycles\",unit=\"\",scaled=\"false\"} 18446744073709551615\n"
+		"pmuctl_events_total{event=\"a \\\"b\\\\\\n\",cpu=\"2\",unit=\"\",scaled=\"true\"} 0\n"
+		"pmuctl_events_total{event=\"task-clock\",thread=\"a\\\"-12\",unit=\"ns\",scaled=\"false\"} 7\n"
+		"# TYPE pmuctl_event_enabled_seconds counter\n"
+		"# UNIT pmuctl_event_enabled_seconds seconds\n"
+		"# HELP pmuctl_event_enabled_seconds How long events were to be counted.\n"
+		"pmuctl_event_enabled_seconds_total{event=\"cycles\"} 0.000001000\n"
+		"pmuctl_event_enabled_seconds_total{event=\"a \\\"b\\\\\\n\",cpu=\"2\"} 12.000000034\n"
+		"pmuctl_event_enabled_seconds_total{event=\"task-clock\",thread=\"a\\\"-12\"} 0.000001000\n"
+		"# TYPE pmuctl_event_running_seconds counter\n"
+		"# UNIT pmuctl_event_running_seconds seconds\n"
+		"# HELP pmuctl_event_running_seconds How long events were on a counter.\n"
+		"pmuctl_event_running_seconds_total{event=\"cycles\"} 0.000001000\n"
+		"pmuctl_event_running_seconds_total{event=\"a \\\"b\\\\\\n\",cpu=\"2\"} 2.000000000\n"
+		"pmuctl_event_running_seconds_total{event=\"task-clock\",thread=\"a\\\"-12\"} 0.000001000\n"
+		"# TYPE pmuctl_elapsed_seconds gauge\n"
+		"# UNIT pmuctl_elapsed_seconds seconds\n"
+		"# HELP pmuctl_elapsed_seconds Wall clock time of the measurement.\n"
+		"pmuctl_elapsed_seconds 1.500000000\n# EOF\n");
 	free(text);
 }

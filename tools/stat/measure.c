@@ -98,12 +98,14 @@ static int result_print(struct session *s, const struct stat_result *result)
 	const struct stat_options *options = s->options;
 	time_t started = time(NULL) - (time_t)result->elapsed;
 
-	if (options->output && !options->json && !s->has_begun)
+	if (options->output && !options->json && !options->openmetrics && !s->has_begun)
 		fprintf(s->out, "# started on %s\n", ctime(&started));
 	s->has_begun = true;
 	if (options->json)
 		return print_json(s->out, result);
-	if (options->separator)
+	if (options->openmetrics)
+		print_openmetrics(s->out, result);
+	else if (options->separator)
 		print_csv(s->out, result, options->separator);
 	else
 		print_text(s->out, result);

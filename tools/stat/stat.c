@@ -45,6 +45,7 @@ static const char stat_help[] =
 "      --no-big-num            numbers without separators of thousands\n"
 "  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
 "  -j, --json                  JSON output, one object a line\n"
+"      --openmetrics           OpenMetrics output, which Prometheus reads\n"
 "  -o, --output FILE           write the counts to FILE instead of stderr\n"
 "      --append                to its end\n"
 "  -h, --help                  this text\n"
@@ -75,6 +76,7 @@ static const char timec_help[] =
 
 enum {
 	OPTION_APPEND = 256,
+	OPTION_OPENMETRICS,
 	OPTION_INTERVAL_COUNT,
 	OPTION_TIMEOUT,
 	OPTION_CONTROL,
@@ -109,6 +111,7 @@ static const struct option long_options[] = {
 	{ "field-separator",	required_argument, NULL, 'x' },
 	{ "json",		no_argument, NULL, 'j' },
 	{ "json-output",	no_argument, NULL, 'j' },
+	{ "openmetrics",	no_argument, NULL, OPTION_OPENMETRICS },
 	{ "output",		required_argument, NULL, 'o' },
 	{ "append",		no_argument, NULL, OPTION_APPEND },
 	{ NULL, 0, NULL, 0 },
@@ -168,6 +171,9 @@ static int output_option(struct stat_options *options, int option)
 		return 0;
 	case 'j':
 		options->json = true;
+		return 0;
+	case OPTION_OPENMETRICS:
+		options->openmetrics = true;
 		return 0;
 	case 'o':
 		options->output = optarg;
@@ -232,6 +238,10 @@ static const char *options_wrong(const struct stat_options *options)
 
 	if (options->separator && options->json)
 		return "-x and -j exclude each other";
+	if (options->openmetrics && (options->separator || options->json))
+		return "--openmetrics excludes -x and -j";
+	if (options->openmetrics && (options->append || options->interval || options->repeat > 1))
+		return "--openmetrics is one set of counts: without --append, -I and -r";
 	if (options->append && !options->output)
 		return "--append needs -o FILE";
 	if (!measure->has_target && !measure->argv)

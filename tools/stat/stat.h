@@ -116,6 +116,7 @@ struct stat_result {
  * @repeat: run the command so many times; 0 and 1 are the same.
  * @separator: of the CSV output, NULL for none.
  * @json: JSON output.
+ * @openmetrics: output for monitoring.
  * @output: file to write to, NULL for stderr.
  * @append: to its end.
  */
@@ -134,6 +135,7 @@ struct stat_options {
 	unsigned int repeat;
 	const char *separator;
 	bool json;
+	bool openmetrics;
 	const char *output;
 	bool append;
 };
@@ -298,6 +300,7 @@ bool row_is_clock(const struct stat_row *row);
 void print_text(FILE *out, const struct stat_result *result);
 void print_csv(FILE *out, const struct stat_result *result, const char *separator);
 int print_json(FILE *out, const struct stat_result *result);
+void print_openmetrics(FILE *out, const struct stat_result *result);
 void format_thousands(uint64_t value, char *buffer, size_t size);
 
 #endif /* PMUCTL_TOOL_STAT_H */

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The results of "pmuctl stat" as OpenMetrics 1.0 has them, which Prometheus and what else
+ * collects metrics reads, as from a file of its node exporter.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "stat.h"
+
+#define NS_PER_SECOND 1000000000ULL
+
+/* Prints the value of a row in a family. */
+typedef void (*print_value)(FILE *out, const struct stat_row *row);
+
+static void print_label(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\n') {
+			fputs("\\n", out);
+			continue;
+		}
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void print_count(FILE *out, const struct stat_row *row)
+{
+	fprintf(out, "%" PRIu64, row->value);
+}
+
+static void print_seconds(FILE *out, uint64_t ns)
+{
+	fprintf(out, "%" PRIu64 ".%09" PRIu64, (uint64_t)(ns / NS_PER_SECOND),
+		(uint64_t)(ns % NS_PER_SECOND));
+}
+
+static void print_enabled(FILE *out, const struct stat_row *row)
+{
+	print_seconds(out, row->enabled);
+}
+
+static void print_running(FILE *out, const struct stat_row *row)
+{
+	print_seconds(out, row->running);
+}
+
+static bool is_clock(const struct stat_row *row)
+{
+	return row->attr.type == PERF_TYPE_SOFTWARE &&
+	       (row->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		row->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool is_same_place(const struct stat_row *a, const struct stat_row *b)
+{
+	if (!a->where || !b->where)
+		return a->cpu == b->cpu && a->where == b->where;
+	return !strcmp(a->where, b->where);
+}
+
+/* Of which CPU, core or thread a row is, if not of all targets */
+static void print_place(FILE *out, const struct stat_result *result, const struct stat_row *row)
+{
+	static const char *const names[] = {
+		[AGGREGATE_CORE] = "core", [AGGREGATE_DIE] = "die", [AGGREGATE_SOCKET] = "socket",
+		[AGGREGATE_NODE] = "node", [AGGREGATE_THREAD] = "thread",
+	};
+
+	if (row->cpu != ROW_ALL_TARGETS)
+		fprintf(out, ",cpu=\"%d\"", row->cpu);
+	if (!row->where)
+		return;
+	fprintf(out, ",%s=\"", names[result->aggregate]);
+	print_label(out, row->where);
+	fputc('"', out);
+}
+
+/* A series must be there once: an event that was given twice is counted twice. */
+static bool is_told(const struct stat_result *result, size_t number)
+{
+	const struct stat_row *row = &result->rows[number];
+
+	for (size_t i = 0; i < number; i++)
+		if (result->rows[i].state == ROW_COUNTED && is_same_place(&result->rows[i], row) &&
+		    !strcmp(result->rows[i].name, row->name))
+			return true;
+	return false;
+}
+
+/* What was not counted has no value, and no series: 0 would be a lie. */
+static void print_family(FILE *out, const struct stat_result *result, const char *name,
+			 bool is_count, print_value print)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct stat_row *row = &result->rows[i];
+
+		if (row->state != ROW_COUNTED || is_told(result, i))
+			continue;
+		fprintf(out, "%s_total{event=\"", name);
+		print_label(out, row->name);
+		fputc('"', out);
+		print_place(out, result, row);
+		if (is_count)
+			fprintf(out, ",unit=\"%s\",scaled=\"%s\"", is_clock(row) ? "ns" : "",
+				row->running < row->enabled ? "true" : "false");
+		fputs("} ", out);
+		print(out, row);
+		fputc('\n', out);
+	}
+}
+
+/**
+ * print_openmetrics() - for monitoring
+ * @out: where to.
+ * @result: what, without intervals and repeats.
+ */
+void print_openmetrics(FILE *out, const struct stat_result *result)
+{
+	fputs("# TYPE pmuctl_events counter\n"
+	      "# HELP pmuctl_events Events that were counted; scaled is true for estimates.\n", out);
+	print_family(out, result, "pmuctl_events", true, print_count);
+	fputs("# TYPE pmuctl_event_enabled_seconds counter\n"
+	      "# UNIT pmuctl_event_enabled_seconds seconds\n"
+	      "# HELP pmuctl_event_enabled_seconds How long events were to be counted.\n", out);
+	print_family(out, result, "pmuctl_event_enabled_seconds", false, print_enabled);
+	fputs("# TYPE pmuctl_event_running_seconds counter\n"
+	      "# UNIT pmuctl_event_running_seconds seconds\n"
+	      "# HELP pmuctl_event_running_seconds How long events were on a counter.\n", out);
+	print_family(out, result, "pmuctl_event_running_seconds", false, print_running);
+	fprintf(out, "# TYPE pmuctl_elapsed_seconds gauge\n"
+		"# UNIT pmuctl_elapsed_seconds seconds\n"
+		"# HELP pmuctl_elapsed_seconds Wall clock time of the measurement.\n"
+		"pmuctl_elapsed_seconds %.9f\n# EOF\n", result->elapsed);
+}
