@@ -29,7 +29,8 @@ VM_SHARED	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/common/*.sh))
 VM_PRELOAD	:= $(O)/tests/vm/common/perf-calls $(O)/tests/vm/common/libpmuctl-perf.so
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(VM_PRELOAD) $(O)/tests/vm/common/without-libgit2
 
-TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel
+TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel \
+		   $(TRACEEVENT_DEFINES)
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
@@ -145,7 +146,7 @@ include tests/vm/kmod/build.mk
 # Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries, with what each
 # is made of, its libraries, and the length of its inputs. FUZZERS="perffile" runs one of
 # them; FUZZ_SECONDS for each, or FUZZ_RUNS if that comes first.
-FUZZERS		?= assign ring filter perffile perffile_report
+FUZZERS		?= assign ring filter perffile perffile_report tracepoint
 FUZZ_CC		?= clang
 FUZZ_SECONDS	?= 60
 FUZZ_RUNS	?= -1
@@ -165,10 +166,14 @@ perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c tasks.c samples.c) \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
 		json.c text.c times.c tree.c flame.c flame_svg.c) \
-	$(addprefix tools/script/,json.c text.c names.c)
+	$(addprefix tools/script/,json.c text.c names.c) \
+	$(addprefix tools/tracepoint/,formats.c print.c)
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd
 perffile_report_defines	:= -DHAVE_LIBZSTD
 perffile_report_length	:= 4096
+tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c
+tracepoint_libs		:= -ljansson
+tracepoint_length	:= 4096
 
 $(FUZZERS:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: tests/fuzz/%.c $$($$*_sources) \
 		$$(filter %.a,$$($$*_libs))
@@ -180,7 +185,7 @@ $(FUZZERS:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: tests/fuzz/%.c $$($$*_sources) \
 		-fno-sanitize-recover=all $(TEST_INCLUDES) $($*_defines) -o $@ $(filter %.c,$^) $($*_libs)
 
 # Good files to begin with: a perf.data file is seldom found by chance.
-$(FUZZ_DIR)/perffile_seeds: tests/fuzz/perffile_seeds.c tests/fuzz/perffile_build.h
+$(FUZZ_DIR)/perffile_seeds: tests/fuzz/perffile_seeds.c tests/fuzz/perffile_build.h tests/fuzz/tracing_build.h
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(TEST_CFLAGS)) -O2 $(TEST_INCLUDES) -o $@ $< -lzstd
@@ -190,7 +195,7 @@ fuzz: $(FUZZERS:%=fuzz-%)
 
 $(FUZZERS:%=fuzz-%): fuzz-%: $(FUZZ_DIR)/% $(FUZZ_DIR)/perffile_seeds
 	@mkdir -p $(FUZZ_DIR)/$*.corpus $(FUZZ_DIR)/$*.found
-	@$(if $(filter perffile%,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus)
+	@$(if $(filter perffile% tracepoint,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus $(filter tracepoint,$*))
 	$(FUZZ_DIR)/$* -max_len=$($*_length) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) \
 		-artifact_prefix=$(FUZZ_DIR)/$*.found/ -print_final_stats=1 $(FUZZ_DIR)/$*.corpus
 

@@ -74,9 +74,29 @@ void binary_close(struct binary *binary)
 	(void)binary;
 }
 
+/* Of the recording, or NULL */
+static struct tracepoints *formats;
+
+/* libtraceevent is others' code, and has a process of its own. */
+char *printer_print(struct tracepoints *tracepoints, struct tracepoint_format *format,
+		    const uint8_t *raw, size_t size)
+{
+	(void)tracepoints;
+	(void)format;
+	(void)raw;
+	(void)size;
+	return NULL;
+}
+
+void printer_end(struct tracepoints *tracepoints)
+{
+	(void)tracepoints;
+}
+
 static void print_one(struct samples *samples, const struct perffile_record *record, bool json)
 {
-	struct script script = { .fields = ~0U, .chains = true, .samples = samples };
+	struct script script = { .fields = ~0U, .chains = true, .samples = samples,
+				 .tracepoints = formats };
 	const struct thread *thread = tasks_thread(samples->tasks, record->pid, record->tid);
 
 	if (json)
@@ -193,7 +213,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	samples->symbols = symbols_new(&samples->file->info, "", NULL);
 	samples->tasks = tasks_new(samples->symbols);
+	formats = samples->file->info.tracing ?
+		  tracepoints_new(samples->file->info.tracing,
+				  samples->file->info.tracing_size) : NULL;
 	run(samples, size);
+	tracepoints_free(formats);
 	samples_close(samples);
 	return 0;
 }

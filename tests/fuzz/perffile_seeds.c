@@ -3,7 +3,9 @@
  * Writes seeds for the fuzzers of perf.data files: small files that are good, with each
  * kind of record, field and feature.
  *
- * usage: perffile_seeds DIRECTORY
+ * usage: perffile_seeds DIRECTORY [tracepoint]
+ *
+ * With a second word, those of that fuzzer: records and formats of tracepoints.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +13,7 @@
 #include <zstd.h>
 
 #include "perffile_build.h"
+#include "tracing_build.h"
 
 static const struct build_trailer early = { .pid = 7, .tid = 7, .time = 1 };
 
@@ -221,15 +224,66 @@ static void seed_of_compression(const char *directory)
 	write_seed(&build, directory, "compressed");
 }
 
+#define FORMAT TRACING_FORMAT( \
+	TRACING_FIELD("char", "comm[8]", 8, 8, 0) TRACING_FIELD("int", "state", 16, 4, 1) \
+	TRACING_FIELD("__data_loc char[]", "name", 20, 4, 0), \
+	"\"%-8s %d %s %s %s %pS %u\", REC->comm, REC->state / 2, __get_str(name), " \
+	"__print_flags(REC->state & 7, \"|\", { 1, \"S\" }, { 2 << 1, \"T\" }), " \
+	"__print_hex(__get_dynamic_array(name), __get_dynamic_array_len(name)), " \
+	"(void *)REC->state, REC->state ? (unsigned int)REC->comm[0] : sizeof(long)")
+
+static const uint8_t record[] = {
+	1, 0, 0, 0, 7, 0, 0, 0, 's', 'h', 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 24, 0, 4, 0, 'n', 'a', 'm', 0,
+};
+
+/* A record of a tracepoint and its format, in a recording */
+static void seed_of_tracing(const char *directory)
+{
+	static const unsigned int features[] = { 1 };
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_RAW);
+	struct build build;
+	size_t at;
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = 1;
+	build_begin(&build, &attr, 1);
+	at = build_record(&build, PERF_RECORD_SAMPLE, 0);
+	build_half(&build, sizeof(record));
+	build_bytes(&build, record, sizeof(record));
+	build_record_end(&build, at);
+	build_features(&build, features, 1);
+	build_feature(&build, 0);
+	tracing_begin(&build, 1);
+	tracing_text(&build, FORMAT, strlen(FORMAT));
+	tracing_end(&build);
+	build_feature_end(&build, 0);
+	write_seed(&build, directory, "tracing");
+}
+
+static void seed_of_tracepoint(const char *directory)
+{
+	struct build build = { NULL };
+
+	build_bytes(&build, (const uint8_t[]){ sizeof(record) }, 1);
+	build_bytes(&build, record, sizeof(record));
+	build_bytes(&build, FORMAT, strlen(FORMAT));
+	write_seed(&build, directory, "record");
+}
+
 int main(int argc, char **argv)
 {
 	const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 
+	if (argc == 3 && !strcmp(argv[2], "tracepoint")) {
+		seed_of_tracepoint(argv[1]);
+		return 0;
+	}
 	if (argc != 2) {
-		fprintf(stderr, "usage: perffile_seeds DIRECTORY\n");
+		fprintf(stderr, "usage: perffile_seeds DIRECTORY [tracepoint]\n");
 		return 2;
 	}
+	seed_of_tracing(argv[1]);
 	seed_of_fields(argv[1], "usual", usual, 1);
 	seed_of_fields(argv[1], "chain", usual | PERF_SAMPLE_CALLCHAIN, 1);
 	seed_of_fields(argv[1], "events", usual | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN, 3);

@@ -14,11 +14,12 @@
 /* sources: tools/report/filter.c tools/report/times.c tools/report/chains.c tools/report/graph.c */
 /* sources: tools/report/hierarchy.c tools/report/about.c */
 /* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
-/* sources: tools/script/text.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/script/tracepoint.c tools/tracepoint/formats.c tools/tracepoint/print.c */
+/* sources: tools/tracepoint/printer.c tools/script/text.c lib/src/explain.c lib/src/names.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 /* sources: tools/export/collect.c tools/export/table.c tools/export/json.c tools/export/pprof.c */
 /* sources: tools/export/speedscope.c tools/export/firefox.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ltraceevent -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

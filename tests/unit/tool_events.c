@@ -5,6 +5,7 @@
 /* sources: tools/evlist/events_text.c tools/evlist/cpu_names.c tools/trace/names.c tools/say.c */
 /* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 /* sources: lib/src/explain.c lib/src/tracepoint.c */
+/* sources: tools/tracepoint/tracefs.c */
 /* libs: -lpfm */
 #include <stdlib.h>
 

@@ -150,6 +150,10 @@ void perffile_feature_read(struct perffile *file, unsigned int number,
 	struct perffile_info *info = &file->info;
 
 	switch (number) {
+	case PERFFILE_TRACING_DATA:
+		info->tracing = bytes.at;
+		info->tracing_size = (size_t)(bytes.end - bytes.at);
+		break;
 	case PERFFILE_BUILD_ID:
 		read_build_ids(file, bytes);
 		break;

@@ -96,6 +96,8 @@ struct perffile_build_id {
  * @build_ids: of the binaries that samples hit. Owned.
  * @build_id_count: how many.
  * @compression: how compressed records are, PERFFILE_ZSTD.
+ * @tracing: what its tracepoints tell: PERFFILE_TRACING_DATA.
+ * @tracing_size: bytes of it.
  */
 struct perffile_info {
 	const char *hostname;
@@ -111,6 +113,8 @@ struct perffile_info {
 	struct perffile_build_id *build_ids;
 	size_t build_id_count;
 	uint32_t compression;
+	const uint8_t *tracing;
+	size_t tracing_size;
 };
 
 /**

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the tracepoints of a recording are, in the words of the kernel's tracing: perf
- * reads no recording of a tracepoint without that. The layout is that of trace-cmd.dat(5),
- * version 0.5, with the formats of those that are recorded only.
+ * What the tracepoints of a recording are, in the words of the kernel's tracing: nobody reads
+ * what a tracepoint tells without that. The layout is that of trace-cmd.dat(5), version 0.6,
+ * with the formats of those that are recorded only, and without the kernel's symbols, which
+ * readers have from elsewhere.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -11,22 +12,16 @@
 #include <unistd.h>
 
 #include "record.h"
+#include "tracepoint/tracefs.h"
 
-#define TRACING "/sys/kernel/tracing/events"
-
-/* Text files of the kernel's tracing have a page or two. */
-#define FILE_MAX 65536
-
-/* The length, 64 bits, and the bytes of a file; returns whether it could be read. */
-static bool put_file(struct perfdata_buffer *buffer, const char *path)
+/* A file of the kernel's tracing: its length, of 4 or 8 bytes, and what it says */
+static bool put_file(struct perfdata_buffer *buffer, size_t length_size, const char *name)
 {
-	char *text = malloc(FILE_MAX);
-	FILE *file = text ? fopen(path, "re") : NULL;
-	size_t size = file ? fread(text, 1, FILE_MAX, file) : 0;
+	size_t size = 0;
+	char *text = tracefs_read(name, &size);
+	uint64_t length = size;
 
-	if (file)
-		fclose(file);
-	perfdata_put_u64(buffer, size);
+	perfdata_put(buffer, &length, length_size);
 	perfdata_put(buffer, text, size);
 	free(text);
 	return size != 0;
@@ -36,36 +31,91 @@ static bool put_named_file(struct perfdata_buffer *buffer, const char *name)
 {
 	char path[100];
 
-	snprintf(path, sizeof(path), TRACING "/%s", name);
+	snprintf(path, sizeof(path), "events/%s", name);
 	perfdata_put(buffer, name, strlen(name) + 1);
-	return put_file(buffer, path);
+	return put_file(buffer, sizeof(uint64_t), path);
 }
 
-/* A tracepoint's system and name, if it was called by these; false if not */
-static bool name_of(const struct perfdata_event *event, char *system, char *name,
-		    size_t size)
-{
-	const char *colon = strchr(event->name, ':');
-	size_t length;
+/**
+ * struct names - the tracepoints of a recording, each once
+ * @list: "system:name".
+ * @count: how many.
+ */
+struct names {
+	char **list;
+	size_t count;
+};
 
-	if (event->attr.type != PERF_TYPE_TRACEPOINT || !colon)
-		return false;
-	length = strcspn(colon + 1, ":/");
-	if ((size_t)(colon - event->name) >= size || length >= size)
-		return false;
-	snprintf(system, size, "%.*s", (int)(colon - event->name), event->name);
-	snprintf(name, size, "%.*s", (int)length, colon + 1);
+static bool has_name(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->list[i], name))
+			return true;
+	return false;
+}
+
+static void find_names(struct names *names, const struct perfdata_event *events,
+		       size_t nr_events)
+{
+	names->list = calloc(nr_events, sizeof(*names->list));
+	for (size_t i = 0; names->list && i < nr_events; i++) {
+		char *name = NULL;
+
+		if (events[i].attr.type == PERF_TYPE_TRACEPOINT)
+			name = tracefs_name(events[i].attr.config, events[i].name);
+		if (name && !has_name(names, name))
+			names->list[names->count++] = name;
+		else
+			free(name);
+	}
+}
+
+static bool is_of_system(const char *name, const char *of)
+{
+	size_t length = strcspn(of, ":") + 1;
+
+	return !strncmp(name, of, length);
+}
+
+static bool is_first_of_system(const struct names *names, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (is_of_system(names->list[i], names->list[index]))
+			return false;
 	return true;
 }
 
-static void put_event(struct perfdata_buffer *buffer, const char *system, const char *name)
+static void put_system(struct perfdata_buffer *buffer, const struct names *names, size_t first)
 {
+	const char *name = names->list[first];
+	const size_t length = strcspn(name, ":");
+	uint32_t count = 0;
 	char path[300];
 
-	perfdata_put(buffer, system, strlen(system) + 1);
-	perfdata_put_u32(buffer, 1);
-	snprintf(path, sizeof(path), TRACING "/%s/%s/format", system, name);
-	put_file(buffer, path);
+	for (size_t i = first; i < names->count; i++)
+		count += is_of_system(names->list[i], name);
+	perfdata_put(buffer, name, length);
+	perfdata_put(buffer, NULL, 1);
+	perfdata_put_u32(buffer, count);
+	for (size_t i = first; i < names->count; i++) {
+		if (!is_of_system(names->list[i], name))
+			continue;
+		snprintf(path, sizeof(path), "events/%.*s/%s/format", (int)length, name,
+			 names->list[i] + length + 1);
+		put_file(buffer, sizeof(uint64_t), path);
+	}
+}
+
+static void put_systems(struct perfdata_buffer *buffer, const struct names *names)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < names->count; i++)
+		count += is_first_of_system(names, i);
+	perfdata_put_u32(buffer, count);
+	for (size_t i = 0; i < names->count; i++)
+		if (is_first_of_system(names, i))
+			put_system(buffer, names, i);
 }
 
 /**
@@ -78,28 +128,28 @@ void formats_put(struct perfdata *file, const struct perfdata_event *events,
 		 size_t nr_events)
 {
 	/* Three bytes, the word, and the version */
-	static const char magic[] = "\027\010\104tracing0.5";
+	static const char magic[] = "\027\010\104tracing0.6";
 	struct perfdata_buffer *buffer = perfdata_feature(file, PERFFILE_TRACING_DATA);
 	const unsigned char machine[] = { 0 /* little endian */, sizeof(long) };
-	char system[100], name[100];
-	uint32_t count = 0;
+	struct names names = { NULL, 0 };
 
-	for (size_t i = 0; i < nr_events; i++)
-		count += name_of(&events[i], system, name, sizeof(name));
-	if (!count)
-		return;
-	perfdata_put(buffer, magic, sizeof(magic));
-	perfdata_put(buffer, machine, sizeof(machine));
-	perfdata_put_u32(buffer, (uint32_t)getpagesize());
-	if (!put_named_file(buffer, "header_page") || !put_named_file(buffer, "header_event")) {
-		buffer->size = 0;
-		return;
+	find_names(&names, events, nr_events);
+	if (names.count) {
+		perfdata_put(buffer, magic, sizeof(magic));
+		perfdata_put(buffer, machine, sizeof(machine));
+		perfdata_put_u32(buffer, (uint32_t)getpagesize());
+		if (!put_named_file(buffer, "header_page") ||
+		    !put_named_file(buffer, "header_event"))
+			buffer->size = 0;
 	}
-	perfdata_put_u32(buffer, 0);	/* formats of the function tracer */
-	perfdata_put_u32(buffer, count);
-	for (size_t i = 0; i < nr_events; i++)
-		if (name_of(&events[i], system, name, sizeof(name)))
-			put_event(buffer, system, name);
-	perfdata_put_u32(buffer, 0);	/* the kernel's symbols */
-	perfdata_put_u32(buffer, 0);	/* formats of its messages */
+	if (buffer->size) {
+		perfdata_put_u32(buffer, 0);	/* formats of the function tracer */
+		put_systems(buffer, &names);
+		perfdata_put_u32(buffer, 0);	/* the kernel's symbols */
+		put_file(buffer, sizeof(uint32_t), "printk_formats");
+		put_file(buffer, sizeof(uint64_t), "saved_cmdlines");
+	}
+	for (size_t i = 0; i < names.count; i++)
+		free(names.list[i]);
+	free(names.list);
 }

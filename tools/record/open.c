@@ -43,6 +43,20 @@ static void period_prepare(struct recording *r, size_t event)
 	}
 }
 
+static bool is_tracepoint(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT && !acts_on_trace(attr);
+}
+
+/* What reads the data of tracepoints wants to know on which CPU they were passed. */
+static bool has_tracepoints(const struct event_set *set)
+{
+	for (size_t i = 0; i < set->nr_events; i++)
+		if (is_tracepoint(&set->events[i].attr))
+			return true;
+	return false;
+}
+
 static void attr_prepare(struct recording *r, size_t event)
 {
 	const struct record_options *options = r->options;
@@ -54,8 +68,10 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			    PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			    PERF_SAMPLE_PERIOD;
-	if (measure_is_of_cpus(&options->measure))
+	if (measure_is_of_cpus(&options->measure) || has_tracepoints(&r->set))
 		attr->sample_type |= PERF_SAMPLE_CPU;
+	if (is_tracepoint(attr))
+		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (options->callchains)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
@@ -91,6 +107,9 @@ static bool do_without(struct event_set *set, size_t event,
 	} else if (!strcmp(why->field, "attr.task") && attr->task) {
 		attr->task = 0;
 		what = "new tasks will have no symbols";
+	} else if (why->code == PMUCTL_WHY_PERM_RAW && attr->sample_type & PERF_SAMPLE_RAW) {
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		what = "samples will not have what tracepoints tell";
 	} else {
 		return false;
 	}

@@ -50,6 +50,22 @@ static void set_place(const struct script *script, json_t *object, const struct 
 	}
 }
 
+/* What a tracepoint tells */
+static void set_told(const struct script *script, json_t *object,
+		     const struct perffile_record *record)
+{
+	const struct perf_event_attr *attr = &record->event->attr;
+	json_t *fields;
+
+	if (!script->tracepoints || attr->type != PERF_TYPE_TRACEPOINT ||
+	    !(record->fields & PERF_SAMPLE_RAW))
+		return;
+	fields = tracepoints_fields(script->tracepoints, attr->config, record->sample.raw,
+				    record->sample.raw_size);
+	if (fields)
+		json_object_set_new(object, "fields", fields);
+}
+
 static void set_sample(const struct script *script, json_t *object,
 		       const struct perffile_record *record)
 {
@@ -68,6 +84,8 @@ static void set_sample(const struct script *script, json_t *object,
 	if (script->fields & FIELD_WEIGHT &&
 	    record->fields & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		set_number(object, "weight", sample->weight);
+	if (script->fields & FIELD_TRACE)
+		set_told(script, object, record);
 	if (script->fields & FIELDS_OF_PLACE)
 		set_place(script, object, &samples->frames[0]);
 	for (size_t i = 1; i < samples->frame_count; i++) {

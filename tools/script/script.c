@@ -17,7 +17,8 @@ static const char script_help[] =
 "\n"
 "  -i, --input FILE     the recording (perf.data)\n"
 "  -F, --fields FIELDS  with commas between: comm, pid, tid, cpu, time, period, event,\n"
-"                       addr, ip, sym, symoff, dso, srcline, weight, phys_addr, id\n"
+"                       addr, ip, sym, symoff, dso, srcline, weight, phys_addr,\n"
+"                       id, trace\n"
 "  -e, --event NAME     only samples of this event\n"
 "  -G, --hide-call-graph     no callers\n"
 "      --records        all records: of forks, names, mappings, losses too\n"
@@ -28,7 +29,7 @@ static const char script_help[] =
 "      --symfs DIR      where the recorded machine's files are, instead of /\n"
 "  -h, --help           this text\n"
 "\n"
-"Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso.\n";
+"Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.\n";
 
 enum {
 	OPTION_RECORDS = 256,
@@ -54,6 +55,7 @@ static const struct option long_options[] = {
 static const char *const field_names[] = {
 	"comm", "pid", "tid", "cpu", "time", "period", "event", "addr", "ip", "sym",
 	"symoff", "dso", "srcline", "weight", "phys_addr", "id",
+	"trace",
 };
 
 static int parse_fields(struct script *script, const char *text)
@@ -232,7 +234,7 @@ static int script_run(int argc, char **argv)
 	int option, status;
 
 	opterr = 0;
-	optind = 0;
+	optind = 0; /* forgets where another command line ended */
 	while ((option = getopt_long(argc, argv, ":i:F:e:Gjh", long_options, NULL)) != -1) {
 		if (option == 'h') {
 			fputs(script_help, stdout);
@@ -250,11 +252,16 @@ static int script_run(int argc, char **argv)
 	status = check_trace(&script);
 	if (status != STATUS_OK)
 		return status;
+	script.chose_fields = script.fields;
 	if (!script.fields)
 		script.fields = FIELDS_DEFAULT;
 	if (samples_open(&script.samples, &script.input) < 0)
 		return STATUS_FAILED;
-	status = script.trace ? script_print_trace(&script) : run(&script);
+	if (script.trace)
+		status = script_print_trace(&script);
+	else
+		status = script_tracepoints_open(&script) ? run(&script) : STATUS_FAILED;
+	tracepoints_free(script.tracepoints);
 	samples_close(script.samples);
 	return status;
 }

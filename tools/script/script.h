@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl script": what its parts share. script.c understands the command line and reads
- * the records, script_text.c and script_json.c print them, script_trace.c prints traces.
+ * the records, script_text.c and script_json.c print them, script_tracepoint.c has the
+ * formats of tracepoints, script_trace.c prints traces.
  */
 #ifndef PMUCTL_TOOL_SCRIPT_H
 #define PMUCTL_TOOL_SCRIPT_H
 
 #include "command.h"
 #include "symbols/samples.h"
+#include "tracepoint/tracepoint.h"
 
 enum script_field {
 	FIELD_COMM	= 1 << 0,
@@ -26,11 +28,12 @@ enum script_field {
 	FIELD_WEIGHT	= 1 << 13,
 	FIELD_PHYS	= 1 << 14,
 	FIELD_ID	= 1 << 15,
+	FIELD_TRACE	= 1 << 16,
 };
 
 #define FIELDS_DEFAULT (FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | \
 			FIELD_EVENT | FIELD_ADDR | FIELD_IP | FIELD_SYM | FIELD_SYMOFF | \
-			FIELD_DSO)
+			FIELD_DSO | FIELD_TRACE)
 #define FIELDS_OF_PLACE (FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_LINE)
 
 /* What is printed of traces */
@@ -47,21 +50,25 @@ enum script_trace {
  * @input: the file and its surroundings.
  * @event: only this event, or NULL.
  * @fields: FIELD_*
+ * @chose_fields: they were asked for.
  * @chains: call chains too.
  * @records: all records, not only samples.
  * @json: an object a line.
  * @trace: of traces, and no samples then.
  * @samples: the recording.
+ * @tracepoints: formats of what its tracepoints tell, or NULL.
  */
 struct script {
 	struct samples_options input;
 	const char *event;
 	unsigned int fields;
+	bool chose_fields;
 	bool chains;
 	bool records;
 	bool json;
 	enum script_trace trace;
 	struct samples *samples;
+	struct tracepoints *tracepoints;
 };
 
 /* script_names.c */
@@ -76,6 +83,9 @@ void script_print_record(const struct script *script, const struct perffile_reco
 /* script_json.c */
 int script_print_json(const struct script *script, const struct perffile_record *record,
 		      const struct thread *thread);
+
+/* script_tracepoint.c */
+bool script_tracepoints_open(struct script *script);
 
 /* script_trace.c */
 int script_print_trace(const struct script *script);

@@ -56,6 +56,19 @@ static void print_place(const struct script *script, const struct place *place)
 	}
 }
 
+/* What a tracepoint tells; returns whether it does. */
+static bool print_told(const struct script *script, const struct perffile_record *record)
+{
+	const struct perf_event_attr *attr = &record->event->attr;
+
+	if (!wants(script, FIELD_TRACE) || !script->tracepoints ||
+	    attr->type != PERF_TYPE_TRACEPOINT || !(record->fields & PERF_SAMPLE_RAW))
+		return false;
+	putchar(' ');
+	return tracepoints_print(script->tracepoints, attr->config, record->sample.raw,
+				 record->sample.raw_size, stdout);
+}
+
 /**
  * script_print_sample() - print a sample
  * @script: of which the frames were resolved.
@@ -67,7 +80,7 @@ void script_print_sample(const struct script *script, const struct perffile_reco
 {
 	const struct samples *samples = script->samples;
 	const struct perffile_sample *sample = &record->sample;
-	bool column = script->chains && record->fields & PERF_SAMPLE_CALLCHAIN;
+	bool column = script->chains && record->fields & PERF_SAMPLE_CALLCHAIN, told;
 
 	print_ids(script, record, thread);
 	if (wants(script, FIELD_PERIOD))
@@ -83,7 +96,9 @@ void script_print_sample(const struct script *script, const struct perffile_reco
 	if (wants(script, FIELD_WEIGHT) &&
 	    record->fields & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		printf(" weight %" PRIu64, sample->weight);
-	if (!(script->fields & FIELDS_OF_PLACE)) {
+	told = print_told(script, record);
+	/* Where a tracepoint is says less than what it tells. */
+	if (!(script->fields & FIELDS_OF_PLACE) || (told && !column && !script->chose_fields)) {
 		putchar('\n');
 		return;
 	}

@@ -10,22 +10,11 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "tracepoint/tracefs.h"
 
 static const char *const roots[] = {
 	"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
 };
-
-static FILE *open_file(const char *name)
-{
-	char path[400];
-	FILE *file = NULL;
-
-	for (size_t i = 0; i < ARRAY_LEN(roots) && !file; i++) {
-		snprintf(path, sizeof(path), "%s/%s", roots[i], name);
-		file = fopen(path, "re");
-	}
-	return file;
-}
 
 /* Are there tracepoints that we may not see? */
 static bool are_hidden(void)
@@ -75,7 +64,7 @@ int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr
 	if (colon && !strchr(name, '/')) {
 		snprintf(path, sizeof(path), "events/%.*s/%.100s/id",
 			 (int)(colon - name), name, colon + 1);
-		file = open_file(path);
+		file = tracefs_open(path);
 	}
 	if (!file) {
 		ret = cpu_name_resolve(arg, name, attr, sentence, size);
@@ -106,7 +95,7 @@ static bool is_made_up(const char *name)
  */
 int trace_names_visit(void (*visit)(void *arg, const char *name), void *arg)
 {
-	FILE *file = open_file("available_events");
+	FILE *file = tracefs_open("available_events");
 	char line[200];
 
 	if (!file)

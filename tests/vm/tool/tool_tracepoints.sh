@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What tracepoints tell, recorded and printed, beside perf: each reads the other's files. Runs in
+# busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+mkdir -p /sys/kernel/tracing
+grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+any_rate
+
+EVENTS=sched:sched_switch,sched:sched_process_exec,sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit,rcu:rcu_utilization,kmem:mm_page_alloc,timer:hrtimer_start,irq:softirq_entry
+
+# told FILE: what both print of its samples is the same, but for the order of what happens at one
+# instant, and not nothing
+told()
+{
+	perf script -i "$1" -F event,trace 2>perf.err | sed 's/^ *//; s/: */: /' | sort >theirs
+	run 0 script -i "$1" -F event,trace || return 1
+	sed 's/^ *//; s/: */: /' out | sort >ours
+	echo "$(wc -l <theirs) lines of perf, $(wc -l <ours) of ours"
+	[ -s theirs ] && ! grep -v ': .' theirs && { diff theirs ours | head -5; cmp theirs ours; }
+}
+
+everything_is_told_as_perf_tells_it()
+{
+	run 0 record -q -a -e $EVENTS -o file sh -c 'usleep 10000; ls / | wc -l' && told file &&
+		[ "$(cut -d : -f 2 ours | sort -u | wc -l)" -ge 8 ]
+}
+
+recordings_of_perf_are_told_too()
+{
+	perf record -q -a -e $EVENTS -o theirs.data sh -c 'usleep 10000; ls / | wc -l' >out 2>err &&
+		told theirs.data
+}
+
+# By default it is in the place of the symbol; of other events nothing changes.
+a_line_tells_who_when_and_what()
+{
+	run 0 record -q -c 1 -e sched:sched_process_exec,page-faults -o file true && run 0 script -i file &&
+		grep -Eq '^true +[0-9]+ \[[0-9]{3}\] .* sched:sched_process_exec: filename=.*/true pid=[0-9]+ old_pid=[0-9]+$' out &&
+		grep -Eq 'page-faults: .*\(/' out
+}
+
+numbers_are_numbers_in_json()
+{
+	run 0 record -q -e sched:sched_process_exec,raw_syscalls:sys_enter -o file true &&
+		run 0 script -j -i file &&
+		grep -Eq '"fields":\{"filename":"[^"]*/true","pid":[0-9]+,"old_pid":[0-9]+\}' out &&
+		grep -Eq '"fields":\{"id":[0-9]+,"args":\[[0-9"a-fx]+(,[0-9"a-fx]+){5}\]\}' out
+}
+
+# Whatever the event is called, and whoever else is recorded.
+names_of_ones_own_and_filters_change_nothing()
+{
+	run 0 record -q -e raw_syscalls:sys_enter/id=39,name=mine/ -e raw_syscalls:sys_enter/id=231/ \
+		-o file true && told file && grep -q '^raw_syscalls: sys_enter.*: NR 231 (' ours
+}
+
+perf_sched_reads_our_file()
+{
+	run 0 record -q -a -e sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task \
+		-o file sh -c 'for i in 1 2 3; do usleep 1000; done' &&
+		perf sched latency -i file >latency 2>&1 && grep -Eq '^ *usleep:' latency
+}
+
+# Who may count but not see has samples all the same, and a word about it; system calls he may see.
+what_may_not_be_seen_is_left_out()
+{
+	level=$(cat /sys/module/pmuctl/parameters/paranoid)
+	echo 1 >/sys/module/pmuctl/parameters/paranoid
+	status=0
+	capsh --drop=cap_perfmon,cap_sys_admin -- -c \
+		'pmuctl record -q -e "sched:sched_process_[ef]*" -o exec true &&
+		 pmuctl record -q -e raw_syscalls:sys_enter -o calls true' >out 2>err || status=$?
+	echo "$level" >/sys/module/pmuctl/parameters/paranoid
+	[ $status -eq 0 ] && says '^pmuctl: samples will not have what tracepoints tell: .*CAP_PERFMON' &&
+		[ "$(grep -c 'will not have' err)" -eq 1 ] && told calls &&
+		run 0 script -i exec && grep 'sched_process_exec: .*(' out
+}
+
+run_checks told
