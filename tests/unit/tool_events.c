@@ -5,7 +5,7 @@
 /* sources: tools/evlist/events_text.c tools/evlist/cpu_names.c tools/trace/names.c tools/say.c */
 /* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 /* sources: lib/src/explain.c lib/src/tracepoint.c */
-/* sources: tools/tracepoint/tracefs.c */
+/* sources: tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
 /* libs: -lpfm */
 #include <stdlib.h>
 
@@ -75,4 +75,5 @@ Test(events_text, a_number_is_counted_as_its_name_says)
 	pmuctl_events_free(events);
 	free(text);
 	cr_expect_eq(events_text_parse("cycles,nonesuch", &events), STATUS_USAGE);
+	cr_expect_eq(events_text_parse("cycles,no_such_system:*", &events), STATUS_USAGE);
 }

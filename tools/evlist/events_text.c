@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "tracepoint/tracefs.h"
 
 /* The name of the generic event with the number that begins at @at, NULL if none does */
 static const char *name_of_number(const char *at, size_t *length)
@@ -76,14 +77,7 @@ int events_text_add(char **text, const char *list)
 	return 0;
 }
 
-/**
- * events_text_parse() - understand a list of events, or say what is wrong
- * @text: the list.
- * @events: the result.
- *
- * Return: 0 or an exit status.
- */
-int events_text_parse(const char *text, struct pmuctl_events **events)
+static int parse(const char *text, struct pmuctl_events **events)
 {
 	struct pmuctl_parse_error error;
 	int ret = pmuctl_events_parse(text, trace_name_resolve, NULL, &error, events);
@@ -98,4 +92,25 @@ int events_text_parse(const char *text, struct pmuctl_events **events)
 		  error.sentence);
 	fprintf(stderr, "  %s\n  %*s^\n", text, (int)error.position, "");
 	return STATUS_USAGE;
+}
+
+/**
+ * events_text_parse() - understand a list of events, or say what is wrong
+ * @text: the list; patterns of tracepoints, "sched:*", stand for all of them.
+ * @events: the result.
+ *
+ * Return: 0 or an exit status.
+ */
+int events_text_parse(const char *text, struct pmuctl_events **events)
+{
+	char *expanded;
+	int ret = tracepoint_globs_expand(text, &expanded);
+
+	if (ret == -ENOMEM)
+		say_error("%s", pmuctl_strerror(ret));
+	if (ret)
+		return ret == -ENOENT ? STATUS_USAGE : STATUS_FAILED;
+	ret = parse(expanded, events);
+	free(expanded);
+	return ret;
 }

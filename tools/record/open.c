@@ -94,6 +94,7 @@ static bool do_without(struct event_set *set, size_t event,
 		       const struct pmuctl_explanation *why)
 {
 	struct perf_event_attr *attr = &set->events[event].attr;
+	static bool told_raw;
 	const char *what;
 
 	if (!strncmp(why->field, "attr.mmap", 9) && attr->mmap) {
@@ -109,6 +110,10 @@ static bool do_without(struct event_set *set, size_t event,
 		what = "new tasks will have no symbols";
 	} else if (why->code == PMUCTL_WHY_PERM_RAW && attr->sample_type & PERF_SAMPLE_RAW) {
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_RAW;
+		/* Of many events once */
+		if (told_raw)
+			return true;
+		told_raw = true;
 		what = "samples will not have what tracepoints tell";
 	} else {
 		return false;

@@ -31,15 +31,47 @@ static bool are_hidden(void)
 	return false;
 }
 
-/* Nothing that we can see has this name, which a tracepoint can have. */
-static int refuse_hidden(const char *name, char *sentence, size_t size)
+/**
+ * trace_names_are_hidden() - may a name that nothing has be that of a tracepoint all the same?
+ * @name: the name.
+ * @sentence: filled with what to do, if so.
+ * @size: bytes there.
+ */
+bool trace_names_are_hidden(const char *name, char *sentence, size_t size)
 {
 	if (!are_hidden())
-		return -ENOENT;
+		return false;
 	snprintf(sentence, size,
 		 "'%.64s' is no event of this CPU, and tracepoints are root's to see: run pmuctl as root, or 'mount -o remount,mode=755 %s'",
 		 name, roots[0]);
-	return -EACCES;
+	return true;
+}
+
+/**
+ * trace_name_is_made_up() - has the kernel's tracing made this one itself, without a tracepoint?
+ * @name: of an event, "system:name".
+ */
+bool trace_name_is_made_up(const char *name)
+{
+	return !strncmp(name, "syscalls:", 9) || !strncmp(name, "ftrace:", 7) ||
+	       !strncmp(name, "kprobes:", 8) || !strncmp(name, "uprobes:", 8) ||
+	       !strncmp(name, "synthetic:", 10);
+}
+
+/* What cannot be had, with what can */
+static int refuse_made_up(const char *name, char *sentence, size_t size)
+{
+	const char *call = !strncmp(name, "syscalls:sys_e", 14) ? name + 13 : NULL;
+
+	if (call)
+		snprintf(sentence, size,
+			 "'%.64s' is no tracepoint: the kernel's tracing makes it of raw_syscalls:sys_%s; use that, with --filter 'id == NUMBER'",
+			 name, call[1] == 'x' ? "exit" : "enter");
+	else
+		snprintf(sentence, size,
+			 "'%.64s' is no tracepoint but an event of the kernel's tracing itself: 'perf record' has it",
+			 name);
+	return -EINVAL;
 }
 
 /**
@@ -68,22 +100,18 @@ int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr
 	}
 	if (!file) {
 		ret = cpu_name_resolve(arg, name, attr, sentence, size);
-		return ret == -ENOENT && colon ? refuse_hidden(name, sentence, size) : ret;
+		return ret == -ENOENT && colon && trace_names_are_hidden(name, sentence, size) ?
+		       -EACCES : ret;
 	}
 	n = fscanf(file, "%llu", &id);
 	fclose(file);
 	if (n != 1)
 		return -ENOENT;
+	if (trace_name_is_made_up(name))
+		return refuse_made_up(name, sentence, size);
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = id;
 	return 0;
-}
-
-/* Has the kernel's tracing made this one itself, without a tracepoint? */
-static bool is_made_up(const char *name)
-{
-	return !strncmp(name, "syscalls:", 9) || !strncmp(name, "ftrace:", 7) ||
-	       !strncmp(name, "kprobes:", 8) || !strncmp(name, "synthetic:", 10);
 }
 
 /**
@@ -102,7 +130,7 @@ int trace_names_visit(void (*visit)(void *arg, const char *name), void *arg)
 		return -errno;
 	while (fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
-		if (!is_made_up(line))
+		if (!trace_name_is_made_up(line))
 			visit(arg, line);
 	}
 	fclose(file);

@@ -13,4 +13,7 @@ FILE *tracefs_open(const char *name);
 char *tracefs_read(const char *name, size_t *size);
 char *tracefs_name(uint64_t id, const char *guess);
 
+/* globs.c */
+int tracepoint_globs_expand(const char *text, char **expanded);
+
 #endif /* PMUCTL_TOOL_TRACEFS_H */

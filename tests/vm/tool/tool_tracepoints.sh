@@ -66,6 +66,28 @@ perf_sched_reads_our_file()
 		perf sched latency -i file >latency 2>&1 && grep -Eq '^ *usleep:' latency
 }
 
+# As many events as perf has of that pattern, each with its own name
+patterns_stand_for_all_their_names()
+{
+	perf stat -x ';' -e 'sched:sched_[ps]*' true 2>perf.err >/dev/null
+	grep -o 'sched:[a-z_]*' perf.err | sort >theirs
+	run 0 stat -x ';' -e 'sched:sched_[ps]*' true || return 1
+	grep -o 'sched:[a-z_]*' err | sort >ours
+	[ "$(wc -l <ours)" -gt 5 ] && cmp theirs ours && says '^1;;sched:sched_process_exec' || return 1
+	run 0 record -q -e 'raw_syscalls:sys_e*/id=231/,dummy' -o file true && told file &&
+		run 0 script -i file -F event && [ "$(sort -u out | wc -l)" -eq 1 ] &&
+		grep -q '^raw_syscalls:sys_enter' out
+}
+
+# What the kernel's tracing makes by itself is refused with what there is instead.
+what_is_no_tracepoint_is_refused()
+{
+	run 2 stat -e 'sched:nothing*' true && says "no tracepoint has a name like 'sched:nothing\*'" &&
+		run 2 stat -e 'syscalls:sys_enter_*' true && says 'use raw_syscalls:sys_enter' &&
+		run 2 stat -e syscalls:sys_exit_read true && says 'makes it of raw_syscalls:sys_exit; use that' &&
+		run 2 stat -e ftrace:function true && says "'perf record' has it"
+}
+
 # Who may count but not see has samples all the same, and a word about it; system calls he may see.
 what_may_not_be_seen_is_left_out()
 {
