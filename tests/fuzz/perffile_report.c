@@ -11,6 +11,7 @@
 
 #include "../../tools/report/report.h"
 #include "../../tools/script/script.h"
+#include "../../tools/symbols/unwind.h"
 
 const struct command command_report = { .name = "report" };
 
@@ -91,6 +92,30 @@ char *printer_print(struct tracepoints *tracepoints, struct tracepoint_format *f
 void printer_end(struct tracepoints *tracepoints)
 {
 	(void)tracepoints;
+}
+
+/* The words of the stack, in place of what programs know of their frames */
+struct unwinder *unwinder_new(struct tasks *tasks)
+{
+	return (struct unwinder *)tasks;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	(void)unwinder;
+}
+
+size_t unwinder_walk(struct unwinder *unwinder, const struct thread *thread,
+		     const struct perffile_record *record, uint64_t *ips, size_t max)
+{
+	size_t count = 0;
+	uint64_t bias;
+
+	while (count < max && (count + 1) * 8 <= record->sample.stack_size) {
+		ips[count] = perffile_word(record->sample.stack + count * 8);
+		tasks_file_at((struct tasks *)unwinder, thread, ips[count++], &bias);
+	}
+	return tasks_map_number(thread) ? count : 0;
 }
 
 static void print_one(struct samples *samples, const struct perffile_record *record, bool json)

@@ -281,6 +281,23 @@ void symbols_load_vmlinux(struct symbols *symbols)
 }
 
 /**
+ * binary_elf() - the file itself
+ * @binary: the binary, whose symbols were read.
+ *
+ * Return: valid as long as @binary; NULL if it is not there, or is another one.
+ */
+Elf *binary_elf(const struct binary *binary)
+{
+	Dwfl_Module *module = NULL;
+	GElf_Addr bias;
+
+	if (binary->dwfl && binary->segment_count)
+		module = dwfl_addrmodule(binary->dwfl,
+					 binary->segments[0].address + binary->bias);
+	return module ? dwfl_module_getelf(module, &bias) : NULL;
+}
+
+/**
  * binary_address() - where in a binary's own terms a byte of its file is
  * @binary: the binary, whose symbols were read.
  * @offset: in the file.

@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "samples.h"
+#include "unwind.h"
 
 /* Messages about binaries without symbols */
 #define PROBLEMS_MAX 8
@@ -87,7 +88,9 @@ int samples_open(struct samples **samples, const struct samples_options *options
 		new->symbols->vmlinux = options->vmlinux;
 	if (new && new->symbols)
 		new->tasks = tasks_new(new->symbols);
-	if (new && new->tasks) {
+	if (new && new->tasks)
+		new->unwinder = unwinder_new(new->tasks);
+	if (new && new->unwinder) {
 		*samples = new;
 		return 0;
 	}
@@ -229,6 +232,25 @@ static void resolve_chain(struct samples *samples, const struct perffile_record 
 	}
 }
 
+/* Who called in user space, if the stack was copied in place of a chain. */
+static void resolve_stack(struct samples *samples, const struct perffile_record *record,
+			  const struct thread *thread)
+{
+	const struct perf_event_attr *attr = &record->event->attr;
+	uint64_t ips[SAMPLES_FRAMES_MAX];
+	size_t count;
+
+	if (!record->sample.stack_size || (attr->sample_type & PERF_SAMPLE_CALLCHAIN &&
+					   !attr->exclude_callchain_user))
+		return;
+	count = unwinder_walk(samples->unwinder, thread, record, ips,
+			      SAMPLES_FRAMES_MAX - samples->frame_count);
+	for (size_t i = 0; i < count; i++)
+		if (i || samples->frame_count > 1 || ips[i] != record->sample.ip)
+			tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER, ips[i],
+				    false, &samples->frames[samples->frame_count++]);
+}
+
 /**
  * samples_resolve() - names for the addresses of a sample
  * @samples: the recording; @samples->frames is filled.
@@ -247,6 +269,8 @@ struct thread *samples_resolve(struct samples *samples,
 		    &samples->frames[0]);
 	if (with_chain)
 		resolve_chain(samples, record, thread);
+	if (with_chain && thread)
+		resolve_stack(samples, record, thread);
 	return thread;
 }
 
@@ -373,6 +397,7 @@ void samples_close(struct samples *samples)
 {
 	if (!samples)
 		return;
+	unwinder_free(samples->unwinder);
 	tasks_free(samples->tasks);
 	symbols_free(samples->symbols);
 	perffile_close(samples->file);

@@ -18,6 +18,7 @@
  * @file: the reader.
  * @symbols: the binaries.
  * @tasks: the tasks, as they are at the last record that was read.
+ * @unwinder: for copies of stacks.
  * @lost: records that had no room when they were recorded: the rings, or the disk, were full.
  * @lost_samples: samples that the hardware lost.
  * @throttled: times that sampling was stopped for a moment as it was too much.
@@ -30,6 +31,7 @@ struct samples {
 	struct perffile *file;
 	struct symbols *symbols;
 	struct tasks *tasks;
+	struct unwinder *unwinder;
 	uint64_t lost;
 	uint64_t lost_samples;
 	uint64_t throttled;

@@ -180,6 +180,9 @@ void binary_close(struct binary *binary);
 /* plt.c: stubs through which functions of libraries are called have this behind their name. */
 #define SYMBOLS_PLT "@plt"
 
+struct Elf;
+struct Elf *binary_elf(const struct binary *binary);
+
 struct Dwfl_Module;
 void symbols_add_plt(struct symbols *symbols, struct binary *binary,
 		     struct Dwfl_Module *module);
@@ -220,5 +223,8 @@ int tasks_record(struct tasks *tasks, const struct perffile_record *record,
 struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid);
 void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode,
 		 uint64_t ip, bool is_return, struct place *place);
+struct binary *tasks_file_at(struct tasks *tasks, const struct thread *thread,
+			     uint64_t address, uint64_t *bias);
+uint64_t tasks_map_number(const struct thread *thread);
 
 #endif /* PMUCTL_TOOL_SYMBOLS_H */

@@ -30,12 +30,14 @@ struct mapping {
 /**
  * struct space - what a process has mapped
  * @users: processes that have it.
+ * @number: of the map; another one when it has lost a part of a file.
  * @list: sorted by address, without overlaps.
  * @count: how many.
  * @room: for so many.
  */
 struct space {
 	size_t users;
+	uint64_t number;
 	struct mapping *list;
 	size_t count;
 	size_t room;
@@ -55,6 +57,7 @@ struct process {
  * @processes: by theirs.
  * @kernel: what is where in the kernel.
  * @mappings: in all maps together.
+ * @numbers: of maps that were given.
  */
 struct tasks {
 	struct symbols *symbols;
@@ -62,14 +65,17 @@ struct tasks {
 	struct process *processes[BUCKETS];
 	struct space *kernel;
 	size_t mappings;
+	uint64_t numbers;
 };
 
-static struct space *space_new(void)
+static struct space *space_new(struct tasks *tasks)
 {
 	struct space *space = calloc(1, sizeof(*space));
 
-	if (space)
+	if (space) {
 		space->users = 1;
+		space->number = ++tasks->numbers;
+	}
 	return space;
 }
 
@@ -125,6 +131,9 @@ static int space_replace(struct tasks *tasks, struct space *space, size_t at, si
 	}
 	if (tasks->mappings - gone + count > MAPPINGS_MAX)
 		return -ENOMEM;
+	for (size_t i = at; i < at + gone; i++)
+		if (space->list[i].binary->kind != BINARY_NONE)
+			space->number = ++tasks->numbers;
 	memmove(space->list + at + count, space->list + at + gone,
 		(space->count - at - gone) * sizeof(*space->list));
 	memcpy(space->list + at, new, count * sizeof(*new));
@@ -168,7 +177,7 @@ static struct space *space_own(struct tasks *tasks, struct process *process, boo
 
 	if (old && old->users == 1 && !empty)
 		return old;
-	new = space_new();
+	new = space_new(tasks);
 	if (new && !empty && old && old->count &&
 	    space_replace(tasks, new, 0, 0, old->list, old->count) < 0) {
 		free(new->list);
@@ -478,6 +487,40 @@ void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode
 }
 
 /**
+ * tasks_file_at() - which file does a process have at an address now?
+ * @tasks: all of them.
+ * @thread: of the process.
+ * @address: the address.
+ * @bias: set: how much higher the file is there than in its own terms.
+ *
+ * Return: the file, whose symbols have been read; NULL if there is none.
+ */
+struct binary *tasks_file_at(struct tasks *tasks, const struct thread *thread,
+			     uint64_t address, uint64_t *bias)
+{
+	const struct mapping *map = space_find(thread->process->space, address);
+
+	if (!map || map->binary->kind == BINARY_NONE)
+		return NULL;
+	if (!map->binary->loaded)
+		symbols_find(tasks->symbols, map->binary, 0);
+	*bias = address - binary_address(map->binary, address - map->start + map->offset);
+	return map->binary;
+}
+
+/**
+ * tasks_map_number() - which map does a process have now?
+ * @thread: of the process.
+ *
+ * Return: a number that tells it from other maps, and from itself before it lost a part of
+ * a file; 0 if nothing is known.
+ */
+uint64_t tasks_map_number(const struct thread *thread)
+{
+	return thread->process->space ? thread->process->space->number : 0;
+}
+
+/**
  * tasks_new() - no task yet
  * @symbols: the binaries; must stay.
  *
@@ -490,7 +533,7 @@ struct tasks *tasks_new(struct symbols *symbols)
 	if (!tasks)
 		return NULL;
 	tasks->symbols = symbols;
-	tasks->kernel = space_new();
+	tasks->kernel = space_new(tasks);
 	if (tasks->kernel)
 		return tasks;
 	free(tasks);

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who called, by copies of stacks: this program's own, of which the run-time of the
+ * compiler tells the truth, ones that are cut off, and forged ones.
+ */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
+/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
+/* sources: tools/symbols/unwind.c tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* libs: -ldw -lelf -lstdc++ -lcap */
+#define _GNU_SOURCE
+#include <asm/perf_regs.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <criterion/criterion.h>
+
+#include "../../tools/symbols/samples.h"
+#include "fuzz/perffile_build.h"
+
+#define PID	70
+#define REGS	0xff0fffULL
+#define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
+	      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | \
+	      PERF_SAMPLE_IDENTIFIER)
+#define STACK_MAX	60000
+#define DEPTH_MAX	64
+
+/* What a sample of this program would have, and who called as the compiler's run-time finds it */
+struct capture {
+	ucontext_t context;
+	uint8_t stack[STACK_MAX];
+	size_t size;
+	uint64_t callers[DEPTH_MAX];
+	size_t depth;
+};
+
+/* The order of the numbers in a ucontext, by those of samples; segments are left out. */
+static const int order[] = {
+	REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP,
+	REG_EFL, -1, -1, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+
+/* The sanitizer would not let other functions' memory be read. */
+__attribute__((no_sanitize("address"), noinline))
+static void copy_stack(struct capture *capture)
+{
+	const volatile uint8_t *sp =
+		(const uint8_t *)capture->context.uc_mcontext.gregs[REG_RSP];
+	uint64_t start, end = 0;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	cr_assert_not_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
+		    (uint64_t)sp >= start && (uint64_t)sp < end)
+			break;
+	fclose(maps);
+	capture->size = end - (uint64_t)sp;
+	if (capture->size > STACK_MAX)
+		capture->size = STACK_MAX;
+	capture->size &= ~7UL;
+	for (size_t i = 0; i < capture->size; i++)
+		capture->stack[i] = sp[i];
+}
+
+static _Unwind_Reason_Code take_caller(struct _Unwind_Context *context, void *arg)
+{
+	struct capture *capture = arg;
+
+	if (capture->depth < DEPTH_MAX)
+		capture->callers[capture->depth++] = _Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+__attribute__((noinline)) static int inner(struct capture *capture, int n)
+{
+	cr_assert_eq(getcontext(&capture->context), 0);
+	_Unwind_Backtrace(take_caller, capture);
+	copy_stack(capture);
+	__asm__ volatile("" : "+r"(n));
+	return n + 1;
+}
+
+__attribute__((noinline)) static int outer(struct capture *capture, int n)
+{
+	volatile char room[300];
+
+	room[n] = 1;
+	n = inner(capture, n + 1) + room[n];
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+static struct capture *capture_new(void)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+
+	cr_assert_not_null(capture);
+	cr_assert_eq(outer(capture, 3), 6);
+	cr_assert_gt(capture->depth, 3);
+	return capture;
+}
+
+/* What this program has mapped, as records */
+static void build_maps(struct build *build)
+{
+	static const struct build_trailer early = { .pid = PID, .tid = PID, .time = 1 };
+	uint64_t start, end, offset;
+	char line[512], mode[8], path[256];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	cr_assert_not_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &start,
+			   &end, mode, &offset, path) == 5 && mode[2] == 'x')
+			build_mmap(build, PID, start, end - start, offset, path, NULL, &early);
+	fclose(maps);
+}
+
+static void build_stack_sample(struct build *build, const uint64_t *regs, uint64_t abi,
+			       const uint8_t *stack, size_t size)
+{
+	size_t at = build_record(build, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+	build_word(build, build_id(0, 0));
+	build_word(build, regs[PERF_REG_X86_IP]);
+	build_half(build, PID);
+	build_half(build, PID);
+	build_word(build, 2);
+	build_word(build, 1);	/* the period */
+	build_word(build, 0);	/* the kernel's chain */
+	build_word(build, abi);
+	for (unsigned int i = 0; i < 20; i++)
+		build_word(build, regs[i]);
+	build_word(build, size);
+	build_bytes(build, stack, size);
+	if (size)
+		build_word(build, size);
+	build_record_end(build, at);
+}
+
+static void regs_of(const struct capture *capture, uint64_t *regs)
+{
+	for (unsigned int i = 0; i < 20; i++)
+		regs[i] = order[i] < 0 ? 0 :
+			  (uint64_t)capture->context.uc_mcontext.gregs[order[i]];
+}
+
+static struct build begin(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+		.sample_regs_user = REGS, .sample_stack_user = STACK_MAX,
+		.exclude_callchain_user = 1,
+	};
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	build_maps(&build);
+	return build;
+}
+
+static struct samples *open_built(struct build *build)
+{
+	static char path[] = "/tmp/callgraph-XXXXXX";
+	char name[sizeof(path)];
+	struct samples_options options = { .path = name, .root = "" };
+	struct samples *samples;
+	int fd;
+
+	memcpy(name, path, sizeof(name));
+	fd = mkstemp(name);
+	build_features(build, NULL, 0);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, build->data, build->size), (ssize_t)build->size);
+	close(fd);
+	build_free(build);
+	cr_assert_eq(samples_open(&samples, &options), 0);
+	unlink(name);
+	return samples;
+}
+
+/* Resolve the next sample; false behind the last one. */
+static bool next_sample(struct samples *samples)
+{
+	struct perffile_record record;
+
+	while (samples_next(samples, &record) > 0) {
+		if (record.type != PERF_RECORD_SAMPLE)
+			continue;
+		cr_assert_not_null(samples_resolve(samples, &record, true));
+		return true;
+	}
+	return false;
+}
+
+static void is_called(struct samples *samples, size_t frame, const char *name)
+{
+	const struct place *place = &samples->frames[frame];
+
+	cr_assert_str_eq(samples_place_name(samples, place), name, "frame %zu: %s", frame,
+			 samples_place_name(samples, place));
+}
+
+Test(perffile_callgraph, callers_are_what_exceptions_would_find)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20];
+	size_t count;
+
+	regs_of(capture, regs);
+	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, capture->size);
+	samples = open_built(&build);
+	cr_assert(next_sample(samples));
+	is_called(samples, 0, "inner");
+	is_called(samples, 1, "outer");
+	is_called(samples, 2, "capture_new");
+	/* The innermost is where getcontext() returned to. */
+	cr_assert_eq(samples->frames[0].ip, regs[PERF_REG_X86_IP]);
+	count = samples->frame_count;
+	if (count > capture->depth)
+		count = capture->depth;
+	for (size_t i = 1; i < count; i++)
+		cr_assert_eq(samples->frames[i].ip, capture->callers[i] - 1,
+			     "frame %zu of %zu is at %#" PRIx64 ", not %#" PRIx64, i, count,
+			     samples->frames[i].ip, capture->callers[i]);
+	cr_assert_gt(count, 4);
+	samples_close(samples);
+	free(capture);
+}
+
+Test(perffile_callgraph, a_stack_that_was_cut_off_is_followed_as_far_as_it_goes)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20], whole[DEPTH_MAX];
+	size_t sizes = 0, last = 0;
+
+	regs_of(capture, regs);
+	for (size_t size = 0; size <= 4096; size += 64, sizes++)
+		build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, size);
+	samples = open_built(&build);
+	for (size_t i = 0; i < sizes; i++) {
+		cr_assert(next_sample(samples));
+		cr_assert_geq(samples->frame_count, last);
+		cr_assert_lt(samples->frame_count, DEPTH_MAX);
+		for (size_t n = 0; n < last; n++)
+			cr_assert_eq(samples->frames[n].ip, whole[n]);
+		last = samples->frame_count;
+		for (size_t n = 0; n < last; n++)
+			whole[n] = samples->frames[n].ip;
+		if (!i)
+			cr_assert_eq(last, 1);
+	}
+	cr_assert_gt(last, 3);
+	samples_close(samples);
+	free(capture);
+}
+
+/* A recording may come from anybody: each frame takes at least a word of the copy. */
+Test(perffile_callgraph, forged_stacks_end)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20], seed = 7, ends[] = { 0, 8, UINT64_MAX, UINT64_MAX - 7, 1ULL << 63 };
+	size_t frames = 0, count = 0;
+
+	for (size_t i = 0; i < 400; i++) {
+		uint64_t stack[64];
+
+		regs_of(capture, regs);
+		/* Words of the real stack, of the code, and any others */
+		for (size_t n = 0; n < 64; n++) {
+			uint64_t any = build_random(&seed);
+
+			memcpy(&stack[n], capture->stack + any % 4096 / 8 * 8, 8);
+			if (any >> 32 & 1)
+				stack[n] = capture->callers[(any >> 33) % 4];
+			else if (any >> 34 & 1)
+				stack[n] = ends[(any >> 35) % 5];
+		}
+		if (i & 1)
+			regs[build_random(&seed) % 20] = ends[build_random(&seed) % 5];
+		if (i & 2)
+			regs[PERF_REG_X86_IP] = capture->callers[i % 4];
+		if (i & 4)
+			regs[PERF_REG_X86_BP] = regs[PERF_REG_X86_SP] + build_random(&seed) % 64 * 8;
+		build_stack_sample(&build, regs, i % 8 ? PERF_SAMPLE_REGS_ABI_64 :
+				   PERF_SAMPLE_REGS_ABI_32, (uint8_t *)stack, sizeof(stack));
+	}
+	samples = open_built(&build);
+	for (; next_sample(samples); count++) {
+		cr_assert_leq(samples->frame_count, 64 + 2);
+		frames += samples->frame_count;
+	}
+	cr_assert_eq(count, 400);
+	/* They lead somewhere. */
+	cr_assert_gt(frames, 450, "%zu", frames);
+	samples_close(samples);
+	free(capture);
+}
+
+Test(perffile_callgraph, no_registers_no_callers)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20];
+
+	regs_of(capture, regs);
+	build_stack_sample(&build, regs, 7, capture->stack, 512);
+	samples = open_built(&build);
+	cr_assert(next_sample(samples));
+	cr_assert_eq(samples->frame_count, 1);
+	is_called(samples, 0, "inner");
+	samples_close(samples);
+	free(capture);
+}
