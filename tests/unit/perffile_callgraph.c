@@ -6,7 +6,7 @@
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/unwind.c tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
 /* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
@@ -89,12 +89,21 @@ __attribute__((noinline)) static int inner(struct capture *capture, int n)
 	return n + 1;
 }
 
+static int line_of_between, line_of_outer;
+
+static inline __attribute__((always_inline)) int between(struct capture *capture, int n)
+{
+	line_of_between = __LINE__ + 1;
+	return inner(capture, n + 1);
+}
+
 __attribute__((noinline)) static int outer(struct capture *capture, int n)
 {
 	volatile char room[300];
 
 	room[n] = 1;
-	n = inner(capture, n + 1) + room[n];
+	line_of_outer = __LINE__ + 1;
+	n = between(capture, n) + room[n];
 	__asm__ volatile("" : "+r"(n));
 	return n;
 }
@@ -168,11 +177,13 @@ static struct build begin(void)
 	return build;
 }
 
-static struct samples *open_built(struct build *build)
+static struct samples *open_built(struct build *build, bool no_inline)
 {
 	static char path[] = "/tmp/callgraph-XXXXXX";
 	char name[sizeof(path)];
-	struct samples_options options = { .path = name, .root = "" };
+	struct samples_options options = {
+		.path = name, .root = "", .no_inline = no_inline,
+	};
 	struct samples *samples;
 	int fd;
 
@@ -220,7 +231,7 @@ Test(perffile_callgraph, callers_are_what_exceptions_would_find)
 
 	regs_of(capture, regs);
 	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, capture->size);
-	samples = open_built(&build);
+	samples = open_built(&build, true);
 	cr_assert(next_sample(samples));
 	is_called(samples, 0, "inner");
 	is_called(samples, 1, "outer");
@@ -250,7 +261,7 @@ Test(perffile_callgraph, a_stack_that_was_cut_off_is_followed_as_far_as_it_goes)
 	regs_of(capture, regs);
 	for (size_t size = 0; size <= 4096; size += 64, sizes++)
 		build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, size);
-	samples = open_built(&build);
+	samples = open_built(&build, true);
 	for (size_t i = 0; i < sizes; i++) {
 		cr_assert(next_sample(samples));
 		cr_assert_geq(samples->frame_count, last);
@@ -300,7 +311,7 @@ Test(perffile_callgraph, forged_stacks_end)
 		build_stack_sample(&build, regs, i % 8 ? PERF_SAMPLE_REGS_ABI_64 :
 				   PERF_SAMPLE_REGS_ABI_32, (uint8_t *)stack, sizeof(stack));
 	}
-	samples = open_built(&build);
+	samples = open_built(&build, true);
 	for (; next_sample(samples); count++) {
 		cr_assert_leq(samples->frame_count, 64 + 2);
 		frames += samples->frame_count;
@@ -321,10 +332,48 @@ Test(perffile_callgraph, no_registers_no_callers)
 
 	regs_of(capture, regs);
 	build_stack_sample(&build, regs, 7, capture->stack, 512);
-	samples = open_built(&build);
+	samples = open_built(&build, true);
 	cr_assert(next_sample(samples));
 	cr_assert_eq(samples->frame_count, 1);
 	is_called(samples, 0, "inner");
+	samples_close(samples);
+	free(capture);
+}
+
+static void is_at_line(struct samples *samples, size_t frame, int line)
+{
+	const char *text = symbols_source_line(samples->symbols, &samples->frames[frame]);
+	char end[64];
+
+	snprintf(end, sizeof(end), "perffile_callgraph.c:%d", line);
+	cr_assert_not_null(text);
+	cr_assert_not_null(strstr(text, end), "frame %zu: %s, not %s", frame, text, end);
+}
+
+Test(perffile_callgraph, inlined_functions_come_before_those_that_have_their_code)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20];
+
+	regs_of(capture, regs);
+	for (size_t i = 0; i < 2; i++)
+		build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack,
+				   capture->size);
+	samples = open_built(&build, false);
+	/* The second time it is known already. */
+	for (size_t i = 0; i < 2; i++) {
+		cr_assert(next_sample(samples));
+		is_called(samples, 0, "inner");
+		is_called(samples, 1, "between (inlined)");
+		is_called(samples, 2, "outer");
+		is_called(samples, 3, "capture_new");
+		cr_assert_eq(samples->self, 0);
+		cr_assert_eq(samples->frames[1].ip, samples->frames[2].ip);
+		is_at_line(samples, 1, line_of_between);
+		is_at_line(samples, 2, line_of_outer);
+	}
 	samples_close(samples);
 	free(capture);
 }

@@ -8,7 +8,7 @@
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/unwind.c tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
+/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
 /* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
 /* sources: tools/options.c tools/report/options.c tools/report/columns.c tools/report/callgraph.c */
 /* sources: tools/report/filter.c tools/report/times.c tools/report/chains.c tools/report/graph.c */
@@ -124,9 +124,9 @@ static int run(const struct command *command, const char *line)
 	snprintf(words, sizeof(words), "%s %s", command->name, line);
 	while ((argv[argc] = strtok_r(rest, " ", &rest)))
 		argc++;
-	/* Forget where the line before, which is gone, had its last option. */
+	/* getopt() still knows a place in the words of the last command line, which are gone. */
 	optind = 0;
-	getopt(1, argv, "");
+	cr_assert_eq(getopt(1, argv, ""), -1);
 	fflush(stdout);
 	cr_assert_not_null(freopen("out", "w", stdout));
 	cr_assert_not_null(freopen("err", "w", stderr));

@@ -85,7 +85,7 @@ static struct annotate_function *find(struct annotate *annotate,
  */
 int sites_add(struct annotate *annotate, const struct perffile_record *record)
 {
-	const struct place *place = &annotate->samples->frames[0];
+	const struct place *place = &annotate->samples->frames[annotate->samples->self];
 	struct annotate_function *function;
 
 	if (!place->symbol)

@@ -6,6 +6,7 @@
  * with the rows that each of them is in.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "report.h"
 
@@ -160,6 +161,15 @@ static void prune(struct tree_node *parent)
 	}
 }
 
+/* Where the row's function has inlined others, that is not the row's name. */
+static bool is_inlined(const char *label)
+{
+	static const char mark[] = " (inlined)";
+	size_t length = strlen(label);
+
+	return length >= sizeof(mark) && !strcmp(label + length + 1 - sizeof(mark), mark);
+}
+
 /* Rows by function say already which function it is that was called. */
 static bool is_named(const struct report_options *options)
 {
@@ -194,7 +204,7 @@ struct tree *chains_of_row(const struct report *report, const struct report_row 
 		else
 			done = add_path_up(tree, *root, node, options->children > 0 ?
 					   last_part(node, row) : tree_own_part(node),
-					   !is_named(options));
+					   !is_named(options) || is_inlined(node->label));
 		if (!done)
 			*root = NULL;
 	}

@@ -235,7 +235,7 @@ static bool has_symbol(const char *list, struct samples *samples, const struct p
 bool filter_has(const struct filter *filter, struct samples *samples,
 		const struct perffile_record *record, const struct thread *thread)
 {
-	const struct place *place = &samples->frames[0];
+	const struct place *place = &samples->frames[samples->self];
 
 	return ranges_have(&filter->pids, record->pid) &&
 	       ranges_have(&filter->tids, record->tid) &&

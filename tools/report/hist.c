@@ -172,6 +172,8 @@ static int add_children(struct report *report, struct report_event *event,
 	for (size_t i = 0; i < samples->frame_count; i++) {
 		struct report_row *row = rows[0];
 
+		if (i && i <= samples->self)
+			continue;
 		if (i)
 			row = find_row(report, event, record, thread, &samples->frames[i]);
 		if (!row)
@@ -218,7 +220,8 @@ int hist_add(struct report *report, struct report_event *event,
 	struct samples *samples = report->samples;
 	bool is_json = options->format == FORMAT_JSON;
 
-	rows[0] = find_row(report, event, record, thread, &samples->frames[0]);
+	/* What was inlined into the sample's function has no row, but is in its call chain. */
+	rows[0] = find_row(report, event, record, thread, &samples->frames[samples->self]);
 	if (!rows[0])
 		return -ENOMEM;
 	event->samples++;

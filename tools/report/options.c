@@ -19,6 +19,8 @@ enum {
 	OPTION_FORMAT,
 	OPTION_KALLSYMS,
 	OPTION_SYMFS,
+	OPTION_INLINE,
+	OPTION_NO_INLINE,
 	OPTION_STDIO,
 	OPTION_PID,
 	OPTION_TID,
@@ -103,6 +105,9 @@ static const struct cli_option report_options[] = {
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
 	{ OPTION_SYMFS, "symfs", .argument = "DIR",
 	  .help = "where the recorded machine's files are, instead of /" },
+	{ OPTION_NO_INLINE, "no-inline",
+	  .help = "no functions that the compiler has put into others" },
+	{ OPTION_INLINE, "inline", .help = "with these, as always" },
 	{ 0 },
 };
 
@@ -277,6 +282,10 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_SYMFS:
 		options->input.root = optarg;
+		break;
+	case OPTION_INLINE:
+	case OPTION_NO_INLINE:
+		options->input.no_inline = option == OPTION_NO_INLINE;
 		break;
 	}
 	return STATUS_OK;

@@ -39,7 +39,9 @@ static void set_place(const struct script *script, json_t *object, const struct 
 		set_address(object, "ip", place->ip);
 	if (script->fields & FIELD_SYM)
 		set_text(object, "symbol", samples_place_name(samples, place));
-	if (script->fields & FIELD_SYMOFF && place->symbol)
+	if (place->symbol && place->symbol->is_inlined)
+		json_object_set_new(object, "inlined", json_true());
+	else if (script->fields & FIELD_SYMOFF && place->symbol)
 		set_number(object, "offset", place->address - place->symbol->start);
 	if (script->fields & FIELD_DSO)
 		set_text(object, "dso", place->binary->path);

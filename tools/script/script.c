@@ -27,6 +27,7 @@ static const char script_help[] =
 "                       instructions, or functions with how many instructions\n"
 "      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
 "      --symfs DIR      where the recorded machine's files are, instead of /\n"
+"      --no-inline      no functions that the compiler has put into others\n"
 "  -h, --help           this text\n"
 "\n"
 "Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.\n";
@@ -36,6 +37,8 @@ enum {
 	OPTION_TRACE,
 	OPTION_KALLSYMS,
 	OPTION_SYMFS,
+	OPTION_INLINE,
+	OPTION_NO_INLINE,
 };
 
 static const struct option long_options[] = {
@@ -48,6 +51,8 @@ static const struct option long_options[] = {
 	{ "trace",		optional_argument, NULL, OPTION_TRACE },
 	{ "kallsyms",		required_argument, NULL, OPTION_KALLSYMS },
 	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
+	{ "inline",		no_argument, NULL, OPTION_INLINE },
+	{ "no-inline",		no_argument, NULL, OPTION_NO_INLINE },
 	{ "help",		no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -207,6 +212,10 @@ static int take_option(struct script *script, int option)
 		break;
 	case OPTION_SYMFS:
 		script->input.root = optarg;
+		break;
+	case OPTION_INLINE:
+	case OPTION_NO_INLINE:
+		script->input.no_inline = option == OPTION_NO_INLINE;
 		break;
 	}
 	return STATUS_OK;

@@ -44,10 +44,10 @@ static void print_place(const struct script *script, const struct place *place)
 		printf(" %16" PRIx64, place->ip);
 	if (wants(script, FIELD_SYM)) {
 		printf(" %s", samples_place_name(samples, place));
-		if (place->symbol && wants(script, FIELD_SYMOFF))
+		if (place->symbol && !place->symbol->is_inlined && wants(script, FIELD_SYMOFF))
 			printf("+%#" PRIx64, place->address - place->symbol->start);
 	}
-	if (wants(script, FIELD_DSO))
+	if (wants(script, FIELD_DSO) && !(place->symbol && place->symbol->is_inlined))
 		printf(" (%s)", place->binary->path);
 	if (wants(script, FIELD_LINE)) {
 		line = symbols_source_line(samples->symbols, place);

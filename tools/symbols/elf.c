@@ -16,7 +16,7 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "symbols.h"
+#include "inline.h"
 
 /* The vdso has its headers and sections in so many bytes. */
 #define VDSO_SIZE 8192
@@ -365,6 +365,8 @@ const char *symbols_source_line(struct symbols *symbols, const struct place *pla
 	char text[PATH_MAX];
 	int number;
 
+	if (place->line)
+		return place->line;
 	module = binary->dwfl ? dwfl_addrmodule(binary->dwfl, address) : NULL;
 	line = module ? dwfl_module_getsrc(module, address) : NULL;
 	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
@@ -380,6 +382,8 @@ const char *symbols_source_line(struct symbols *symbols, const struct place *pla
  */
 void binary_close(struct binary *binary)
 {
+	inlined_free(binary->inlined);
+	binary->inlined = NULL;
 	if (binary->dwfl)
 		dwfl_end(binary->dwfl);
 	binary->dwfl = NULL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "inline.h"
 #include "samples.h"
 #include "unwind.h"
 
@@ -72,6 +73,7 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	sigaction(SIGBUS, &action, NULL);
 	if (new) {
 		new->path = options->path;
+		new->no_inline = options->no_inline;
 		ret = perffile_open(&new->file, options->path, &error);
 		if (ret < 0) {
 			say_error("cannot read '%s': %s", options->path, error.text);
@@ -207,13 +209,26 @@ static bool is_interrupt_entry(const struct place *place)
 	return false;
 }
 
+/* One more, behind what was inlined there */
+static struct place *add_frame(struct samples *samples, const struct thread *thread,
+			       uint16_t mode, uint64_t ip, bool is_return)
+{
+	size_t at = samples->frame_count;
+
+	tasks_place(samples->tasks, thread, mode, ip, is_return, &samples->frames[at]);
+	if (!samples->no_inline)
+		samples->frame_count += inlined_add(samples->symbols, &samples->frames[at],
+						    SAMPLES_FRAMES_MAX - at, is_return);
+	return &samples->frames[samples->frame_count++];
+}
+
 /* The chain begins where the sample is, or with its callers. */
 static void resolve_chain(struct samples *samples, const struct perffile_record *record,
 			  const struct thread *thread)
 {
 	const struct perffile_words *chain = &record->sample.chain;
 	uint16_t mode = record->misc;
-	bool is_return = false;
+	bool is_return = false, is_first = true;
 
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t ip = perffile_words_get(chain, i);
@@ -225,9 +240,9 @@ static void resolve_chain(struct samples *samples, const struct perffile_record 
 		}
 		if (samples->frame_count == SAMPLES_FRAMES_MAX)
 			return;
-		if (samples->frame_count > 1 || is_return || ip != record->sample.ip)
-			tasks_place(samples->tasks, thread, mode, ip, is_return,
-				    &samples->frames[samples->frame_count++]);
+		if (!is_first || is_return || ip != record->sample.ip)
+			add_frame(samples, thread, mode, ip, is_return);
+		is_first = false;
 		is_return = !is_interrupt_entry(&samples->frames[samples->frame_count - 1]);
 	}
 }
@@ -245,10 +260,9 @@ static void resolve_stack(struct samples *samples, const struct perffile_record 
 		return;
 	count = unwinder_walk(samples->unwinder, thread, record, ips,
 			      SAMPLES_FRAMES_MAX - samples->frame_count);
-	for (size_t i = 0; i < count; i++)
-		if (i || samples->frame_count > 1 || ips[i] != record->sample.ip)
-			tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER, ips[i],
-				    false, &samples->frames[samples->frame_count++]);
+	for (size_t i = 0; i < count && samples->frame_count < SAMPLES_FRAMES_MAX; i++)
+		if (i || ips[i] != record->sample.ip)
+			add_frame(samples, thread, PERF_RECORD_MISC_USER, ips[i], false);
 }
 
 /**
@@ -264,12 +278,18 @@ struct thread *samples_resolve(struct samples *samples,
 {
 	struct thread *thread = tasks_thread(samples->tasks, record->pid, record->tid);
 
-	samples->frame_count = 1;
-	tasks_place(samples->tasks, thread, record->misc, record->sample.ip, false,
-		    &samples->frames[0]);
-	if (with_chain)
-		resolve_chain(samples, record, thread);
-	if (with_chain && thread)
+	samples->frame_count = 0;
+	samples->self = 0;
+	if (!with_chain || !(record->fields & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER))) {
+		samples->frame_count = 1;
+		tasks_place(samples->tasks, thread, record->misc, record->sample.ip, false,
+			    &samples->frames[0]);
+		return thread;
+	}
+	add_frame(samples, thread, record->misc, record->sample.ip, false);
+	samples->self = samples->frame_count - 1;
+	resolve_chain(samples, record, thread);
+	if (thread)
 		resolve_stack(samples, record, thread);
 	return thread;
 }

@@ -23,7 +23,10 @@
  * @lost_samples: samples that the hardware lost.
  * @throttled: times that sampling was stopped for a moment as it was too much.
  * @foreign: samples of an event that the file does not describe.
+ * @no_inline: leave inlined functions out.
  * @frames: of the last samples_resolve(), the innermost first.
+ * @self: which of them is the function that has the sample's address; what is before was
+ *	inlined there.
  * @frame_count: how many, at least 1.
  */
 struct samples {
@@ -36,6 +39,8 @@ struct samples {
 	uint64_t lost_samples;
 	uint64_t throttled;
 	uint64_t foreign;
+	bool no_inline;
+	size_t self;
 	struct place frames[SAMPLES_FRAMES_MAX];
 	size_t frame_count;
 };
@@ -46,12 +51,14 @@ struct samples {
  * @root: directory that stands for the root of the file system, or "".
  * @kallsyms: file with the kernel's symbols, or NULL.
  * @vmlinux: likewise, the kernel as an ELF file.
+ * @no_inline: leave inlined functions out of chains.
  */
 struct samples_options {
 	const char *path;
 	const char *root;
 	const char *kallsyms;
 	const char *vmlinux;
+	bool no_inline;
 };
 
 int samples_open(struct samples **samples, const struct samples_options *options);

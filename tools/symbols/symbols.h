@@ -19,6 +19,7 @@
 #define SYMBOLS_BUCKETS 4096
 
 struct names;
+struct inlined;
 
 /**
  * struct symbol - a function
@@ -29,6 +30,7 @@ struct names;
  * @name: its name for people; NULL until symbol_name() was called.
  * @owner: of a kernel symbol, its module; NULL otherwise.
  * @rank: which of several names of one address is the best; more is better.
+ * @is_inlined: it is in the code of others only, and has no address of its own.
  */
 struct symbol {
 	uint64_t start;
@@ -38,6 +40,7 @@ struct symbol {
 	const char *name;
 	const char *owner;
 	int rank;
+	bool is_inlined;
 };
 
 struct symbol_table {
@@ -80,6 +83,7 @@ struct binary_segment {
  * @bias: how much elfutils has moved the file; of a module, how much higher it is in the
  *	table of the kernel's symbols than it was when it was recorded.
  * @start: of a module, where it was then.
+ * @inlined: what its functions have from others, as far as somebody asked.
  * @problem: why there are no symbols, or NULL.
  */
 struct binary {
@@ -99,6 +103,7 @@ struct binary {
 	void *dwfl;
 	uint64_t bias;
 	uint64_t start;
+	struct inlined *inlined;
 	const char *problem;
 };
 
@@ -141,6 +146,7 @@ struct symbols {
  * @ip: the address as recorded.
  * @address: in the binary's own terms.
  * @level: 'k' kernel, '.' user, 'H' hypervisor, 'g' and 'u' a guest's.
+ * @line: of the source, "FILE:LINE", if that is not the address's own.
  */
 struct place {
 	struct binary *binary;
@@ -148,6 +154,7 @@ struct place {
 	uint64_t ip;
 	uint64_t address;
 	char level;
+	const char *line;
 };
 
 /* symbols_names.c */
