@@ -72,18 +72,17 @@ static void attr_prepare(struct recording *r, size_t event)
 		attr->sample_type |= PERF_SAMPLE_CPU;
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
-	if (options->callchains)
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
-	attr->exclude_callchain_kernel = options->callchains &&
-					 attr->exclude_kernel;
+	callgraph_prepare(options, attr);
 	if (event)
 		return;
 	/* Of a CPU's trace they tell whose it is. */
 	attr->context_switch = r->traces && measure_is_of_cpus(&options->measure);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
+	/* perf looks for a program's tables of frames where they are mapped. */
+	attr->mmap_data = options->callgraph == CALLGRAPH_DWARF;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -100,6 +99,7 @@ static bool do_without(struct event_set *set, size_t event,
 	if (!strncmp(why->field, "attr.mmap", 9) && attr->mmap) {
 		attr->mmap = 0;
 		attr->mmap2 = 0;
+		attr->mmap_data = 0;
 		what = "what is loaded later will have no symbols";
 	} else if (!strncmp(why->field, "attr.comm", 9) && attr->comm) {
 		attr->comm = 0;

@@ -24,7 +24,9 @@ static const char record_help[] =
 "                            tracepoints, a sample each if it is not given\n"
 "  -c, --count N             a sample at each Nth event\n"
 "  -g                        who called, too: call chains by frame pointers\n"
-"      --call-graph fp       the same\n"
+"      --call-graph HOW      the same (fp); or by copies of the stack (dwarf, or\n"
+"                            dwarf,BYTES; 8192 bytes if it is not given), for programs\n"
+"                            without frame pointers; or by the CPU's branches (lbr)\n"
 "  -p, --pid LIST            these processes, all threads, and what they start\n"
 "  -t, --tid LIST            these threads, and what they start\n"
 "  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
@@ -113,16 +115,6 @@ static int pages_option(struct record_options *options, char *text)
 	return ret;
 }
 
-static int call_graph_option(struct record_options *options, const char *text)
-{
-	options->callchains = true;
-	if (!strcmp(text, "fp"))
-		return 0;
-	return say_usage(options->measure.command,
-			 "--call-graph %s is not there: call chains are followed by frame pointers, 'fp'",
-			 text);
-}
-
 static int delay_option(struct record_options *options, const char *text)
 {
 	uint64_t number;
@@ -165,10 +157,10 @@ static int option_apply(void *arg, int option)
 		options->snapshot = true;
 		return 0;
 	case 'g':
-		options->callchains = true;
+		options->callgraph = CALLGRAPH_FP;
 		return 0;
 	case OPTION_CALL_GRAPH:
-		return call_graph_option(options, optarg);
+		return callgraph_option(options, optarg);
 	case 'o':
 		options->output = optarg;
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
- * record_run.c is the order of things, record_open.c opens events and rings,
- * record_trace.c the buffers of traces, record_read.c copies records to the file,
+ * record_callgraph.c how callers are found, record_run.c is the order of things,
+ * record_open.c opens events and rings, record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
  * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
  * name of the file, compress.c what "-z" makes of its records.
@@ -15,13 +15,21 @@
 #include "perffile/perfdata.h"
 #include "stat/stat.h"
 
+enum record_callgraph {
+	CALLGRAPH_NONE,
+	CALLGRAPH_FP,		/* the kernel follows frame pointers */
+	CALLGRAPH_DWARF,	/* registers and a copy of the stack, to be unwound later */
+	CALLGRAPH_LBR,		/* branches that the CPU has recorded */
+};
+
 /**
  * struct record_options - what the command line asks for
  * @measure: which events, and whom to sample.
  * @frequency: samples in a second; 0 if @period is asked for.
  * @period: events from sample to sample.
  * @usual_rate: nobody asked for either; then @frequency is ours.
- * @callchains: record who called.
+ * @callgraph: how to find out who called.
+ * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
  * @pages: size of each ring, without the page about it.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
@@ -38,7 +46,8 @@ struct record_options {
 	uint64_t frequency;
 	uint64_t period;
 	bool usual_rate;
-	bool callchains;
+	enum record_callgraph callgraph;
+	unsigned int stack_size;
 	unsigned int pages;
 	unsigned int trace_pages;
 	bool snapshot;
@@ -50,6 +59,10 @@ struct record_options {
 	int compression;
 	char **line;
 };
+
+/* record_callgraph.c */
+int callgraph_option(struct record_options *options, const char *text);
+void callgraph_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
 /* record_open.c */
 
@@ -134,11 +147,13 @@ void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer);
  * @buffer: the records.
  * @trailer: bytes at the end of each, which say nothing of events.
  * @dsos: filled with the files that are mapped; NULL if nobody wants them.
+ * @data: tell of mappings of files without code, too.
  */
 struct synth {
 	struct perfdata_buffer buffer;
 	size_t trailer;
 	struct dsos *dsos;
+	bool data;
 };
 
 void synth_record(struct synth *synth, struct perf_event_header header,

@@ -119,6 +119,7 @@ static int describe(struct session *s, bool kernel)
 	struct synth synth = {
 		.trailer = recording_trailer(s->recording),
 		.dsos = s->dsos,
+		.data = s->options->callgraph == CALLGRAPH_DWARF,
 	};
 	int ret;
 

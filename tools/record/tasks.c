@@ -156,6 +156,13 @@ static bool map_tells_build_id(struct dsos *dsos, struct map *map, const char *n
 	return true;
 }
 
+/* Code, and what perf reads to unwind copies of stacks */
+static bool is_told(const struct synth *synth, const struct map *map, const char *name)
+{
+	return map->protection & PROT_EXEC ||
+	       (synth->data && map->protection & PROT_READ && *name == '/');
+}
+
 static void put_maps(struct synth *synth, pid_t pid)
 {
 	char path[64], *line = NULL;
@@ -174,9 +181,11 @@ static void put_maps(struct synth *synth, pid_t pid)
 
 		line[strcspn(line, "\n")] = '\0';
 		name = map_parse(line, &map);
-		if (!name || !(map.protection & PROT_EXEC))
+		if (!name || !is_told(synth, &map, name))
 			continue;
-		if (synth->dsos && map_tells_build_id(synth->dsos, &map, name))
+		if (!(map.protection & PROT_EXEC))
+			header.misc |= PERF_RECORD_MISC_MMAP_DATA;
+		else if (synth->dsos && map_tells_build_id(synth->dsos, &map, name))
 			header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		synth_record(synth, header, &map, sizeof(map),
 			     *name ? name : ANONYMOUS);

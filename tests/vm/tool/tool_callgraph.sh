@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Who called, in a guest, where programs have no frame pointers: "pmuctl record --call-graph
+# dwarf", what perf finds in its files, and what "pmuctl script" finds in perf's. Runs in
+# busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+PROGRAM=/pmuctl/tests/prog/no-frames
+any_rate
+
+record()
+{
+	wanted=$1
+	shift
+	run "$wanted" record -q "$@"
+}
+
+# frames: of what "perf script" or "pmuctl script" prints on its input, a line for each sample:
+# its functions, the innermost first, with where in them. What both print for an offset of 0, and
+# for what they do not know, differs: these are left out. Some functions of the kernel have two
+# names of equal right.
+frames()
+{
+	awk '/^[^ \t]/ { if (line) print line; line = "" }
+		/^[ \t]/ && $2 !~ /^\[unknown\]/ { sub(/\+(0x)?0$/, "", $2); sub(/^__ia32_/, "__x64_", $2); line = line " " $2 }
+		END { print line }'
+}
+
+# same FILE: both find the same callers, in every sample, and there are enough of them
+same()
+{
+	perf script --no-inline -i "$1" -F comm,ip,sym,symoff 2>perf.err | frames >perf.frames
+	run 0 script --no-inline -i "$1" -F comm,ip,sym,symoff || return 1
+	frames <out >our.frames
+	[ "$(wc -l <our.frames)" -gt "$2" ] || { wc -l our.frames; return 1; }
+	diff perf.frames our.frames
+}
+
+# chains FILE PATTERN N [OPTION]: more than N samples of FILE have frames like that
+chains()
+{
+	run 0 script "${4:---no-inline}" -i "$1" -F comm,ip,sym || return 1
+	frames <out >chains
+	found=$(grep -cE "$2" chains) || :
+	echo "$found of $(wc -l <chains)"
+	[ "$found" -gt "$3" ]
+}
+
+callers_without_frame_pointers()
+{
+	record 0 -e instructions:u -c 500009 --call-graph dwarf -o user.data "$PROGRAM" &&
+		chains user.data '^ work( step){4,5} main ' 60 &&
+		same user.data 60
+}
+
+inlined_functions()
+{
+	record 0 -e instructions:u -c 500009 --call-graph dwarf -o user.data "$PROGRAM" &&
+		chains user.data '^ twist work( step){4,5} main ' 60 --inline &&
+		run 0 script -i user.data && grep -q ' twist (inlined)$' out &&
+		run 0 report -i user.data --folded && grep -q ';work;twist (inlined) [0-9]*$' out
+}
+
+# The kernel follows its own callers; the copy begins where user space was left.
+callers_of_the_kernel()
+{
+	record 0 -e cpu-clock -F 2000 --call-graph dwarf -o kernel.data "$PROGRAM" read &&
+		chains kernel.data '^ .* do_syscall_64 .*read work( step){4,5} main ' 0 &&
+		same kernel.data 20
+}
+
+callers_in_recordings_of_perf()
+{
+	perf record -q -N -e cpu-clock -F 500 --call-graph dwarf,4096 -o perf.data "$PROGRAM" read \
+		>record.log 2>&1 || { cat record.log; return 1; }
+	chains perf.data ' work( step){4,5} main ' 20 &&
+		same perf.data 20
+}
+
+stacks_have_the_size_that_was_asked_for()
+{
+	record 0 -e instructions:u -c 5000009 --call-graph dwarf,250 -o small.data "$PROGRAM" &&
+		perf evlist -v -i small.data >out &&
+		grep -q 'sample_stack_user: 256' out && grep -q 'exclude_callchain_user: 1' out &&
+		grep -q 'sample_regs_user: 0xff0fff' out || return 1
+	# Of more than that nobody knows the callers.
+	run 0 script --no-inline -i small.data -F comm,ip,sym && frames <out >chains &&
+		grep -q '^ work step' chains && ! grep -q 'main' chains
+}
+
+callers_by_frame_pointers()
+{
+	record 3 -e instructions:u -c 500009 --call-graph fp -o fp.data \
+		/pmuctl/tests/prog/hot-warm-cold &&
+		chains fp.data '^ (hot|warm|cold)( phase)? _start' 60
+}
+
+what_is_not_there_is_refused()
+{
+	record 1 --call-graph lbr -o lbr.data true && says 'branch_sample_type is not supported' &&
+		record 2 --call-graph dwarf,x true && says "'x' is no size of a copied stack" &&
+		record 2 --call-graph dwarf, true && says "'' is no size of a copied stack" &&
+		record 2 --call-graph dwarf,0 true && says 'up to 65528' &&
+		record 2 --call-graph dwarf,65529 true && says 'up to 65528' &&
+		record 2 --call-graph dwarfs true && says 'frame pointers'
+}
+
+run_checks record frames same chains
