@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "record.h"
 
@@ -35,6 +36,8 @@ static const char record_help[] =
 "      --filter TEXT         of tracepoints: only if what they tell passes,\n"
 "                            as 'id == 39 || id == 186'; of traces: only these\n"
 "                            addresses, as 'filter 0x1000/0x20@/usr/bin/make'\n"
+"  -k, --clockid CLOCK       of times: mono, raw, real, boot or tai; perf's own if it is\n"
+"                            not given\n"
 "  -D, --delay MS            begin MS milliseconds later\n"
 "  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
 "                            not given; behind the comma, for each trace, 1024\n"
@@ -67,6 +70,7 @@ static const struct option long_options[] = {
 	{ "freq",		required_argument, NULL, 'F' },
 	{ "count",		required_argument, NULL, 'c' },
 	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
+	{ "clockid",		required_argument, NULL, 'k' },
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "mmap-pages",		required_argument, NULL, 'm' },
 	{ "snapshot",		no_argument, NULL, 'S' },
@@ -115,6 +119,30 @@ static int pages_option(struct record_options *options, char *text)
 	return ret;
 }
 
+/* perf's names for clocks */
+static int clock_option(struct record_options *options, const char *text)
+{
+	static const struct {
+		const char *name;
+		int clock;
+	} clocks[] = {
+		{ "mono", CLOCK_MONOTONIC }, { "monotonic", CLOCK_MONOTONIC },
+		{ "raw", CLOCK_MONOTONIC_RAW }, { "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		{ "real", CLOCK_REALTIME }, { "realtime", CLOCK_REALTIME },
+		{ "boot", CLOCK_BOOTTIME }, { "boottime", CLOCK_BOOTTIME },
+		{ "tai", CLOCK_TAI },
+	};
+
+	options->use_clock = true;
+	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
+		options->clock = clocks[i].clock;
+		if (!strcmp(text, clocks[i].name))
+			return 0;
+	}
+	return say_usage(options->measure.command,
+			 "'%s' is no clock: it is mono, raw, real, boot or tai", text);
+}
+
 static int delay_option(struct record_options *options, const char *text)
 {
 	uint64_t number;
@@ -149,6 +177,8 @@ static int option_apply(void *arg, int option)
 	case 'c':
 		return measure_number(&options->measure, "-c", optarg, INT64_MAX,
 				      &options->period);
+	case 'k':
+		return clock_option(options, optarg);
 	case 'D':
 		return delay_option(options, optarg);
 	case 'm':
@@ -214,6 +244,9 @@ static int options_check(struct record_options *options)
 		traces |= pmuctl_events_trace(measure->events, i);
 	if (options->snapshot && !traces)
 		return say_no_trace(options);
+	if (traces && options->use_clock)
+		return say_usage(measure->command,
+				 "-k is of samples: traces have the time stamp counter, which goes with perf's own clock only");
 	if (!traces || measure_is_of_cpus(measure))
 		return 0;
 	if (!measure->no_inherit && !options->quiet)
@@ -237,7 +270,7 @@ static int default_event_choose(struct pmuctl_device *dev, struct measure *measu
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gD:m:So:z::Bq",
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gk:D:m:So:z::Bq",
 				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);

@@ -30,6 +30,8 @@ enum record_callgraph {
  * @usual_rate: nobody asked for either; then @frequency is ours.
  * @callgraph: how to find out who called.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
+ * @use_clock: @clock was asked for.
+ * @clock: CLOCK_*, of times in the recording.
  * @pages: size of each ring, without the page about it.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
@@ -48,6 +50,8 @@ struct record_options {
 	bool usual_rate;
 	enum record_callgraph callgraph;
 	unsigned int stack_size;
+	bool use_clock;
+	int clock;
 	unsigned int pages;
 	unsigned int trace_pages;
 	bool snapshot;

@@ -98,6 +98,18 @@ callers_by_frame_pointers()
 		chains fp.data '^ (hot|warm|cold)( phase)? _start' 60
 }
 
+# Whoever generates code tells its times by this clock.
+times_of_another_clock()
+{
+	record 0 -e instructions:u -c 5000009 -k mono -o clock.data "$PROGRAM" &&
+		perf evlist -v -i clock.data >out && grep -q 'use_clockid: 1, .*clockid: 1' out &&
+		run 0 script -i clock.data -F time || return 1
+	# It is within the life of this machine; the first sample is not its start.
+	awk -v now="$(cut -d ' ' -f 1 /proc/uptime)" '
+		{ sub(":", ""); if ($1 <= 1 || $1 > now + 1) exit 1 }
+		END { exit !NR }' out
+}
+
 what_is_not_there_is_refused()
 {
 	record 1 --call-graph lbr -o lbr.data true && says 'branch_sample_type is not supported' &&
@@ -105,6 +117,7 @@ what_is_not_there_is_refused()
 		record 2 --call-graph dwarf, true && says "'' is no size of a copied stack" &&
 		record 2 --call-graph dwarf,0 true && says 'up to 65528' &&
 		record 2 --call-graph dwarf,65529 true && says 'up to 65528' &&
+		record 2 -k sun true && says "'sun' is no clock" &&
 		record 2 --call-graph dwarfs true && says 'frame pointers'
 }
 
