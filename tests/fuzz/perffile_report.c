@@ -12,6 +12,7 @@
 #include "../../tools/report/report.h"
 #include "../../tools/script/script.h"
 #include "../../tools/symbols/inline.h"
+#include "../../tools/symbols/jit.h"
 #include "../../tools/symbols/unwind.h"
 
 const struct command command_report = { .name = "report" };
@@ -110,6 +111,36 @@ size_t inlined_add(struct symbols *symbols, struct place *places, size_t max, bo
 		places[i].symbol = &inlined;
 	}
 	return count;
+}
+
+/* Generated code is that at odd addresses. */
+void jit_mapped(struct symbols *symbols, struct jit_files *files, int32_t pid,
+		const char *path)
+{
+	(void)pid;
+	files->dump = symbols_binary(symbols, BINARY_JIT, path, NULL, 0);
+}
+
+bool jit_place(struct symbols *symbols, struct jit_files *files, int32_t pid, uint64_t time,
+	       uint64_t address, struct place *place)
+{
+	(void)pid;
+	(void)time;
+	if (!(address & 1) || !files->dump)
+		return false;
+	place->binary = files->dump;
+	place->symbol = symbols_find(symbols, files->dump, address & 0xfff);
+	return place->symbol;
+}
+
+void jit_load_map(struct symbols *symbols, struct binary *binary)
+{
+	symbols_load_file(symbols, binary);
+}
+
+void jit_free(struct jit *jit)
+{
+	(void)jit;
 }
 
 /* The words of the stack, in place of what programs know of their frames */

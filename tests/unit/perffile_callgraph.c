@@ -6,7 +6,8 @@
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
 /* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/jit.c */
+/* sources: tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
 /* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>

@@ -4,7 +4,7 @@
  * it that objcopy makes.
  */
 /* sources: tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/inline.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
+/* sources: tools/symbols/inline.c tools/symbols/jit.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* libs: -ldw -lelf -lstdc++ */
 #define _GNU_SOURCE
 #include <stdio.h>

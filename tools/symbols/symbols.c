@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols.h"
+#include "jit.h"
 
 #define PAGE 4096
 
@@ -139,6 +139,8 @@ void symbols_free(struct symbols *symbols)
 			next = binary->next;
 			binary_close(binary);
 			free(binary->table.list);
+			free(binary->text);
+			jit_free(binary->jit);
 			free(binary->segments);
 			free((char *)binary->raw);
 			free(binary);
@@ -279,6 +281,9 @@ static void load(struct symbols *symbols, struct binary *binary)
 		if (!symbols->kernel->loaded)
 			load(symbols, symbols->kernel);
 		find_module(symbols, binary);
+		break;
+	case BINARY_JIT:
+		jit_load_map(symbols, binary);
 		break;
 	case BINARY_NONE:
 		break;

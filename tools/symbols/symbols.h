@@ -20,6 +20,7 @@
 
 struct names;
 struct inlined;
+struct jit;
 
 /**
  * struct symbol - a function
@@ -54,6 +55,7 @@ enum binary_kind {
 	BINARY_VDSO,
 	BINARY_KERNEL,
 	BINARY_MODULE,
+	BINARY_JIT,	/* a file that tells of generated code */
 	BINARY_NONE,	/* memory without a file, or unknown */
 };
 
@@ -77,6 +79,8 @@ struct binary_segment {
  * @hit: something was looked up in it.
  * @loaded: its symbols were looked for.
  * @table: what was found.
+ * @text: of BINARY_JIT, a map: raw names are in it.
+ * @jit: of BINARY_JIT, a dump: what it tells.
  * @segments: of a file.
  * @segment_count: how many.
  * @dwfl: keeps the file open: raw names are in it.
@@ -98,6 +102,8 @@ struct binary {
 	bool hit;
 	bool loaded;
 	struct symbol_table table;
+	char *text;
+	struct jit *jit;
 	struct binary_segment *segments;
 	size_t segment_count;
 	void *dwfl;

@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "symbols.h"
+#include "jit.h"
 
 #define BUCKETS 4096
 
@@ -48,6 +49,7 @@ struct process {
 	int32_t pid;
 	size_t live;
 	struct space *space;
+	struct jit_files jit;
 };
 
 /**
@@ -58,6 +60,7 @@ struct process {
  * @kernel: what is where in the kernel.
  * @mappings: in all maps together.
  * @numbers: of maps that were given.
+ * @now: CLOCK_MONOTONIC at this record; UINT64_MAX if the recording has another clock.
  */
 struct tasks {
 	struct symbols *symbols;
@@ -66,6 +69,7 @@ struct tasks {
 	struct space *kernel;
 	size_t mappings;
 	uint64_t numbers;
+	uint64_t now;
 };
 
 static struct space *space_new(struct tasks *tasks)
@@ -395,6 +399,7 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 	if (!space)
 		return -ENOMEM;
 	new.binary = user_binary(tasks, map);
+	jit_mapped(tasks->symbols, &thread->process->jit, (int32_t)map->pid, map->name);
 	return space_add(tasks, space, &new);
 }
 
@@ -409,8 +414,11 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 int tasks_record(struct tasks *tasks, const struct perffile_record *record,
 		 struct perffile_error *error)
 {
+	const struct perf_event_attr *attr = record->event ? &record->event->attr : NULL;
 	int ret = 0;
 
+	tasks->now = attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC ?
+		     record->time : UINT64_MAX;
 	switch (record->type) {
 	case PERF_RECORD_COMM:
 		ret = take_comm(tasks, record);
@@ -475,6 +483,9 @@ void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode
 	}
 	if (place->level == '.' && thread)
 		map = space_find(thread->process->space, look);
+	if (place->level == '.' && thread && (!map || map->binary->kind == BINARY_NONE) &&
+	    jit_place(symbols, &thread->process->jit, thread->pid, tasks->now, look, place))
+		return;
 	if (!map)
 		return;
 	place->binary = map->binary;
