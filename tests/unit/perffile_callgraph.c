@@ -11,6 +11,7 @@
 /* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,18 +179,13 @@ static struct build begin(void)
 	return build;
 }
 
-static struct samples *open_built(struct build *build, bool no_inline)
+static struct samples *open_with(struct build *build, struct samples_options options)
 {
-	static char path[] = "/tmp/callgraph-XXXXXX";
-	char name[sizeof(path)];
-	struct samples_options options = {
-		.path = name, .root = "", .no_inline = no_inline,
-	};
+	char name[] = "/tmp/callgraph-XXXXXX";
 	struct samples *samples;
-	int fd;
+	int fd = mkstemp(name);
 
-	memcpy(name, path, sizeof(name));
-	fd = mkstemp(name);
+	options.path = name;
 	build_features(build, NULL, 0);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, build->data, build->size), (ssize_t)build->size);
@@ -198,6 +194,11 @@ static struct samples *open_built(struct build *build, bool no_inline)
 	cr_assert_eq(samples_open(&samples, &options), 0);
 	unlink(name);
 	return samples;
+}
+
+static struct samples *open_built(struct build *build, bool no_inline)
+{
+	return open_with(build, (struct samples_options){ .root = "", .no_inline = no_inline });
 }
 
 /* Resolve the next sample; false behind the last one. */
@@ -377,4 +378,59 @@ Test(perffile_callgraph, inlined_functions_come_before_those_that_have_their_cod
 	}
 	samples_close(samples);
 	free(capture);
+}
+
+static const char *first_name(const struct capture *capture, const char *root,
+			      const char *debuginfod)
+{
+	const struct samples_options options = { .root = root, .debuginfod = debuginfod };
+	struct build build = begin();
+	struct samples *samples;
+	static char name[64];
+	uint64_t regs[20];
+
+	regs_of(capture, regs);
+	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, capture->size);
+	samples = open_with(&build, options);
+	cr_assert(next_sample(samples));
+	snprintf(name, sizeof(name), "%s", samples_place_name(samples, &samples->frames[0]));
+	samples_close(samples);
+	return name;
+}
+
+/* The server is a folder. Nobody is told what was recorded, whatever the environment says. */
+Test(perffile_callgraph, servers_are_asked_for_debug_files_if_that_is_wanted)
+{
+	struct capture *capture = capture_new();
+	char root[] = "/tmp/callgraph-XXXXXX", command[1024], url[64], cache[64];
+
+	cr_assert_not_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "exe=$(readlink /proc/%d/exe) root=%s && mkdir -p $root${exe%%/*} &&"
+		 "strip -o $root$exe $exe &&"
+		 "id=$(readelf -n $exe | awk '/Build ID/ { print $3 }') &&"
+		 "mkdir -p $root/server/buildid/$id &&"
+		 "objcopy --only-keep-debug $exe $root/server/buildid/$id/debuginfo",
+		 getpid(), root);
+	cr_assert_eq(system(command), 0, "%s", command);
+	snprintf(url, sizeof(url), "file://%s/server", root);
+	snprintf(cache, sizeof(cache), "%s/cache", root);
+	cr_assert_eq(setenv("DEBUGINFOD_CACHE_PATH", cache, 1), 0);
+	cr_assert_eq(setenv("DEBUGINFOD_URLS", url, 1), 0);
+	cr_assert_str_eq(first_name(capture, root, NULL), "[unknown]");
+	cr_assert_str_eq(first_name(capture, root, url), "inner");
+	cr_assert_eq(setenv("DEBUGINFOD_URLS", url, 1), 0);
+	cr_assert_str_eq(first_name(capture, root, ""), "inner");
+	snprintf(command, sizeof(command), "rm -rf -- %s", root);
+	cr_assert_eq(system(command), 0);
+	free(capture);
+}
+
+Test(perffile_callgraph, no_server_is_known)
+{
+	const struct samples_options options = { .path = "/nowhere", .root = "", .debuginfod = "" };
+	struct samples *samples;
+
+	unsetenv("DEBUGINFOD_URLS");
+	cr_assert_eq(samples_open(&samples, &options), -EINVAL);
 }

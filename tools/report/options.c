@@ -21,6 +21,7 @@ enum {
 	OPTION_SYMFS,
 	OPTION_INLINE,
 	OPTION_NO_INLINE,
+	OPTION_DEBUGINFOD,
 	OPTION_STDIO,
 	OPTION_PID,
 	OPTION_TID,
@@ -107,6 +108,8 @@ static const struct cli_option report_options[] = {
 	  .help = "where the recorded machine's files are, instead of /" },
 	{ OPTION_NO_INLINE, "no-inline",
 	  .help = "no functions that the compiler has put into others" },
+	{ OPTION_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
+	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
 	{ OPTION_INLINE, "inline", .help = "with these, as always" },
 	{ 0 },
 };
@@ -282,6 +285,9 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_SYMFS:
 		options->input.root = optarg;
+		break;
+	case OPTION_DEBUGINFOD:
+		options->input.debuginfod = optarg ? optarg : "";
 		break;
 	case OPTION_INLINE:
 	case OPTION_NO_INLINE:

@@ -28,6 +28,8 @@ static const char script_help[] =
 "      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
 "      --symfs DIR      where the recorded machine's files are, instead of /\n"
 "      --no-inline      no functions that the compiler has put into others\n"
+"      --debuginfod[=URL]    ask this server for missing debug files, or those of\n"
+"                       DEBUGINFOD_URLS\n"
 "  -h, --help           this text\n"
 "\n"
 "Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.\n";
@@ -39,6 +41,7 @@ enum {
 	OPTION_SYMFS,
 	OPTION_INLINE,
 	OPTION_NO_INLINE,
+	OPTION_DEBUGINFOD,
 };
 
 static const struct option long_options[] = {
@@ -53,6 +56,7 @@ static const struct option long_options[] = {
 	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
 	{ "inline",		no_argument, NULL, OPTION_INLINE },
 	{ "no-inline",		no_argument, NULL, OPTION_NO_INLINE },
+	{ "debuginfod",		optional_argument, NULL, OPTION_DEBUGINFOD },
 	{ "help",		no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -212,6 +216,9 @@ static int take_option(struct script *script, int option)
 		break;
 	case OPTION_SYMFS:
 		script->input.root = optarg;
+		break;
+	case OPTION_DEBUGINFOD:
+		script->input.debuginfod = optarg ? optarg : "";
 		break;
 	case OPTION_INLINE:
 	case OPTION_NO_INLINE:

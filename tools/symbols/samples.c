@@ -54,6 +54,23 @@ static void allow_files(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* elfutils would ask servers whenever the environment names some. */
+static int choose_servers(const char *urls)
+{
+	static const char variable[] = "DEBUGINFOD_URLS";
+	const char *usual = getenv(variable);
+
+	if (!urls)
+		return unsetenv(variable) < 0 ? -errno : 0;
+	if (*urls)
+		return setenv(variable, urls, 1) < 0 ? -errno : 0;
+	if (usual && *usual)
+		return 0;
+	say_error("--debuginfod: no server is known: give one, as --debuginfod=URL, or set %s",
+		  variable);
+	return -EINVAL;
+}
+
 /**
  * samples_open() - open a recording; says what is wrong
  * @samples: set; to be closed with samples_close().
@@ -66,8 +83,13 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	struct sigaction action = { .sa_handler = file_became_shorter };
 	struct samples *new = calloc(1, sizeof(*new));
 	struct perffile_error error;
-	int ret = -ENOMEM;
+	int ret = choose_servers(options->debuginfod);
 
+	if (ret < 0) {
+		free(new);
+		return ret;
+	}
+	ret = -ENOMEM;
 	drop_capabilities();
 	allow_files();
 	sigaction(SIGBUS, &action, NULL);

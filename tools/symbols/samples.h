@@ -52,6 +52,8 @@ struct samples {
  * @kallsyms: file with the kernel's symbols, or NULL.
  * @vmlinux: likewise, the kernel as an ELF file.
  * @no_inline: leave inlined functions out of chains.
+ * @debuginfod: servers that are asked for missing debug files, with spaces between; "": those
+ *	of DEBUGINFOD_URLS; NULL: none.
  */
 struct samples_options {
 	const char *path;
@@ -59,6 +61,7 @@ struct samples_options {
 	const char *kallsyms;
 	const char *vmlinux;
 	bool no_inline;
+	const char *debuginfod;
 };
 
 int samples_open(struct samples **samples, const struct samples_options *options);
