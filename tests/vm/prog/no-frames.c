@@ -2,10 +2,10 @@
 /* libs: -Wl,--eh-frame-hdr -fomit-frame-pointer -fno-optimize-sibling-calls -fno-ipa-cp -fno-ipa-icf */
 /*
  * main() calls step(), which calls itself four times deep, and then work(), which has twist()
- * compiled into itself; nobody has a frame pointer. With an argument, work() has the kernel
- * do something, too.
+ * compiled into itself; nobody has a frame pointer. With "read", work() has the kernel do
+ * something, too; with "forever", it has no end.
  *
- * usage: no-frames [read]
+ * usage: no-frames [read | forever]
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -50,10 +50,11 @@ __attribute__((noinline)) static unsigned long step(unsigned long depth)
 
 int main(int argc, char **argv)
 {
-	(void)argv;
-	if (argc > 1)
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (*how == 'r')
 		zeros = open("/dev/zero", O_RDONLY);
-	for (int i = 0; i < ROUNDS; i++)
+	for (int i = 0; i < ROUNDS || *how == 'f'; i++)
 		result = step(4);
 	return 0;
 }

@@ -25,7 +25,7 @@ record()
 frames()
 {
 	awk '/^[^ \t]/ { if (line) print line; line = "" }
-		/^[ \t]/ && $2 !~ /^\[unknown\]/ { sub(/\+(0x)?0$/, "", $2); sub(/^__ia32_/, "__x64_", $2); line = line " " $2 }
+		/^[ \t]/ && $1 !~ /^ffffffffc/ && $2 !~ /^\[unknown\]/ { sub(/\+(0x)?0$/, "", $2); sub(/^__ia32_/, "__x64_", $2); line = line " " $2 }
 		END { print line }'
 }
 
@@ -62,6 +62,23 @@ inlined_functions()
 		chains user.data '^ twist work( step){4,5} main ' 60 --inline &&
 		run 0 script -i user.data && grep -q ' twist (inlined)$' out &&
 		run 0 report -i user.data --folded && grep -q ';work;twist (inlined) [0-9]*$' out
+}
+
+# ticks PID: of the processor that it has used
+ticks() { cut -d ' ' -f 14 "/proc/$1/stat"; }
+
+# Where its files are mapped must be told: no record of the kernel does.
+callers_in_a_process_that_was_there()
+{
+	"$PROGRAM" forever &
+	there=$!
+	record 0 -e instructions:u -c 500009 --call-graph dwarf -p $there -o there.data sh -c "
+		until [ \$(cut -d ' ' -f 14 /proc/$there/stat) -gt $(($(ticks $there) + 20)) ]; do
+			usleep 20000
+		done"
+	recorded=$?
+	kill $there
+	[ $recorded -eq 0 ] && chains there.data '^ work( step){4,5} main ' 0 && same there.data 0
 }
 
 # The kernel follows its own callers; the copy begins where user space was left.
@@ -121,4 +138,4 @@ what_is_not_there_is_refused()
 		record 2 --call-graph dwarfs true && says 'frame pointers'
 }
 
-run_checks record frames same chains
+run_checks record frames same chains ticks
