@@ -35,6 +35,13 @@ TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
 
+# What tests of recordings name as their sources: the reader, what it finds out about
+# addresses, and reports
+READER		:= $(addprefix tools/perffile/,perffile.c features.c records.c sample.c stream.c expand.c spool.c)
+SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
+			inline.c jit.c samples.c) tools/say.c lib/src/explain.c lib/src/names.c
+REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)
+
 # "sources:" and "libs:" of the tests, as make variables NAME_sources, NAME_libs.
 $(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/prog/*.c) $(VM_SOURCES) tests/parts.awk
 	@mkdir -p $(@D)

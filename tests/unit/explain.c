@@ -193,6 +193,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "PT_RANGE_LEVEL", { "kernel", "kernel" } },
 		{ "IOCTL_UNSUPPORTED", { "PERF_EVENT_IOC_MODIFY_ATTRIBUTES" } },
 		{ "EVENTS_CONTEXT", { "task" } },
+		{ "LIST_ENTRY_SIZE", { "pmuctl_read_entry" } },
 		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
 	};
 	const char *longest = "";

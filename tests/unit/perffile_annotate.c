@@ -3,13 +3,10 @@
  * "pmuctl annotate" on recordings that are built here, of programs that are assembled here:
  * each sample is at the instruction that it is said to be at.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/samples.c tools/say.c tools/options.c tools/report/filter.c */
-/* sources: tools/report/times.c tools/annotate/annotate.c tools/annotate/sites.c */
-/* sources: tools/annotate/code.c tools/annotate/source.c tools/annotate/print.c tools/trace/code.c */
-/* sources: lib/src/explain.c lib/src/names.c */
+/* sources: $(READER) $(SYMBOLS) */
+/* sources: tools/options.c tools/report/filter.c tools/report/times.c tools/annotate/annotate.c */
+/* sources: tools/annotate/sites.c tools/annotate/code.c tools/annotate/source.c */
+/* sources: tools/annotate/print.c tools/trace/code.c */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lcap -lcapstone */
 #include <stdint.h>
 

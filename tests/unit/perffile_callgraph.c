@@ -3,11 +3,7 @@
  * Who called, by copies of stacks: this program's own, of which the run-time of the
  * compiler tells the truth, ones that are cut off, and forged ones.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/jit.c */
-/* sources: tools/symbols/samples.c tools/say.c lib/src/explain.c lib/src/names.c */
+/* sources: $(READER) $(SYMBOLS) */
 /* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>

@@ -3,16 +3,7 @@
  * "pmuctl report --format": what viewers of others are given has the samples of the
  * recording, each at its function and with its period.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: lib/src/explain.c lib/src/names.c */
-/* sources: tools/report/flame_svg.c */
-/* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
-/* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
-/* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
-/* sources: tools/export/collect.c tools/export/table.c tools/export/json.c tools/export/pprof.c */
-/* sources: tools/export/speedscope.c tools/export/firefox.c */
+/* sources: $(READER) $(SYMBOLS) $(REPORT) */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,11 +2,8 @@
 /*
  * Names for code that a process has generated itself, from files that are made here.
  */
-/* sources: tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c tools/symbols/jit.c */
-/* sources: tools/symbols/tasks.c tools/symbols/inline.c tools/symbols/elf.c tools/symbols/plt.c */
-/* sources: tools/symbols/kernel.c tools/perffile/perffile.c tools/perffile/features.c */
-/* sources: tools/perffile/records.c tools/perffile/sample.c */
-/* libs: -ldw -lelf -lstdc++ */
+/* sources: $(READER) $(SYMBOLS) */
+/* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,23 +3,12 @@
  * "pmuctl report" and "pmuctl script" on recordings that are built here: what they
  * print, and that they tell what was lost.
  */
+/* sources: $(READER) $(SYMBOLS) $(REPORT) */
 /* sources: tools/script/trace.c tools/trace/streams.c tools/trace/code.c */
 /* sources: tools/trace/decode.c tools/trace/branches.c tools/perffile/trace.c */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/unwind.c tools/symbols/inline.c tools/symbols/jit.c */
-/* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
-/* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
-/* sources: tools/options.c tools/report/options.c tools/report/columns.c tools/report/callgraph.c */
-/* sources: tools/report/filter.c tools/report/times.c tools/report/chains.c tools/report/graph.c */
-/* sources: tools/report/hierarchy.c tools/report/about.c */
-/* sources: tools/report/flame_svg.c tools/script/script.c tools/script/json.c tools/script/names.c */
+/* sources: tools/script/script.c tools/script/json.c tools/script/names.c tools/script/text.c */
 /* sources: tools/script/tracepoint.c tools/tracepoint/formats.c tools/tracepoint/print.c */
-/* sources: tools/tracepoint/printer.c tools/script/text.c lib/src/explain.c lib/src/names.c */
-/* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
-/* sources: tools/export/collect.c tools/export/table.c tools/export/json.c tools/export/pprof.c */
-/* sources: tools/export/speedscope.c tools/export/firefox.c */
+/* sources: tools/tracepoint/printer.c */
 /* libs: -ltraceevent -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,16 +3,8 @@
  * "pmuctl report" as users of perf type it: rows of callers, columns, call graphs, filters,
  * on a recording of which all is known.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
-/* sources: tools/symbols/tasks.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* sources: tools/symbols/samples.c tools/say.c tools/report/report.c tools/report/hist.c */
-/* sources: tools/report/json.c tools/report/text.c tools/report/tree.c tools/report/flame.c */
-/* sources: tools/options.c tools/report/options.c tools/report/columns.c tools/report/callgraph.c */
-/* sources: tools/report/filter.c tools/report/times.c tools/report/chains.c tools/report/graph.c */
-/* sources: tools/report/hierarchy.c tools/report/about.c tools/report/flame_svg.c */
-/* sources: lib/src/explain.c lib/src/names.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lcap */
+/* sources: $(READER) $(SYMBOLS) $(REPORT) */
+/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <stdint.h>
 
 #include "fuzz/perffile_build.h"
