@@ -152,7 +152,6 @@ static const struct {
 	u8 counters;
 } f15_exceptions[] = {
 	{ 0x003, 0x08 }, { 0x00b, 0x08 }, { 0x00d, 0x08 },
-	{ 0x000, 0x08 }, { 0x004, 0x08 },	/* some unit masks could go on more */
 	{ 0x023, PMC20 }, { 0x02d, 0x08 }, { 0x02e, 0x09 }, { 0x031, PMC20 },
 	{ 0x043, PMC20 }, { 0x045, PMC20 }, { 0x046, PMC20 },
 	{ 0x054, PMC20 }, { 0x055, PMC20 },
@@ -227,17 +226,38 @@ int hwpmu_amd_check_raw(const struct hwpmu_caps *caps, u64 config,
 	return 0;
 }
 
+/*
+ * Those that count several of an event's unit masks at once: PMCx000 has pipes in bits 3:0 and
+ * what they do in bits 7:4, and one counter that adds up both; so has PMCx004; PMCx031 has none.
+ */
+static u8 f15_counters_of_several(u16 event, u8 umask, u8 of_one)
+{
+	bool several = umask & (umask - 1);
+
+	switch (event) {
+	case 0x000:
+		return (umask & 0xf0) && (umask & 0x0f) ? 0x08 : of_one;
+	case 0x004:
+		return several ? 0x08 : of_one;
+	case 0x031:
+		return several ? 0 : of_one;
+	default:
+		return of_one;
+	}
+}
+
 u64 hwpmu_amd_counters(const struct hwpmu_caps *caps, u64 config)
 {
+	u8 umask = (config & HWPMU_EVTSEL_UMASK) >> 8;
 	u16 event = event_of(config);
 	unsigned int i;
+	u8 counters;
 
 	if (caps->family != 0x15)
 		return caps->counters;
-	if (event == 0x031 && hweight64(config & HWPMU_EVTSEL_UMASK) > 1)
-		return 0;	/* no counter adds up several */
+	counters = f15_counters[event >> 4 & 0xf];
 	for (i = 0; i < ARRAY_SIZE(f15_exceptions); i++)
 		if (f15_exceptions[i].event == event)
-			return caps->counters & f15_exceptions[i].counters;
-	return caps->counters & f15_counters[event >> 4 & 0xf];
+			counters = f15_exceptions[i].counters;
+	return caps->counters & f15_counters_of_several(event, umask, counters);
 }

@@ -172,6 +172,12 @@ Test(events_amd, family_15h_has_events_for_some_counters_only)
 	cr_assert_eq(counters(0x15, 0xa0), 0);
 	cr_assert_eq(counters(0x19, 0x76), ALL);
 	cr_assert_eq(counters(0x19, 0x8f), ALL);
+	/* One counter adds up several unit masks, or pipes and what they do. */
+	cr_assert_eq(counters(0x15, 0x0f00), 0x38);
+	cr_assert_eq(counters(0x15, 0x3000), 0x38);
+	cr_assert_eq(counters(0x15, 0x1100), 0x08);
+	cr_assert_eq(counters(0x15, 0x0104), 0x38);
+	cr_assert_eq(counters(0x15, 0x0304), 0x08);
 	/* Only by one unit mask at a time */
 	cr_assert_eq(counters(0x15, 0x0131), 0x07);
 	cr_assert_eq(counters(0x15, 0x0331), 0);

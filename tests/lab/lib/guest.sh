@@ -46,6 +46,12 @@ cpu_model()
 	silvermont) other_model 55 8 3 ;;
 	gracemont) other_model 190 0 5 ;;
 	sierraforest) other_model 175 3 5 ;;
+	fam10h) echo 'Opteron_G3,pmu=on' ;;
+	fam15h) other_amd 21 2 0 1 ;;
+	zen1) other_amd 23 1 2 1 ;;
+	zen2) other_amd 23 49 0 1 ;;
+	zen4) other_amd 25 17 1 2 ;;
+	zen5) other_amd 26 2 1 2 ;;
 	none) echo 'Skylake-Client,pmu=off,-erms' ;;
 	*) return 1 ;;
 	esac
@@ -56,6 +62,12 @@ cpu_model()
 other_model()
 {
 	echo "Skylake-Client,model=$1,stepping=$2,pmu=on,x-tcg-pmu-version=$3,-erms"
+}
+
+# other_amd FAMILY MODEL STEPPING VERSION: AMD's, with core counters; with version 2 PerfMonV2.
+other_amd()
+{
+	echo "EPYC-Milan,family=$1,model=$2,stepping=$3,pmu=on,x-tcg-pmu-version=$4,-erms,-fsrm"
 }
 
 # kernel_image: what QEMU boots.  Unpacked it starts sooner, but then through PVH,
