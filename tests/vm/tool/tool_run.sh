@@ -128,6 +128,14 @@ perf_record_and_report_by_default()
 		grep -m 1 % report | grep -w hot
 }
 
+# Nothing that it asks for by default is left out for a kernel that would not know it.
+perf_record_need_not_fall_back()
+{
+	run 3 run --strict --explain perf record -q -o data -e instructions:u -c 100003 $LOOPS 10 &&
+		! grep '^pmuctl:' err &&
+		perf evlist -v -i data >out 2>err && SAYS=out says 'mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1'
+}
+
 # ---- Rights ----
 
 root_may_what_root_may() { same $PROGRAM kernel && same $PROGRAM init && grep -x opened out; }
