@@ -179,6 +179,23 @@ flame_graph_is_well_formed()
 		! sed '/<script/,$d' flames.svg | sed 's/&\(amp\|lt\|gt\|quot\);//g' | grep '&'
 }
 
+# ---- annotate
+
+# Most of it is in the loops' bodies; no instruction of the program is unknown.
+instructions_of_a_program()
+{
+	program && run 0 annotate -i "$file" -e "$(event instructions:u)" --no-source hot && awk '
+		$2 == ":" { sum += $1; n++ }
+		END { exit !(n >= 3 && sum > 99.9 && sum < 100.1) }' out
+}
+# Root may look into the kernel that runs: the code of what was hit is there.
+instructions_of_the_kernel()
+{
+	system && run 0 annotate -i "$file" -e "$(event cycles)" -d '[kernel.kallsyms]' && awk '
+		$2 == ":" && $3 ~ /^ffffffff/ { sum += $1; n++ }
+		END { exit !(n >= 10 && sum > 99) }' out
+}
+
 # ---- script
 
 # perf_lines, our_lines FIELDS: of $file, white space made equal
