@@ -3,8 +3,9 @@
  * Counters that the processor freezes with each of their interrupts, as firmware or a tool may
  * have left it in IA32_DEBUGCTL (SDM Vol. 3B, "Freezing LBR and Performance Counters on
  * PMI"), or that are frozen when we come: they count all the same, and the register is left
- * as it was. For --cpu intel, where freezing clears IA32_PERF_GLOBAL_CTRL, and intel-v4, where it
- * sets a bit of the status that stays until it is acknowledged.
+ * as it was. For --cpu intel, where freezing clears IA32_PERF_GLOBAL_CTRL, and intel-v4 and amd-v2,
+ * where it sets a bit of the status that stays until it is acknowledged (APM Vol. 2, "Debug-Control
+ * MSR (DebugCtl)").
  */
 #include "nmis.h"
 #include "msrs.h"
@@ -17,6 +18,7 @@
 #define FREEZE		(1ull << 12)
 #define GLOBAL_STATUS	0x38e
 #define STATUS_SET	0x391
+#define AMD_STATUS	0xc0000300
 #define CTR_FRZ		(1ull << 59)
 
 static void set_headroom(unsigned int headroom)
@@ -127,5 +129,5 @@ Test(own_frozen, what_was_frozen_before)
 	fd = open_here(1);
 	check_counts(fd);
 	close(fd);
-	cr_expect_eq(msr(1, GLOBAL_STATUS) & CTR_FRZ, 0);
+	cr_expect_eq(msr(1, pmu_is_amd() ? AMD_STATUS : GLOBAL_STATUS) & CTR_FRZ, 0);
 }

@@ -44,6 +44,7 @@ typedef struct X86PMUState {
     bool has_global;            /* global control and status */
     bool has_metrics;           /* the bits of PERF_METRICS in these */
     bool is_core;               /* AMD: core counters, not legacy ones */
+    bool is_f15;                /* AMD: family 15h, which has not all events on all */
     uint64_t ctr_mask;          /* their bits in the global registers */
     uint64_t evtsel_reserved;   /* must be zero (Intel); are ignored (AMD) */
     uint64_t fixed_ctrl_writable;
@@ -59,6 +60,7 @@ typedef struct X86PMUState {
     uint64_t silent_event;
     uint64_t silent_counters;
     uint64_t deaf_evtsels;
+    uint64_t too_near;
 
     /* gshare branch predictor, only used while X86_PMU_BRM is counted */
     uint32_t branch_history;

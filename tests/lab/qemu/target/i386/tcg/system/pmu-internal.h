@@ -32,6 +32,9 @@
 /* Of those that are announced, the ones there with x-tcg-pmu-partial=on */
 #define PARTIAL_NUM             2
 
+/* APM Vol. 3, leaf 8000_0022H, EAX: LbrAndPmcFreeze */
+#define CPUID_8000_0022_EAX_PMC_FREEZE  (1u << 2)
+
 /* AMD, architectural; no CPUID field except with PerfMonV2 */
 #define AMD_NUM_GP_LEGACY       4
 #define AMD_NUM_GP_CORE         6
@@ -75,6 +78,8 @@
 /* SDM "Architectural Performance Monitoring Version 4" */
 #define GLOBAL_STATUS_LBR_FRZ   (1ULL << 58)
 #define GLOBAL_STATUS_CTR_FRZ   (1ULL << 59)
+/* What other units have there, and CondChgd: SDM Vol. 4, IA32_PERF_GLOBAL_STATUS */
+#define GLOBAL_STATUS_OTHERS    MAKE_64BIT_MASK(58, 6)
 #define GLOBAL_INUSE_PMI        (1ULL << 63)
 
 /* SDM "IA32_DEBUGCTL MSR" */
@@ -87,6 +92,7 @@
 void pmu_sync(CPUX86State *env);
 void pmu_rearm(CPUX86State *env);
 void pmu_sync_before_insn(CPUX86State *env);
+void pmu_signal_at_once(CPUX86State *env, int n);
 
 /* The value of fixed counter N */
 static inline uint64_t *pmu_fixed_counter(CPUX86State *env, unsigned n)

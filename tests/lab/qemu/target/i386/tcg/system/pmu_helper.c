@@ -85,8 +85,9 @@
  * ==================
  *
  * With x-tcg-pmu-breakable=on, a PMU with a status has registers of its own in which the
- * guest asks it to lose acknowledgements of overflows, and to count as little as some
- * hypervisors let it, see pmu_msr.c.  That is for tests of what has to survive this, or to notice.
+ * guest asks it to lose acknowledgements of overflows, to signal overflows twice, to have
+ * statuses of other units, and to count as little as some hypervisors let it, see pmu_msr.c.
+ * That is for tests of what has to survive this, or to notice.
  *
  * What is missing
  * ===============
@@ -116,6 +117,7 @@ typedef struct PMUEvent {
     uint8_t umask;
     uint8_t base;       /* X86_PMU_* */
     uint8_t shift;      /* one event every (1 << shift) base events */
+    uint8_t counters;   /* on these only, one bit each; 0: on all */
 } PMUEvent;
 
 /*
@@ -146,6 +148,17 @@ static const PMUEvent amd_events[] = {
     { 0xc3, 0x00, X86_PMU_BRM, 0 },     /* Retired ... Mispredicted */
 };
 
+/*
+ * "BIOS and Kernel Developer's Guide" for AMD family 15h, models 00h to 0Fh (42301),
+ * "Performance Counter Events": which counters each of these is for
+ */
+static const PMUEvent amd_f15_events[] = {
+    { 0xc0, 0x00, X86_PMU_INSN, 0, 0x3f },
+    { 0x76, 0x00, X86_PMU_INSN, 0, 0x07 },
+    { 0xc2, 0x00, X86_PMU_BR, 0, 0x3f },
+    { 0xc3, 0x00, X86_PMU_BRM, 0, 0x3f },
+};
+
 /* One of the counters that the guest sees, if it is enabled */
 typedef struct PMUCounter {
     uint64_t *val;
@@ -160,10 +173,25 @@ static inline int pmu_cur_priv(CPUX86State *env)
     return (env->hflags & HF_CPL_MASK) != 0;
 }
 
-static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel)
+static const PMUEvent *pmu_events(X86PMUState *pmu, int *n)
 {
-    const PMUEvent *ev = pmu->is_amd ? amd_events : intel_events;
-    int n = pmu->is_amd ? ARRAY_SIZE(amd_events) : ARRAY_SIZE(intel_events);
+    if (!pmu->is_amd) {
+        *n = ARRAY_SIZE(intel_events);
+        return intel_events;
+    }
+    if (pmu->is_f15) {
+        *n = ARRAY_SIZE(amd_f15_events);
+        return amd_f15_events;
+    }
+    *n = ARRAY_SIZE(amd_events);
+    return amd_events;
+}
+
+/* What EVTSEL counts on general counter INDEX; NULL: nothing */
+static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel, int index)
+{
+    int n;
+    const PMUEvent *ev = pmu_events(pmu, &n);
     unsigned event = (evtsel & 0xff) | ((evtsel >> 24) & 0xf00);
     unsigned umask = (evtsel >> 8) & 0xff;
     unsigned cmask = (evtsel >> EVTSEL_CMASK_SHIFT) & 0xff;
@@ -175,7 +203,7 @@ static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel)
     }
     for (; n--; ev++) {
         if (ev->event == event && ev->umask == umask) {
-            return ev;
+            return !ev->counters || ((ev->counters >> index) & 1) ? ev : NULL;
         }
     }
     return NULL;
@@ -197,7 +225,7 @@ static bool pmu_get_counter(CPUX86State *env, int n, PMUCounter *c)
         }
         c->val = &env->msr_gp_counters[n];
         c->status_bit = n;
-        c->ev = pmu_find_event(pmu, sel);
+        c->ev = pmu_find_event(pmu, sel, n);
         c->priv = (sel & EVTSEL_OS ? 1 : 0) | (sel & EVTSEL_USR ? 2 : 0);
         c->pmi = sel & EVTSEL_INT;
     } else {
@@ -257,6 +285,16 @@ void x86_pmu_raise_topa(CPUX86State *env)
     x86_pmu_raise_pmi(env);
 }
 
+/*
+ * Counter N, as in IA32_PERF_GLOBAL_CTRL, has been written, and is nearer to its overflow
+ * than this PMU bears, see pmu_msr.c: it seems to have overflowed, whether it counts or not.
+ */
+void pmu_signal_at_once(CPUX86State *env, int n)
+{
+    env->msr_global_status |= 1ULL << n;
+    x86_pmu_raise_pmi(env);
+}
+
 /* Bring the guest-visible counters up to date. */
 void pmu_sync(CPUX86State *env)
 {
@@ -292,9 +330,12 @@ void pmu_sync(CPUX86State *env)
         }
     }
     if (pmi) {
-        /* SDM "Freezing LBR and Performance Counters on PMI" */
+        /*
+         * SDM "Freezing LBR and Performance Counters on PMI"; APM Vol. 2
+         * "PerfCntrGlobalStatus", which has the bits of Intel's version 4
+         */
         if (pmu->debugctl & DEBUGCTL_FREEZE_PERFMON_ON_PMI) {
-            if (pmu->version >= 4) {
+            if (pmu->is_amd || pmu->version >= 4) {
                 env->msr_global_status |= GLOBAL_STATUS_CTR_FRZ;
             } else {
                 env->msr_global_ctrl = 0;

@@ -122,7 +122,7 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
         return pmu_is_amd(cpu) ? CPUID_EXT3_PERFCORE : 0;
     case FEAT_8000_0022_EAX:
         return pmu_is_amd(cpu) && pmu_version(cpu) >= 2 ?
-               CPUID_8000_0022_EAX_PERFMON_V2 : 0;
+               CPUID_8000_0022_EAX_PERFMON_V2 | CPUID_8000_0022_EAX_PMC_FREEZE : 0;
     default:
         return 0;
     }
@@ -165,7 +165,8 @@ void x86_pmu_expand_features(X86CPU *cpu)
                                    cpu->tcg_pmu_hybrid ? 0x1a : 0xa);
     }
     if (pmu_is_amd(cpu) && pmu_version(cpu) >= 2) {
-        env->features[FEAT_8000_0022_EAX] |= CPUID_8000_0022_EAX_PERFMON_V2;
+        env->features[FEAT_8000_0022_EAX] |= CPUID_8000_0022_EAX_PERFMON_V2 |
+                                             CPUID_8000_0022_EAX_PMC_FREEZE;
         env->cpuid_min_xlevel = MAX(env->cpuid_min_xlevel, 0x80000022);
     }
 }
@@ -272,6 +273,8 @@ static void pmu_reset_amd(X86CPU *cpu, X86PMUState *pmu)
     pmu->is_core = env->features[FEAT_8000_0001_ECX] & CPUID_EXT3_PERFCORE;
     pmu->num_gp = pmu->is_core ? AMD_NUM_GP_CORE : AMD_NUM_GP_LEGACY;
     pmu->evtsel_reserved = ~AMD_EVTSEL_WRITABLE;
+    pmu->is_f15 = ((env->cpuid_version >> 8) & 0xf) == 0xf &&
+                  ((env->cpuid_version >> 20) & 0xff) == 0x6;
     if (cpu->tcg_pmu_partial) {
         pmu->num_gp = PARTIAL_NUM;
     }

@@ -25,6 +25,10 @@
  * leaves the counters' bits of IA32_PERF_GLOBAL_STATUS as they are: to a handler that
  * looks until there are none, the counters seem to overflow without end.
  *
+ * SET_STATUS sets bits of the status, whatever they mean, as other units and microcode do;
+ * all of them can be acknowledged then.  With TOO_NEAR a counter that is written nearer than
+ * that to its overflow signals one at once, as well as later.
+ *
  * The others are what hypervisors do to their guests.  SILENT_EVENT is an EventSelect
  * with its UnitMask, in their places, that counts nothing on the general counters;
  * SILENT_COUNTERS, one bit each as in IA32_PERF_GLOBAL_CTRL, are counters that count
@@ -35,6 +39,8 @@
 #define MSR_PMU_SILENT_EVENT            0x400000f1
 #define MSR_PMU_SILENT_COUNTERS         0x400000f2
 #define MSR_PMU_DEAF_EVTSELS            0x400000f3
+#define MSR_PMU_SET_STATUS              0x400000f4
+#define MSR_PMU_TOO_NEAR                0x400000f5
 
 /* APM Vol. 2 "Core Performance Event-Select/Counter Registers" */
 #define MSR_AMD_LEGACY_PERF_CTL0        0xc0010000
@@ -140,6 +146,8 @@ static uint64_t *pmu_msr_broken(CPUX86State *env, uint32_t msr)
         return &pmu->silent_counters;
     case MSR_PMU_DEAF_EVTSELS:
         return &pmu->deaf_evtsels;
+    case MSR_PMU_TOO_NEAR:
+        return &pmu->too_near;
     default:
         return NULL;
     }
@@ -191,8 +199,16 @@ static bool pmu_prepare_gp(CPUX86State *env, uint32_t msr, uint64_t *val,
 static uint64_t pmu_status_bits(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
-    uint64_t bits = pmu->ctr_mask | GLOBAL_STATUS_OVFBUF;
+    uint64_t bits = pmu->ctr_mask;
 
+    if (!pmu->is_amd) {
+        bits |= GLOBAL_STATUS_OVFBUF;
+    } else if (env->features[FEAT_8000_0022_EAX] & CPUID_8000_0022_EAX_PMC_FREEZE) {
+        bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
+    }
+    if (env_archcpu(env)->tcg_pmu_breakable) {
+        bits |= GLOBAL_STATUS_OTHERS;
+    }
     if (pmu->version >= 4) {
         bits |= GLOBAL_STATUS_CTR_FRZ | GLOBAL_STATUS_LBR_FRZ;
     }
@@ -229,6 +245,27 @@ static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
     env->msr_global_status &= ~pmu_acknowledge(env, status_clear);
     env->msr_global_status |= status_set;
     pmu_rearm(env);
+}
+
+/* REG has been written. Is it a counter that is too near to its overflow? See the top. */
+static void pmu_check_distance(CPUX86State *env, const uint64_t *reg)
+{
+    X86PMUState *pmu = &env->pmu;
+    int i;
+
+    if (PMU_CTR_MASK - *reg >= pmu->too_near) {
+        return;
+    }
+    for (i = 0; i < pmu->num_gp; i++) {
+        if (reg == &env->msr_gp_counters[i]) {
+            pmu_signal_at_once(env, i);
+        }
+    }
+    for (i = 0; i < pmu->num_fixed; i++) {
+        if (reg == pmu_fixed_counter(env, i)) {
+            pmu_signal_at_once(env, GLOBAL_FIXED_SHIFT + i);
+        }
+    }
 }
 
 /* The registers that only the other type of CPU has raise #GP. */
@@ -277,7 +314,10 @@ static bool pmu_wrmsr_amd(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp
         pmu_commit(env, &env->msr_global_ctrl, val & pmu->ctr_mask, 0, 0);
         return true;
     case MSR_AMD_GLOBAL_STATUS_CLR:
-        pmu_commit(env, NULL, 0, val & pmu->ctr_mask, 0);
+        pmu_commit(env, NULL, 0, val & pmu_status_bits(env), 0);
+        return true;
+    case MSR_IA32_DEBUGCTL:
+        pmu->debugctl = val;
         return true;
     case MSR_AMD_GLOBAL_STATUS:
         *gp = true;
@@ -353,6 +393,7 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
             *gp = true;
         } else if (!pmu_is_deaf(env, reg)) {
             pmu_commit(env, reg, val, 0, 0);
+            pmu_check_distance(env, reg);
         }
         return true;
     }
@@ -362,6 +403,10 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     reg = pmu_msr_broken(env, msr);
     if (reg) {
         pmu_commit(env, reg, val, 0, 0);
+        return true;
+    }
+    if (msr == MSR_PMU_SET_STATUS && env_archcpu(env)->tcg_pmu_breakable) {
+        pmu_commit(env, NULL, 0, 0, val);
         return true;
     }
     return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
@@ -380,6 +425,9 @@ static bool pmu_rdmsr_amd(CPUX86State *env, uint32_t msr, uint64_t *val)
     case MSR_AMD_GLOBAL_STATUS:
         pmu_sync_before_insn(env);
         *val = env->msr_global_status;
+        return true;
+    case MSR_IA32_DEBUGCTL:
+        *val = env->pmu.debugctl;
         return true;
     case MSR_AMD_GLOBAL_STATUS_CLR:
         *val = 0;
