@@ -54,7 +54,7 @@ include tests/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms bench \
+NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms bench scale \
 		   demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
@@ -100,6 +100,10 @@ ready-check: guest-files $(UNIT_TESTS)
 
 ready-bench: guest-files $(BENCH)
 	@tests/bench/run $(KERNELS)
+
+# How costs grow; minutes, and on one kernel.
+ready-scale: guest-files $(BENCH)
+	@tests/bench/scale/run $(lastword $(KERNELS))
 
 ready-demo: guest-files
 	@tests/demo/demo
@@ -222,6 +226,7 @@ help:
 	'  make check-vm      everything else, in emulated machines' \
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make bench         what operations cost beside perf, in instructions' \
+	'  make scale         how that grows with events, tasks, children: docs/scale.md' \
 	'  make fuzz          fuzz placement, the ring, filters and the reader of recordings (clang)' \
 	'  make fuzz-abi      fuzz the ABI: TIME=600 seconds or CALLS=N calls, FUZZ_KERNEL=debug' \
 	'                     or light, which is quicker and sees less' \

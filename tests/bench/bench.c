@@ -5,10 +5,11 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl [many|trace|switches|forks]
+ * usage: bench none|perf|pmuctl [many|trace|switches|forks|scale]
  *
  * With "many" nothing is measured: many processes begin and end with one inherited event.
- * With "trace" only pauses of a trace are, which needs ours and Processor Trace.
+ * With "trace" only pauses of a trace are, which needs ours and Processor Trace. With
+ * "scale" there are other rows: scale.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ int main(int argc, char **argv)
 			bench_fork_many();
 		else if (!strcmp(what, "trace"))
 			bench_trace();
+		else if (!strcmp(what, "scale"))
+			bench_scale();
 		else if (!strcmp(what, "switches"))
 			bench_switches();
 		else if (!strcmp(what, "forks"))
@@ -126,6 +129,6 @@ int main(int argc, char **argv)
 		print_rows();
 		return 0;
 	}
-	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace|switches|forks]\n");
+	fprintf(stderr, "usage: bench none|perf|pmuctl [many|trace|switches|forks|scale]\n");
 	return 2;
 }

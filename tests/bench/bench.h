@@ -105,5 +105,6 @@ void bench_rotation(void);	/* rotation.c: more events than counters */
 void bench_samples(void);	/* sample.c: what a sample costs */
 void bench_soft(void);		/* soft.c: events without hardware */
 void bench_trace(void);		/* trace.c: pauses of a trace, on a CPU that can */
+void bench_scale(void);		/* scale.c: what grows with what */
 
 #endif /* BENCH_H */
