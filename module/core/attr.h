@@ -26,6 +26,7 @@ struct pmuctl_explanation;
 	   1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
 
 /* Bits of the word of flags, those that older headers have no field for */
+#define PMUCTL_ATTR_BUILD_ID		BIT_ULL(34)
 #define PMUCTL_ATTR_INHERIT_THREAD	BIT_ULL(35)
 #define PMUCTL_ATTR_REMOVE_ON_EXEC	BIT_ULL(36)
 

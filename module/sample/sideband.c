@@ -16,6 +16,7 @@
 #include <linux/mman.h>
 #include <linux/percpu.h>
 
+#include "core/attr.h"
 #include "core/context.h"
 #include "core/context_table.h"
 #include "core/event.h"
@@ -482,7 +483,7 @@ u16 pmuctl_side_of(const struct perf_event_attr *attr)
 		side |= PMUCTL_SIDE_BPF;
 	if (attr->text_poke)
 		side |= PMUCTL_SIDE_TEXT_POKE;
-	if (attr->build_id && attr->mmap2)
+	if (pmuctl_attr_flags(attr) & PMUCTL_ATTR_BUILD_ID && attr->mmap2)
 		side |= PMUCTL_SIDE_BUILD_ID;
 	if (side && asks_of_cpu(attr))
 		side |= PMUCTL_SIDE_OF_CPU;
