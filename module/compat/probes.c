@@ -15,6 +15,7 @@
 #endif
 
 #include <linux/fs.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/perf_event.h>
@@ -49,6 +50,11 @@ PROBE(IN_HARDIRQ)
 PROBE(KTIME_GET_TAI_FAST_NS)
 {
 	ktime_get_tai_fast_ns();
+}
+
+PROBE(MEMCG_DATA_KMEM)
+{
+	(void)MEMCG_DATA_KMEM;
 }
 
 PROBE(PERF_COUNT_SW_CGROUP_SWITCHES)

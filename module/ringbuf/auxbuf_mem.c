@@ -9,9 +9,10 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "compat/gfp.h"
 #include "ringbuf/auxbuf.h"
 
-#define AUX_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+#define AUX_GFP	(COMPAT_GFP_MAPPED | __GFP_ZERO | __GFP_NOWARN)
 /* A trace is stopped at the end of a chunk: fewer of them would leave too much unused. */
 #define CHUNKS_MIN	16
 /* 4 MiB, the most that the page allocator gives */

@@ -11,9 +11,10 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "compat/gfp.h"
 #include "ringbuf/ring.h"
 
-#define RING_GFP	(GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN)
+#define RING_GFP	(COMPAT_GFP_MAPPED | __GFP_ZERO | __GFP_NOWARN)
 /* 256 KiB: beyond that, allocating is little of what zeroing costs. */
 #define ORDER_MAX	6
 
@@ -78,7 +79,7 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return NULL;
-	user = (void *)__get_free_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	user = (void *)__get_free_page(COMPAT_GFP_MAPPED | __GFP_ZERO);
 	if (!user)
 		goto err_free_ring;
 	pages = alloc_pages_of(nr_pages, &order);

@@ -4,13 +4,14 @@
  */
 #include <linux/gfp.h>
 
+#include "compat/gfp.h"
 #include "ringbuf/userpage.h"
 
 bool userpage_alloc(struct userpage *up, bool counter, bool time)
 {
 	struct perf_event_mmap_page *page;
 
-	page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	page = (void *)get_zeroed_page(COMPAT_GFP_MAPPED);
 	if (!page)
 		return false;
 	page->cap_bit0_is_deprecated = 1;
