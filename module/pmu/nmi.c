@@ -198,7 +198,8 @@ static int hwpmu_nmi_last(unsigned int type, struct pt_regs *regs)
 {
 	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
-	if (cpu->owned)
+	/* What is stuck, has crashed or is given back starts nothing anew: hwpmu_crash(). */
+	if (cpu->owned && !READ_ONCE(cpu->stuck))
 		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return NMI_DONE;
 }
