@@ -108,7 +108,6 @@ struct vm_area_struct;
  * @watermark: in bytes, see ring_commit().
  * @pages: of @data, each of them twice.
  * @nr_pages: how many, not counting any twice.
- * @chunk_order: so many of them, 2^n, are in one piece.
  *
  * Writers on all CPUs, NMIs too:
  * @state: see above.
@@ -126,7 +125,6 @@ struct ring {
 	u64 watermark;
 	struct page **pages;
 	unsigned int nr_pages;
-	unsigned int chunk_order;
 	unsigned int flags;
 
 	atomic64_t state ____cacheline_aligned;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory of sample rings: chunks, as large as they can be had up to ORDER_MAX, for one
- * allocation is cheaper than many. Each is a compound page, which whoever has mapped a part
- * of it keeps, so it can outlive the ring in user space. The data are mapped twice in a row for
- * the kernel. Process context only.
+ * allocation is cheaper than many. Then each page is one of its own: one that somebody keeps,
+ * who has given it to a pipe perhaps, can outlive the ring, and keeps no others. The data are
+ * mapped twice in a row for the kernel. Process context only.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -18,27 +18,27 @@
 /* 256 KiB: beyond that, allocating is little of what zeroing costs. */
 #define ORDER_MAX	6
 
-static void free_chunks(struct page **pages, unsigned int n, unsigned int order)
+static void free_pages_of(struct page **pages, unsigned int n)
 {
-	unsigned int i;
-
-	for (i = 0; i < n; i += 1U << order)
-		__free_pages(pages[i], order);
+	while (n--)
+		__free_page(pages[n]);
 }
 
-/* Fill @pages with chunks of one order, and each page twice: as it is to be mapped. */
+/* Fill @pages from chunks of one order, and each page twice: as it is to be mapped. */
 static bool alloc_chunks(struct page **pages, unsigned int n, unsigned int order)
 {
-	gfp_t how = order ? __GFP_NORETRY | __GFP_COMP : __GFP_RETRY_MAYFAIL;
+	gfp_t how = order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 	unsigned int i, k;
 
 	for (i = 0; i < n; i += 1U << order) {
 		struct page *chunk = alloc_pages(RING_GFP | how, order);
 
 		if (!chunk) {
-			free_chunks(pages, i, order);
+			free_pages_of(pages, i);
 			return false;
 		}
+		if (order)
+			split_page(chunk, order);
 		for (k = i; k < i + (1U << order); k++) {
 			pages[k] = chunk + (k - i);
 			pages[n + k] = pages[k];
@@ -47,8 +47,7 @@ static bool alloc_chunks(struct page **pages, unsigned int n, unsigned int order
 	return true;
 }
 
-/* All pages; @order: is set to that of their chunks. */
-static struct page **alloc_pages_of(unsigned int n, unsigned int *order)
+static struct page **alloc_pages_of(unsigned int n)
 {
 	struct page **pages;
 	int o;
@@ -56,11 +55,9 @@ static struct page **alloc_pages_of(unsigned int n, unsigned int *order)
 	pages = kvmalloc_array(n, 2 * sizeof(*pages), GFP_KERNEL_ACCOUNT);
 	if (!pages)
 		return NULL;
-	for (o = min_t(int, ilog2(n), ORDER_MAX); o >= 0; o--) {
-		*order = o;
+	for (o = min_t(int, ilog2(n), ORDER_MAX); o >= 0; o--)
 		if (alloc_chunks(pages, n, o))
 			return pages;
-	}
 	kvfree(pages);
 	return NULL;
 }
@@ -69,7 +66,6 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 {
 	struct perf_event_mmap_page *user;
 	struct page **pages;
-	unsigned int order;
 	struct ring *ring;
 	void *data;
 
@@ -82,7 +78,7 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	user = (void *)__get_free_page(COMPAT_GFP_MAPPED | __GFP_ZERO);
 	if (!user)
 		goto err_free_ring;
-	pages = alloc_pages_of(nr_pages, &order);
+	pages = alloc_pages_of(nr_pages);
 	if (!pages)
 		goto err_free_user;
 	data = vmap(pages, 2 * nr_pages, VM_MAP, PAGE_KERNEL);
@@ -92,12 +88,11 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	ring_init(ring, user, data, (u64)nr_pages << PAGE_SHIFT, flags, watermark);
 	ring->pages = pages;
 	ring->nr_pages = nr_pages;
-	ring->chunk_order = order;
 	user->data_offset = PAGE_SIZE;
 	return ring;
 
 err_free_pages:
-	free_chunks(pages, nr_pages, order);
+	free_pages_of(pages, nr_pages);
 	kvfree(pages);
 err_free_user:
 	free_page((unsigned long)user);
@@ -112,7 +107,7 @@ void ring_free(struct ring *ring)
 	if (!ring)
 		return;
 	vunmap(ring->data);
-	free_chunks(ring->pages, ring->nr_pages, ring->chunk_order);
+	free_pages_of(ring->pages, ring->nr_pages);
 	kvfree(ring->pages);
 	free_page((unsigned long)ring->user);
 	kfree(ring);
