@@ -122,15 +122,14 @@ void source_free(struct source *source)
 
 static char *read_text(const char *path, size_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat about;
+	int fd = symbols_open(path, 0, &about);
 	char *text = NULL;
 	ssize_t got = -1;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
-	    (unsigned long)about.st_size <= SOURCE_MAX)
+	if ((unsigned long)about.st_size <= SOURCE_MAX)
 		text = malloc((size_t)about.st_size + 1);
 	if (text)
 		got = read(fd, text, (size_t)about.st_size);

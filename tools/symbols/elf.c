@@ -5,9 +5,10 @@
  * that is not the one that was recorded is not used; perf's cache of binaries
  * (~/.debug) may still have that. The vdso has no file: ours is the kernel's of now.
  */
-#include <errno.h>
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -38,19 +39,30 @@ static const Dwfl_Callbacks callbacks = {
 	.debuginfo_path = &debug_path,
 };
 
-/* A file that is one; a device or a pipe in its place must not be read. */
-static int open_file(const char *path)
+/**
+ * symbols_open() - open a file that a recording, or what it names, tells of
+ * @path: of it.
+ * @flags: O_NOFOLLOW, or 0.
+ * @about: filled.
+ *
+ * A device or a pipe in its place is not even opened, as that alone does something: it starts
+ * a watchdog, or rewinds a tape. Files of the kernel that are read only once say that they are
+ * empty.
+ *
+ * Return: the file, of which something can be read; -1 if there is none.
+ */
+int symbols_open(const char *path, int flags, struct stat *about)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat about;
+	int there = open(path, O_PATH | O_CLOEXEC | flags), fd = -1;
+	char itself[32];
 
-	if (fd < 0)
+	if (there < 0)
 		return -1;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-		return fd;
-	close(fd);
-	errno = ENOENT;
-	return -1;
+	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", there);
+	if (fstat(there, about) == 0 && S_ISREG(about->st_mode) && about->st_size > 0)
+		fd = open(itself, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	close(there);
+	return fd;
 }
 
 static Dwfl_Module *report_vdso(Dwfl *dwfl)
@@ -64,7 +76,8 @@ static Dwfl_Module *report_vdso(Dwfl *dwfl)
 
 static Dwfl_Module *report_file(Dwfl *dwfl, const char *path)
 {
-	int fd = open_file(path);
+	struct stat about;
+	int fd = symbols_open(path, 0, &about);
 	Dwfl_Module *module;
 
 	if (fd < 0)

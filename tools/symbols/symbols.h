@@ -9,6 +9,7 @@
 #define PMUCTL_TOOL_SYMBOLS_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "perffile/perffile.h"
 
@@ -183,6 +184,7 @@ void symbol_table_finish(struct symbol_table *table);
 struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
 
 /* symbols_elf.c */
+int symbols_open(const char *path, int flags, struct stat *about);
 void symbols_load_file(struct symbols *symbols, struct binary *binary);
 void symbols_load_vmlinux(struct symbols *symbols);
 size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, size_t size);
