@@ -6,6 +6,8 @@
 /* sources: tools/tracepoint/formats.c tools/tracepoint/print.c */
 /* sources: tools/symbols/names.c */
 /* libs: -ljansson */
+#include <sys/mman.h>
+
 #include <criterion/criterion.h>
 
 #include "../../tools/tracepoint/tracepoint.h"
@@ -204,6 +206,51 @@ Test(tracepoint_print, fields_outside_are_found_out)
 	snprintf(format, sizeof(format), TRACING_FORMAT("%s", "\"x\""),
 		 TRACING_FIELD("int", "a", 65000, 4, 0));
 	cr_expect_null(printed(format, &record));
+}
+
+/* A number is read within its text, also where there is nothing but blanks to the end of the file. */
+Test(tracepoint_print, numbers_of_events_end_with_their_text)
+{
+	static const char *const formats[] = { "\nID: \n", "\nID: \n\n \n", "\nID: 7", "\nID: -7\n" };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct build build = { NULL };
+		struct tracepoints *tracepoints;
+		uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		cr_assert(pages != MAP_FAILED);
+		cr_assert_eq(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+		tracing_begin(&build, 1);
+		tracing_text(&build, formats[i], strlen(formats[i]));
+		memcpy(pages + 4096 - build.size, build.data, build.size);
+		tracepoints = tracepoints_new(pages + 4096 - build.size, build.size);
+		cr_assert_not_null(tracepoints);
+		cr_expect_eq(tracepoints->count, 0, "%zu", i);
+		tracepoints_free(tracepoints);
+		munmap(pages, 8192);
+		build_free(&build);
+	}
+}
+
+/* Memory grows with the file, and not with what formats could have in them. */
+Test(tracepoint_print, formats_without_fields_take_no_memory)
+{
+	struct build build = { NULL };
+	struct tracepoints *tracepoints;
+	char text[64];
+
+	tracing_begin(&build, 1000);
+	for (unsigned int id = 1; id <= 1000; id++)
+		tracing_text(&build, text, (size_t)snprintf(text, sizeof(text), "\nID: %u\n", id));
+	tracing_end(&build);
+	tracepoints = tracepoints_new(build.data, build.size);
+	cr_assert_not_null(tracepoints);
+	cr_assert_eq(tracepoints->count, 1000);
+	cr_assert_eq(tracepoints_find(tracepoints, 1000)->id, 1000);
+	cr_assert_null(tracepoints->formats[0].fields);
+	tracepoints_free(tracepoints);
+	build_free(&build);
 }
 
 /* Wherever it is cut off, it is read up to there or refused. */

@@ -127,6 +127,20 @@ static bool parse_field(struct piece line, struct tracepoint_field *field)
 	return field->name && *field->name;
 }
 
+/* Twice as much room whenever it is used up */
+static bool make_room(struct tracepoint_format *format)
+{
+	struct tracepoint_field *fields;
+
+	if (format->count & (format->count - 1))
+		return true;
+	fields = reallocarray(format->fields, format->count ? format->count * 2 : 1,
+			      sizeof(*fields));
+	if (fields)
+		format->fields = fields;
+	return fields;
+}
+
 /* Those that all events have come first. */
 static bool is_common(const struct tracepoint_field *field)
 {
@@ -137,19 +151,16 @@ static void read_fields(struct tracepoint_format *format)
 {
 	struct piece rest = { format->text, format->size };
 
-	format->fields = calloc(FIELDS_MAX, sizeof(*format->fields));
-	while (format->fields && rest.length && format->count < FIELDS_MAX) {
+	while (rest.length && format->count < FIELDS_MAX) {
 		const char *end = memchr(rest.at, '\n', rest.length);
 		struct piece line = { rest.at, end ? (size_t)(end - rest.at) : rest.length };
-		struct tracepoint_field *field = &format->fields[format->count];
+		struct tracepoint_field field = { NULL };
 
 		if (line.length > 7 && !memcmp(line.at, "\tfield:", 7)) {
-			if (parse_field(line, field) && !is_common(field)) {
-				format->count++;
-			} else {
-				free(field->name);
-				memset(field, 0, sizeof(*field));
-			}
+			if (parse_field(line, &field) && !is_common(&field) && make_room(format))
+				format->fields[format->count++] = field;
+			else
+				free(field.name);
 		}
 		rest.at += line.length + !!end;
 		rest.length -= line.length + !!end;
@@ -171,28 +182,40 @@ static void skip_file(struct perffile_bytes *bytes)
 	perffile_take(bytes, perffile_take64(bytes));
 }
 
+/* The number of an event; 0 if it has none. Blanks could lead behind the end of the text. */
+static uint64_t id_of(struct piece text)
+{
+	const char *at = memmem(text.at, text.length, "\nID: ", 5);
+	uint64_t id;
+
+	if (!at || !memchr(at + 1, '\n', (size_t)(text.at + text.length - at - 1)) ||
+	    at[5] < '0' || at[5] > '9')
+		return 0;
+	id = strtoul(at + 5, NULL, 10);
+	return id <= UINT16_MAX ? id : 0;
+}
+
 static bool read_format(struct tracepoints *tracepoints, struct perffile_bytes *bytes,
 			const char *system)
 {
-	struct tracepoint_format format = { .system = system }, *grown;
-	const char *id;
+	struct tracepoint_format format = { .system = system }, *grown = tracepoints->formats;
+	size_t count = tracepoints->count;
 
 	format.size = perffile_take64(bytes);
 	format.text = (const char *)perffile_take(bytes, format.size);
 	if (!format.text || format.size > FORMAT_MAX)
 		return format.text;
-	id = memmem(format.text, format.size, "\nID: ", 5);
-	if (!id || !memchr(id + 1, '\n', (size_t)(format.text + format.size - id - 1)))
+	format.id = id_of((struct piece){ format.text, format.size });
+	if (!format.id || tracepoints->numbers[format.id])
 		return true;
-	format.id = strtoul(id + 5, NULL, 10);
-	if (!format.id || format.id > UINT16_MAX || tracepoints_find(tracepoints, format.id))
-		return true;
-	grown = reallocarray(tracepoints->formats, tracepoints->count + 1, sizeof(*grown));
+	if (!(count & (count - 1)))
+		grown = reallocarray(grown, count ? count * 2 : 1, sizeof(*grown));
 	if (!grown)
 		return false;
 	read_fields(&format);
 	tracepoints->formats = grown;
 	grown[tracepoints->count++] = format;
+	tracepoints->numbers[format.id] = (uint16_t)tracepoints->count;
 	return true;
 }
 
@@ -280,10 +303,9 @@ void tracepoints_set_resolver(struct tracepoints *tracepoints, tracepoint_resolv
  */
 struct tracepoint_format *tracepoints_find(const struct tracepoints *tracepoints, uint64_t id)
 {
-	for (size_t i = 0; i < tracepoints->count; i++)
-		if (tracepoints->formats[i].id == id)
-			return &tracepoints->formats[i];
-	return NULL;
+	uint16_t number = id <= UINT16_MAX ? tracepoints->numbers[id] : 0;
+
+	return number ? &tracepoints->formats[number - 1] : NULL;
 }
 
 void tracepoints_free(struct tracepoints *tracepoints)

@@ -69,6 +69,7 @@ struct tracepoint_format {
  * struct tracepoints - the formats of a recording
  * @formats: of its events.
  * @count: how many.
+ * @numbers: which of them, from 1 on, is the one of an event; 0: none is.
  * @long_size: bytes of a long there.
  * @texts: what printk_formats said: texts that records point to.
  * @texts_size: bytes of @texts.
@@ -82,6 +83,7 @@ struct tracepoint_format {
 struct tracepoints {
 	struct tracepoint_format *formats;
 	size_t count;
+	uint16_t numbers[UINT16_MAX + 1];
 	uint8_t long_size;
 	const char *texts;
 	size_t texts_size;
