@@ -296,3 +296,18 @@ Test(perffile_jit, forged_dumps_are_read_within_their_ends)
 	cr_assert_str_eq(symbols_binary(symbols, BINARY_JIT, "/tmp/jit-0.dump", NULL, 0)->name,
 			 "jit-0.dump");
 }
+
+/* Functions that are moved to one place a million times are found in a bearable time. */
+Test(perffile_jit, a_dump_of_moves_ends, .timeout = 60)
+{
+	struct build build = { 0 };
+
+	build_dump(&build, 0);
+	build_load(&build, 1, CODE, 16, "moved");
+	for (uint64_t i = 0; i < 300000; i++)
+		build_move(&build, 2 + i, CODE, CODE);
+	write_file("jit-70.dump", build.data, build.size);
+	build_free(&build);
+	map("/tmp/jit-70.dump", 0x7e0000000000, 0x1000);
+	is_named(CODE + 8, "moved");
+}

@@ -23,6 +23,10 @@
 /* Pages of functions of a dump, together; larger ones are forged. */
 #define REFS_MAX	(4UL << 20)
 #define FILE_MAX	(256L << 20)
+/* Of one bucket: with each address all of them are looked at. */
+#define BUCKET_MAX	32768u
+/* What the moves of a dump may look at, together */
+#define STEPS_MAX	(1UL << 28)
 
 #define FOREIGN "the file belongs to another user, who could have written anything there"
 
@@ -72,6 +76,8 @@ struct jit_ref {
  * @codes: what it tells.
  * @refs: by page.
  * @ref_count: how many.
+ * @bucket_counts: how many are in each.
+ * @steps: how many were looked at.
  */
 struct jit {
 	bool has_times;
@@ -79,6 +85,8 @@ struct jit {
 	struct jit_code *codes;
 	struct jit_ref *refs[BUCKETS];
 	size_t ref_count;
+	uint32_t bucket_counts[BUCKETS];
+	uint64_t steps;
 };
 
 /* -------------------------------------------------------------------- files */
@@ -86,14 +94,14 @@ struct jit {
 /* The whole file with a zero behind it; NULL if there is none, or it is somebody else's. */
 static char *read_file(const char *path, size_t *size, bool *is_foreign)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	struct stat about;
+	int fd = symbols_open(path, O_NOFOLLOW, &about);
 	char *text = NULL;
 	ssize_t got = 0;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= FILE_MAX) {
+	if (about.st_size <= FILE_MAX) {
 		if (about.st_uid && about.st_uid != geteuid())
 			*is_foreign = true;
 		else
@@ -227,8 +235,11 @@ static void add_code(struct jit *jit, uint64_t start, uint64_t size, uint64_t ti
 	for (uint64_t page = first; page <= last; page++) {
 		struct jit_ref **bucket = bucket_of(jit, page), *ref = malloc(sizeof(*ref));
 
-		if (!ref)
+		if (!ref || jit->bucket_counts[page % BUCKETS] == BUCKET_MAX) {
+			free(ref);
 			return;
+		}
+		jit->bucket_counts[page % BUCKETS]++;
 		*ref = (struct jit_ref){ *bucket, page, code };
 		*bucket = ref;
 		jit->ref_count++;
@@ -243,6 +254,7 @@ static struct jit_code *find_code(struct jit *jit, uint64_t address, uint64_t ti
 	for (struct jit_ref *ref = *bucket_of(jit, address / PAGE); ref; ref = ref->next) {
 		struct jit_code *code = ref->code;
 
+		jit->steps++;
 		if (ref->page == address / PAGE && address >= code->symbol.start &&
 		    address < code->symbol.end && code->time <= time &&
 		    (!best || code->time > best->time))
@@ -275,7 +287,7 @@ static void take_move(struct jit *jit, const struct dump_record *record, const c
 	const struct jit_code *code;
 	struct dump_move move;
 
-	if (size < sizeof(move))
+	if (size < sizeof(move) || jit->steps > STEPS_MAX)
 		return;
 	memcpy(&move, body, sizeof(move));
 	code = find_code(jit, move.from, record->time);
