@@ -368,3 +368,77 @@ Test(perffile_rows, symbols_of_vmlinux)
 	cr_assert_eq(run(&command_report, "-i moved -k kallsyms -g none"), 0);
 	has("err", "no symbols of [kernel.kallsyms]: the file given with -k cannot be read, or is no kernel");
 }
+
+static int line_of_code;
+
+/* Where its code is, wherever it is inlined */
+static inline __attribute__((always_inline)) uint64_t inner(void)
+{
+	uint64_t address;
+
+	line_of_code = __LINE__ + 1;
+	__asm__ volatile("lea 1f(%%rip), %0\n\tnop\n1:\tnop\n\tnop" : "=r"(address));
+	return address;
+}
+
+static inline __attribute__((always_inline)) uint64_t between(void)
+{
+	return inner();
+}
+
+__attribute__((noinline)) static uint64_t outside(void)
+{
+	return between();
+}
+
+/* Where this program is mapped that has @address */
+static void build_self(struct build *build, uint64_t address, const struct build_trailer *trailer)
+{
+	unsigned long start, end, offset;
+	char line[4096], name[2048];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	cr_assert_not_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %2047s", &start, &end, &offset, name) == 4 &&
+		    address >= start && address < end)
+			build_mmap(build, 70, start, end - start, offset, name, NULL, trailer);
+	fclose(maps);
+}
+
+/* What was inlined counts as a caller does; the sample is at the line that its code comes from. */
+Test(perffile_rows, inlined_functions)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+	};
+	struct build_trailer early = { .pid = 70, .tid = 70 };
+	struct build_sample sample = {
+		.id = build_id(0, 0), .ip = outside(), .time = 1000000000, .period = 100,
+		.pid = 70, .tid = 70, .chain = 2,
+	};
+	struct build build;
+	uint64_t seed = 1;
+	char text[256];
+
+	sample.chain_at[0] = (uint64_t)PERF_CONTEXT_USER;
+	sample.chain_at[1] = sample.ip;
+	build_begin(&build, &attr, 1);
+	build_self(&build, sample.ip, &early);
+	build_sample(&build, 0, PERF_RECORD_MISC_USER, &sample, &seed);
+	build_features(&build, NULL, 0);
+	write_file("perf.data", build.data, build.size);
+	build_free(&build);
+	RUN("-g none -s sym");
+	has("out", "   100.00%   100.00%  [.] outside\n");
+	has("out", "   100.00%     0.00%  [.] between (inlined)\n");
+	has("out", "   100.00%     0.00%  [.] inner (inlined)\n");
+	RUN("-g caller -s sym --no-children");
+	has("out", "   100.00%  [.] outside\n");
+	lacks("out", "[.] inner");
+	snprintf(text, sizeof(text), "perffile_rows.c:%d\n", line_of_code);
+	RUN("-s srcline --no-children");
+	has("out", text);
+	RUN("-s srcline --no-children -g none");
+	has("out", text);
+}

@@ -162,7 +162,10 @@ static struct report_row *find_row(struct report *report, struct report_event *e
 	return row;
 }
 
-/* A function that calls itself has its sample once. */
+/*
+ * A function that calls itself has its sample once. What was inlined where the sample is counts
+ * as a caller does; the innermost one's part of the call chain belongs to the sample's own row.
+ */
 static int add_children(struct report *report, struct report_event *event,
 			const struct perffile_record *record, const struct thread *thread,
 			struct report_row **rows)
@@ -172,13 +175,12 @@ static int add_children(struct report *report, struct report_event *event,
 	for (size_t i = 0; i < samples->frame_count; i++) {
 		struct report_row *row = rows[0];
 
-		if (i && i <= samples->self)
-			continue;
-		if (i)
+		if (i != samples->self)
 			row = find_row(report, event, record, thread, &samples->frames[i]);
 		if (!row)
 			return -ENOMEM;
-		rows[i] = row;
+		if (i && i != samples->self)
+			rows[i] = row;
 		if (row->last == event->samples)
 			continue;
 		row->last = event->samples;
@@ -218,10 +220,12 @@ int hist_add(struct report *report, struct report_event *event,
 	const struct report_options *options = report->options;
 	struct report_row *rows[SAMPLES_FRAMES_MAX];
 	struct samples *samples = report->samples;
+	struct place self = samples->frames[samples->self];
 	bool is_json = options->format == FORMAT_JSON;
 
-	/* What was inlined into the sample's function has no row, but is in its call chain. */
-	rows[0] = find_row(report, event, record, thread, &samples->frames[samples->self]);
+	/* It is hit where its code comes from, not where that was inlined. */
+	self.line = NULL;
+	rows[0] = find_row(report, event, record, thread, &self);
 	if (!rows[0])
 		return -ENOMEM;
 	event->samples++;
