@@ -250,7 +250,7 @@ static const char *options_wrong(const struct stat_options *options)
 		if (measure->kind != TARGET_PROCESS && measure->kind != TARGET_THREAD)
 			return "--per-thread needs -p or -t";
 	} else if (options->aggregate != AGGREGATE_ALL && !measure_is_of_cpus(measure)) {
-		return "--per-cpu, --per-core and the like need -a or -C: tasks are not counted CPU by CPU";
+		return "a line for each CPU, core, die, socket or node needs -a or -C: no task is on one only";
 	}
 	if (options->repeat > 1 && !measure->argv)
 		return "-r needs a command to repeat";

@@ -154,7 +154,7 @@ cpu_that_comes_gets_a_row()
 	echo 1 >/sys/devices/system/cpu/cpu1/online
 	[ $result -eq 0 ] && lines err 2 && says '^CPU0,[1-9]' '^CPU1,[1-9]'
 }
-users_may_not_count_all_cpus() { ! su user -c 'pmuctl stat -a true' 2>err && says "cannot open 'cycles': .*CAP_PERFMON"; }
+users_may_not_count_all_cpus() { ! su user -c 'pmuctl stat -a true' 2>err && says "cannot open 'cpu-clock': .*CAP_PERFMON"; }
 
 # ---- intervals
 

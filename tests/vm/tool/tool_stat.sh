@@ -185,7 +185,7 @@ option_without_argument() { run 2 stat -e && says "'-e' needs an argument" && ru
 targets_exclude_each_other() { run 2 stat -p 1 -C 0 true && says 'only one of'; }
 forms_exclude_each_other() { run 2 stat -j -x , true && says 'exclude each other'; }
 rows_exclude_each_other() { run 2 stat -a -A --per-core true && says 'only one of'; }
-rows_need_their_targets() { run 2 stat --per-core true && says 'need -a or -C' && run 2 stat -a --per-thread true && says 'needs -p or -t'; }
+rows_need_their_targets() { run 2 stat --per-core true && says 'needs -a or -C' && run 2 stat -a --per-thread true && says 'needs -p or -t'; }
 times_that_do_not_fit()
 {
 	run 2 stat -D -1 true && says 'needs --control' && run 2 stat --interval-count 3 true && says 'needs -I' &&
