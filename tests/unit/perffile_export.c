@@ -15,22 +15,11 @@
 #include <jansson.h>
 #include <zlib.h>
 
-#include "../../tools/command.h"
 #include "fuzz/perffile_build.h"
+#include "unit/perffile_command.h"
 
 #define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
 	      PERF_SAMPLE_CALLCHAIN)
-
-static char directory[] = "/tmp/export-XXXXXX";
-
-static void write_file(const char *name, const void *data, size_t size)
-{
-	FILE *file = fopen(name, "w");
-
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(data, 1, size, file), size);
-	cr_assert_eq(fclose(file), 0);
-}
 
 static const char kallsyms[] =
 	"ffffffff81000000 T _text\nffffffff81001000 T leaf\nffffffff81002000 T work\n"
@@ -66,8 +55,7 @@ static void enter(void)
 	struct build_trailer early = { .pid = 70, .tid = 70, .time = 1 };
 	struct build build;
 
-	cr_assert_not_null(mkdtemp(directory));
-	cr_assert_eq(chdir(directory), 0);
+	enter_directory();
 	build_begin(&build, &attr, 1);
 	build_comm(&build, 70, 70, "main", 0, &early);
 	build_comm(&build, 70, 71, "the \"worker", 0, &early);
@@ -81,17 +69,10 @@ static void enter(void)
 	build_free(&build);
 }
 
-static void leave(void)
-{
-	char command[64];
+TestSuite(perffile_export, .init = enter, .fini = leave_directory);
 
-	snprintf(command, sizeof(command), "rm -rf -- %s", directory);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(perffile_export, .init = enter, .fini = leave);
-
-static int run(const char *line)
+/* Its file is "out", which nothing else may be written to. */
+static int report(const char *line)
 {
 	char words[256], *argv[16], *rest = words;
 	int argc = 0;
@@ -112,7 +93,7 @@ static json_t *exported(const char *format)
 	json_t *json;
 
 	snprintf(line, sizeof(line), "--format %s -o out", format);
-	cr_assert_eq(run(line), 0);
+	cr_assert_eq(report(line), 0);
 	json = json_load_file("out", 0, &error);
 	cr_assert_not_null(json, "%s, line %d", error.text, error.line);
 	return json;
@@ -350,7 +331,7 @@ Test(perffile_export, pprof_has_all_samples)
 	gzFile in;
 	int size;
 
-	cr_assert_eq(run("--format pprof -o out"), 0);
+	cr_assert_eq(report("--format pprof -o out"), 0);
 	in = gzopen("out", "rb");
 	cr_assert_not(gzdirect(in), "it is compressed");
 	size = gzread(in, bytes, sizeof(bytes));
@@ -366,13 +347,13 @@ Test(perffile_export, pprof_has_all_samples)
 
 Test(perffile_export, what_is_wrong_is_refused)
 {
-	cr_assert_eq(run("--format xls -o out"), STATUS_USAGE);
-	cr_assert_eq(run("--format pprof"), STATUS_USAGE);
-	cr_assert_eq(run("-o out"), STATUS_USAGE);
-	cr_assert_eq(run("--json --format pprof -o out"), STATUS_USAGE);
+	cr_assert_eq(report("--format xls -o out"), STATUS_USAGE);
+	cr_assert_eq(report("--format pprof"), STATUS_USAGE);
+	cr_assert_eq(report("-o out"), STATUS_USAGE);
+	cr_assert_eq(report("--json --format pprof -o out"), STATUS_USAGE);
 	cr_assert_eq(access("out", F_OK), -1);
-	cr_assert_eq(run("--format pprof -o nowhere/out"), STATUS_FAILED);
-	cr_assert_eq(run("--format pprof -o /dev/full"), STATUS_FAILED);
-	cr_assert_eq(run("--format firefox -o /dev/full"), STATUS_FAILED);
-	cr_assert_eq(run("--format speedscope -o /dev/full"), STATUS_FAILED);
+	cr_assert_eq(report("--format pprof -o nowhere/out"), STATUS_FAILED);
+	cr_assert_eq(report("--format pprof -o /dev/full"), STATUS_FAILED);
+	cr_assert_eq(report("--format firefox -o /dev/full"), STATUS_FAILED);
+	cr_assert_eq(report("--format speedscope -o /dev/full"), STATUS_FAILED);
 }

@@ -18,30 +18,11 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 
-#include "../../tools/command.h"
 #include "fuzz/perffile_build.h"
+#include "unit/perffile_command.h"
 
 #define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IDENTIFIER)
-
-static char directory[] = "/tmp/perffile-XXXXXX";
-
-static void leave(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf -- %s", directory);
-	cr_assert_eq(system(command), 0);
-}
-
-static void write_file(const char *name, const void *data, size_t size)
-{
-	FILE *file = fopen(name, "w");
-
-	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(data, 1, size, file), size);
-	cr_assert_eq(fclose(file), 0);
-}
 
 /* outer() calls work(), which calls leaf(), all in the kernel: they need no file. */
 static const char kallsyms[] =
@@ -77,8 +58,7 @@ static void enter(void)
 	struct build build;
 	size_t at;
 
-	cr_assert_not_null(mkdtemp(directory));
-	cr_assert_eq(chdir(directory), 0);
+	enter_directory();
 	attrs[1] = attrs[0];
 	build_begin(&build, attrs, 2);
 	add_sample(&build, 0, 4000000004, 300, chain + 1, 2);
@@ -103,59 +83,7 @@ static void enter(void)
 	build_free(&build);
 }
 
-TestSuite(perffile_report, .init = enter, .fini = leave);
-
-/* A command line; what it prints goes to "out" and "err". */
-static int run(const struct command *command, const char *line)
-{
-	char words[256], *argv[20], *rest = words;
-	int argc = 0, status, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
-
-	snprintf(words, sizeof(words), "%s %s", command->name, line);
-	while ((argv[argc] = strtok_r(rest, " ", &rest)))
-		argc++;
-	/* getopt() still knows a place in the words of the last command line, which are gone. */
-	optind = 0;
-	cr_assert_eq(getopt(1, argv, ""), -1);
-	fflush(stdout);
-	cr_assert_not_null(freopen("out", "w", stdout));
-	cr_assert_not_null(freopen("err", "w", stderr));
-	status = command->run(argc, argv);
-	fflush(stdout);
-	fflush(stderr);
-	dup2(out, STDOUT_FILENO);
-	dup2(err, STDERR_FILENO);
-	close(out);
-	close(err);
-	return status;
-}
-
-static const char *text_of(const char *name)
-{
-	static char text[65536];
-	FILE *file = fopen(name, "r");
-	size_t size;
-
-	cr_assert_not_null(file);
-	size = fread(text, 1, sizeof(text) - 1, file);
-	text[size] = '\0';
-	fclose(file);
-	return text;
-}
-
-static void has(const char *name, const char *words)
-{
-	const char *text = text_of(name);
-
-	cr_assert_not_null(strstr(text, words), "%s lacks '%s':\n%s", name, words, text);
-}
-
-static void lacks(const char *name, const char *words)
-{
-	const char *text = text_of(name);
-
-	cr_assert_null(strstr(text, words), "%s has '%s':\n%s", name, words, text);
-}
+TestSuite(perffile_report, .init = enter, .fini = leave_directory);
 
 Test(perffile_report, rows_by_period)
 {
