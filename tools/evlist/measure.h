@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What "pmuctl stat" and "pmuctl record" have in common: the options that say what is
+ * What "pmuctl stat", "pmuctl record" and "pmuctl top" have in common: the options that say what is
  * measured where (measure_options.c), and the events that are opened for that
  * (event_set.c).
  */
@@ -71,17 +71,22 @@ struct measure {
 /* Returned for an option that is none of the command's own */
 #define MEASURE_OPTION_COMMON (-2)
 
+/* An option without a letter; the commands' own have smaller numbers. */
+#define MEASURE_OPTION_FILTER 1000
+
 /* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
 typedef int (*measure_apply)(void *arg, int option);
 
 int measure_parse(struct measure *measure, int argc, char **argv,
 		  const char *letters, const struct option *options,
 		  measure_apply apply, void *arg);
+int measure_option(struct measure *measure, int option);
 int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number);
 int measure_filters_check(const struct measure *measure);
 bool measure_is_of_cpus(const struct measure *measure);
 int measure_device(struct pmuctl_device **dev);
+int measure_default_event(struct pmuctl_device *dev, struct measure *measure);
 void measure_free(struct measure *measure);
 
 /* event_set.c */

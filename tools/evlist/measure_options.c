@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options that "pmuctl stat" and "pmuctl record" have in common.
+ * The options that "pmuctl stat", "pmuctl record" and "pmuctl top" have in common.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +10,6 @@
 #include <pmuctl_trace.h>
 
 #include "measure.h"
-
-/* Options without a letter; the commands' own have smaller numbers. */
-enum { OPTION_FILTER = 1000 };
 
 static int target_option(struct measure *measure, enum target_kind kind,
 			 const char *text)
@@ -89,8 +86,14 @@ int measure_filters_check(const struct measure *measure)
 	return 0;
 }
 
-/* One of the common options, or a wrong one; returns as a measure_apply does. */
-static int common_option(struct measure *measure, int option, int argc, char **argv)
+/**
+ * measure_option() - understand one of the options that say what is measured where
+ * @measure: gets it.
+ * @option: its letter; its argument is in optarg.
+ *
+ * Return: 0, an exit status, or MEASURE_OPTION_COMMON: it is another option.
+ */
+int measure_option(struct measure *measure, int option)
 {
 	switch (option) {
 	case 'e':
@@ -107,8 +110,21 @@ static int common_option(struct measure *measure, int option, int argc, char **a
 	case 'i':
 		measure->no_inherit = true;
 		return 0;
-	case OPTION_FILTER:
+	case MEASURE_OPTION_FILTER:
 		return filter_option(measure, optarg);
+	default:
+		return MEASURE_OPTION_COMMON;
+	}
+}
+
+/* One of the common options, or a wrong one; returns as a measure_apply does. */
+static int common_option(struct measure *measure, int option, int argc, char **argv)
+{
+	int ret = measure_option(measure, option);
+
+	if (ret != MEASURE_OPTION_COMMON)
+		return ret;
+	switch (option) {
 	case 'h':
 		fputs(measure->command->help, stdout);
 		return -1;
@@ -127,7 +143,7 @@ static const struct option common_options[] = {
 	{ "cpu",	required_argument, NULL, 'C' },
 	{ "all-cpus",	no_argument, NULL, 'a' },
 	{ "no-inherit",	no_argument, NULL, 'i' },
-	{ "filter",	required_argument, NULL, OPTION_FILTER },
+	{ "filter",	required_argument, NULL, MEASURE_OPTION_FILTER },
 	{ "help",	no_argument, NULL, 'h' },
 };
 
@@ -215,6 +231,24 @@ int measure_device(struct pmuctl_device **dev)
 		return 0;
 	say_error("%s", why.sentence);
 	return STATUS_FAILED;
+}
+
+/**
+ * measure_default_event() - what is sampled if no event was given: what every machine can do
+ * @dev: the driver.
+ * @measure: gets it.
+ *
+ * Return: 0 or an exit status.
+ */
+int measure_default_event(struct pmuctl_device *dev, struct measure *measure)
+{
+	struct pmuctl_info info;
+	const char *text = "cycles";
+
+	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0 &&
+	    info.pmu_kind == PMUCTL_PMU_NONE)
+		text = "cpu-clock";
+	return events_text_parse(text, &measure->events);
 }
 
 void measure_free(struct measure *measure)

@@ -292,6 +292,20 @@ bool recording_tells_maps(const struct recording *r)
 }
 
 /**
+ * recording_samples_kernel() - may samples be in the kernel?
+ * @r: the recording.
+ *
+ * Return: whether an event does not leave it out.
+ */
+bool recording_samples_kernel(const struct recording *r)
+{
+	for (size_t i = 0; i < r->set.nr_events; i++)
+		if (!r->events[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+/**
  * recording_trailer() - what is at the end of each record that is no sample
  * @r: the recording.
  *

@@ -255,18 +255,6 @@ static int options_check(struct record_options *options)
 	return 0;
 }
 
-/* What every machine can do */
-static int default_event_choose(struct pmuctl_device *dev, struct measure *measure)
-{
-	struct pmuctl_info info;
-	const char *text = "cycles";
-
-	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0 &&
-	    info.pmu_kind == PMUCTL_PMU_NONE)
-		text = "cpu-clock";
-	return events_text_parse(text, &measure->events);
-}
-
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
@@ -290,7 +278,7 @@ static int record_main(int argc, char **argv)
 	if (!status)
 		status = measure_device(&dev);
 	if (!status && !options.measure.events_text)
-		status = default_event_choose(dev, &options.measure);
+		status = measure_default_event(dev, &options.measure);
 	if (!status)
 		status = record_run(dev, &options);
 	pmuctl_device_close(dev);

@@ -97,6 +97,7 @@ int recording_open(struct pmuctl_device *dev, const struct record_options *optio
 void recording_close(struct recording *recording);
 uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
+bool recording_samples_kernel(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
 
 /* record_trace.c: buffers of traces */
@@ -165,6 +166,7 @@ void synth_record(struct synth *synth, struct perf_event_header header,
 void synth_process(struct synth *synth, pid_t pid);
 void synth_thread(struct synth *synth, pid_t tid);
 void synth_all_tasks(struct synth *synth);
+void synth_targets(struct synth *synth, const struct measure *measure, pid_t child, bool all);
 int synth_kernel(struct synth *synth);
 
 /* Called with the file of each module, or its name in brackets if there is none */

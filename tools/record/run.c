@@ -78,41 +78,6 @@ static int file_open(struct session *s)
 
 /* --------------------------------------------------- what was there before */
 
-static bool samples_kernel(const struct session *s)
-{
-	for (size_t i = 0; i < s->recording->set.nr_events; i++)
-		if (!s->recording->events[i].attr.exclude_kernel)
-			return true;
-	return false;
-}
-
-static void describe_targets(const struct session *s, struct synth *synth)
-{
-	const struct measure *measure = &s->options->measure;
-	enum target_kind kind = measure->kind;
-
-	/* They may have started others, which are sampled too. */
-	if (s->options->delay && !measure->no_inherit)
-		kind = TARGET_ALL_CPUS;
-	switch (kind) {
-	case TARGET_COMMAND:
-		synth_process(synth, s->child.pid);
-		break;
-	case TARGET_PROCESS:
-		for (size_t i = 0; i < measure->ids.count; i++)
-			synth_process(synth, measure->ids.list[i]);
-		break;
-	case TARGET_THREAD:
-		for (size_t i = 0; i < measure->ids.count; i++)
-			synth_thread(synth, measure->ids.list[i]);
-		break;
-	case TARGET_CPU:
-	case TARGET_ALL_CPUS:
-		synth_all_tasks(synth);
-		break;
-	}
-}
-
 /* Writes what was there before: the kernel, or the tasks. */
 static int describe(struct session *s, bool kernel)
 {
@@ -121,11 +86,14 @@ static int describe(struct session *s, bool kernel)
 		.dsos = s->dsos,
 		.data = s->options->callgraph == CALLGRAPH_DWARF,
 	};
+	const struct measure *measure = &s->options->measure;
 	int ret;
 
 	if (!kernel)
-		describe_targets(s, &synth);
-	else if (synth_kernel(&synth) < 0 && samples_kernel(s))
+		/* They may have started others meanwhile, which are sampled too. */
+		synth_targets(&synth, measure, s->child.pid,
+			      s->options->delay && !measure->no_inherit);
+	else if (synth_kernel(&synth) < 0 && recording_samples_kernel(s->recording))
 		say_error("kernel symbols will be missing: %s", kernel_hidden_now());
 	ret = perfdata_write_buffer(s->file, &synth.buffer);
 	perfdata_buffer_free(&synth.buffer);

@@ -269,3 +269,31 @@ void synth_all_tasks(struct synth *synth)
 {
 	visit_numbers("/proc", put_process, synth);
 }
+
+/**
+ * synth_targets() - describe what is sampled
+ * @synth: where to.
+ * @measure: whom that is.
+ * @child: the command, if it is that.
+ * @all: all other tasks, too.
+ */
+void synth_targets(struct synth *synth, const struct measure *measure, pid_t child, bool all)
+{
+	switch (all ? TARGET_ALL_CPUS : measure->kind) {
+	case TARGET_COMMAND:
+		synth_process(synth, child);
+		break;
+	case TARGET_PROCESS:
+		for (size_t i = 0; i < measure->ids.count; i++)
+			synth_process(synth, measure->ids.list[i]);
+		break;
+	case TARGET_THREAD:
+		for (size_t i = 0; i < measure->ids.count; i++)
+			synth_thread(synth, measure->ids.list[i]);
+		break;
+	case TARGET_CPU:
+	case TARGET_ALL_CPUS:
+		synth_all_tasks(synth);
+		break;
+	}
+}
