@@ -322,3 +322,30 @@ Test(perffile_names, many_are_kept)
 	}
 	names_free(names);
 }
+
+/* A task's last records may come a little after its end, and its number may be used again. */
+Test(perffile_tasks, what_ended_long_ago_is_forgotten)
+{
+	struct story story = begin();
+
+	for (uint32_t pid = 5; pid < 8; pid++) {
+		build_comm(&story.build, pid, pid, "task", 0, &none);
+		build_mmap(&story.build, (int32_t)pid, 0x1000, 0x1000, 0, "/bin/one", NULL, &none);
+	}
+	build_comm(&story.build, 5, 6, "thread", 0, &none);
+	build_task(&story.build, PERF_RECORD_EXIT, 5, 5, 5, 5, &none);
+	build_task(&story.build, PERF_RECORD_EXIT, 6, 6, 6, 6, &none);
+	build_task(&story.build, PERF_RECORD_EXIT, 7, 7, 7, 7, &none);
+	cr_assert_eq(take(&story), 0);
+	tasks_forget(story.tasks);
+	cr_assert_str_eq(comm(&story, 6), "task", "it ended just now");
+	build_comm(&story.build, 7, 7, "again", 0, &none);
+	cr_assert_eq(take(&story), 0);
+	tasks_forget(story.tasks);
+	cr_assert_str_eq(comm(&story, 6), ":6");
+	cr_assert_str_eq(comm(&story, 7), "again");
+	cr_assert_str_eq(at(&story, 5, 0x1000), "one", "another thread of it is there");
+	tasks_forget(story.tasks);
+	cr_assert_str_eq(comm(&story, 7), "again");
+	finish(&story);
+}

@@ -411,7 +411,7 @@ void perffile_close(struct perffile *file)
 	if (!file)
 		return;
 	if (file->source) {
-		if (file->size)
+		if (file->size && !file->fed)
 			munmap((void *)file->data, file->size);
 		file->data = file->source;
 		file->size = file->source_size;
@@ -423,5 +423,6 @@ void perffile_close(struct perffile *file)
 	free(file->info.cmdline);
 	free(file->info.build_ids);
 	free(file->order);
+	free(file->fed);
 	free(file);
 }

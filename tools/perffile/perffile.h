@@ -3,8 +3,8 @@
  * Reading perf.data files ("PERFILE2"), as perf and "pmuctl record" write them to a disk or
  * to a pipe. perffile.c opens a file and reads its header, perffile_features.c what it
  * tells about the recording, stream.c both where they are records, expand.c what is
- * compressed, perffile_records.c hands out the records in the order of time,
- * perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart.
+ * compressed, feed.c takes records while they come, perffile_records.c hands out the records in
+ * the order of time, perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that
@@ -340,6 +340,10 @@ struct perffile_place {
  * @order: the records in the order of time. Private.
  * @record_count: how many.
  * @next: the next one to hand out.
+ * @fed: memory for the records, if these come by and by: then @order has more of them, which
+ *	are for later.
+ * @fed_count: how many it has with these.
+ * @fed_until: the last time among them.
  */
 struct perffile {
 	const uint8_t *data;
@@ -362,6 +366,9 @@ struct perffile {
 	struct perffile_place *order;
 	size_t record_count;
 	size_t next;
+	uint8_t *fed;
+	size_t fed_count;
+	uint64_t fed_until;
 };
 
 /* perffile.c */
@@ -373,6 +380,10 @@ void perffile_close(struct perffile *file);
 
 /* perffile_records.c */
 int perffile_next(struct perffile *file, struct perffile_record *record,
+		  struct perffile_error *error);
+
+/* feed.c */
+int perffile_feed(struct perffile *file, const void *records, size_t size,
 		  struct perffile_error *error);
 
 /* perffile_trace.c */

@@ -177,6 +177,17 @@ static bool ranges_have(const struct filter_ranges *ranges, int64_t number)
 	return !ranges->count;
 }
 
+static bool is_hidden(const struct filter *filter, const struct perffile_record *record)
+{
+	switch (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+		return filter->hide_kernel;
+	case PERF_RECORD_MISC_USER:
+		return filter->hide_user;
+	}
+	return false;
+}
+
 /**
  * filter_skips() - is a sample left out altogether?
  * @filter: the filter.
@@ -186,7 +197,8 @@ bool filter_skips(const struct filter *filter, const struct perffile_record *rec
 {
 	int64_t time = record->time > INT64_MAX ? INT64_MAX : (int64_t)record->time;
 
-	return !ranges_have(&filter->cpus, record->cpu) || !ranges_have(&filter->times, time);
+	return !ranges_have(&filter->cpus, record->cpu) ||
+	       !ranges_have(&filter->times, time) || is_hidden(filter, record);
 }
 
 /**

@@ -46,6 +46,8 @@ struct filter_ranges {
  * @parent: the expression, for the key "parent".
  * @parent_set: it is there, and to be freed.
  * @relative: percentages are of what is left, not of all.
+ * @hide_kernel: no samples in the kernel.
+ * @hide_user: none in user space.
  */
 struct filter {
 	const char *comms;
@@ -61,6 +63,8 @@ struct filter {
 	regex_t parent;
 	bool parent_set;
 	bool relative;
+	bool hide_kernel;
+	bool hide_user;
 };
 
 int filter_numbers(const struct command *command, struct filter_ranges *ranges,

@@ -94,6 +94,19 @@ static size_t hash_of(const struct report_row *row)
 	return hash ^ hash >> 29;
 }
 
+/* Into buckets that are empty */
+static void fill_buckets(const struct report_event *event, struct report_row **buckets,
+			 size_t count)
+{
+	for (size_t i = 0; i < event->row_count; i++) {
+		struct report_row *row = event->rows[i];
+		struct report_row **bucket = &buckets[hash_of(row) % count];
+
+		row->next = *bucket;
+		*bucket = row;
+	}
+}
+
 static int grow(struct report_event *event)
 {
 	size_t count = event->bucket_count ? event->bucket_count * 4 : BUCKETS_MIN;
@@ -104,13 +117,7 @@ static int grow(struct report_event *event)
 	buckets = calloc(count, sizeof(*buckets));
 	if (!buckets)
 		return -ENOMEM;
-	for (size_t i = 0; i < event->row_count; i++) {
-		struct report_row *row = event->rows[i];
-		struct report_row **bucket = &buckets[hash_of(row) % count];
-
-		row->next = *bucket;
-		*bucket = row;
-	}
+	fill_buckets(event, buckets, count);
 	free(event->buckets);
 	event->buckets = buckets;
 	event->bucket_count = count;
@@ -346,6 +353,53 @@ void hist_finish(const struct report *report, struct report_event *event)
 	if (event->row_count)
 		qsort_r(event->rows, event->row_count, sizeof(*event->rows), compare,
 			(void *)&options->order);
+}
+
+/* So much of a number; a product of all events of a day could overflow. */
+static uint64_t eighths_of(uint64_t number, unsigned int eighths)
+{
+	return number / 8 * eighths + number % 8 * eighths / 8;
+}
+
+/**
+ * hist_decay() - let what was counted until now weigh less
+ * @event: its rows keep so much; those that have nothing left are forgotten.
+ * @eighths: how much, of 8; 0: all is forgotten.
+ *
+ * The event keeps as much of what is in no row. Of rows with children or chains only what
+ * is their own would be right: they must have none.
+ */
+void hist_decay(struct report_event *event, unsigned int eighths)
+{
+	struct report_part others = { event->period, event->samples };
+	size_t kept = 0;
+
+	event->period = 0;
+	event->samples = 0;
+	for (size_t i = 0; i < event->row_count; i++) {
+		struct report_row *row = event->rows[i];
+
+		others.period -= row->period;
+		others.samples -= row->samples;
+		row->period = eighths_of(row->period, eighths);
+		row->kernel = eighths_of(row->kernel, eighths);
+		row->user = eighths_of(row->user, eighths);
+		row->samples = eighths_of(row->samples, eighths);
+		if (!row->period) {
+			free(row);
+			continue;
+		}
+		event->rows[kept++] = row;
+		event->period += row->period;
+		event->samples += row->samples;
+	}
+	event->row_count = kept;
+	event->period += eighths_of(others.period, eighths);
+	event->samples += eighths_of(others.samples, eighths);
+	if (!event->buckets)
+		return;
+	memset(event->buckets, 0, event->bucket_count * sizeof(*event->buckets));
+	fill_buckets(event, event->buckets, event->bucket_count);
 }
 
 /**

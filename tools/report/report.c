@@ -74,7 +74,14 @@ static bool needs_chain(const struct report_options *options)
 	       options->format == FORMAT_EXPORT || options->graph.order != GRAPH_NONE || options->filter.parent_set;
 }
 
-static int take_sample(struct report *report, const struct perffile_record *record)
+/**
+ * report_add() - add a sample, if it is one of those that are looked at
+ * @report: open.
+ * @record: the record that was read last, a sample.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int report_add(struct report *report, const struct perffile_record *record)
 {
 	const struct report_options *options = report->options;
 	const struct filter *filter = &options->filter;
@@ -179,7 +186,7 @@ static int read_records(struct report *report)
 		if (ret <= 0)
 			return ret;
 		report->types[record.type % PERFFILE_USER_TYPE]++;
-		if (record.type == PERF_RECORD_SAMPLE && take_sample(report, &record) < 0) {
+		if (record.type == PERF_RECORD_SAMPLE && report_add(report, &record) < 0) {
 			say_error("%s", pmuctl_strerror(-ENOMEM));
 			return -ENOMEM;
 		}

@@ -286,6 +286,7 @@ struct report {
 /* report.c */
 int report_make(struct report_options *options);
 int report_open(struct report *report, struct report_options *options);
+int report_add(struct report *report, const struct perffile_record *record);
 int report_read(struct report *report);
 void report_close(struct report *report);
 
@@ -293,6 +294,7 @@ void report_close(struct report *report);
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
 void hist_finish(const struct report *report, struct report_event *event);
+void hist_decay(struct report_event *event, unsigned int eighths);
 void hist_free(struct report_event *event);
 int report_row_compare(const struct report_columns *order, const struct report_row *a,
 		       const struct report_row *b);
@@ -306,6 +308,8 @@ struct tree *chains_of_row(const struct report *report, const struct report_row 
 /* text.c */
 extern const char *const report_headings[COLUMN_COUNT];
 void report_print(const struct report *report);
+void report_print_rows(FILE *out, const struct report *report,
+		       const struct report_event *event, size_t most);
 
 /* graph.c */
 void graph_print(const struct report_callgraph *graph, const struct tree_node *root,

@@ -87,17 +87,20 @@ static void number_text(const struct report_event *event, const struct report_ro
 }
 
 static void measure(const struct report *report, const struct report_event *event,
-		    size_t *widths)
+		    size_t most, size_t *widths)
 {
 	const struct report_columns *columns = &report->options->columns;
 
 	for (size_t i = 0; i < columns->count; i++)
 		widths[i] = columns->list[i] >= KEY_COUNT ? NUMBER_WIDTH :
 			    width_of(report_headings[columns->list[i]]);
-	for (size_t n = 0; n < event->row_count; n++) {
+	for (size_t n = 0; n < event->row_count && most; n++) {
 		const struct report_row *row = event->rows[n];
 
-		for (size_t i = 0; is_shown(report, event, row) && i < columns->count; i++) {
+		if (!is_shown(report, event, row))
+			continue;
+		most--;
+		for (size_t i = 0; i < columns->count; i++) {
 			enum report_key key = columns->list[i];
 			char text[24] = "";
 			size_t width;
@@ -114,59 +117,60 @@ static void measure(const struct report *report, const struct report_event *even
 }
 
 /* In a column of this width; the last one has no blanks behind it. */
-static void print_cell(const char *text, size_t width, bool last)
+static void print_cell(FILE *out, const char *text, size_t width, bool last)
 {
 	size_t used = width_of(text);
 
-	fputs(text, stdout);
+	fputs(text, out);
 	if (!last)
-		printf("%*s", (int)(width > used ? width - used : 0), "");
+		fprintf(out, "%*s", (int)(width > used ? width - used : 0), "");
 }
 
 /* A separator in a name would be taken for one. */
-static void print_separated(const char *text, char separator)
+static void print_separated(FILE *out, const char *text, char separator)
 {
 	for (; *text; text++)
-		putchar(*text == separator ? '.' : *text);
+		fputc(*text == separator ? '.' : *text, out);
 }
 
-static void print_headings(const struct report *report, const size_t *widths)
+static void print_headings(FILE *out, const struct report *report, const size_t *widths)
 {
 	const struct report_columns *columns = &report->options->columns;
 	const char *separator = report->options->separator;
 
-	putchar('#');
+	fputc('#', out);
 	for (size_t i = 0; i < columns->count; i++) {
 		const char *heading = heading_of(report, columns->list[i]);
 		bool is_number = columns->list[i] >= KEY_COUNT;
 
 		if (separator) {
-			printf("%s%s", i ? separator : " ", heading);
+			fprintf(out, "%s%s", i ? separator : " ", heading);
 		} else if (is_number) {
-			printf("%*s", (int)(widths[i] - !i), heading);
+			fprintf(out, "%*s", (int)(widths[i] - !i), heading);
 		} else {
-			printf("%s", i ? "  " : " ");
-			print_cell(heading, widths[i], i + 1 == columns->count);
+			fprintf(out, "%s", i ? "  " : " ");
+			print_cell(out, heading, widths[i], i + 1 == columns->count);
 		}
 	}
-	printf("\n#\n");
+	fprintf(out, "\n#\n");
 }
 
-static void print_key(const struct report_row *row, enum report_key key, size_t width,
-		      bool last, const char *separator)
+static void print_key(FILE *out, const struct report_row *row, enum report_key key,
+		      size_t width, bool last, const char *separator)
 {
 	if (key == KEY_SYMBOL) {
-		printf("[%c] ", row->level);
+		fprintf(out, "[%c] ", row->level);
 		width -= MARK_WIDTH;
 	}
 	if (separator)
-		print_separated(row->text[key], *separator);
+		print_separated(out, row->text[key], *separator);
 	else
-		print_cell(row->text[key], width, last);
+		print_cell(out, row->text[key], width, last);
 }
 
-static void print_row(const struct report *report, const struct report_event *event,
-		      const struct report_row *row, const size_t *widths)
+static void print_row(FILE *out, const struct report *report,
+		      const struct report_event *event, const struct report_row *row,
+		      const size_t *widths)
 {
 	const struct report_columns *columns = &report->options->columns;
 	const char *separator = report->options->separator;
@@ -176,17 +180,39 @@ static void print_row(const struct report *report, const struct report_event *ev
 		char text[24] = "";
 
 		if (separator && i)
-			fputs(separator, stdout);
+			fputs(separator, out);
 		else if (!separator && key < KEY_COUNT)
-			printf("  ");
+			fprintf(out, "  ");
 		if (key >= KEY_COUNT) {
 			number_text(event, row, key, text, sizeof(text));
-			printf("%*s", separator ? 0 : (int)widths[i], text);
+			fprintf(out, "%*s", separator ? 0 : (int)widths[i], text);
 			continue;
 		}
-		print_key(row, key, widths[i], i + 1 == columns->count, separator);
+		print_key(out, row, key, widths[i], i + 1 == columns->count, separator);
 	}
-	putchar('\n');
+	fputc('\n', out);
+}
+
+/**
+ * report_print_rows() - print the table of an event: its headings and its first rows
+ * @out: where to.
+ * @report: the report.
+ * @event: of it, sorted.
+ * @most: rows that are printed.
+ */
+void report_print_rows(FILE *out, const struct report *report,
+		       const struct report_event *event, size_t most)
+{
+	size_t widths[COLUMN_COUNT];
+
+	measure(report, event, most, widths);
+	print_headings(out, report, widths);
+	for (size_t i = 0; i < event->row_count && most; i++) {
+		if (!is_shown(report, event, event->rows[i]))
+			continue;
+		print_row(out, report, event, event->rows[i], widths);
+		most--;
+	}
 }
 
 static void print_graph(const struct report *report, const struct report_event *event,
@@ -225,15 +251,15 @@ static void print_event(const struct report *report, const struct report_event *
 	}
 	if (report->options->about != ABOUT_NOTHING)
 		printf("#\n");
-	measure(report, event, widths);
+	measure(report, event, SIZE_MAX, widths);
 	if (report->options->about != ABOUT_NOTHING)
-		print_headings(report, widths);
+		print_headings(stdout, report, widths);
 	for (size_t i = 0; i < event->row_count; i++) {
 		const struct report_row *row = event->rows[i];
 
 		if (!is_shown(report, event, row))
 			continue;
-		print_row(report, event, row, widths);
+		print_row(stdout, report, event, row, widths);
 		if (event->has_chains)
 			print_graph(report, event, row);
 	}

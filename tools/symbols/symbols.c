@@ -92,6 +92,71 @@ struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 	return binary;
 }
 
+/* "/lib/modules/6.1.0/kernel/net/x-y.ko.xz" is "[x_y]". */
+static struct binary *module_binary(struct symbols *symbols, const struct perffile_mmap *map)
+{
+	const char *slash = strrchr(map->name, '/'), *name = slash ? slash + 1 : map->name;
+	const char *dot = strstr(name, ".ko");
+	struct binary *module;
+	char text[128];
+
+	if (*name != '[' && dot) {
+		snprintf(text, sizeof(text), "[%.*s]", (int)(dot - name < 100 ? dot - name : 100),
+			 name);
+		for (char *at = text; *at; at++)
+			if (*at == '-')
+				*at = '_';
+		name = text;
+	}
+	module = symbols_binary(symbols, BINARY_MODULE, name, map->build_id,
+				map->build_id_size);
+	if (!module->start)
+		module->start = map->start;
+	return module;
+}
+
+/**
+ * symbols_kernel_mapped() - the binary of a mapping of the kernel
+ * @symbols: all of them; told where the kernel is.
+ * @map: as recorded.
+ *
+ * Return: as symbols_binary().
+ */
+struct binary *symbols_kernel_mapped(struct symbols *symbols, const struct perffile_mmap *map)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	const char *end = strchr(map->name, ']');
+
+	if (strncmp(map->name, "[kernel", 7) && strncmp(map->name, "[guest.kernel", 13))
+		return module_binary(symbols, map);
+	if (!strncmp(map->name, kernel, sizeof(kernel) - 1) && end && end[1]) {
+		symbols->reference = names_intern(symbols->names, end + 1);
+		symbols->reference_address = map->offset;
+	}
+	return symbols->kernel;
+}
+
+/**
+ * symbols_user_mapped() - the binary of a mapping of a process
+ * @symbols: all of them.
+ * @map: as recorded.
+ *
+ * Return: as symbols_binary().
+ */
+struct binary *symbols_user_mapped(struct symbols *symbols, const struct perffile_mmap *map)
+{
+	enum binary_kind kind = BINARY_FILE;
+
+	if (!strcmp(map->name, "[vdso]"))
+		kind = BINARY_VDSO;
+	else if (map->name[0] != '/' || !strncmp(map->name, "//", 2) ||
+		 !strncmp(map->name, "/memfd:", 7) || !strncmp(map->name, "/dev/zero", 9) ||
+		 !strncmp(map->name, "/SYSV", 5) || !strncmp(map->name, "/anon_hugepage", 14))
+		kind = BINARY_NONE;
+	return symbols_binary(symbols, kind, map->name, map->build_id,
+			      map->build_id_size);
+}
+
 /**
  * symbols_new() - no binaries yet
  * @info: of the recording; must stay.

@@ -176,6 +176,8 @@ struct symbols *symbols_new(const struct perffile_info *info, const char *root,
 void symbols_free(struct symbols *symbols);
 struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 			      const char *path, const uint8_t *build_id, size_t size);
+struct binary *symbols_kernel_mapped(struct symbols *symbols, const struct perffile_mmap *map);
+struct binary *symbols_user_mapped(struct symbols *symbols, const struct perffile_mmap *map);
 struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
 			    uint64_t address);
 const char *symbol_name(struct symbols *symbols, struct symbol *symbol);
@@ -218,6 +220,7 @@ const char *kernel_hidden_now(void);
  * @comm: its name now.
  * @process: that it is of.
  * @live: it has not ended.
+ * @is_old: it had ended when tasks_forget() was called.
  */
 struct thread {
 	struct thread *next;
@@ -226,6 +229,7 @@ struct thread {
 	const char *comm;
 	struct process *process;
 	bool live;
+	bool is_old;
 };
 
 struct tasks;
@@ -233,6 +237,7 @@ struct tasks;
 /* symbols_tasks.c */
 struct tasks *tasks_new(struct symbols *symbols);
 void tasks_free(struct tasks *tasks);
+void tasks_forget(struct tasks *tasks);
 int tasks_record(struct tasks *tasks, const struct perffile_record *record,
 		 struct perffile_error *error);
 struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid);

@@ -48,6 +48,7 @@ struct process {
 	struct process *next;
 	int32_t pid;
 	size_t live;
+	size_t threads;
 	struct space *space;
 	struct jit_files jit;
 };
@@ -252,6 +253,7 @@ struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid)
 	thread->comm = default_comm(tasks, tid);
 	thread->live = true;
 	thread->process->live++;
+	thread->process->threads++;
 	thread->next = *bucket;
 	*bucket = thread;
 	return thread;
@@ -262,6 +264,7 @@ static void thread_begin(struct thread *thread)
 	if (!thread->live)
 		thread->process->live++;
 	thread->live = true;
+	thread->is_old = false;
 }
 
 /* Its name stays, since the kernel works for a task some time after its end. */
@@ -327,58 +330,6 @@ static int take_exit(struct tasks *tasks, const struct perffile_record *record)
 	return 0;
 }
 
-/* "/lib/modules/6.1.0/kernel/net/x-y.ko.xz" is "[x_y]". */
-static struct binary *module_binary(struct tasks *tasks, const struct perffile_mmap *map)
-{
-	const char *slash = strrchr(map->name, '/'), *name = slash ? slash + 1 : map->name;
-	const char *dot = strstr(name, ".ko");
-	struct binary *module;
-	char text[128];
-
-	if (*name != '[' && dot) {
-		snprintf(text, sizeof(text), "[%.*s]", (int)(dot - name < 100 ? dot - name : 100),
-			 name);
-		for (char *at = text; *at; at++)
-			if (*at == '-')
-				*at = '_';
-		name = text;
-	}
-	module = symbols_binary(tasks->symbols, BINARY_MODULE, name, map->build_id,
-				map->build_id_size);
-	if (!module->start)
-		module->start = map->start;
-	return module;
-}
-
-static struct binary *kernel_binary(struct tasks *tasks, const struct perffile_mmap *map)
-{
-	static const char kernel[] = "[kernel.kallsyms]";
-	struct symbols *symbols = tasks->symbols;
-	const char *end = strchr(map->name, ']');
-
-	if (strncmp(map->name, "[kernel", 7) && strncmp(map->name, "[guest.kernel", 13))
-		return module_binary(tasks, map);
-	if (!strncmp(map->name, kernel, sizeof(kernel) - 1) && end && end[1]) {
-		symbols->reference = names_intern(symbols->names, end + 1);
-		symbols->reference_address = map->offset;
-	}
-	return symbols->kernel;
-}
-
-static struct binary *user_binary(struct tasks *tasks, const struct perffile_mmap *map)
-{
-	enum binary_kind kind = BINARY_FILE;
-
-	if (!strcmp(map->name, "[vdso]"))
-		kind = BINARY_VDSO;
-	else if (map->name[0] != '/' || !strncmp(map->name, "//", 2) ||
-		 !strncmp(map->name, "/memfd:", 7) || !strncmp(map->name, "/dev/zero", 9) ||
-		 !strncmp(map->name, "/SYSV", 5) || !strncmp(map->name, "/anon_hugepage", 14))
-		kind = BINARY_NONE;
-	return symbols_binary(tasks->symbols, kind, map->name, map->build_id,
-			      map->build_id_size);
-}
-
 static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 {
 	const struct perffile_mmap *map = &record->mmap;
@@ -391,14 +342,14 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 	    mode == PERF_RECORD_MISC_GUEST_USER)
 		return 0;
 	if (mode == PERF_RECORD_MISC_KERNEL || (int32_t)map->pid < 0) {
-		new.binary = kernel_binary(tasks, map);
+		new.binary = symbols_kernel_mapped(tasks->symbols, map);
 		return space_add(tasks, tasks->kernel, &new);
 	}
 	thread = tasks_thread(tasks, (int32_t)map->pid, (int32_t)map->tid);
 	space = thread ? space_own(tasks, thread->process, false) : NULL;
 	if (!space)
 		return -ENOMEM;
-	new.binary = user_binary(tasks, map);
+	new.binary = symbols_user_mapped(tasks->symbols, map);
 	jit_mapped(tasks->symbols, &thread->process->jit, (int32_t)map->pid, map->name);
 	return space_add(tasks, space, &new);
 }
@@ -549,6 +500,41 @@ struct tasks *tasks_new(struct symbols *symbols)
 		return tasks;
 	free(tasks);
 	return NULL;
+}
+
+static void process_forget(struct tasks *tasks, struct process *process)
+{
+	struct process **at = &tasks->processes[(uint32_t)process->pid % BUCKETS];
+
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	space_put(tasks, process->space);
+	free(process);
+}
+
+/**
+ * tasks_forget() - forget threads that ended long ago, and processes that have none left
+ * @tasks: all of them. What ended before this was called the last time is long ago: no more
+ *	records of it come.
+ */
+void tasks_forget(struct tasks *tasks)
+{
+	for (size_t i = 0; i < BUCKETS; i++) {
+		struct thread **at = &tasks->threads[i], *thread;
+
+		while ((thread = *at)) {
+			if (!thread->is_old) {
+				thread->is_old = !thread->live;
+				at = &thread->next;
+				continue;
+			}
+			*at = thread->next;
+			if (!--thread->process->threads)
+				process_forget(tasks, thread->process);
+			free(thread);
+		}
+	}
 }
 
 /**
