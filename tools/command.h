@@ -53,6 +53,7 @@ extern const struct command command_stat;
 extern const struct command command_timec;
 extern const struct command command_record;
 extern const struct command command_run;
+extern const struct command command_top;
 extern const struct command command_report;
 extern const struct command command_annotate;
 extern const struct command command_diff;

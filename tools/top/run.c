@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The order of things in "pmuctl top": start the command, open events and rings, then read and
+ * show them until the end.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "top.h"
+
+/**
+ * struct session - what is done for one command line
+ * @options: the command line.
+ * @signals: from signals_block().
+ * @child: the command, its pid is 0 if there is none.
+ * @live: what is shown.
+ * @rings: an epoll descriptor of them all.
+ * @alive: targets that are not gone.
+ * @refreshes: how often it was shown.
+ */
+struct session {
+	struct top_options *options;
+	int signals;
+	struct child child;
+	struct top_live live;
+	int rings;
+	size_t alive;
+	uint64_t refreshes;
+};
+
+/* ------------------------------------------------------------------- events */
+
+static int rings_watch(struct session *s)
+{
+	const struct recording *r = s->live.recording;
+
+	s->rings = epoll_create1(EPOLL_CLOEXEC);
+	if (s->rings < 0)
+		return -errno;
+	for (size_t i = 0; i < r->set.targets.count; i++) {
+		struct pmuctl_event *event = *event_set_handle(&r->set, r->ring_event, i);
+		struct epoll_event what = { .events = EPOLLIN };
+
+		if (!event)
+			continue;
+		what.data.fd = pmuctl_event_fd(event);
+		if (epoll_ctl(s->rings, EPOLL_CTL_ADD, what.data.fd, &what) < 0)
+			return -errno;
+		s->alive++;
+	}
+	return 0;
+}
+
+/* Targets that are gone must not wake us again; returns a run_next. */
+static int rings_gone(struct session *s)
+{
+	struct epoll_event what[64];
+	int count = epoll_wait(s->rings, what, ARRAY_LEN(what), 0);
+
+	for (int i = 0; i < count; i++) {
+		if (!(what[i].events & ~(uint32_t)EPOLLIN))
+			continue;
+		epoll_ctl(s->rings, EPOLL_CTL_DEL, what[i].data.fd, NULL);
+		s->alive--;
+	}
+	/* A command may have ended with its first thread, and others of it be there. */
+	return s->alive || s->child.pid ? RUN_GO_ON : RUN_END;
+}
+
+static int rings_ready(void *arg)
+{
+	struct session *s = arg;
+	int ret = live_read(&s->live);
+
+	return ret < 0 ? ret : rings_gone(s);
+}
+
+/* Shows what there is; returns a run_next. */
+static int show(struct session *s)
+{
+	int ret = live_refresh(&s->live);
+
+	if (ret < 0)
+		return ret;
+	ret = text_print(&s->live);
+	if (ret < 0) {
+		say_error("cannot write: %s", strerror(-ret));
+		return ret;
+	}
+	live_decay(&s->live, s->options->zero);
+	s->refreshes++;
+	return s->refreshes == s->options->iterations ? RUN_END : RUN_GO_ON;
+}
+
+static int timer_ready(void *arg)
+{
+	return show(arg);
+}
+
+/* -------------------------------------------------------------------- order */
+
+/* Returns 0, an exit status, or a negative errno. */
+static int command_start(struct session *s)
+{
+	int error;
+
+	if (!s->child.pid)
+		return 0;
+	error = child_go(&s->child);
+	if (!error)
+		return 0;
+	say_error("cannot run '%s': %s", s->options->record.measure.argv[0], strerror(error));
+	s->child.pid = 0;
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
+}
+
+static int wait_for_end(struct session *s, struct run_end *end)
+{
+	struct run_source sources[] = {
+		{ .fd = s->rings, .call = rings_ready, .arg = s },
+		{ .is_timer = true, .call = timer_ready, .arg = s },
+	};
+	/* It never tells anything: the rings say when all targets are gone. */
+	int never = eventfd(0, EFD_CLOEXEC), ret;
+
+	sources[1].fd = timer_open((unsigned int)s->options->delay * 1000, true);
+	if (never < 0 || sources[1].fd < 0)
+		ret = never < 0 ? -errno : sources[1].fd;
+	else
+		ret = run_wait(s->signals, s->child.pid, &never, 1, sources,
+			       ARRAY_LEN(sources), end);
+	if (sources[1].fd >= 0)
+		close(sources[1].fd);
+	if (never >= 0)
+		close(never);
+	return ret;
+}
+
+/* What came after the last refresh is shown too, unless it was not to be that much. */
+static int show_rest(struct session *s)
+{
+	if (s->refreshes && s->refreshes == s->options->iterations)
+		return 0;
+	return show(s);
+}
+
+/* Returns the exit status. */
+static int top_all(struct session *s)
+{
+	struct run_end end = { .status = STATUS_FAILED };
+	int ret = live_begin(&s->live);
+
+	if (ret == 0)
+		ret = rings_watch(s);
+	if (ret < 0) {
+		if (s->child.pid)
+			child_cancel(&s->child);
+		return STATUS_FAILED;
+	}
+	ret = command_start(s);
+	if (ret)
+		return ret;
+	ret = wait_for_end(s, &end);
+	event_set_disable(&s->live.recording->set);
+	if (ret == 0 && !end.interrupted)
+		ret = show_rest(s);
+	/* Ctrl-C is how one leaves it. */
+	if (!s->child.pid && end.interrupted == SIGINT)
+		end.status = STATUS_OK;
+	return ret < 0 && !end.status ? STATUS_FAILED : end.status;
+}
+
+/**
+ * top_run() - do what the command line asks for
+ * @dev: the driver.
+ * @options: the command line.
+ *
+ * Return: the exit status.
+ */
+int top_run(struct pmuctl_device *dev, struct top_options *options)
+{
+	struct session s = { .options = options, .rings = -1, .live.file = -1 };
+	const struct measure *measure = &options->record.measure;
+	int status = STATUS_FAILED, ret = 0;
+	sigset_t mask;
+
+	s.signals = signals_block(&mask);
+	if (s.signals < 0) {
+		say_error("cannot handle signals: %s", strerror(-s.signals));
+		return STATUS_FAILED;
+	}
+	if (measure->argv)
+		ret = child_start(&s.child, measure->argv, &mask);
+	if (ret < 0) {
+		say_error("cannot start '%s': %s", measure->argv[0], strerror(-ret));
+		s.child.pid = 0;
+	} else if (live_open(&s.live, dev, options, s.child.pid) == 0) {
+		status = top_all(&s);
+	} else if (s.child.pid) {
+		child_cancel(&s.child);
+	}
+	if (s.rings >= 0)
+		close(s.rings);
+	live_close(&s.live);
+	close(s.signals);
+	return status;
+}

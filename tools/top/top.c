@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl top": the command line, which is that of "perf top" as far as it goes.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmuctl_trace.h>
+
+#include "options.h"
+#include "top.h"
+
+enum {
+	OPTION_LIMIT = OPTION_NO_LETTER,
+	OPTION_COMMS,
+	OPTION_DSOS,
+	OPTION_SYMBOLS,
+	OPTION_ITERATIONS,
+	OPTION_STDIO,
+};
+
+#define SORT_DEFAULT		"dso,symbol"
+#define FREQUENCY_DEFAULT	4000u
+#define PAGES_DEFAULT		128u
+#define PAGES_MAX		(1u << 30)
+/* A day; more is a slip of the finger. */
+#define DELAY_MAX		86400u
+#define ENTRIES_MAX		1000000u
+
+static const char *const keys[] = { "comm", "pid", "tid", "cpu", "dso", "symbol", NULL };
+
+static const struct cli_option top_options[] = {
+	{ 'e', "event", .argument = "EVENTS",
+	  .help = "what to sample (cycles, or cpu-clock without a PMU); see pmuctl-list(1)" },
+	{ 'F', "freq", .argument = "N", .help = "N samples in a second (4000)" },
+	{ 'c', "count", .argument = "N", .help = "a sample at each Nth event" },
+	{ 'a', "all-cpus", .help = "all CPUs, as without a command or another target" },
+	{ 'C', "cpu", .argument = "CPUS", .help = "these CPUs, 0,2-3" },
+	{ 'p', "pid", .argument = "PIDS",
+	  .help = "these processes, all threads, and what they start" },
+	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
+	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
+	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
+	  .help = "of tracepoints: only if what they tell passes" },
+	{ 'd', "delay", .argument = "SECONDS", .help = "from refresh to refresh (2)" },
+	{ 'z', "zero", .help = "show only what came since the last refresh; otherwise what came "
+			       "before counts 1/8 less with each" },
+	{ OPTION_ITERATIONS, "iterations", .argument = "N", .help = "end after N refreshes" },
+	{ 's', "sort", .argument = "KEYS", .words = keys,
+	  .help = "a row for each, with commas between (dso,symbol)" },
+	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
+	{ 'E', "entries", .argument = "N", .help = "rows, at most" },
+	{ OPTION_LIMIT, "percent-limit", .argument = "P",
+	  .help = "only rows with P percent or more" },
+	{ 'K', "hide_kernel_symbols", .help = "nothing of the kernel" },
+	{ 'U', "hide_user_symbols", .help = "only the kernel" },
+	{ OPTION_COMMS, "comms", .argument = "COMMS", .help = "only samples of these commands" },
+	{ OPTION_DSOS, "dsos", .argument = "DSOS",
+	  .help = "only those in these programs and libraries" },
+	{ OPTION_SYMBOLS, "symbols", .argument = "SYMBOLS",
+	  .help = "only those in these functions" },
+	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel, as a program with symbols" },
+	{ 'm', "mmap-pages", .argument = "N",
+	  .help = "pages of memory for each ring, a power of two (128)" },
+	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh" },
+	{ 0 },
+};
+
+static int parse_limit(struct report_options *options, const char *text)
+{
+	char *end;
+
+	options->limit = strtod(text, &end);
+	if (end == text || *end || !(options->limit >= 0 && options->limit <= 100))
+		return say_usage(&command_top, "'%s' is no percentage", text);
+	return STATUS_OK;
+}
+
+static int parse_pages(struct record_options *options, const char *text)
+{
+	uint64_t pages;
+	int status = measure_number(&options->measure, "-m", text, PAGES_MAX, &pages);
+
+	options->pages = (unsigned int)pages;
+	if (status == STATUS_OK && pages & (pages - 1))
+		return say_usage(&command_top, "-m %s is not a power of two", text);
+	return status;
+}
+
+/* What is sampled; STATUS_HELP: it is another option. */
+static int apply_record(struct record_options *options, int option)
+{
+	int status = measure_option(&options->measure, option);
+
+	if (status != MEASURE_OPTION_COMMON)
+		return status;
+	switch (option) {
+	case 'F':
+		return measure_number(&options->measure, "-F", optarg, UINT32_MAX,
+				      &options->frequency);
+	case 'c':
+		return measure_number(&options->measure, "-c", optarg, INT64_MAX,
+				      &options->period);
+	case 'm':
+		return parse_pages(options, optarg);
+	}
+	return STATUS_HELP;
+}
+
+/* How it is shown; STATUS_HELP: it is another option. */
+static int apply_report(struct report_options *options, int option)
+{
+	switch (option) {
+	case 's':
+		options->sort_text = optarg;
+		return STATUS_OK;
+	case 'n':
+		options->counts = true;
+		return STATUS_OK;
+	case OPTION_LIMIT:
+		return parse_limit(options, optarg);
+	case 'K':
+		options->filter.hide_kernel = true;
+		return STATUS_OK;
+	case 'U':
+		options->filter.hide_user = true;
+		return STATUS_OK;
+	case OPTION_COMMS:
+		options->filter.comms = optarg;
+		return STATUS_OK;
+	case OPTION_DSOS:
+		options->filter.dsos = optarg;
+		return STATUS_OK;
+	case OPTION_SYMBOLS:
+		options->filter.symbols = optarg;
+		return STATUS_OK;
+	case 'k':
+		options->input.vmlinux = optarg;
+		return STATUS_OK;
+	}
+	return STATUS_HELP;
+}
+
+static int apply(void *arg, int option)
+{
+	struct top_options *options = arg;
+	const struct measure *measure = &options->record.measure;
+	int status = apply_record(&options->record, option);
+
+	if (status == STATUS_HELP)
+		status = apply_report(&options->report, option);
+	if (status != STATUS_HELP)
+		return status;
+	switch (option) {
+	case 'd':
+		return measure_number(measure, "-d", optarg, DELAY_MAX, &options->delay);
+	case 'E':
+		return measure_number(measure, "-E", optarg, ENTRIES_MAX, &options->entries);
+	case OPTION_ITERATIONS:
+		return measure_number(measure, "--iterations", optarg, UINT32_MAX,
+				      &options->iterations);
+	case 'z':
+		options->zero = true;
+		break;
+	case OPTION_STDIO:
+		options->stdio = true;
+		break;
+	}
+	return STATUS_OK;
+}
+
+/* Traces have no samples, and keys of the report may need what is not sampled. */
+static int check_events(const struct measure *measure)
+{
+	for (size_t i = 0; measure->events && i < pmuctl_events_count(measure->events); i++)
+		if (pmuctl_events_trace(measure->events, i))
+			return say_usage(&command_top,
+					 "'%s' traces, it takes no samples: record it with 'pmuctl record'",
+					 pmuctl_events_name(measure->events, i));
+	return STATUS_OK;
+}
+
+static int check_sort(const struct top_options *options)
+{
+	for (const char *at = options->report.sort_text; *at; at += strcspn(at, ",")) {
+		size_t length, i = 0;
+
+		at += *at == ',';
+		length = strcspn(at, ",");
+		if (length == 3 && !strncmp(at, "sym", 3))
+			continue;
+		while (keys[i] && (strlen(keys[i]) != length || strncmp(keys[i], at, length)))
+			i++;
+		if (!keys[i])
+			return say_usage(&command_top,
+					 "'%.*s' is no key: there are comm, pid, tid, cpu, dso and symbol",
+					 (int)length, at);
+	}
+	return columns_check(&command_top, &options->report);
+}
+
+static int check(struct top_options *options)
+{
+	struct record_options *record = &options->record;
+	struct measure *measure = &record->measure;
+	int status = check_sort(options);
+
+	if (status != STATUS_OK)
+		return status;
+	if (options->report.filter.hide_kernel && options->report.filter.hide_user)
+		return say_usage(&command_top, "-K and -U together leave nothing to show");
+	if (record->frequency && record->period)
+		return say_usage(&command_top, "-F and -c exclude each other");
+	record->usual_rate = !record->frequency && !record->period;
+	if (record->usual_rate)
+		record->frequency = FREQUENCY_DEFAULT;
+	if (!measure->has_target && !measure->argv)
+		measure->kind = TARGET_ALL_CPUS;
+	if (measure->events_text)
+		status = events_text_parse(measure->events_text, &measure->events);
+	if (status == STATUS_OK)
+		status = measure_filters_check(measure);
+	return status == STATUS_OK ? check_events(measure) : status;
+}
+
+static int top_main(int argc, char **argv)
+{
+	struct top_options options = {
+		.record = { .measure.command = &command_top, .pages = PAGES_DEFAULT },
+		.report = { .input.root = "", .sort_text = SORT_DEFAULT,
+			    .graph.order = GRAPH_NONE, .about = ABOUT_NOTHING },
+		.delay = 2,
+	};
+	struct measure *measure = &options.record.measure;
+	struct pmuctl_device *dev = NULL;
+	int status = options_parse(&command_top, argc, argv, apply, &options);
+
+	if (status == STATUS_OK) {
+		measure->argv = optind < argc ? argv + optind : NULL;
+		status = check(&options);
+	}
+	if (status == STATUS_OK)
+		status = measure_device(&dev);
+	if (status == STATUS_OK && !measure->events_text)
+		status = measure_default_event(dev, measure);
+	if (status == STATUS_OK)
+		status = top_run(dev, &options);
+	pmuctl_device_close(dev);
+	filter_free(&options.report.filter);
+	measure_free(measure);
+	return status;
+}
+
+const struct command command_top = {
+	.name = "top",
+	.run = top_main,
+	.summary = "show where the time goes now, again and again",
+	.operands = "[COMMAND [ARGUMENTS]]",
+	.about = "Shows which functions the CPUs are in, or where other events happen, and does so "
+		 "again every two seconds, until Ctrl-C: of all CPUs, or of COMMAND and all that "
+		 "it starts, or of what -p, -t or -C say.",
+	.options = { top_options },
+	.notes = "Percentages are of the event's count. The exit status is COMMAND's own, if there "
+		 "is one.",
+	.starts_command = true,
+};
