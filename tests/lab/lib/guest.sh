@@ -125,6 +125,11 @@ stage_project()
 		ln -s "/pmuctl/lib/${file##*/}" \
 			"$root/usr/lib/x86_64-linux-gnu/${file##*/}"
 	done
+	# Programs with a screen want to know what terminal they are on.
+	for file in linux screen vt100 xterm; do
+		mkdir -p "$root/usr/lib/terminfo/${file:0:1}"
+		cp -- "/lib/terminfo/${file:0:1}/$file" "$root/usr/lib/terminfo/${file:0:1}/"
+	done
 	for file in "$TREE"/build/tests/vm/*; do
 		case $file in *.o|*.d|*'*') continue ;; esac
 		cp -R -- "$file" "$root/pmuctl/tests/"
