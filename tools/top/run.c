@@ -10,9 +10,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "top.h"
+#include "screen.h"
 
 /**
  * struct session - what is done for one command line
@@ -23,6 +24,8 @@
  * @rings: an epoll descriptor of them all.
  * @alive: targets that are not gone.
  * @refreshes: how often it was shown.
+ * @timer: of refreshes.
+ * @screen: on a terminal; NULL: it is printed.
  */
 struct session {
 	struct top_options *options;
@@ -32,6 +35,8 @@ struct session {
 	int rings;
 	size_t alive;
 	uint64_t refreshes;
+	int timer;
+	struct screen *screen;
 };
 
 /* ------------------------------------------------------------------- events */
@@ -88,7 +93,7 @@ static int show(struct session *s)
 
 	if (ret < 0)
 		return ret;
-	ret = text_print(&s->live);
+	ret = s->screen ? screen_refresh(s->screen) : text_print(&s->live);
 	if (ret < 0) {
 		say_error("cannot write: %s", strerror(-ret));
 		return ret;
@@ -101,6 +106,41 @@ static int show(struct session *s)
 static int timer_ready(void *arg)
 {
 	return show(arg);
+}
+
+/* A command has the terminal for itself, and what it prints there must not be wiped. */
+static bool is_interactive(const struct session *s)
+{
+	return !s->options->stdio && !s->child.pid && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO);
+}
+
+static int keys_ready(void *arg)
+{
+	struct session *s = arg;
+	const struct itimerspec timer = {
+		.it_interval.tv_sec = (time_t)s->options->delay,
+		.it_value.tv_sec = (time_t)s->options->delay,
+	};
+
+	switch (screen_keys(s->screen)) {
+	case SCREEN_QUIT:
+		return RUN_END;
+	case SCREEN_DELAY:
+		timerfd_settime(s->timer, 0, &timer, NULL);
+		break;
+	case SCREEN_NOTHING:
+		break;
+	}
+	return RUN_GO_ON;
+}
+
+static int size_ready(void *arg)
+{
+	struct session *s = arg;
+
+	screen_resize(s->screen);
+	return RUN_GO_ON;
 }
 
 /* -------------------------------------------------------------------- order */
@@ -122,30 +162,32 @@ static int command_start(struct session *s)
 
 static int wait_for_end(struct session *s, struct run_end *end)
 {
-	struct run_source sources[] = {
+	const struct run_source sources[] = {
 		{ .fd = s->rings, .call = rings_ready, .arg = s },
-		{ .is_timer = true, .call = timer_ready, .arg = s },
+		{ .fd = s->timer, .is_timer = true, .call = timer_ready, .arg = s },
+		{ .fd = s->screen ? STDIN_FILENO : -1, .call = keys_ready, .arg = s },
+		{ .fd = s->screen ? screen_signals(s->screen) : -1, .call = size_ready, .arg = s },
 	};
 	/* It never tells anything: the rings say when all targets are gone. */
 	int never = eventfd(0, EFD_CLOEXEC), ret;
 
-	sources[1].fd = timer_open((unsigned int)s->options->delay * 1000, true);
-	if (never < 0 || sources[1].fd < 0)
-		ret = never < 0 ? -errno : sources[1].fd;
+	if (never < 0)
+		ret = -errno;
 	else
 		ret = run_wait(s->signals, s->child.pid, &never, 1, sources,
 			       ARRAY_LEN(sources), end);
-	if (sources[1].fd >= 0)
-		close(sources[1].fd);
 	if (never >= 0)
 		close(never);
 	return ret;
 }
 
-/* What came after the last refresh is shown too, unless it was not to be that much. */
+/*
+ * What came after the last refresh is shown too, unless it was not to be that much, or the
+ * screen is to go.
+ */
 static int show_rest(struct session *s)
 {
-	if (s->refreshes && s->refreshes == s->options->iterations)
+	if (s->screen || (s->refreshes && s->refreshes == s->options->iterations))
 		return 0;
 	return show(s);
 }
@@ -158,6 +200,10 @@ static int top_all(struct session *s)
 
 	if (ret == 0)
 		ret = rings_watch(s);
+	if (ret == 0) {
+		s->timer = timer_open((unsigned int)s->options->delay * 1000, true);
+		ret = s->timer < 0 ? s->timer : 0;
+	}
 	if (ret < 0) {
 		if (s->child.pid)
 			child_cancel(&s->child);
@@ -166,6 +212,8 @@ static int top_all(struct session *s)
 	ret = command_start(s);
 	if (ret)
 		return ret;
+	if (is_interactive(s))
+		s->screen = screen_open(&s->live);
 	ret = wait_for_end(s, &end);
 	event_set_disable(&s->live.recording->set);
 	if (ret == 0 && !end.interrupted)
@@ -185,7 +233,7 @@ static int top_all(struct session *s)
  */
 int top_run(struct pmuctl_device *dev, struct top_options *options)
 {
-	struct session s = { .options = options, .rings = -1, .live.file = -1 };
+	struct session s = { .options = options, .rings = -1, .timer = -1, .live.file = -1 };
 	const struct measure *measure = &options->record.measure;
 	int status = STATUS_FAILED, ret = 0;
 	sigset_t mask;
@@ -205,8 +253,11 @@ int top_run(struct pmuctl_device *dev, struct top_options *options)
 	} else if (s.child.pid) {
 		child_cancel(&s.child);
 	}
+	screen_close(s.screen);
 	if (s.rings >= 0)
 		close(s.rings);
+	if (s.timer >= 0)
+		close(s.timer);
 	live_close(&s.live);
 	close(s.signals);
 	return status;

@@ -120,15 +120,15 @@ static void put_clipped(const char *text, size_t width)
  * text_print() - print all on standard output
  * @live: refreshed.
  *
- * A terminal is wiped first, and lines end at its right side; elsewhere an empty line
- * comes behind.
+ * A terminal is wiped first, and lines end at its right side; elsewhere, or if a command prints
+ * there too, an empty line comes behind.
  *
  * Return: 0 or a negative errno.
  */
 int text_print(const struct top_live *live)
 {
 	struct winsize size = { 0 };
-	bool is_terminal = isatty(STDOUT_FILENO);
+	bool is_terminal = isatty(STDOUT_FILENO), wipes = is_terminal && !live->child;
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
@@ -143,9 +143,9 @@ int text_print(const struct top_live *live)
 		text_event(out, live, &live->report.events[i], rows_for(live, &size));
 	}
 	if (fclose(out) == 0) {
-		fputs(is_terminal ? CLEAR : "", stdout);
+		fputs(wipes ? CLEAR : "", stdout);
 		put_clipped(text, size.ws_col ? size.ws_col : SIZE_MAX);
-		fputs(is_terminal ? "" : "\n", stdout);
+		fputs(wipes ? "" : "\n", stdout);
 	}
 	free(text);
 	return fflush(stdout) || ferror(stdout) ? -errno : 0;

@@ -24,9 +24,6 @@ enum {
 #define FREQUENCY_DEFAULT	4000u
 #define PAGES_DEFAULT		128u
 #define PAGES_MAX		(1u << 30)
-/* A day; more is a slip of the finger. */
-#define DELAY_MAX		86400u
-#define ENTRIES_MAX		1000000u
 
 static const char *const keys[] = { "comm", "pid", "tid", "cpu", "dso", "symbol", NULL };
 
@@ -63,7 +60,7 @@ static const struct cli_option top_options[] = {
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel, as a program with symbols" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (128)" },
-	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh" },
+	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh, on a terminal too" },
 	{ 0 },
 };
 
@@ -154,9 +151,9 @@ static int apply(void *arg, int option)
 		return status;
 	switch (option) {
 	case 'd':
-		return measure_number(measure, "-d", optarg, DELAY_MAX, &options->delay);
+		return measure_number(measure, "-d", optarg, TOP_DELAY_MAX, &options->delay);
 	case 'E':
-		return measure_number(measure, "-E", optarg, ENTRIES_MAX, &options->entries);
+		return measure_number(measure, "-E", optarg, TOP_ENTRIES_MAX, &options->entries);
 	case OPTION_ITERATIONS:
 		return measure_number(measure, "--iterations", optarg, UINT32_MAX,
 				      &options->iterations);

@@ -13,6 +13,10 @@
 #include "record/record.h"
 #include "report/report.h"
 
+/* A day; more is a slip of the finger. */
+#define TOP_DELAY_MAX	86400u
+#define TOP_ENTRIES_MAX	1000000u
+
 /**
  * struct top_options - the command line
  * @record: what is sampled.

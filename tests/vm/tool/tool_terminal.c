@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the tool tells on a terminal while it counts: that something goes on, which run
- * it is, and that no trace of that is left in what it prints in the end.
+ * it is, and that no trace of that is left in what it prints in the end. And the screen of
+ * "pmuctl top".
  */
 /* libs: -lutil */
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,4 +190,99 @@ Test(tool_terminal, results_in_a_file_leave_the_terminal_clean)
 	cr_assert_eq(system("grep -q ' cycles' /tmp/terminal-test"), 0);
 	cr_assert_neq(system("grep -q counting /tmp/terminal-test"), 0);
 	unlink("/tmp/terminal-test");
+}
+
+#define SIZE "stty rows 24 cols 80; "
+#define TOP "exec pmuctl top -d 1 -e instructions:u -c 1000003"
+
+/* As the terminal "screen" has them: another page, from which one goes back. */
+#define TO_PAGE "\033\\[\\?1049h"
+#define FROM_PAGE "\033\\[\\?1049l"
+
+/*
+ * Types something, and waits until something like @pattern is shown; what looks like that which
+ * was there before is not written again.
+ */
+static void type(int terminal, const char *keys, const char *pattern)
+{
+	output_len = 0;
+	output[0] = '\0';
+	cr_assert_eq(write(terminal, keys, strlen(keys)), (ssize_t)strlen(keys));
+	read_until(terminal, pattern);
+}
+
+Test(tool_terminal, top_has_a_screen_until_q)
+{
+	pid_t child;
+	int terminal = start(SIZE "TERM=screen " TOP, &child);
+
+	read_until(terminal, TO_PAGE);
+	read_until(terminal, "pmuctl top: [0-9]+ samples/s, kernel: 0.0%, lost: 0 ");
+	read_until(terminal, "Samples: [0-9]+ of event 'instructions:u', period 1000003");
+	read_until(terminal, "Overhead  Shared object");
+	cr_assert_eq(write(terminal, "q", 1), 1);
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown(FROM_PAGE);
+}
+
+Test(tool_terminal, keys_of_top)
+{
+	pid_t child;
+	int terminal = start(SIZE "TERM=screen " TOP " -e cycles:u", &child);
+
+	read_until(terminal, "'instructions:u'");
+	type(terminal, "h", "seconds from refresh to refresh");
+	type(terminal, "h", "Overhead|%|\033");
+	type(terminal, "K", "The kernel is hi");
+	type(terminal, "U", "Nothing would be");
+	type(terminal, "S", "Sorted by comm,dso,s");
+	read_until(terminal, "Command");
+	type(terminal, "d0\r", "It is from 1 to 86400");
+	type(terminal, "z", "Only what came");
+	type(terminal, "f101\r", "It is from 0 to 100");
+	type(terminal, "E", "cycles:u");
+	type(terminal, "p", "Paused");
+	cr_assert_eq(write(terminal, "\003", 1), 1);
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown(FROM_PAGE);
+}
+
+/* The last line is that of the larger terminal then. */
+Test(tool_terminal, top_follows_the_size_of_the_terminal)
+{
+	const struct winsize size = { .ws_row = 60, .ws_col = 200 };
+	pid_t child;
+	int terminal = start(SIZE "TERM=screen " TOP, &child);
+
+	read_until(terminal, "Overhead");
+	output_len = 0;
+	output[0] = '\0';
+	cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	read_until(terminal, "\033\\[60(;1H|d)");
+	type(terminal, "q", FROM_PAGE);
+	cr_assert_eq(finish(terminal, child), 0);
+}
+
+/* As when a program becomes shorter whose symbols are read */
+Test(tool_terminal, top_gives_the_terminal_back_where_it_cannot_go_on)
+{
+	pid_t child;
+	int terminal = start(SIZE "TERM=screen " TOP, &child);
+
+	read_until(terminal, "Overhead");
+	output_len = 0;
+	output[0] = '\0';
+	cr_assert_eq(kill(child, SIGBUS), 0);
+	cr_assert_eq(WEXITSTATUS(finish(terminal, child)), 1);
+	assert_shown(FROM_PAGE ".*pmuctl: the recording, or a program in it, became shorter");
+}
+
+Test(tool_terminal, top_prints_text_where_the_terminal_is_not_known)
+{
+	pid_t child;
+	int terminal = start("TERM=nothing " TOP " --iterations 1", &child);
+
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown("pmuctl: the terminal 'nothing' is not known here: as with --stdio, then");
+	assert_shown("\033\\[H\033\\[2Jpmuctl top: ");
 }
