@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The memory of AUX buffers: chunks, each in one piece, as large as they can be had, for
- * a tracing unit knows physical addresses only. Each is a compound page, which whoever has
- * mapped a part of it keeps. Process context only.
+ * a tracing unit knows physical addresses only. Each is split into its pages, so that who
+ * keeps one of them, in a pipe, keeps no more than that. Process context only.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -20,8 +20,11 @@
 
 static void free_chunks(struct auxbuf *buf, unsigned int nr)
 {
+	unsigned int i, pages = 1U << (buf->chunk_shift - PAGE_SHIFT);
+
 	while (nr--)
-		__free_pages(buf->chunks[nr], buf->chunk_shift - PAGE_SHIFT);
+		for (i = 0; i < pages; i++)
+			__free_page(buf->chunks[nr] + i);
 	kvfree(buf->chunks);
 	buf->chunks = NULL;
 }
@@ -29,7 +32,7 @@ static void free_chunks(struct auxbuf *buf, unsigned int nr)
 /* All chunks of one order */
 static bool alloc_chunks(struct auxbuf *buf, unsigned int order)
 {
-	gfp_t how = order ? __GFP_NORETRY | __GFP_COMP : __GFP_RETRY_MAYFAIL;
+	gfp_t how = order ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 	unsigned int i, nr;
 
 	buf->chunk_shift = PAGE_SHIFT + order;
@@ -43,6 +46,8 @@ static bool alloc_chunks(struct auxbuf *buf, unsigned int order)
 			free_chunks(buf, i);
 			return false;
 		}
+		if (order)
+			split_page(buf->chunks[i], order);
 	}
 	return true;
 }

@@ -6,7 +6,9 @@
 #include "aux_busy.h"
 #include "module.h"
 
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/uio.h>
 
 TestSuite(aux_reader, .timeout = 300);
 
@@ -91,6 +93,57 @@ Test(aux_reader, killed_ones_leave_nothing)
 	/* Neither this task nor a CPU is taken. */
 	close(event_open(a, pid));
 	close(event_open(a, -1, 0));
+	traced_task_end(pid);
+}
+
+/* ---- Pages that are kept ---- */
+
+#define KEPT_ROUNDS	8
+#define KEPT_TRACE	1024	/* pages, in 16 chunks */
+#define KEPT_PAGES	16	/* as many as a pipe takes */
+
+/* Give a page of each chunk of a trace to a pipe, and close the trace. */
+static void keep_pages(pid_t pid, int to)
+{
+	union raw_attr a = busy_attr();
+	struct trace t;
+
+	trace_open(&t, &a, pid, -1, KEPT_TRACE, PROT_READ | PROT_WRITE);
+	for (size_t i = 0; i < KEPT_PAGES; i++) {
+		struct iovec page = {
+			.iov_base = (void *)(t.aux + i * (t.size / KEPT_PAGES)),
+			.iov_len = TRACE_PAGE,
+		};
+
+		cr_assert_eq(vmsplice(to, &page, 1, SPLICE_F_NONBLOCK), TRACE_PAGE);
+	}
+	trace_close(&t);
+}
+
+/* Who holds 512 KiB in pipes keeps no more: with their chunks it would be 32 MiB. */
+Test(aux_reader, a_page_in_a_pipe_keeps_no_chunk)
+{
+	pid_t pid = traced_task_start(branches);
+	long before, kept = LONG_MAX;
+	int pipes[KEPT_ROUNDS][2];
+
+	for (int tries = 0; tries < 5 && kept > 8000; tries++) {
+		before = free_kb();
+		for (int i = 0; i < KEPT_ROUNDS; i++) {
+			cr_assert_eq(pipe(pipes[i]), 0);
+			keep_pages(pid, pipes[i][1]);
+		}
+		kept = before - free_kb();
+		for (int i = 0; i < 50 && kept > 8000; i++) {
+			nap();
+			kept = before - free_kb();
+		}
+		for (int i = 0; i < KEPT_ROUNDS; i++) {
+			close(pipes[i][0]);
+			close(pipes[i][1]);
+		}
+	}
+	cr_assert_leq(kept, 8000, "%ld KiB are kept", kept);
 	traced_task_end(pid);
 }
 
