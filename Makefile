@@ -54,7 +54,7 @@ include tests/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms bench scale \
+NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb bench scale \
 		   demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
@@ -129,7 +129,7 @@ check-all: debug-kernel
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
 ready-check-all: guest-files $(UNIT_TESTS)
-	@FORCE=1 tests/run-check style unit vm-all dkms models kernels-style kernels debug stress
+	@FORCE=1 tests/run-check style unit vm-all dkms deb models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -193,6 +193,17 @@ install: install-lib install-tools
 uninstall: uninstall-lib uninstall-tools
 
 ##
+## Debian packages, from a copy of the tree
+##
+
+.PHONY: deb
+deb:
+	@debian/build-packages
+
+ready-check-deb:
+	@tests/run-tier deb tests/deb/check
+
+##
 ## Cleaning
 ##
 
@@ -247,6 +258,10 @@ help:
 	'  make dkms-install  the module, through DKMS, for this and later kernels' \
 	'  make dkms-remove   undo dkms-install' \
 	'  make uninstall     undo install' \
+	'' \
+	'Packaging:' \
+	'  make deb           Debian packages, to $(O)/deb: docs/packages.md' \
+	'  make check-deb     install, upgrade and purge them in a Debian root' \
 	'' \
 	'Cleaning:' \
 	'  make clean         remove $(O)' \

@@ -106,7 +106,7 @@ LICENCES = [
 ]
 # Texts for people, data, and what must not have a comment.
 NO_LICENCE_LINE = (r"^(LICENSE|LICENSES/.*|VERSION|\.gitignore|.*\.md|.*\.patch|.*\.txt|.*\.json|"
-                   r".*\.csv)$|/data/")
+                   r".*\.csv|debian/(changelog|copyright|source/format|.*\.dkms))$|/data/")
 
 
 def check_licences():

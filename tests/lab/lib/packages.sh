@@ -23,6 +23,8 @@ LAB_PACKAGES=(
 	libcriterion-dev libipt-dev libcapstone-dev libcap-dev debootstrap shellcheck mandoc sparse git
 	ccache
 	python3 perl
+	# Debian packages
+	debhelper dh-dkms lintian
 )
 
 # Without this key the archive keyring is too old to check the lists of trixie.
