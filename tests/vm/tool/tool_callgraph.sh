@@ -18,15 +18,33 @@ record()
 	run "$wanted" record -q "$@"
 }
 
+# aliases: the functions of the kernel that have two names or more of equal right, a line for
+# each name: it, and the one that stands for all of them
+aliases()
+{
+	awk '$2 !~ /^[tTwW]$/ { next }
+		$1 != at { at = $1; first = $3; told = 0; next }
+		!told { told = 1; if (!(first in of)) { of[first] = first; print first, first } }
+		!($3 in of) { of[$3] = of[first]; print $3, of[first] }'
+}
+ALIASES=$(mktemp)
+aliases </proc/kallsyms >"$ALIASES"
+
 # frames: of what "perf script" or "pmuctl script" prints on its input, a line for each sample:
 # its functions, the innermost first, with where in them. What both print for an offset of 0, and
-# for what they do not know, differs: these are left out. Some functions of the kernel have two
-# names of equal right.
+# for what they do not know, differs: these are left out.
 frames()
 {
-	awk '/^[^ \t]/ { if (line) print line; line = "" }
-		/^[ \t]/ && $1 !~ /^ffffffffc/ && $2 !~ /^\[unknown\]/ { sub(/\+(0x)?0$/, "", $2); sub(/^__ia32_/, "__x64_", $2); line = line " " $2 }
-		END { print line }'
+	awk 'NR == FNR { name[$1] = $2; next }
+		/^[^ \t]/ { if (line) print line; line = "" }
+		/^[ \t]/ && $1 !~ /^ffffffffc/ && $2 !~ /^\[unknown\]/ {
+			split($2, at, "+")
+			offset = substr($2, length(at[1]) + 1)
+			if (offset ~ /^\+(0x)?0$/)
+				offset = ""
+			line = line " " (at[1] in name ? name[at[1]] : at[1]) offset
+		}
+		END { print line }' "$ALIASES" -
 }
 
 # same FILE: both find the same callers, in every sample, and there are enough of them
