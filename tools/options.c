@@ -5,6 +5,7 @@
  */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -198,6 +199,24 @@ static void print_option(const struct cli_option *option, size_t indent)
 		column = print_wrapped(word, indent, column);
 	}
 	putchar('\n');
+}
+
+/**
+ * options_percent() - understand an argument that is a percentage
+ * @command: whose option it is.
+ * @text: the argument.
+ * @percent: gets it.
+ *
+ * Return: 0 or an exit status: it is no number, or not one from 0 to 100.
+ */
+int options_percent(const struct command *command, const char *text, double *percent)
+{
+	char *end;
+
+	*percent = strtod(text, &end);
+	if (end == text || *end || !(*percent >= 0 && *percent <= 100))
+		return say_usage(command, "'%s' is no percentage", text);
+	return STATUS_OK;
 }
 
 /**

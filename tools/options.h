@@ -36,6 +36,7 @@ typedef int (*option_apply)(void *arg, int value);
 
 int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg);
+int options_percent(const struct command *command, const char *text, double *percent);
 void options_help(const struct command *command);
 void options_print(const struct command *command);
 

@@ -51,16 +51,6 @@ static const struct cli_option annotate_options[] = {
 	{ 0 },
 };
 
-static int parse_limit(struct annotate *annotate, const char *text)
-{
-	char *end;
-
-	annotate->limit = strtod(text, &end);
-	if (end == text || *end || !(annotate->limit >= 0 && annotate->limit <= 100))
-		return say_usage(&command_annotate, "'%s' is no percentage", text);
-	return STATUS_OK;
-}
-
 static int parse_syntax(struct annotate *annotate, const char *text)
 {
 	annotate->intel = !strcmp(text, "intel");
@@ -109,7 +99,7 @@ static int apply(void *arg, int option)
 		annotate->filter.time = optarg;
 		break;
 	case OPTION_LIMIT:
-		return parse_limit(annotate, optarg);
+		return options_percent(&command_annotate, optarg, &annotate->limit);
 	case 'M':
 		return parse_syntax(annotate, optarg);
 	case 'n':

@@ -82,7 +82,15 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static int pages_parse(struct record_options *options, const char *text,
+/**
+ * record_pages_parse() - understand the argument of -m, or a part of it
+ * @options: of whose command it is.
+ * @text: the number of pages.
+ * @result: gets it.
+ *
+ * Return: 0 or an exit status: it is no number, or no power of two.
+ */
+int record_pages_parse(const struct record_options *options, const char *text,
 		       unsigned int *result)
 {
 	uint64_t pages, below = 1;
@@ -110,11 +118,11 @@ static int pages_option(struct record_options *options, char *text)
 	if (comma)
 		*comma = '\0';
 	if (text != comma)
-		ret = pages_parse(options, text, &options->pages);
+		ret = record_pages_parse(options, text, &options->pages);
 	if (comma) {
 		*comma = ',';
 		if (!ret)
-			ret = pages_parse(options, comma + 1, &options->trace_pages);
+			ret = record_pages_parse(options, comma + 1, &options->trace_pages);
 	}
 	return ret;
 }
@@ -165,11 +173,15 @@ static int compression_option(struct record_options *options, const char *text)
 	return ret;
 }
 
-/* A measure_apply */
-static int option_apply(void *arg, int option)
+/**
+ * record_rate_option() - understand an option that says how often samples are taken
+ * @options: get it.
+ * @option: its letter; its argument is in optarg.
+ *
+ * Return: 0, an exit status, or MEASURE_OPTION_COMMON: it is another option.
+ */
+int record_rate_option(struct record_options *options, int option)
 {
-	struct record_options *options = arg;
-
 	switch (option) {
 	case 'F':
 		return measure_number(&options->measure, "-F", optarg, UINT32_MAX,
@@ -177,6 +189,33 @@ static int option_apply(void *arg, int option)
 	case 'c':
 		return measure_number(&options->measure, "-c", optarg, INT64_MAX,
 				      &options->period);
+	default:
+		return MEASURE_OPTION_COMMON;
+	}
+}
+
+/**
+ * record_rate_check() - how often are samples taken, now that all options are known?
+ * @options: as often as usual, if they do not say.
+ *
+ * Return: 0 or an exit status.
+ */
+int record_rate_check(struct record_options *options)
+{
+	if (options->frequency && options->period)
+		return say_usage(options->measure.command, "-F and -c exclude each other");
+	options->usual_rate = !options->frequency && !options->period;
+	if (options->usual_rate)
+		options->frequency = FREQUENCY_DEFAULT;
+	return 0;
+}
+
+/* A measure_apply */
+static int option_apply(void *arg, int option)
+{
+	struct record_options *options = arg;
+
+	switch (option) {
 	case 'k':
 		return clock_option(options, optarg);
 	case 'D':
@@ -206,7 +245,7 @@ static int option_apply(void *arg, int option)
 		options->quiet = true;
 		return 0;
 	default:
-		return MEASURE_OPTION_COMMON;
+		return record_rate_option(options, option);
 	}
 }
 
@@ -225,11 +264,9 @@ static int options_check(struct record_options *options)
 	if (!measure->has_target && !measure->argv)
 		return say_usage(measure->command,
 				 "nothing to record: give a command, or -p, -t, -C or -a");
-	if (options->frequency && options->period)
-		return say_usage(measure->command, "-F and -c exclude each other");
-	options->usual_rate = !options->frequency && !options->period;
-	if (options->usual_rate)
-		options->frequency = FREQUENCY_DEFAULT;
+	ret = record_rate_check(options);
+	if (ret)
+		return ret;
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
 	if (measure->events_text)

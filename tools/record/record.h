@@ -64,6 +64,12 @@ struct record_options {
 	char **line;
 };
 
+/* record.c */
+int record_pages_parse(const struct record_options *options, const char *text,
+		       unsigned int *result);
+int record_rate_option(struct record_options *options, int option);
+int record_rate_check(struct record_options *options);
+
 /* record_callgraph.c */
 int callgraph_option(struct record_options *options, const char *text);
 void callgraph_prepare(const struct record_options *options, struct perf_event_attr *attr);

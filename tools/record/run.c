@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -114,22 +113,7 @@ static int begin(void *arg)
 
 /* ---------------------------------------------------------------- recording */
 
-/* Up to here nothing runs yet; returns 0, an exit status, or a negative errno. */
-static int command_start(struct session *s)
-{
-	int error;
-
-	if (!s->child.pid)
-		return 0;
-	error = child_go(&s->child);
-	if (!error)
-		return 0;
-	say_error("cannot run '%s': %s", s->options->measure.argv[0], strerror(error));
-	s->child.pid = 0;
-	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
-}
-
-/* Returns as command_start(). */
+/* Up to its end no command runs yet; returns 0, an exit status, or a negative errno. */
 static int start(struct session *s)
 {
 	bool by_exec = s->options->measure.kind == TARGET_COMMAND && !s->options->delay;
@@ -149,7 +133,8 @@ static int start(struct session *s)
 			child_cancel(&s->child);
 		return ret;
 	}
-	ret = command_start(s);
+	if (s->child.pid)
+		ret = child_run(&s->child, s->options->measure.argv[0]);
 	if (ret)
 		return ret;
 	output_keep(&s->output);
@@ -319,17 +304,6 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 	return ret;
 }
 
-/* Receive SIGUSR2, which asks for a snapshot, through a descriptor from now on. */
-static int snapshots_block(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /**
  * record_run() - do what the command line asks for
  * @dev: the driver.
@@ -349,7 +323,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 		return STATUS_FAILED;
 	}
 	if (options->snapshot)
-		s.snapshots = snapshots_block();
+		s.snapshots = signal_block(SIGUSR2);
 	if (session_open(&s, dev, &mask) == 0)
 		status = record_all(&s);
 	else if (s.child.pid)

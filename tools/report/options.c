@@ -3,7 +3,6 @@
  * The command line of "pmuctl report", which is that of "perf report" as far as it goes.
  */
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
@@ -114,16 +113,6 @@ static const struct cli_option report_options[] = {
 	{ 0 },
 };
 
-static int parse_limit(struct report_options *options, const char *text)
-{
-	char *end;
-
-	options->limit = strtod(text, &end);
-	if (end == text || *end || !(options->limit >= 0 && options->limit <= 100))
-		return say_usage(&command_report, "'%s' is no percentage", text);
-	return STATUS_OK;
-}
-
 static int parse_percentage(struct report_options *options, const char *text)
 {
 	options->filter.relative = !strcmp(text, "relative");
@@ -210,7 +199,7 @@ static int apply_rows(struct report_options *options, int option)
 		options->hierarchy = true;
 		return STATUS_OK;
 	case OPTION_LIMIT:
-		return parse_limit(options, optarg);
+		return options_percent(&command_report, optarg, &options->limit);
 	case OPTION_PERCENTAGE:
 		return parse_percentage(options, optarg);
 	case 't':

@@ -43,6 +43,22 @@ int signals_block(sigset_t *before)
 	return fd < 0 ? -errno : fd;
 }
 
+/**
+ * signal_block() - receive another signal through a descriptor of its own from now on
+ * @signal: the signal.
+ *
+ * Return: the descriptor, -1 with errno set.
+ */
+int signal_block(int signal)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
 /* How SIGPIPE was for us, and has to be for each command: we ignore it from the first one on. */
 static struct sigaction pipe_before;
 static bool pipe_is_ignored;
@@ -173,6 +189,24 @@ int child_go(struct child *child)
 		return 0;
 	waitpid(child->pid, NULL, 0);
 	return error;
+}
+
+/**
+ * child_run() - let it become the command; says why not
+ * @child: the process; its pid is 0 afterwards if the command could not be executed.
+ * @name: of the command.
+ *
+ * Return: 0 or an exit status.
+ */
+int child_run(struct child *child, const char *name)
+{
+	int error = child_go(child);
+
+	if (!error)
+		return 0;
+	say_error("cannot run '%s': %s", name, strerror(error));
+	child->pid = 0;
+	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
 /**

@@ -177,8 +177,10 @@ struct child {
 void pipe_ignore(void);
 void descriptors_allow(void);
 int signals_block(sigset_t *before);
+int signal_block(int signal);
 int child_start(struct child *child, char **argv, const sigset_t *before);
 int child_go(struct child *child);
+int child_run(struct child *child, const char *name);
 void child_cancel(struct child *child);
 
 /**

@@ -145,21 +145,6 @@ static int size_ready(void *arg)
 
 /* -------------------------------------------------------------------- order */
 
-/* Returns 0, an exit status, or a negative errno. */
-static int command_start(struct session *s)
-{
-	int error;
-
-	if (!s->child.pid)
-		return 0;
-	error = child_go(&s->child);
-	if (!error)
-		return 0;
-	say_error("cannot run '%s': %s", s->options->record.measure.argv[0], strerror(error));
-	s->child.pid = 0;
-	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
-}
-
 static int wait_for_end(struct session *s, struct run_end *end)
 {
 	const struct run_source sources[] = {
@@ -209,7 +194,8 @@ static int top_all(struct session *s)
 			child_cancel(&s->child);
 		return STATUS_FAILED;
 	}
-	ret = command_start(s);
+	if (s->child.pid)
+		ret = child_run(&s->child, s->options->record.measure.argv[0]);
 	if (ret)
 		return ret;
 	if (is_interactive(s))

@@ -79,17 +79,10 @@ static const char help[] =
 
 /* --------------------------------------------------------------------- draw */
 
-/* One line, which ends at the right side: bytes that continue a character take no room. */
+/* One line, which ends at the right side */
 static void put_line(int y, const char *text, size_t length)
 {
-	size_t bytes = 0, columns = 0;
-
-	for (; bytes < length; bytes++) {
-		columns += ((unsigned char)text[bytes] & 0xc0) != 0x80;
-		if (columns > (size_t)COLS)
-			break;
-	}
-	mvaddnstr(y, 0, text, (int)bytes);
+	mvaddnstr(y, 0, text, (int)text_fit(text, length, (size_t)COLS));
 }
 
 static attr_t colour_of(const char *row)
@@ -446,17 +439,6 @@ enum screen_wish screen_keys(struct screen *screen)
 
 /* ---------------------------------------------------------------- beginning */
 
-/* Changes of the size come through a descriptor, as other signals do. */
-static int size_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static struct sigaction bus_before;
 
 /*
@@ -482,7 +464,7 @@ struct screen *screen_open(struct top_live *live)
 
 	if (screen) {
 		screen->live = live;
-		screen->signals = size_signals();
+		screen->signals = signal_block(SIGWINCH);
 		screen->texts = calloc(live->report.event_count, sizeof(*screen->texts));
 		setlocale(LC_CTYPE, "");
 		if (screen->texts)

@@ -101,18 +101,38 @@ static size_t rows_for(const struct top_live *live, const struct winsize *size)
 	return lines > EVENT_LINES + 1 ? lines - EVENT_LINES - 1 : 1;
 }
 
-/* Lines that are wider than the terminal would take two; characters are not cut in two. */
+/**
+ * text_fit() - how much of a line there is room for
+ * @line: its text, UTF-8.
+ * @length: bytes of it.
+ * @width: columns that there are.
+ *
+ * Return: bytes. Those that continue a character take no room, so that none is cut in two.
+ */
+size_t text_fit(const char *line, size_t length, size_t width)
+{
+	size_t bytes = 0, columns = 0;
+
+	for (; bytes < length; bytes++) {
+		columns += ((unsigned char)line[bytes] & 0xc0) != 0x80;
+		if (columns > width)
+			break;
+	}
+	return bytes;
+}
+
+/* Lines that are wider than the terminal would take two. */
 static void put_clipped(const char *text, size_t width)
 {
-	size_t column = 0;
+	while (*text) {
+		size_t length = strcspn(text, "\n");
 
-	for (; *text; text++) {
-		if (*text == '\n')
-			column = 0;
-		else if (((unsigned char)*text & 0xc0) != 0x80)
-			column++;
-		if (column <= width)
-			putchar(*text);
+		fwrite(text, 1, text_fit(text, length, width), stdout);
+		text += length;
+		if (*text) {
+			putchar('\n');
+			text++;
+		}
 	}
 }
 

@@ -3,7 +3,6 @@
  * "pmuctl top": the command line, which is that of "perf top" as far as it goes.
  */
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <pmuctl_trace.h>
@@ -21,9 +20,7 @@ enum {
 };
 
 #define SORT_DEFAULT		"dso,symbol"
-#define FREQUENCY_DEFAULT	4000u
 #define PAGES_DEFAULT		128u
-#define PAGES_MAX		(1u << 30)
 
 static const char *const keys[] = { "comm", "pid", "tid", "cpu", "dso", "symbol", NULL };
 
@@ -64,45 +61,16 @@ static const struct cli_option top_options[] = {
 	{ 0 },
 };
 
-static int parse_limit(struct report_options *options, const char *text)
-{
-	char *end;
-
-	options->limit = strtod(text, &end);
-	if (end == text || *end || !(options->limit >= 0 && options->limit <= 100))
-		return say_usage(&command_top, "'%s' is no percentage", text);
-	return STATUS_OK;
-}
-
-static int parse_pages(struct record_options *options, const char *text)
-{
-	uint64_t pages;
-	int status = measure_number(&options->measure, "-m", text, PAGES_MAX, &pages);
-
-	options->pages = (unsigned int)pages;
-	if (status == STATUS_OK && pages & (pages - 1))
-		return say_usage(&command_top, "-m %s is not a power of two", text);
-	return status;
-}
-
 /* What is sampled; STATUS_HELP: it is another option. */
 static int apply_record(struct record_options *options, int option)
 {
 	int status = measure_option(&options->measure, option);
 
-	if (status != MEASURE_OPTION_COMMON)
-		return status;
-	switch (option) {
-	case 'F':
-		return measure_number(&options->measure, "-F", optarg, UINT32_MAX,
-				      &options->frequency);
-	case 'c':
-		return measure_number(&options->measure, "-c", optarg, INT64_MAX,
-				      &options->period);
-	case 'm':
-		return parse_pages(options, optarg);
-	}
-	return STATUS_HELP;
+	if (status == MEASURE_OPTION_COMMON)
+		status = record_rate_option(options, option);
+	if (status == MEASURE_OPTION_COMMON && option == 'm')
+		status = record_pages_parse(options, optarg, &options->pages);
+	return status == MEASURE_OPTION_COMMON ? STATUS_HELP : status;
 }
 
 /* How it is shown; STATUS_HELP: it is another option. */
@@ -116,7 +84,7 @@ static int apply_report(struct report_options *options, int option)
 		options->counts = true;
 		return STATUS_OK;
 	case OPTION_LIMIT:
-		return parse_limit(options, optarg);
+		return options_percent(&command_top, optarg, &options->limit);
 	case 'K':
 		options->filter.hide_kernel = true;
 		return STATUS_OK;
@@ -207,11 +175,9 @@ static int check(struct top_options *options)
 		return status;
 	if (options->report.filter.hide_kernel && options->report.filter.hide_user)
 		return say_usage(&command_top, "-K and -U together leave nothing to show");
-	if (record->frequency && record->period)
-		return say_usage(&command_top, "-F and -c exclude each other");
-	record->usual_rate = !record->frequency && !record->period;
-	if (record->usual_rate)
-		record->frequency = FREQUENCY_DEFAULT;
+	status = record_rate_check(record);
+	if (status != STATUS_OK)
+		return status;
 	if (!measure->has_target && !measure->argv)
 		measure->kind = TARGET_ALL_CPUS;
 	if (measure->events_text)
