@@ -230,7 +230,8 @@ static const char *default_comm(struct tasks *tasks, int32_t tid)
  * @pid: of its process.
  * @tid: of itself.
  *
- * Return: valid as long as @tasks; NULL if there is no memory.
+ * Return: valid as long as @tasks, or until tasks_forget() if it has ended; NULL if there is
+ * no memory.
  */
 struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid)
 {
