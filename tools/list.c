@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include "metric/metric.h"
 #include "options.h"
 
 static const struct cli_option list_options[] = {
@@ -174,6 +175,46 @@ static int list_tracepoints(struct list *list)
 	return STATUS_FAILED;
 }
 
+static void add_metric(struct list *list, const struct metric_core *core,
+		       const struct metric *metric)
+{
+	char heading[sizeof(list->heading)], name[128];
+
+	if (!name_matches(list->pattern, metric->name) &&
+	    !name_matches(list->pattern, metric->group))
+		return;
+	if (list->json) {
+		list->found++;
+		add_json(list, json_pack("{s:s, s:n, s:s, s:s, s:s, s:n, s:s, s:s}",
+					 "name", metric->name, "alias", "kind", "metric",
+					 "pmu", core->name ? core->name : "",
+					 "description", metric->text, "counted",
+					 "group", metric->group, "formula", metric->formula));
+		return;
+	}
+	snprintf(heading, sizeof(heading), "Metrics%s%s, for -M", core->name ? " of " : "",
+		 core->name ? core->name : "");
+	print_heading(list, heading);
+	list->found++;
+	snprintf(name, sizeof(name), "%s [%s]", metric->name, metric->group);
+	print_event(name, NULL, metric->text, false);
+}
+
+static int list_metrics(struct list *list)
+{
+	struct metric_machine machine;
+	const struct metric_core *own;
+
+	metric_machine_get(&machine);
+	own = metric_core_of(&machine);
+	for (const struct metric *metric = metric_cores[0].metrics; metric->name; metric++)
+		add_metric(list, &metric_cores[0], metric);
+	for (const struct metric *metric = own ? own->metrics : NULL; metric && metric->name;
+	     metric++)
+		add_metric(list, own, metric);
+	return STATUS_OK;
+}
+
 static int list_events(struct list *list)
 {
 	struct pmuctl_name name;
@@ -185,9 +226,32 @@ static int list_events(struct list *list)
 	return STATUS_OK;
 }
 
-static int list_all(struct list *list, bool tracepoints)
+/* What is listed */
+static const struct {
+	const char *name;
+	int (*list)(struct list *list);
+} kinds[] = {
+	{ "events", list_events },
+	{ "tracepoints", list_tracepoints },
+	{ "metrics", list_metrics },
+};
+
+/* The last letter, an s, may be left out. */
+static size_t kind_find(const char *name)
 {
-	int status = tracepoints ? list_tracepoints(list) : list_events(list);
+	for (size_t i = 1; name && i < ARRAY_LEN(kinds); i++) {
+		size_t singular = strlen(kinds[i].name) - 1;
+
+		if (!strcmp(kinds[i].name, name) ||
+		    (strlen(name) == singular && !strncmp(kinds[i].name, name, singular)))
+			return i;
+	}
+	return 0;
+}
+
+static int list_all(struct list *list, size_t kind)
+{
+	int status = kinds[kind].list(list);
 
 	if (status)
 		return status;
@@ -196,8 +260,8 @@ static int list_all(struct list *list, bool tracepoints)
 		putchar('\n');
 	}
 	if (!list->found && !list->json)
-		say_error("no event matches '%s'",
-			  list->pattern ? list->pattern : "");
+		say_error("%s matches '%s'", kinds[kind].list == list_metrics ? "no metric" :
+			  "no event", list->pattern ? list->pattern : "");
 	return list->found ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -213,13 +277,14 @@ static int take_option(void *arg, int value)
 static int list_run(int argc, char **argv)
 {
 	struct list list = { .pattern = NULL };
-	bool json = false, tracepoints;
+	bool json = false;
+	size_t kind;
 	int status = options_parse(&command_list, argc, argv, take_option, &json);
 
 	if (status)
 		return status;
-	tracepoints = optind < argc && !strcmp(argv[optind], "tracepoints");
-	optind += tracepoints;
+	kind = kind_find(argv[optind]);
+	optind += kind != 0;
 	if (argc - optind > 1)
 		return say_usage(&command_list, "one pattern at most, not '%s' too",
 				 argv[optind + 1]);
@@ -231,7 +296,7 @@ static int list_run(int argc, char **argv)
 		return STATUS_FAILED;
 	}
 	ask_driver(&list);
-	status = list_all(&list, tracepoints);
+	status = list_all(&list, kind);
 	json_decref(list.json);
 	return status;
 }
@@ -240,14 +305,15 @@ const struct command command_list = {
 	.name = "list",
 	.run = list_run,
 	.summary = "list the events that have a name",
-	.operands = "[tracepoints] [PATTERN]",
+	.operands = "[tracepoints|metrics] [PATTERN]",
 	.about =
 "Lists the events that 'pmuctl stat -e' understands: generic events, software events, "
 "cache events, and those that only this model of CPU has. With PATTERN, only names "
 "that contain it; * and ? stand for any text and any character, then the whole name "
 "must match.\n"
 "\n"
-"'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e.",
+"'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e; "
+"'pmuctl list metrics' what 'pmuctl stat -M' computes, by the names of metrics or groups.",
 	.options = { list_options },
 	.notes =
 "Any other event of the CPU can be given by number: r01c4, or by field: "

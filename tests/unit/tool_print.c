@@ -4,6 +4,7 @@
  * them.
  */
 /* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
+/* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -125,22 +126,21 @@ Test(tool_print, metrics_need_a_partner_of_the_same_levels)
 		hw("cycles:k", PERF_COUNT_HW_CPU_CYCLES, 4000),
 	};
 	struct stat_result result = { .what = "", .rows = rows, .count = 2 };
-	const char *unit;
-	double value;
+	struct row_note note;
 
 	rows[0].attr.exclude_kernel = 1;
 	rows[1].attr.exclude_user = 1;
 	rows[2].attr.exclude_user = 1;
-	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_not(row_note(&result, &rows[1], 0, &note));
 	result.count = 3;
-	cr_assert(row_metric(&result, &rows[1], &value, &unit));
-	cr_assert_float_eq(value, 0.5, 1e-9);
-	cr_assert_str_eq(unit, "insn per cycle");
+	cr_assert(row_note(&result, &rows[1], 0, &note));
+	cr_assert_float_eq(note.value, 0.5, 1e-9);
+	cr_assert_str_eq(note.unit, "insn per cycle");
 	rows[2].value = 0;
-	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_not(row_note(&result, &rows[1], 0, &note));
 	rows[2].value = 1;
 	rows[2].state = ROW_NOT_COUNTED;
-	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_not(row_note(&result, &rows[1], 0, &note));
 }
 
 Test(tool_print, json_has_the_keys_of_perf)
@@ -349,16 +349,15 @@ Test(tool_print, a_ratio_is_of_the_same_group_if_there_is_one)
 		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 2000),
 	};
 	struct stat_result result = { .what = "", .rows = rows, .count = 3 };
-	const char *unit;
-	double value;
+	struct row_note note;
 
 	rows[1].leader = 1;
 	rows[2].leader = 1;
-	cr_assert(row_metric(&result, &rows[1], &value, &unit));
-	cr_assert_float_eq(value, 4, 1e-9);
+	cr_assert(row_note(&result, &rows[1], 0, &note));
+	cr_assert_float_eq(note.value, 4, 1e-9);
 	rows[2].leader = 2;
-	cr_assert(row_metric(&result, &rows[1], &value, &unit));
-	cr_assert_float_eq(value, 8, 1e-9);
+	cr_assert(row_note(&result, &rows[1], 0, &note));
+	cr_assert_float_eq(note.value, 8, 1e-9);
 }
 
 /* Clocks tell milliseconds, as perf's do, to the last nanosecond; nothing else does. */
@@ -417,24 +416,23 @@ Test(tool_print, a_clock_gives_rates)
 		{ 4, "M/sec" }, { 0.5, "insn per cycle" },
 	};
 	struct stat_result result = { .what = "", .rows = rows, .count = 6, .elapsed = 4 };
-	const char *unit;
-	double value;
+	struct row_note note;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		cr_assert(row_metric(&result, &rows[i], &value, &unit), "%s", rows[i].name);
-		cr_assert_float_eq(value, expected[i].value, 1e-9, "%s", rows[i].name);
-		cr_assert_str_eq(unit, expected[i].unit);
-		cr_assert_not(metric_is_percentage(unit));
+		cr_assert(row_note(&result, &rows[i], 0, &note), "%s", rows[i].name);
+		cr_assert_float_eq(note.value, expected[i].value, 1e-9, "%s", rows[i].name);
+		cr_assert_str_eq(note.unit, expected[i].unit);
+		cr_assert_not(note.is_percentage);
 	}
 	/* An interval of 1 s that ended after 4 s */
 	result.duration = 1;
-	cr_assert(row_metric(&result, &rows[0], &value, &unit));
-	cr_assert_float_eq(value, 2, 1e-9);
+	cr_assert(row_note(&result, &rows[0], 0, &note));
+	cr_assert_float_eq(note.value, 2, 1e-9);
 	/* The clock of another CPU tells nothing. */
 	rows[2].cpu = 1;
-	cr_assert_not(row_metric(&result, &rows[2], &value, &unit));
+	cr_assert_not(row_note(&result, &rows[2], 0, &note));
 	rows[0].state = ROW_NOT_COUNTED;
-	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert_not(row_note(&result, &rows[1], 0, &note));
 }
 
 Test(tool_print, misses_are_a_part_of_their_own_accesses)
@@ -446,16 +444,15 @@ Test(tool_print, misses_are_a_part_of_their_own_accesses)
 		hw("LLC-loads", PERF_COUNT_HW_CACHE_LL, 1000),
 	};
 	struct stat_result result = { .what = "", .rows = rows, .count = 3 };
-	const char *unit;
-	double value;
+	struct row_note note;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		rows[i].attr.type = PERF_TYPE_HW_CACHE;
-	cr_assert(row_metric(&result, &rows[0], &value, &unit));
-	cr_assert_float_eq(value, 25, 1e-9);
-	cr_assert_str_eq(unit, "of all L1-dcache accesses");
-	cr_assert(metric_is_percentage(unit));
-	cr_assert_not(row_metric(&result, &rows[1], &value, &unit));
+	cr_assert(row_note(&result, &rows[0], 0, &note));
+	cr_assert_float_eq(note.value, 25, 1e-9);
+	cr_assert_str_eq(note.unit, "of all L1-dcache accesses");
+	cr_assert(note.is_percentage);
+	cr_assert_not(row_note(&result, &rows[1], 0, &note));
 }
 
 Test(tool_print, a_row_for_each_core_or_thread)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ratios of "pmuctl stat" that are worth a note beside a count: a part of another event, or so
- * many in a second of the time that a clock among the events has counted.
+ * What "pmuctl stat" notes beside a count: the metrics that were asked for; else a ratio, a part
+ * of another event, or so many in a second of the time that a clock among the events has counted.
  */
 #include <string.h>
 
@@ -12,13 +12,13 @@
 	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
 /* @config as a part of @of, both of a type */
-static const struct metric {
+static const struct ratio {
 	uint32_t type;
 	uint64_t config;
 	uint64_t of;
 	double factor;
 	const char *unit;
-} metrics[] = {
+} ratios[] = {
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES, 1,
 	  "insn per cycle" },
 	{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
@@ -123,49 +123,135 @@ static bool row_rate(const struct stat_result *result, const struct stat_row *ro
 	return true;
 }
 
-/**
- * row_metric() - the ratio that belongs to an event, if there is one
- * @result: where its partner may be.
- * @row: the event.
- * @value: the ratio, or percentage.
- * @unit: what it is, see metric_is_percentage().
- */
-bool row_metric(const struct stat_result *result, const struct stat_row *row,
-		double *value, const char **unit)
+/* The ratio that belongs to an event, if there is one */
+static bool row_ratio(const struct stat_result *result, const struct stat_row *row,
+		      struct row_note *note)
 {
 	double duration = result->duration ? result->duration : result->elapsed;
 
-	if (row->state != ROW_COUNTED)
-		return false;
 	if (row_is_clock(row)) {
-		*value = duration > 0 ? (double)row->value / 1e9 / duration : 0;
-		*unit = "CPUs utilized";
+		note->value = duration > 0 ? (double)row->value / 1e9 / duration : 0;
+		note->unit = "CPUs utilized";
 		return duration > 0;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(ratios); i++) {
 		const struct stat_row *of;
 
-		if (metrics[i].type != row->attr.type || metrics[i].config != row->attr.config)
+		if (ratios[i].type != row->attr.type || ratios[i].config != row->attr.config)
 			continue;
-		of = row_find(result, row, metrics[i].of);
+		of = row_find(result, row, ratios[i].of);
 		if (!of || !of->value)
 			break;
-		*value = metrics[i].factor * (double)row->value /
-			 (double)of->value;
-		*unit = metrics[i].unit;
+		note->value = ratios[i].factor * (double)row->value / (double)of->value;
+		note->is_percentage = ratios[i].factor > 1;
+		note->unit = ratios[i].unit;
 		return true;
 	}
-	return row_rate(result, row, value, unit);
+	return row_rate(result, row, &note->value, &note->unit);
+}
+
+/* ----------------------------------------------------------------- metrics */
+
+/* An event's name ends where its modifiers begin. */
+static bool is_called(const struct stat_row *row, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(row->name, name, length) &&
+	       (!row->name[length] || row->name[length] == ':');
 }
 
 /**
- * metric_is_percentage() - is a ratio of this unit one in percent?
- * @unit: from row_metric().
+ * struct counted - what a formula asks
+ * @result: the counts.
+ * @like: a row of the place that is meant.
  */
-bool metric_is_percentage(const char *unit)
+struct counted {
+	const struct stat_result *result;
+	const struct stat_row *like;
+};
+
+/* The first row of that name and place */
+static const struct stat_row *row_called(const struct counted *counted, const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
-		if (!strcmp(unit, metrics[i].unit))
-			return metrics[i].factor > 1;
-	return false;
+	for (size_t i = 0; i < counted->result->count; i++) {
+		const struct stat_row *row = &counted->result->rows[i];
+
+		if (same_place(row, counted->like) && is_called(row, name))
+			return row;
+	}
+	return NULL;
+}
+
+/* metric_facts.count */
+static bool count_of(void *arg, const char *name, double *count)
+{
+	const struct stat_row *row = row_called(arg, name);
+
+	if (!row || row->state != ROW_COUNTED)
+		return false;
+	*count = (double)row->value;
+	return true;
+}
+
+/**
+ * result_metric() - the value of a metric
+ * @result: the counts, and the metrics.
+ * @like: a row of the place that is meant.
+ * @number: which metric.
+ * @value: the result.
+ *
+ * Return: whether there is one.
+ */
+bool result_metric(const struct stat_result *result, const struct stat_row *like,
+		   size_t number, double *value)
+{
+	struct counted counted = { .result = result, .like = like };
+	const struct metric_facts facts = {
+		.smt_on = result->metrics->smt_on, .count = count_of, .arg = &counted,
+	};
+
+	return metric_compute(result->metrics->list[number]->formula, &facts, value);
+}
+
+/* Is the metric shown beside this row? */
+static bool is_beside(const struct stat_result *result, const struct stat_row *row,
+		      size_t number)
+{
+	struct counted counted = { .result = result, .like = row };
+	char name[METRIC_NAME_SIZE];
+
+	metric_first_event(result->metrics, number, name, sizeof(name));
+	return is_called(row, name) && row_called(&counted, name) == row;
+}
+
+/**
+ * row_note() - a number that is shown beside a count
+ * @result: all counts.
+ * @row: the count.
+ * @number: which one: 0 and up.
+ * @note: filled.
+ *
+ * Return: false if there are no more.
+ */
+bool row_note(const struct stat_result *result, const struct stat_row *row, size_t number,
+	      struct row_note *note)
+{
+	bool is_first = number == 0;
+
+	*note = (struct row_note){ .value = 0 };
+	if (row->state != ROW_COUNTED)
+		return false;
+	for (size_t i = 0; result->metrics && i < result->metrics->count; i++) {
+		if (!is_beside(result, row, i) || !result_metric(result, row, i, &note->value))
+			continue;
+		is_first = false;
+		if (number-- > 0)
+			continue;
+		note->is_metric = true;
+		note->unit = result->metrics->list[i]->name;
+		note->is_percentage = !strcmp(result->metrics->list[i]->unit, "%");
+		return true;
+	}
+	return is_first && row_ratio(result, row, note);
 }

@@ -112,6 +112,29 @@ static void print_family(FILE *out, const struct stat_result *result, const char
 	}
 }
 
+/* The rows of the first event are one of each place. */
+static void print_metrics(FILE *out, const struct stat_result *result)
+{
+	fputs("# TYPE pmuctl_metric gauge\n"
+	      "# HELP pmuctl_metric What was computed of several events.\n", out);
+	for (size_t i = 0; i < result->count; i++) {
+		const struct stat_row *row = &result->rows[i];
+		double value;
+
+		if (strcmp(row->name, result->rows[0].name) != 0 || row->state == ROW_ABSENT)
+			continue;
+		for (size_t metric = 0; metric < result->metrics->count; metric++) {
+			if (!result_metric(result, row, metric, &value))
+				continue;
+			fprintf(out, "pmuctl_metric{metric=\"%s\",unit=\"%s\"",
+				result->metrics->list[metric]->name,
+				result->metrics->list[metric]->unit);
+			print_place(out, result, row);
+			fprintf(out, "} %.6f\n", value);
+		}
+	}
+}
+
 /**
  * print_openmetrics() - for monitoring
  * @out: where to.
@@ -130,6 +153,8 @@ void print_openmetrics(FILE *out, const struct stat_result *result)
 	      "# UNIT pmuctl_event_running_seconds seconds\n"
 	      "# HELP pmuctl_event_running_seconds How long events were on a counter.\n", out);
 	print_family(out, result, "pmuctl_event_running_seconds", false, print_running);
+	if (result->metrics)
+		print_metrics(out, result);
 	fprintf(out, "# TYPE pmuctl_elapsed_seconds gauge\n"
 		"# UNIT pmuctl_elapsed_seconds seconds\n"
 		"# HELP pmuctl_elapsed_seconds Wall clock time of the measurement.\n"

@@ -103,27 +103,42 @@ static void print_text_where(FILE *out, const struct stat_row *row)
 		fprintf(out, "CPU%-7d ", row->cpu);
 }
 
+static void print_text_head(FILE *out, const struct stat_result *result,
+			    const struct stat_row *row, const char *number,
+			    const char *unit, const char *name)
+{
+	if (result->is_interval)
+		fprintf(out, TIME_FORMAT " ", result->elapsed);
+	print_text_where(out, row);
+	fprintf(out, "%18s %-4s %-25s", number, unit, name);
+}
+
+static void print_text_note(FILE *out, const struct row_note *note)
+{
+	fprintf(out, " # %7.2f%s %s", note->value, note->is_percentage ? "%" : " ", note->unit);
+}
+
 static void print_text_row(FILE *out, const struct stat_result *result,
 			   const struct stat_row *row)
 {
 	char number[THOUSANDS_MAX];
-	const char *unit;
-	double metric;
+	struct row_note note;
 
 	format_number(result, row, number, sizeof(number));
-	if (result->is_interval)
-		fprintf(out, TIME_FORMAT " ", result->elapsed);
-	print_text_where(out, row);
-	fprintf(out, "%18s %-4s %-25s", number, row->state == ROW_COUNTED ? row_unit(row) : "",
-		row->name);
-	if (row_metric(result, row, &metric, &unit))
-		fprintf(out, " # %7.2f%s %s", metric,
-			metric_is_percentage(unit) ? "%" : " ", unit);
+	print_text_head(out, result, row, number,
+			row->state == ROW_COUNTED ? row_unit(row) : "", row->name);
+	if (row_note(result, row, 0, &note))
+		print_text_note(out, &note);
 	if (result->runs && row->state == ROW_COUNTED)
 		fprintf(out, "  ( +-%6.2f%% )", row->deviation);
 	if (row->state == ROW_COUNTED && row->running < row->enabled)
 		fprintf(out, "  (%.2f%%)", row_percent(row));
 	fputc('\n', out);
+	for (size_t i = 1; row_note(result, row, i, &note); i++) {
+		print_text_head(out, result, row, "", "", "");
+		print_text_note(out, &note);
+		fputc('\n', out);
+	}
 }
 
 static void print_interval_heading(FILE *out, const struct stat_result *result)
@@ -220,16 +235,49 @@ static void print_csv_where(FILE *out, const struct stat_row *row, const char *s
 		fprintf(out, "%u%s", row->cpus, separator);
 }
 
+/* perf's way to tell a metric that is a percentage */
+#define PERCENTAGE_PREFIX "%  "
+
+static void print_csv_head(FILE *out, const struct stat_result *result,
+			   const struct stat_row *row, const char *separator)
+{
+	if (result->is_interval)
+		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator);
+	print_csv_where(out, row, separator);
+}
+
+static void print_csv_note(FILE *out, const struct row_note *note, const char *separator)
+{
+	char unit[METRIC_NAME_SIZE + sizeof(PERCENTAGE_PREFIX)];
+
+	snprintf(unit, sizeof(unit), "%s%s",
+		 note->is_metric && note->is_percentage ? PERCENTAGE_PREFIX : "", note->unit);
+	fprintf(out, "%.2f%s", note->value, separator);
+	print_column(out, unit, separator);
+}
+
+/* The other metrics of a row: a line each, in which the columns of the event are empty */
+static void print_csv_notes(FILE *out, const struct stat_result *result,
+			    const struct stat_row *row, const char *separator)
+{
+	struct row_note note;
+
+	for (size_t i = 1; row_note(result, row, i, &note); i++) {
+		print_csv_head(out, result, row, separator);
+		for (int column = 0; column < (result->runs ? 6 : 5); column++)
+			fputs(separator, out);
+		print_csv_note(out, &note, separator);
+		fputc('\n', out);
+	}
+}
+
 static void print_csv_row(FILE *out, const struct stat_result *result,
 			  const struct stat_row *row, const char *separator)
 {
 	char value[THOUSANDS_MAX];
-	const char *unit;
-	double metric;
+	struct row_note note;
 
-	if (result->is_interval)
-		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator);
-	print_csv_where(out, row, separator);
+	print_csv_head(out, result, row, separator);
 	format_value(row, value, sizeof(value));
 	fprintf(out, "%s%s%s%s", value, separator, row_unit(row), separator);
 	print_column(out, row->name, separator);
@@ -237,13 +285,12 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
 		fprintf(out, "%s%.2f%%", separator, row->deviation);
 	fprintf(out, "%s%" PRIu64 "%s%.2f%s", separator, row->running, separator,
 		row_percent(row), separator);
-	if (row_metric(result, row, &metric, &unit)) {
-		fprintf(out, "%.2f%s", metric, separator);
-		print_column(out, unit, separator);
-	} else {
+	if (row_note(result, row, 0, &note))
+		print_csv_note(out, &note, separator);
+	else
 		fputs(separator, out);
-	}
 	fputc('\n', out);
+	print_csv_notes(out, result, row, separator);
 }
 
 /**
@@ -255,7 +302,8 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
  * With intervals the time since the start in seconds; for single CPUs or threads which, for
  * cores, sockets and so on how many CPUs, too; value, unit, event;
  * with repeats the deviation of the mean in percent; nanoseconds counted,
- * percentage of the time that it was counted, metric, unit of the metric.
+ * percentage of the time that it was counted, metric, unit of the metric. Each metric of an
+ * event but the first has a line of its own.
  */
 void print_csv(FILE *out, const struct stat_result *result, const char *separator)
 {
@@ -304,19 +352,29 @@ static json_t *row_json_head(const struct stat_result *result,
 	return NULL;
 }
 
+static int note_json(json_t *object, const struct row_note *note)
+{
+	bool prefix = note->is_metric && note->is_percentage;
+
+	return json_object_set_new(object, "metric-value",
+				   json_real(rounded(note->value, 6))) |
+	       json_object_set_new(object, "metric-unit",
+				   json_sprintf("%s%s", prefix ? PERCENTAGE_PREFIX : "",
+						note->unit ? note->unit : ""));
+}
+
 static json_t *row_json(const struct stat_result *result,
 			const struct stat_row *row)
 {
 	json_t *object = row_json_head(result, row);
 	char value[THOUSANDS_MAX];
-	const char *unit = "";
-	double metric = 0;
+	struct row_note note;
 	int failed = 0;
 
 	format_value(row, value, sizeof(value));
 	if (row->state == ROW_COUNTED && !row_is_clock(row))
 		strcat(value, ".000000");
-	row_metric(result, row, &metric, &unit);
+	row_note(result, row, 0, &note);
 	failed |= json_object_set_new(object, "counter-value", json_string(value));
 	failed |= json_object_set_new(object, "unit", json_string(row_unit(row)));
 	failed |= json_object_set_new(object, "event", json_string(row->name));
@@ -327,13 +385,42 @@ static json_t *row_json(const struct stat_result *result,
 				      json_integer((json_int_t)row->running));
 	failed |= json_object_set_new(object, "pcnt-running",
 				      json_real(rounded(row_percent(row), 2)));
-	failed |= json_object_set_new(object, "metric-value",
-				      json_real(rounded(metric, 6)));
-	failed |= json_object_set_new(object, "metric-unit", json_string(unit));
+	failed |= note_json(object, &note);
 	if (!failed)
 		return object;
 	json_decref(object);
 	return NULL;
+}
+
+/* Takes the object. */
+static int put_json(FILE *out, json_t *object)
+{
+	int failed;
+
+	if (!object)
+		return -EINVAL;
+	failed = json_dumpf(object, out, JSON_REAL_PRECISION(15));
+	json_decref(object);
+	return failed || fputc('\n', out) == EOF ? -EIO : 0;
+}
+
+/* The other metrics of a row */
+static int print_json_notes(FILE *out, const struct stat_result *result,
+			    const struct stat_row *row)
+{
+	struct row_note note;
+	int ret = 0;
+
+	for (size_t i = 1; !ret && row_note(result, row, i, &note); i++) {
+		json_t *object = row_json_head(result, row);
+
+		if (object && note_json(object, &note) != 0) {
+			json_decref(object);
+			object = NULL;
+		}
+		ret = put_json(out, object);
+	}
+	return ret;
 }
 
 /**
@@ -341,26 +428,24 @@ static json_t *row_json(const struct stat_result *result,
  * @out: where to.
  * @result: what.
  *
- * One object a line for each event. Counts are strings, as a number in JSON may
+ * One object a line for each event, and for each metric of an event but the first one. Counts
+ * are strings, as a number in JSON may
  * lose its last digits.
  *
  * Return: 0, -ENOMEM, -EINVAL if a name is not UTF-8, -EIO.
  */
 int print_json(FILE *out, const struct stat_result *result)
 {
-	for (size_t i = 0; i < result->count; i++) {
-		json_t *object;
-		int failed;
+	int ret = 0;
 
-		if (result->rows[i].state == ROW_ABSENT)
+	for (size_t i = 0; !ret && i < result->count; i++) {
+		const struct stat_row *row = &result->rows[i];
+
+		if (row->state == ROW_ABSENT)
 			continue;
-		object = row_json(result, &result->rows[i]);
-		if (!object)
-			return -EINVAL;
-		failed = json_dumpf(object, out, JSON_REAL_PRECISION(15));
-		json_decref(object);
-		if (failed || fputc('\n', out) == EOF)
-			return -EIO;
+		ret = put_json(out, row_json(result, row));
+		if (!ret)
+			ret = print_json_notes(out, result, row);
 	}
-	return 0;
+	return ret;
 }

@@ -28,6 +28,9 @@ static const char stat_help[] =
 "      --filter TEXT           of tracepoints: only if what they tell passes,\n"
 "                              as 'id == 39 || id == 186'\n"
 "  -d, --detailed              cache events too; -dd, -ddd: more of them\n"
+"  -M, --metrics LIST          what is computed of several events, by name or group:\n"
+"                              insn_per_cycle, TopdownL1; see pmuctl list metrics\n"
+"      --topdown               where the slots of the pipeline went: -M TopdownL1\n"
 "  -n, --null                  no events: only the time\n"
 "  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
 "      --per-core, --per-die, --per-socket, --per-node\n"
@@ -50,7 +53,7 @@ static const char stat_help[] =
 "      --append                to its end\n"
 "  -h, --help                  this text\n"
 "\n"
-"Without -e: task-clock, context-switches, cpu-migrations, page-faults, and of cycles,\n"
+"Without -e and -M: task-clock, context-switches, cpu-migrations, page-faults, and of cycles,\n"
 "instructions, branches, branch-misses those that the CPU has.\n"
 "The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
 "not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
@@ -82,6 +85,7 @@ enum {
 	OPTION_CONTROL,
 	OPTION_BIG_NUM,
 	OPTION_NO_BIG_NUM,
+	OPTION_TOPDOWN,
 	/* and the kinds of enum stat_aggregate */
 	OPTION_AGGREGATE,
 };
@@ -99,6 +103,8 @@ static const struct option long_options[] = {
 	{ "per-node",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_NODE },
 	{ "per-thread",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_THREAD },
 	{ "detailed",		no_argument, NULL, 'd' },
+	{ "metrics",		required_argument, NULL, 'M' },
+	{ "topdown",		no_argument, NULL, OPTION_TOPDOWN },
 	{ "null",		no_argument, NULL, 'n' },
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "timeout",		required_argument, NULL, OPTION_TIMEOUT },
@@ -190,12 +196,30 @@ static int output_option(struct stat_options *options, int option)
 	}
 }
 
+static int metrics_option(struct stat_options *options, const char *names)
+{
+	char *text;
+
+	if (asprintf(&text, "%s%s%s", options->metrics_text ? options->metrics_text : "",
+		     options->metrics_text ? "," : "", names) < 0) {
+		say_error("%s", pmuctl_strerror(ENOMEM));
+		return STATUS_FAILED;
+	}
+	free(options->metrics_text);
+	options->metrics_text = text;
+	return 0;
+}
+
 /* A measure_apply */
 static int option_apply(void *arg, int option)
 {
 	struct stat_options *options = arg;
 
 	switch (option) {
+	case 'M':
+		return metrics_option(options, optarg);
+	case OPTION_TOPDOWN:
+		return metrics_option(options, "TopdownL1");
 	case 'A':
 		return aggregate_option(options, AGGREGATE_CPU);
 	case OPTION_AGGREGATE + AGGREGATE_CORE ... OPTION_AGGREGATE + AGGREGATE_THREAD:
@@ -222,8 +246,8 @@ static const char *times_wrong(const struct stat_options *options)
 
 	if (options->interval_count && !options->interval)
 		return "--interval-count needs -I";
-	if (options->nothing && (measure->events_text || options->details))
-		return "-n is without events: it excludes -e and -d";
+	if (options->nothing && (measure->events_text || options->details || options->metrics_text))
+		return "-n is without events: it excludes -e, -d and -M";
 	if (options->nothing && (!measure->argv || options->interval))
 		return "-n needs a command, and excludes -I";
 	if (options->delay == DELAY_FOREVER && !options->control)
@@ -264,7 +288,7 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 {
 	struct measure *measure = &options->measure;
 	const char *wrong;
-	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:", long_options,
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:M:", long_options,
 				option_apply, options);
 
 	if (ret)
@@ -302,24 +326,58 @@ static const char *const detailed_events[] = {
 	",L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
 
-static void put_events(FILE *out, struct pmuctl_device *dev,
-		       const struct stat_options *options)
+/* Those that are counted if the user has named neither events nor metrics */
+static void put_default_events(FILE *out, const struct stat_options *options, uint64_t have)
 {
+	fprintf(out, software_events,
+		measure_is_of_cpus(&options->measure) ? "cpu" : "task");
+	for (size_t i = 0; i < ARRAY_LEN(default_events); i++)
+		if (have >> default_events[i].bit & 1)
+			fputs(default_events[i].name, out);
+}
+
+/* Returns 0 or a negative errno. */
+static int put_events(FILE *out, struct pmuctl_device *dev,
+		      const struct stat_options *options)
+{
+	struct metric_room room = { .general = 0 };
 	struct pmuctl_info info;
 	uint64_t have = 0;
 
-	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0)
+	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0) {
 		have = info.generic_events;
+		room.general = info.nr_counters;
+		room.has_fixed = info.nr_fixed >= 2;
+	}
 	if (options->measure.events_text)
 		fputs(options->measure.events_text, out);
-	else
-		fprintf(out, software_events,
-			measure_is_of_cpus(&options->measure) ? "cpu" : "task");
-	for (size_t i = 0; !options->measure.events_text && i < ARRAY_LEN(default_events); i++)
-		if (have >> default_events[i].bit & 1)
-			fputs(default_events[i].name, out);
+	else if (!options->metrics_text)
+		put_default_events(out, options, have);
 	for (size_t i = 0; have && i < ARRAY_LEN(detailed_events) && i < options->details; i++)
-		fputs(detailed_events[i], out);
+		fputs(detailed_events[i] + (i == 0 && ftell(out) == 0), out);
+	return metric_events_print(&options->metrics, &room, out);
+}
+
+/* Returns 0 or an exit status. */
+static int metrics_find(struct stat_options *options)
+{
+	struct metric_machine machine;
+	const char *unknown;
+	int ret;
+
+	if (!options->metrics_text)
+		return 0;
+	metric_machine_get(&machine);
+	ret = metric_choose(&machine, options->metrics_text, &options->metrics, &unknown);
+	if (ret == -ENOENT) {
+		say_error("there is no metric '%.*s' %s: 'pmuctl list metrics' shows those that there are",
+			  (int)strcspn(unknown, ","), unknown,
+			  metric_core_of(&machine) ? "here" : "on this CPU");
+		return STATUS_USAGE;
+	}
+	if (ret < 0)
+		say_error("%s", pmuctl_strerror(ret));
+	return ret < 0 ? STATUS_FAILED : 0;
 }
 
 /* Of what the user has not named, those that the CPU has. Returns 0 or an exit status. */
@@ -330,13 +388,16 @@ static int events_complete(struct pmuctl_device *dev, struct stat_options *optio
 	FILE *out;
 	int ret;
 
-	if (options->nothing || (options->measure.events && !options->details))
+	if (options->nothing ||
+	    (options->measure.events && !options->details && !options->metrics_text))
 		return 0;
 	out = open_memstream(&text, &size);
-	if (out)
-		put_events(out, dev, options);
-	if (!out || fclose(out) != 0) {
-		say_error("%s", pmuctl_strerror(ENOMEM));
+	ret = out ? put_events(out, dev, options) : -ENOMEM;
+	if (out && fclose(out) != 0)
+		ret = -ENOMEM;
+	if (ret < 0) {
+		say_error("%s", pmuctl_strerror(ret));
+		free(text);
 		return STATUS_FAILED;
 	}
 	pmuctl_events_free(options->measure.events);
@@ -369,6 +430,8 @@ static int run(const struct command *command, int argc, char **argv)
 	int status = options_parse(&options, argc, argv);
 
 	if (!status)
+		status = metrics_find(&options);
+	if (!status)
 		status = measure_device(&dev);
 	if (!status)
 		status = events_complete(dev, &options);
@@ -383,6 +446,8 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 out:
 	pmuctl_device_close(dev);
+	metric_choice_free(&options.metrics);
+	free(options.metrics_text);
 	measure_free(&options.measure);
 	return status < 0 ? STATUS_OK : status;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "evlist/measure.h"
+#include "metric/metric.h"
 
 enum row_state {
 	ROW_COUNTED,
@@ -75,6 +76,7 @@ struct stat_row {
  * @is_interval: these are the counts of an interval, which ended at @elapsed.
  * @has_heading: it is the first one of a page.
  * @plain_numbers: without separators of thousands.
+ * @metrics: that were asked for, or NULL.
  * @has_usage: if @user and @system are known.
  * @user: seconds of CPU time in user space.
  * @system: seconds in the kernel.
@@ -91,6 +93,7 @@ struct stat_result {
 	bool is_interval;
 	bool has_heading;
 	bool plain_numbers;
+	const struct metric_choice *metrics;
 	bool has_usage;
 	double user;
 	double system;
@@ -104,6 +107,8 @@ struct stat_result {
  * @measure: which events, and whom to count.
  * @nr_asked: how many of the events the user has named, the first ones; what this CPU lacks
  *	of the others is not worth a message.
+ * @metrics_text: all -M, with commas between; NULL: none.
+ * @metrics: the same, found.
  * @nothing: no events, only the time.
  * @details: how often more events were asked for: 0 to 3.
  * @aggregate: what a row is of.
@@ -123,6 +128,8 @@ struct stat_result {
 struct stat_options {
 	struct measure measure;
 	size_t nr_asked;
+	char *metrics_text;
+	struct metric_choice metrics;
 	bool nothing;
 	unsigned int details;
 	enum stat_aggregate aggregate;
@@ -293,9 +300,25 @@ void progress_show(struct progress *progress, const char *format, ...)
 void progress_clear(struct progress *progress);
 
 /* metrics.c */
-bool row_metric(const struct stat_result *result, const struct stat_row *row,
-		double *value, const char **unit);
-bool metric_is_percentage(const char *unit);
+
+/**
+ * struct row_note - a number that is shown beside a count
+ * @value: the number.
+ * @is_percentage: it is one in percent.
+ * @unit: what it is: "insn per cycle", or the name of a metric.
+ * @is_metric: @unit is the name of a metric.
+ */
+struct row_note {
+	double value;
+	bool is_percentage;
+	const char *unit;
+	bool is_metric;
+};
+
+bool row_note(const struct stat_result *result, const struct stat_row *row, size_t number,
+	      struct row_note *note);
+bool result_metric(const struct stat_result *result, const struct stat_row *like,
+		   size_t number, double *value);
 bool row_is_clock(const struct stat_row *row);
 
 /* print.c */

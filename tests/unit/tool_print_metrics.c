@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How "pmuctl stat" prints metrics: beside the events that they are computed of.
+ */
+/* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
+/* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
+/* libs: -ljansson -lm */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+#include "../../tools/stat/stat.h"
+
+static struct stat_row hw(char *name, uint64_t config, uint64_t value)
+{
+	return (struct stat_row){
+		.name = name,
+		.attr = { .type = PERF_TYPE_HARDWARE, .config = config },
+		.cpu = ROW_ALL_TARGETS,
+		.value = value, .enabled = 1000, .running = 1000,
+	};
+}
+
+/* What a print function writes; to be freed. */
+static char *printed(const struct stat_result *result, char form,
+		     const char *separator)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_not_null(out);
+	if (form == 't')
+		print_text(out, result);
+	else if (form == 'c')
+		print_csv(out, result, separator);
+	else
+		cr_assert_eq(print_json(out, result), 0);
+	fclose(out);
+	return text;
+}
+
+/* Two metrics, both of which begin with the first of the events */
+static const struct metric asked[] = {
+	{ "insn_per_cycle", "Summary", "insn per cycle", "instructions / cycles", "" },
+	{ "share", "Summary", "%", "100 * instructions / (instructions + cycles)", "" },
+	{ "of_what_is_not_there", "Summary", "%", "branches / cycles", "" },
+};
+
+static struct stat_result with_metrics(struct stat_row *rows, size_t count)
+{
+	static const struct metric *list[] = { &asked[0], &asked[1], &asked[2] };
+	static struct metric_choice choice = { .count = 3, .list = list };
+
+	return (struct stat_result){
+		.what = "'x'", .rows = rows, .count = count, .elapsed = 1, .metrics = &choice,
+	};
+}
+
+Test(tool_print_metrics, metrics_are_beside_their_first_event)
+{
+	struct stat_row rows[] = {
+		hw("instructions:u", PERF_COUNT_HW_INSTRUCTIONS, 300),
+		hw("cycles:u", PERF_COUNT_HW_CPU_CYCLES, 100),
+	};
+	struct stat_result result = with_metrics(rows, 2);
+	char *text = printed(&result, 't', NULL);
+
+	cr_assert_not_null(strstr(text,
+		"               300      instructions:u            #    3.00  insn_per_cycle\n"
+		"                                                  #   75.00% share\n"
+		"               100      cycles:u                 \n"), "%s", text);
+	free(text);
+	text = printed(&result, 'c', ",");
+	cr_assert_str_eq(text, "300,,instructions:u,1000,100.00,3.00,insn_per_cycle\n"
+			       ",,,,,75.00,%  share\n"
+			       "100,,cycles:u,1000,100.00,,\n");
+	free(text);
+	text = printed(&result, 'j', NULL);
+	cr_assert_not_null(strstr(text, "\"metric-value\": 3.0, \"metric-unit\": \"insn_per_cycle\"}\n"
+		"{\"metric-value\": 75.0, \"metric-unit\": \"%  share\"}\n{\"counter-value\": \"100."),
+		"%s", text);
+	free(text);
+}
+
+Test(tool_print_metrics, metrics_of_each_cpu)
+{
+	struct stat_row rows[] = {
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 300),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 500),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 100),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 0),
+	};
+	struct stat_result result = with_metrics(rows, 4);
+	char *text = NULL;
+	struct row_note note;
+	size_t size;
+	FILE *out;
+
+	for (int i = 0; i < 4; i++)
+		rows[i].cpu = i % 2;
+	result.aggregate = AGGREGATE_CPU;
+	cr_assert(row_note(&result, &rows[0], 0, &note));
+	cr_assert_float_eq(note.value, 3, 1e-9);
+	/* Nothing can be said of CPU 1 but the share. */
+	cr_assert(row_note(&result, &rows[1], 0, &note));
+	cr_assert_str_eq(note.unit, "share");
+	cr_assert_not(row_note(&result, &rows[1], 1, &note));
+	cr_assert_not(row_note(&result, &rows[2], 0, &note));
+	out = open_memstream(&text, &size);
+	print_openmetrics(out, &result);
+	fclose(out);
+	cr_assert_not_null(strstr(text, "# TYPE pmuctl_metric gauge\n"), "%s", text);
+	cr_assert_not_null(strstr(text,
+		"pmuctl_metric{metric=\"insn_per_cycle\",unit=\"insn per cycle\",cpu=\"0\"} 3.000000\n"
+		"pmuctl_metric{metric=\"share\",unit=\"%\",cpu=\"0\"} 75.000000\n"
+		"pmuctl_metric{metric=\"share\",unit=\"%\",cpu=\"1\"} 100.000000\n"), "%s", text);
+	free(text);
+}
