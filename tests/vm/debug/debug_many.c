@@ -44,7 +44,10 @@ static void close_all(void)
 		close(fds[i]);
 }
 
-/* As many refusals as each entry has places of its own, four allocations and two copies at least */
+/*
+ * As many refusals as each entry has places of its own: four allocations and one copy, of its
+ * attr, at least. Single words, get_user() and put_user(), do not fail by injection.
+ */
 Test(debug_many, of_opening)
 {
 	unsigned int nth, memory = 0, copies = 0;
@@ -70,7 +73,7 @@ Test(debug_many, of_opening)
 	}
 	cr_assert_lt(nth, FAULTS_MAX);
 	cr_assert_geq(memory, 4 * ENTRIES);
-	cr_assert_geq(copies, 2 * ENTRIES);
+	cr_assert_geq(copies, ENTRIES, "%u", copies);
 }
 
 static int call_control(void *arg)
@@ -97,7 +100,8 @@ static int call_read(void *arg)
 	return ioctl(raw_device(), PMUCTL_IOC_READ_LIST, &list) ? -errno : 0;
 }
 
-static void fail_each(int (*call)(void *arg))
+/* @least: places that can fail */
+static void fail_each(int (*call)(void *arg), unsigned int least)
 {
 	enum fault fault = MEMORY;
 	unsigned int nth, refused = 0;
@@ -110,13 +114,14 @@ static void fail_each(int (*call)(void *arg))
 		refused += !!ret;
 	}
 	cr_assert_lt(nth, FAULTS_MAX);
-	cr_assert_geq(refused, ENTRIES);
+	cr_assert_geq(refused, least, "%u", refused);
 }
 
 Test(debug_many, of_reading_and_of_on_and_off)
 {
 	cr_assert_eq(call_open(NULL), 0, "%s", why.sentence);
-	fail_each(call_control);
-	fail_each(call_read);
+	/* The list itself, and memory for its files */
+	fail_each(call_control, 2);
+	fail_each(call_read, ENTRIES);
 	cr_assert_eq(call_read(NULL), 0);
 }
