@@ -324,8 +324,6 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 		return pmuctl_refuse(why, EXEC_BOTH, "attr.remove_on_exec");
 	if (attr->exclude_user && attr->exclude_kernel)
 		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");
-	if (attr->type == PERF_TYPE_TRACEPOINT && attr->exclude_kernel)
-		return pmuctl_refuse(why, TRACEPOINT_KERNEL, "attr.exclude_kernel");
 	/* Software events tell where they are. perf asks the PMU, when all else is right. */
 	if (attr->precise_ip && is_hardware(attr))
 		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",

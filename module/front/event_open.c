@@ -229,6 +229,8 @@ static int find_tracepoint(struct open_request *r)
 	if (IS_ERR(tp))
 		return PTR_ERR(tp);
 	r->tp = tp;
+	if (r->attr.attr.exclude_kernel && pmuctl_tp_is_in_kernel(tp))
+		return pmuctl_refuse(r->why, TRACEPOINT_KERNEL, "attr.exclude_kernel");
 	r->for_anyone = pmuctl_tp_is_for_anyone(tp);
 	return 0;
 }

@@ -18,46 +18,9 @@
 #include <linux/uaccess.h>
 
 #include "aux/aux.h"
-#include "core/hook.h"
 #include "sample/sample.h"
-#include "soft/tracepoint.h"
+#include "soft/tracepoint_private.h"
 #include "soft/tracepoint_record.h"
-
-/*
- * Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. Who needs
- * the kernel's records comes behind the probe that makes them.
- */
-#define PRIORITY	(TRACEPOINT_DEFAULT_PRIO + 10)
-#define PRIORITY_RECORD	(TRACEPOINT_DEFAULT_PRIO - 1)
-
-/**
- * struct pmuctl_tracepoint - a tracepoint that has events; those that are told the kernel's records
- * of it have one of their own
- * @source: what it is to its events.
- * @record: who makes these records, or NULL.
- * @hook: our probe on it, in the registry.
- * @prototype: of its arguments.
- * @node: in tracepoints.
- * @refs: one for each event with a descriptor; 0: it goes after a while.
- * @tp: which one.
- * @module: whose it is, NULL: the kernel's. Only to be compared.
- * @gone: its module has gone, before @hook was dropped for the last time.
- * @name: without system.
- *
- * @node, @refs and @gone under tracepoints_mutex; the rest is constant.
- */
-struct pmuctl_tracepoint {
-	struct pmuctl_sw_source source;
-	struct pmuctl_record_source *record;
-	struct pmuctl_hook hook;
-	const struct pmuctl_prototype *prototype;
-	struct list_head node;
-	unsigned int refs;
-	struct tracepoint *tp;
-	struct module *module;
-	bool gone;
-	char name[PMUCTL_TRACEPOINT_NAME_MAX];
-};
 
 /* Inside of pmuctl_mutex, and of the kernel's list of modules with tracepoints */
 static DEFINE_MUTEX(tracepoints_mutex);
@@ -68,7 +31,14 @@ static unsigned long times;
 
 /* ---- The probe ---- */
 
+/**
+ * struct place - where a hit is
+ * @regs: of the user, if it is there.
+ * @ip: else in the kernel.
+ * @sp: likewise.
+ */
 struct place {
+	struct pt_regs *regs;
 	unsigned long ip;
 	unsigned long sp;
 };
@@ -80,7 +50,7 @@ static noinline void sample(struct pmuctl_event *event, const struct pmuctl_samp
 		.ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS,
 	};
 
-	pmuctl_soft_end_period(event, &regs, data);
+	pmuctl_soft_end_period(event, place->regs ? place->regs : &regs, data);
 }
 
 static void hit_one(struct pmuctl_event *event, const u64 *args,
@@ -170,7 +140,7 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 	if (is_wanted(t)) {
 		const u64 args[] = { a0, a1, a2, a3, a4, 0 };
 		const struct place place = {
-			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+			NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
 		trace_hit(t, args, &place);
@@ -207,7 +177,7 @@ static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 	if (is_wanted(t)) {
 		u64 args[FILTER_ARGS_MAX + 1] = { a0, a1, a2, a3, a4 };
 		const struct place place = {
-			CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+			NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
 		take_from_stack(args + 5, FILTER_ARGS_MAX - 5,
@@ -215,6 +185,18 @@ static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 		trace_hit(t, args, &place);
 	}
 	preempt_enable_notrace();
+}
+
+bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t)
+{
+	return is_wanted(t);
+}
+
+void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, const u64 *args, struct pt_regs *regs)
+{
+	const struct place place = { .regs = regs };
+
+	trace_hit(t, args, &place);
 }
 
 static void *probe_of(const struct pmuctl_tracepoint *t)
@@ -225,6 +207,17 @@ static void *probe_of(const struct pmuctl_tracepoint *t)
 
 /* ---- On and off ---- */
 
+static int put_probe(struct pmuctl_tracepoint *t)
+{
+	if (t->syscall)
+		return pmuctl_syscall_set(t);
+	if (READ_ONCE(t->gone))
+		return -ENOENT;
+	return tracepoint_probe_register_prio(t->tp, probe_of(t), t,
+					      t->record ? TRACEPOINT_PRIORITY_RECORD :
+							  TRACEPOINT_PRIORITY);
+}
+
 static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	struct pmuctl_tracepoint *t =
@@ -234,10 +227,7 @@ static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	err = pmuctl_record_source_set(t->record, why);
 	if (err)
 		return err;
-	err = -ENOENT;
-	if (!READ_ONCE(t->gone))
-		err = tracepoint_probe_register_prio(t->tp, probe_of(t), t,
-						     t->record ? PRIORITY_RECORD : PRIORITY);
+	err = put_probe(t);
 	times += !err;
 	if (err)
 		pmuctl_record_source_drop(t->record);
@@ -252,69 +242,16 @@ static void drop(struct pmuctl_hook *hook)
 	struct pmuctl_tracepoint *t =
 		container_of(hook, struct pmuctl_tracepoint, hook);
 
-	tracepoint_probe_unregister(t->tp, probe_of(t), t);
+	if (t->syscall)
+		pmuctl_syscall_drop(t);
+	else
+		tracepoint_probe_unregister(t->tp, probe_of(t), t);
 	pmuctl_record_source_drop(t->record);
 }
 
-/* ---- Finding ---- */
-
-/**
- * struct search - for a tracepoint
- * @full_name: of it, as the caller has it.
- * @name: of it, without system.
- * @records: the kernel's records of it are wanted, if there are any.
- * @tp: what was found, or NULL.
- * @module: whose it is, pinned; NULL: the kernel's.
- * @notifier: through which modules are looked at.
- */
-struct search {
-	const char *full_name;
-	const char *name;
-	bool records;
-	struct tracepoint *tp;
-	struct module *module;
-	struct notifier_block notifier;
-};
-
-static void match(struct tracepoint *tp, void *arg)
-{
-	struct search *search = arg;
-
-	if (!strcmp(tp->name, search->name))
-		search->tp = tp;
-}
+/* ---- Modules ---- */
 
 #ifdef CONFIG_MODULES
-/* The kernel tells a new notifier of every module that there is. */
-static int look_into_module(struct notifier_block *nb, unsigned long state,
-			    void *data)
-{
-	struct search *search = container_of(nb, struct search, notifier);
-	const struct tp_module *module = data;
-	struct tracepoint *tp;
-	unsigned int i;
-
-	if (state != MODULE_STATE_COMING || search->tp)
-		return NOTIFY_OK;
-	for (i = 0; i < module->mod->num_tracepoints; i++) {
-		tp = tracepoint_ptr_deref(&module->mod->tracepoints_ptrs[i]);
-		if (strcmp(tp->name, search->name) ||
-		    !try_module_get(module->mod))
-			continue;
-		search->tp = tp;
-		search->module = module->mod;
-		break;
-	}
-	return NOTIFY_OK;
-}
-
-static void search_modules(struct search *search)
-{
-	search->notifier.notifier_call = look_into_module;
-	register_tracepoint_module_notifier(&search->notifier);
-	unregister_tracepoint_module_notifier(&search->notifier);
-}
-
 /* It waits until nobody is in the probes when we are back. */
 static int module_goes(struct notifier_block *nb, unsigned long state, void *data)
 {
@@ -355,7 +292,6 @@ static void watch_end(void)
 		unregister_tracepoint_module_notifier(&goes_notifier);
 }
 #else
-static void search_modules(struct search *search) { }
 static void watch_modules(void) { }
 static void watch_end(void) { }
 #endif
@@ -366,6 +302,7 @@ static void free_tracepoint(struct pmuctl_tracepoint *t)
 {
 	pmuctl_record_source_free(t->record);
 	free_percpu(t->source.running);
+	kfree(t->syscall);
 	kfree(t);
 }
 
@@ -388,18 +325,19 @@ void pmuctl_tracepoint_free_unused(void)
 }
 
 /* tracepoints_mutex held */
-static struct pmuctl_tracepoint *find_used(const struct search *search)
+static struct pmuctl_tracepoint *find_used(const struct tracepoint_search *search)
 {
 	struct pmuctl_tracepoint *t;
 
 	list_for_each_entry(t, &tracepoints, node)
-		if (t->tp == search->tp && !t->gone && !t->record == !search->records)
+		if (t->tp == search->tp && pmuctl_syscall_is(t->syscall, search->meta) &&
+		    !t->gone && !t->record == !search->records)
 			return t;
 	return NULL;
 }
 
 /* Records are not wanted any more if there are none. Returns NULL if there is no memory. */
-static struct pmuctl_tracepoint *make(struct search *search)
+static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 {
 	struct pmuctl_tracepoint *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
 
@@ -408,8 +346,10 @@ static struct pmuctl_tracepoint *make(struct search *search)
 	t->source.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
 	if (t->source.running && search->records)
 		t->record = pmuctl_record_source_alloc(search->full_name, search->tp,
-						       t->source.running);
-	if (!t->source.running || IS_ERR(t->record)) {
+						       search->meta, t->source.running);
+	if (search->meta)
+		t->syscall = pmuctl_syscall_alloc(search->meta, !strcmp(search->place, "sys_exit"));
+	if (!t->source.running || IS_ERR(t->record) || !t->syscall != !search->meta) {
 		free_tracepoint(t);
 		return NULL;
 	}
@@ -419,15 +359,16 @@ static struct pmuctl_tracepoint *make(struct search *search)
 	t->hook.set = set;
 	t->hook.drop = drop;
 	t->source.hook = &t->hook;
-	t->prototype = search->module ? pmuctl_prototype_of("") :
-					pmuctl_prototype_of(t->name);
+	t->prototype = t->syscall ? pmuctl_syscall_prototype(t->syscall) :
+		       pmuctl_prototype_of(search->module ? "" : search->name);
 	t->tp = search->tp;
 	t->module = search->module;
 	return t;
 }
 
 /* The one that is there, or @new if there is none; with a reference */
-static struct pmuctl_tracepoint *use(const struct search *search, struct pmuctl_tracepoint *new)
+static struct pmuctl_tracepoint *use(const struct tracepoint_search *search,
+				     struct pmuctl_tracepoint *new)
 {
 	struct pmuctl_tracepoint *t;
 
@@ -445,7 +386,7 @@ static struct pmuctl_tracepoint *use(const struct search *search, struct pmuctl_
 }
 
 /* A cgroup may let who allocates wait for seconds: nobody else does. */
-static struct pmuctl_tracepoint *use_or_make(struct search *search)
+static struct pmuctl_tracepoint *use_or_make(struct tracepoint_search *search)
 {
 	struct pmuctl_tracepoint *t = use(search, NULL), *new;
 
@@ -465,12 +406,12 @@ static struct pmuctl_tracepoint *get(const char *full_name, bool records,
 {
 	const char *colon = strchr(full_name, ':');
 	const char *name = colon ? colon + 1 : full_name;
-	struct search search = { .full_name = full_name, .name = name, .records = records };
+	struct tracepoint_search search = {
+		.full_name = full_name, .name = name, .records = records,
+	};
 	struct pmuctl_tracepoint *t;
 
-	for_each_kernel_tracepoint(match, &search);
-	if (!search.tp)
-		search_modules(&search);
+	tracepoint_find(&search);
 	if (!search.tp)
 		return ERR_PTR(pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
 					     name));
@@ -508,6 +449,11 @@ struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 	}
 	tp->tracepoint = t;
 	return tp;
+}
+
+bool pmuctl_tp_is_in_kernel(const struct pmuctl_tp *tp)
+{
+	return !tp->tracepoint->syscall;
 }
 
 bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of tracepoints: any of the kernel or of a module, by name. What they count are hits
- * as those of software events; all events of a tracepoint share one probe.
+ * Events of tracepoints: any of the kernel or of a module, by name, and "syscalls:*", one system
+ * call. What they count are hits as those of software events; all events of a tracepoint share one
+ * probe.
  */
 #ifndef PMUCTL_TRACEPOINT_H
 #define PMUCTL_TRACEPOINT_H
@@ -51,6 +52,9 @@ struct pmuctl_tp {
  */
 struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 				  struct pmuctl_explanation *why);
+
+/* Is it in the kernel? A system call is where the user made it, as perf has it. Any context. */
+bool pmuctl_tp_is_in_kernel(const struct pmuctl_tp *tp);
 
 /* May everybody be told its records who may count the task that they are of? Any context. */
 bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp);

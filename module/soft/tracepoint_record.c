@@ -19,7 +19,7 @@
 
 #include "explain/explain.h"
 #include "soft/soft.h"
-#include "soft/tracepoint.h"
+#include "soft/tracepoint_private.h"
 #include "soft/tracepoint_record.h"
 
 #ifdef CONFIG_EVENT_TRACING
@@ -28,6 +28,7 @@
  * struct pmuctl_record_source - who makes the records of a tracepoint
  * @id: of the event in tracefs.
  * @for_anyone: what it tells of a task is no secret to who may look into that.
+ * @of_syscall: it is the kernel's event of one system call, not of a tracepoint.
  * @running: see pmuctl_record_source_alloc().
  * @events: perf's, of each CPU; NULL where there is none.
  * @node: in sources, from set to drop.
@@ -37,6 +38,7 @@
 struct pmuctl_record_source {
 	u64 id;
 	bool for_anyone;
+	bool of_syscall;
 	struct hlist_head __percpu *running;
 	struct perf_event * __percpu *events;
 	struct list_head node;
@@ -62,8 +64,18 @@ struct kept_record {
 	u8 data[PERF_MAX_TRACE_SIZE];
 };
 
-/* Of each level; allocated with the first source */
+/*
+ * Of each level; allocated with the first source. The kernel's event of a system call is told of
+ * the same hit as that of the tracepoint, so its record is in a place of its own.
+ */
+#define KEPT_SYSCALL	PMUCTL_SOFT_LEVELS
+#define KEPT_NR		(KEPT_SYSCALL + 1)
 static DEFINE_PER_CPU(struct kept_record *, kept);
+
+static struct kept_record *kept_of(const struct pmuctl_record_source *source, unsigned int level)
+{
+	return this_cpu_read(kept) + (source->of_syscall ? KEPT_SYSCALL : level);
+}
 
 /* ---- A hit ---- */
 
@@ -78,7 +90,7 @@ static void keep(struct perf_event *event, struct perf_sample_data *data, struct
 	/* While our probe tells of one nothing is put in its place. */
 	if (hlist_empty(this_cpu_ptr(source->running)) || pmuctl_soft_is_telling(level))
 		return;
-	record = this_cpu_read(kept) + level;
+	record = kept_of(source, level);
 	record->of = NULL;
 	if (WARN_ON_ONCE(raw->frag.size > sizeof(record->data) || raw->frag.size % 8 != 4))
 		return;
@@ -90,7 +102,7 @@ static void keep(struct perf_event *event, struct perf_sample_data *data, struct
 const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
 			       u32 *size)
 {
-	struct kept_record *record = this_cpu_read(kept) + level;
+	struct kept_record *record = kept_of(source, level);
 
 	if (record->of != source)
 		return NULL;
@@ -102,7 +114,7 @@ const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsign
 
 void pmuctl_record_forget(const struct pmuctl_record_source *source)
 {
-	struct kept_record *record = this_cpu_read(kept) + pmuctl_soft_level();
+	struct kept_record *record = kept_of(source, pmuctl_soft_level());
 
 	if (unlikely(record->of == source))
 		record->of = NULL;
@@ -236,7 +248,7 @@ static int get_kept(void)
 	for_each_possible_cpu(cpu) {
 		if (READ_ONCE(per_cpu(kept, cpu)))
 			continue;
-		new = kvcalloc(PMUCTL_SOFT_LEVELS, sizeof(*new), GFP_KERNEL);
+		new = kvcalloc(KEPT_NR, sizeof(*new), GFP_KERNEL);
 		if (!new)
 			return -ENOMEM;
 		if (cmpxchg(per_cpu_ptr(&kept, cpu), NULL, new))
@@ -246,7 +258,7 @@ static int get_kept(void)
 }
 
 /* The number of that event, if it is one of this tracepoint; 0: there is none. */
-static u64 find_id(const char *name, struct tracepoint *tp, bool *for_anyone)
+static u64 find_id(const char *name, struct tracepoint *tp, bool of_syscall, bool *for_anyone)
 {
 	const char *colon = strchr(name, ':');
 	char system[PMUCTL_TRACEPOINT_NAME_MAX];
@@ -260,7 +272,9 @@ static u64 find_id(const char *name, struct tracepoint *tp, bool *for_anyone)
 	file = trace_get_event_file(NULL, system, colon + 1);
 	if (IS_ERR(file))
 		return 0;
-	if (file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT && file->event_call->tp == tp)
+	if (of_syscall ? tracepoint_is_syscall(file->event_call) :
+			 file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT &&
+			 file->event_call->tp == tp)
 		id = file->event_call->event.type;
 	*for_anyone = file->event_call->flags & TRACE_EVENT_FL_CAP_ANY;
 	trace_put_event_file(file);
@@ -268,13 +282,14 @@ static u64 find_id(const char *name, struct tracepoint *tp, bool *for_anyone)
 }
 
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
+							bool of_syscall,
 							struct hlist_head __percpu *running)
 {
 	struct pmuctl_record_source *source;
 	bool for_anyone;
 	u64 id;
 
-	id = find_id(name, tp, &for_anyone);
+	id = find_id(name, tp, of_syscall, &for_anyone);
 	if (!id)
 		return NULL;
 	if (get_kept())
@@ -289,6 +304,7 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 	}
 	source->id = id;
 	source->for_anyone = for_anyone;
+	source->of_syscall = of_syscall;
 	source->running = running;
 	return source;
 }
@@ -325,6 +341,7 @@ void pmuctl_records_exit(void)
 
 #else
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
+							bool of_syscall,
 							struct hlist_head __percpu *running)
 {
 	return NULL;

@@ -22,6 +22,7 @@ struct tracepoint;
  * pmuctl_record_source_alloc() - find the event of a tracepoint
  * @name: with its system before and a colon between; else there is none.
  * @tp: the tracepoint itself.
+ * @of_syscall: the event is of one system call, of those that @tp tells.
  * @running: of each CPU, empty where nobody wants records.
  *
  * Context: Process, may sleep.
@@ -29,6 +30,7 @@ struct tracepoint;
  * ERR_PTR(-ENOMEM).
  */
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
+							bool of_syscall,
 							struct hlist_head __percpu *running);
 
 /* Is it of those that everybody may see of a task of his own (TRACE_EVENT_FL_CAP_ANY)? */

@@ -160,8 +160,6 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_EXEC_BOTH;
 	if ((flags & 0x30) == 0x30)
 		return PMUCTL_WHY_COUNTS_NOTHING;
-	if (type == 2 && flags & 0x20)
-		return PMUCTL_WHY_TRACEPOINT_KERNEL;
 	if (flags & precise_flags && (type == 0 || type == 3 || type == 4))
 		return PMUCTL_WHY_PRECISE;
 	return PMUCTL_WHY_NOTHING;
@@ -178,7 +176,6 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EINVAL,
 		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
 		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
-		[PMUCTL_WHY_TRACEPOINT_KERNEL] = EINVAL,
 		[PMUCTL_WHY_PERIOD_RANGE] = EINVAL,
 		[PMUCTL_WHY_STACK_DEPTH] = EOVERFLOW,
 		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EINVAL,

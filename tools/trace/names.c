@@ -53,24 +53,16 @@ bool trace_names_are_hidden(const char *name, char *sentence, size_t size)
  */
 bool trace_name_is_made_up(const char *name)
 {
-	return !strncmp(name, "syscalls:", 9) || !strncmp(name, "ftrace:", 7) ||
-	       !strncmp(name, "kprobes:", 8) || !strncmp(name, "uprobes:", 8) ||
-	       !strncmp(name, "synthetic:", 10);
+	return !strncmp(name, "ftrace:", 7) || !strncmp(name, "kprobes:", 8) ||
+	       !strncmp(name, "uprobes:", 8) || !strncmp(name, "synthetic:", 10);
 }
 
 /* What cannot be had, with what can */
 static int refuse_made_up(const char *name, char *sentence, size_t size)
 {
-	const char *call = !strncmp(name, "syscalls:sys_e", 14) ? name + 13 : NULL;
-
-	if (call)
-		snprintf(sentence, size,
-			 "'%.64s' is no tracepoint: the kernel's tracing makes it of raw_syscalls:sys_%s; use that, with --filter 'id == NUMBER'",
-			 name, call[1] == 'x' ? "exit" : "enter");
-	else
-		snprintf(sentence, size,
-			 "'%.64s' is no tracepoint but an event of the kernel's tracing itself: 'perf record' has it",
-			 name);
+	snprintf(sentence, size,
+		 "'%.64s' is no tracepoint but an event of the kernel's tracing itself: 'perf record' has it",
+		 name);
 	return -EINVAL;
 }
 

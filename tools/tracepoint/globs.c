@@ -74,7 +74,7 @@ static int say_nothing_matches(const char *item, size_t length, size_t made_up)
 	char sentence[256];
 
 	if (made_up)
-		say_error("'%.*s' are no tracepoints: the kernel's tracing makes them of others; of system calls use raw_syscalls:sys_enter and raw_syscalls:sys_exit, with --filter 'id == NUMBER' for one",
+		say_error("'%.*s' are no tracepoints but events of the kernel's tracing itself: 'perf record' has them",
 			  (int)length, item);
 	else if (trace_names_are_hidden(item, sentence, sizeof(sentence)))
 		say_error("%s", sentence);

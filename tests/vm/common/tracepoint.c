@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tracepoint.h"
 
+#include <sys/mount.h>
+
 struct perf_event_attr tracepoint_attr(void)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
@@ -8,6 +10,22 @@ struct perf_event_attr tracepoint_attr(void)
 	attr.read_format = 0;
 	attr.disabled = 1;
 	return attr;
+}
+
+void tracepoint_mount(void)
+{
+	if (access(TRACEFS "/events", F_OK))
+		cr_assert_eq(mount("tracefs", TRACEFS, "tracefs", 0, NULL), 0);
+}
+
+uint64_t tracepoint_id(const char *event)
+{
+	char path[160], name[64];
+
+	snprintf(name, sizeof(name), "%s", event);
+	*strchr(name, ':') = '/';
+	snprintf(path, sizeof(path), TRACEFS "/events/%s/id", name);
+	return raw_read_number(path);
 }
 
 int tracepoint_filter(int fd, const char *text)

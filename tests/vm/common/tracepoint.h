@@ -10,6 +10,13 @@
 /* Disabled; a read gives the value only. */
 struct perf_event_attr tracepoint_attr(void);
 
+/* Have the kernel's tracing mounted. */
+#define TRACEFS		"/sys/kernel/tracing"
+void tracepoint_mount(void);
+
+/* What perf has for attr.config of "system:name" */
+uint64_t tracepoint_id(const char *event);
+
 int tracepoint_filter(int fd, const char *text);
 
 /* What an event counts of @n system calls of this task; the two around are none of them. */

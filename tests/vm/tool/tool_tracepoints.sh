@@ -11,7 +11,7 @@ mkdir -p /sys/kernel/tracing
 grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 any_rate
 
-EVENTS=sched:sched_switch,sched:sched_process_exec,sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit,rcu:rcu_utilization,kmem:mm_page_alloc,timer:hrtimer_start,irq:softirq_entry
+EVENTS=sched:sched_switch,sched:sched_process_exec,sched:sched_process_fork,raw_syscalls:sys_enter,raw_syscalls:sys_exit,rcu:rcu_utilization,kmem:mm_page_alloc,timer:hrtimer_start,irq:softirq_entry,syscalls:sys_enter_openat,syscalls:sys_exit_openat,syscalls:sys_enter_mmap
 
 # told FILE: what both print of its samples is the same, but for the order of what happens at one
 # instant, and not nothing
@@ -79,13 +79,25 @@ patterns_stand_for_all_their_names()
 		grep -q '^raw_syscalls:sys_enter' out
 }
 
+# One system call, beside the kernel's perf
+calls_are_counted_one_by_one()
+{
+	perf stat -x ';' -e 'syscalls:sys_e*_openat,syscalls:sys_exit_close' cat /dev/null /dev/null 2>theirs >/dev/null
+	run 0 stat -x ';' -e 'syscalls:sys_e*_openat,syscalls:sys_exit_close' cat /dev/null /dev/null &&
+		cut -d ';' -f 1,3 err | sort >ours && cut -d ';' -f 1,3 theirs | sort >perfs && cat ours perfs && cmp ours perfs &&
+		says '^[1-9][0-9]*;;syscalls:sys_enter_openat' '^[1-9][0-9]*;;syscalls:sys_exit_openat' &&
+		run 0 stat -x ';' -e syscalls:sys_enter_close/fd=77/ sh -c 'exec 7</; exec 7<&-' &&
+		says '^0;;syscalls:sys_enter_close'
+}
+
 # What the kernel's tracing makes by itself is refused with what there is instead.
 what_is_no_tracepoint_is_refused()
 {
 	run 2 stat -e 'sched:nothing*' true && says "no tracepoint has a name like 'sched:nothing\*'" &&
-		run 2 stat -e 'syscalls:sys_enter_*' true && says 'use raw_syscalls:sys_enter' &&
-		run 2 stat -e syscalls:sys_exit_read true && says 'makes it of raw_syscalls:sys_exit; use that' &&
-		run 2 stat -e ftrace:function true && says "'perf record' has it"
+		run 2 stat -e ftrace:function true && says "'perf record' has it" || return 1
+	echo p:kprobes/mine do_sys_openat2 >/sys/kernel/tracing/kprobe_events &&
+		run 2 stat -e 'kprobes:*' true && says "'perf record' has them" || return 1
+	: >/sys/kernel/tracing/kprobe_events
 }
 
 # Who may count but not see has samples all the same, and a word about it; system calls he may see.

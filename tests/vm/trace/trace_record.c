@@ -7,12 +7,10 @@
 #include "perm.h"
 #include "tracepoint.h"
 
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define TRACEFS		"/sys/kernel/tracing"
 #define RECORDS_MAX	4096
 #define PERF_RATE	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define PERF_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
@@ -44,16 +42,6 @@ static struct perf_event_attr record_attr(void)
 	attr.sample_stack_user = 64;
 	attr.sample_regs_user = 1;
 	return attr;
-}
-
-static uint64_t id_of(const char *event)
-{
-	char path[160], name[64];
-
-	snprintf(name, sizeof(name), "%s", event);
-	*strchr(name, ':') = '/';
-	snprintf(path, sizeof(path), TRACEFS "/events/%s/id", name);
-	return raw_read_number(path);
 }
 
 static void take_records(struct records *to, const struct perf_event_attr *attr, struct ring *r)
@@ -160,6 +148,12 @@ static const struct {
 } actions[] = {
 	{ "raw_syscalls:sys_enter", call, 20 },
 	{ "raw_syscalls:sys_exit", call, 20 },
+	{ "syscalls:sys_enter_getppid", call, 20 },
+	{ "syscalls:sys_exit_getppid", call, 20 },
+	{ "syscalls:sys_enter_wait4", fork_often, 5 },
+	{ "syscalls:sys_exit_wait4", fork_often, 5 },
+	{ "syscalls:sys_enter_mmap", fault, 1 },
+	{ "syscalls:sys_enter_timerfd_create", make_timers, 20 },
 	{ "sched:sched_switch", sleep_often, 20 },
 	{ "timer:hrtimer_start", sleep_often, 20 },
 	{ "timer:hrtimer_init", make_timers, 20 },
@@ -169,12 +163,6 @@ static const struct {
 	{ "kmem:kmem_cache_alloc", fork_often, 5 },
 };
 
-static void mount_tracefs(void)
-{
-	if (access(TRACEFS "/events", F_OK))
-		cr_assert_eq(mount("tracefs", TRACEFS, "tracefs", 0, NULL), 0);
-}
-
 static void run(unsigned int i)
 {
 	struct perf_event_attr attr = record_attr(), perf_attr = attr;
@@ -183,7 +171,7 @@ static void run(unsigned int i)
 
 	perfs.n = ours.n = 0;
 	perfs.lost = ours.lost = 0;
-	perf_attr.config = id_of(actions[i].event);
+	perf_attr.config = tracepoint_id(actions[i].event);
 	perf = perf_try(&perf_attr, 0, -1);
 	cr_assert_geq(perf, 0, "%s: %s", actions[i].event, strerror(-perf));
 	ring_map(&of_perf, perf, 256);
@@ -210,7 +198,7 @@ static void run(unsigned int i)
 Test(trace_record, is_the_one_of_the_kernel)
 {
 	raw_device();
-	mount_tracefs();
+	tracepoint_mount();
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(actions); i++)
 		run(i);
 }
@@ -395,6 +383,9 @@ static const struct {
 	{ "raw_syscalls:sys_exit", PERF_SAMPLE_RAW, -1 },
 	{ "raw_syscalls:sys_enter", PERF_SAMPLE_RAW, 0 },
 	{ "raw_syscalls:sys_enter", PERF_SAMPLE_IP, 0 },
+	{ "syscalls:sys_enter_read", PERF_SAMPLE_RAW, -1 },
+	{ "syscalls:sys_exit_read", PERF_SAMPLE_RAW, -1 },
+	{ "syscalls:sys_enter_read", PERF_SAMPLE_RAW, 0 },
 	{ "sched:sched_switch", PERF_SAMPLE_RAW, -1 },
 	{ "sched:sched_switch", PERF_SAMPLE_IP, -1 },
 	{ "kmem:kmalloc", PERF_SAMPLE_RAW, -1 },
@@ -438,9 +429,9 @@ Test(trace_record, is_told_whom_perf_tells, .fini = default_levels)
 	uint64_t id[RAW_ARRAY_SIZE(asked)];
 
 	raw_device();
-	mount_tracefs();
+	tracepoint_mount();
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(asked); i++)
-		id[i] = id_of(asked[i].event);
+		id[i] = tracepoint_id(asked[i].event);
 	for (int level = -1; level <= 1; level++) {
 		pid_t pid;
 		int status;

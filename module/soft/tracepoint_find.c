@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looks for a tracepoint by its name: among the kernel's, then among those of modules.
+ */
+#include <linux/module.h>
+#include <linux/tracepoint.h>
+
+#include "soft/tracepoint_private.h"
+
+static void match(struct tracepoint *tp, void *arg)
+{
+	struct tracepoint_search *search = arg;
+
+	if (!strcmp(tp->name, search->place))
+		search->tp = tp;
+}
+
+#ifdef CONFIG_MODULES
+/* The kernel tells a new notifier of every module that there is. */
+static int look_into_module(struct notifier_block *nb, unsigned long state,
+			    void *data)
+{
+	struct tracepoint_search *search =
+		container_of(nb, struct tracepoint_search, notifier);
+	const struct tp_module *module = data;
+	struct tracepoint *tp;
+	unsigned int i;
+
+	if (state != MODULE_STATE_COMING || search->tp)
+		return NOTIFY_OK;
+	for (i = 0; i < module->mod->num_tracepoints; i++) {
+		tp = tracepoint_ptr_deref(&module->mod->tracepoints_ptrs[i]);
+		if (strcmp(tp->name, search->name) ||
+		    !try_module_get(module->mod))
+			continue;
+		search->tp = tp;
+		search->module = module->mod;
+		break;
+	}
+	return NOTIFY_OK;
+}
+
+static void search_modules(struct tracepoint_search *search)
+{
+	search->notifier.notifier_call = look_into_module;
+	register_tracepoint_module_notifier(&search->notifier);
+	unregister_tracepoint_module_notifier(&search->notifier);
+}
+#else
+static void search_modules(struct tracepoint_search *search) { }
+#endif
+
+static void find_syscall(struct tracepoint_search *search)
+{
+	search->meta = tracepoint_find_syscall(search->full_name, &search->place);
+	if (search->meta)
+		for_each_kernel_tracepoint(match, search);
+}
+
+void tracepoint_find(struct tracepoint_search *search)
+{
+	if (!strncmp(search->full_name, "syscalls:", 9)) {
+		find_syscall(search);
+		return;
+	}
+	search->place = search->name;
+	for_each_kernel_tracepoint(match, search);
+	if (!search->tp)
+		search_modules(search);
+}

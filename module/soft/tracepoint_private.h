@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files about tracepoints share among themselves: tracepoint.c has the objects and calls
+ * their events, tracepoint_find.c looks for the kernel's, syscall_events.c is about those of one
+ * system call.
+ */
+#ifndef PMUCTL_TRACEPOINT_PRIVATE_H
+#define PMUCTL_TRACEPOINT_PRIVATE_H
+
+#include <linux/list.h>
+#include <linux/notifier.h>
+
+#include "core/hook.h"
+#include "soft/tracepoint.h"
+
+/*
+ * Before event/task_hooks.c's probe of sched_switch: the task that goes is still loaded. Who needs
+ * the kernel's records comes behind the probe that makes them.
+ */
+#define TRACEPOINT_PRIORITY		(TRACEPOINT_DEFAULT_PRIO + 10)
+#define TRACEPOINT_PRIORITY_RECORD	(TRACEPOINT_DEFAULT_PRIO - 1)
+
+struct pmuctl_record_source;
+struct pmuctl_syscall;
+struct pt_regs;
+struct syscall_metadata;
+struct trace_event_call;
+
+/**
+ * struct pmuctl_tracepoint - a tracepoint that has events; those that are told the kernel's records
+ * of it have one of their own, and so have those of each system call
+ * @source: what it is to its events.
+ * @record: who makes these records, or NULL.
+ * @hook: our probe on it, in the registry.
+ * @prototype: of its arguments.
+ * @syscall: which system call it is of, or NULL.
+ * @node: in the list of them all.
+ * @refs: one for each event with a descriptor; 0: it goes after a while.
+ * @tp: which one.
+ * @module: whose it is, NULL: the kernel's. Only to be compared.
+ * @gone: its module has gone, before @hook was dropped for the last time.
+ * @name: without system.
+ *
+ * @node, @refs and @gone under tracepoint.c's mutex; the rest is constant.
+ */
+struct pmuctl_tracepoint {
+	struct pmuctl_sw_source source;
+	struct pmuctl_record_source *record;
+	struct pmuctl_hook hook;
+	const struct pmuctl_prototype *prototype;
+	struct pmuctl_syscall *syscall;
+	struct list_head node;
+	unsigned int refs;
+	struct tracepoint *tp;
+	struct module *module;
+	bool gone;
+	char name[PMUCTL_TRACEPOINT_NAME_MAX];
+};
+
+/* Does anybody on this CPU want to be told? Preemption off. */
+bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t);
+
+/**
+ * pmuctl_tracepoint_hit() - tell its events
+ * @t: which one; somebody wants it.
+ * @args: as many as its prototype says, and a word more.
+ * @regs: where.
+ *
+ * Context: Any, preemption off.
+ */
+void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, const u64 *args, struct pt_regs *regs);
+
+/* ---- tracepoint_find.c ---- */
+
+/**
+ * struct tracepoint_search - for a tracepoint
+ * @full_name: of it, as the caller has it.
+ * @name: of it, without system.
+ * @records: the kernel's records of it are wanted, if there are any.
+ * @place: the name of the tracepoint where it happens.
+ * @tp: what was found, or NULL.
+ * @meta: which system call it is to be of, or NULL.
+ * @module: whose it is, pinned; NULL: the kernel's.
+ * @notifier: through which modules are looked at.
+ */
+struct tracepoint_search {
+	const char *full_name;
+	const char *name;
+	bool records;
+	const char *place;
+	struct tracepoint *tp;
+	const struct syscall_metadata *meta;
+	struct module *module;
+	struct notifier_block notifier;
+};
+
+/**
+ * tracepoint_find() - look for it in the kernel and its modules
+ * @search: its names are set, the rest is 0.
+ *
+ * Context: Process, may sleep.
+ */
+void tracepoint_find(struct tracepoint_search *search);
+
+/* ---- syscall_events.c ---- */
+
+/* Is this event of the kernel's tracing one of a system call? Process. */
+bool tracepoint_is_syscall(const struct trace_event_call *call);
+
+/**
+ * tracepoint_find_syscall() - is it the event of a system call?
+ * @full_name: "syscalls:sys_enter_..." or "syscalls:sys_exit_...".
+ * @place: is filled with the name of the tracepoint of which the kernel makes it.
+ *
+ * Context: Process, may sleep.
+ * Return: which call; NULL if it is another event, or none.
+ */
+const struct syscall_metadata *tracepoint_find_syscall(const char *full_name, const char **place);
+
+/**
+ * pmuctl_syscall_alloc() - what a tracepoint has that is of one system call
+ * @meta: which.
+ * @exits: its end and not its beginning.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to kfree(); NULL if there is no memory.
+ */
+struct pmuctl_syscall *pmuctl_syscall_alloc(const struct syscall_metadata *meta, bool exits);
+
+bool pmuctl_syscall_is(const struct pmuctl_syscall *syscall, const struct syscall_metadata *meta);
+const struct pmuctl_prototype *pmuctl_syscall_prototype(const struct pmuctl_syscall *syscall);
+
+/**
+ * pmuctl_syscall_set() - have a tracepoint told of its system call
+ * pmuctl_syscall_drop() - the reverse: nobody is told any more when
+ *	tracepoint_synchronize_unregister() has returned
+ * @t: has @syscall.
+ *
+ * All that are told of the same end of calls, with records or without, share one probe: what a
+ * call costs does not depend on how many there are.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or a negative errno.
+ */
+int pmuctl_syscall_set(struct pmuctl_tracepoint *t);
+void pmuctl_syscall_drop(struct pmuctl_tracepoint *t);
+
+#endif /* PMUCTL_TRACEPOINT_PRIVATE_H */
