@@ -106,6 +106,11 @@ bool recording_tells_maps(const struct recording *recording);
 bool recording_samples_kernel(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
 
+/* memory.c */
+int recording_to_memory(const struct recording *recording, const char *name, int *fd, char *path,
+			size_t size);
+uint64_t recording_take(const struct recording *recording, struct perfdata_buffer *records);
+
 /* record_trace.c: buffers of traces */
 int traces_find(struct recording *recording);
 int traces_open(struct recording *recording);

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,27 +22,6 @@ static double seconds_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-/* The recording of which the records will come from the rings */
-static int file_make(struct top_live *live)
-{
-	const struct recording *r = live->recording;
-	struct perfdata *file = NULL;
-	int ret;
-
-	live->file = memfd_create("pmuctl-top", MFD_CLOEXEC);
-	if (live->file < 0)
-		ret = -errno;
-	else
-		ret = perfdata_create(live->file, r->events, r->set.nr_events, &file);
-	if (ret == 0)
-		ret = perfdata_finish(file);
-	perfdata_free(file);
-	if (ret < 0)
-		say_error("cannot keep samples in memory: %s", strerror(-ret));
-	snprintf(live->path, sizeof(live->path), "/proc/self/fd/%d", live->file);
-	return ret;
 }
 
 static int report_begin(struct top_live *live)
@@ -76,7 +54,8 @@ int live_open(struct top_live *live, struct pmuctl_device *dev, struct top_optio
 	*live = (struct top_live){ .options = options, .child = child, .file = -1 };
 	ret = recording_open(dev, &options->record, child, &live->recording);
 	if (ret == 0)
-		ret = file_make(live);
+		ret = recording_to_memory(live->recording, "pmuctl-top", &live->file, live->path,
+					  sizeof(live->path));
 	return ret < 0 ? ret : report_begin(live);
 }
 
@@ -145,24 +124,6 @@ int live_begin(struct top_live *live)
 	return ret < 0 ? ret : describe(live);
 }
 
-/* What is there now, but not more than the ring has room for: others wait too. */
-static void ring_copy(struct top_live *live, struct pmuctl_ring *ring)
-{
-	size_t room = live->options->record.pages * (size_t)getpagesize(), bytes = 0;
-	const struct perf_event_header *record;
-	int ret = 1;
-
-	while (ret > 0 && bytes < room) {
-		ret = pmuctl_ring_next(ring, &record);
-		if (ret > 0) {
-			perfdata_put(&live->records, record, record->size);
-			bytes += record->size;
-		}
-	}
-	live->damaged += ret < 0;
-	pmuctl_ring_consume(ring);
-}
-
 /**
  * live_read() - read all rings once; says what is wrong
  * @live: begun.
@@ -171,11 +132,7 @@ static void ring_copy(struct top_live *live, struct pmuctl_ring *ring)
  */
 int live_read(struct top_live *live)
 {
-	const struct recording *r = live->recording;
-
-	for (size_t i = 0; i < r->set.targets.count; i++)
-		if (r->rings[i])
-			ring_copy(live, r->rings[i]);
+	live->damaged += recording_take(live->recording, &live->records);
 	return take_records(live);
 }
 
