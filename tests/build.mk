@@ -29,7 +29,7 @@ VM_SHARED	:= $(patsubst tests/%,$(O)/tests/%,$(wildcard tests/vm/common/*.sh))
 VM_PRELOAD	:= $(O)/tests/vm/common/perf-calls $(O)/tests/vm/common/libpmuctl-perf.so
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(VM_PRELOAD) $(O)/tests/vm/common/without-libgit2
 
-TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel \
+TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel -I$(O)/generated \
 		   $(TRACEEVENT_DEFINES)
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -56,6 +56,8 @@ $(O)/sanitized/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(TEST_CFLAGS) -O1 $(SANITIZE) $(TEST_INCLUDES) -c -o $@ $<
+
+$(O)/sanitized/tools/syscalls/table.o: $(SYSCALL_NAMES)
 
 # Objects for guest tests.
 $(O)/guest/%.o: %.c

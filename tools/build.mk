@@ -35,6 +35,18 @@ COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 .PHONY: tools install-tools uninstall-tools
 tools: $(O)/tools/pmuctl $(PRELOAD) $(DEVICE_MAN)
 
+# The names of system calls, by the kernel's headers
+SYSCALL_NAMES	:= $(O)/generated/syscall_names.h
+$(SYSCALL_NAMES):
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM -x c - | LC_ALL=C sort | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
+	$(Q)test -s $@
+
+$(O)/tools/obj/syscalls/table.o: $(SYSCALL_NAMES)
+$(O)/tools/obj/syscalls/table.o: CPPFLAGS += -I$(O)/generated
+
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)

@@ -54,6 +54,7 @@ extern const struct command command_timec;
 extern const struct command command_record;
 extern const struct command command_run;
 extern const struct command command_top;
+extern const struct command command_trace;
 extern const struct command command_report;
 extern const struct command command_annotate;
 extern const struct command command_diff;

@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
 	&command_timec,
 	&command_record,
 	&command_top,
+	&command_trace,
 	&command_report,
 	&command_annotate,
 	&command_diff,

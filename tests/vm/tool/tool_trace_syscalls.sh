@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# "pmuctl trace" beside "perf trace": the same calls of the same programs, in the same order, and
+# as many in the summary; whom it follows, what it leaves out, and what it says when something is
+# missing. Runs in busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+mkdir -p /sys/kernel/tracing
+grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+any_rate
+SAYS=calls
+
+# without_times FILE: what both print alike: names, and results but for addresses and ids
+without_times()
+{
+	sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/\(.*\) += /() = /; s/\?$/? /
+		s/ = 0x.*| = [1-9][0-9]*$/ = N/; s/^(.*pid\(\)|set_tid.*) = .*/\1/' "$1"
+}
+
+# same COMMAND...: both tell the same of it, line by line
+same()
+{
+	perf trace -o theirs "$@" >theirs.out 2>perf.err || { cat perf.err; return 1; }
+	run 0 trace -o calls "$@" || return 1
+	without_times theirs | sed 's/ *$//' >a
+	without_times calls | sed 's/ *$//' >b
+	echo "$(wc -l <a) calls of perf, $(wc -l <b) of ours"
+	[ "$(wc -l <a)" -gt 5 ] && { diff a b | head -8; cmp a b; } && cmp theirs.out out
+}
+
+# Of one task each: of two the order is chance.
+calls_are_those_of_perf()
+{
+	same cat /etc/passwd && same ls / && same sh -c 'read x </etc/passwd; exec cat /dev/null' &&
+		same sh -c ': >file; exec rm file' &&
+		says '^ +[0-9]+\.[0-9]{3} \( ?[0-9]+\.[0-9]{3} ms\): rm/[0-9]+ unlink(at)?\(.*\) += 0$'
+}
+
+# The numbers of calls and of errors of each kind
+the_summary_counts_as_perf_does()
+{
+	perf trace -s -o theirs cat /etc/passwd nothing >/dev/null 2>&1 ||  [ $? -eq 1 ] || return 1
+	run 1 trace -s -o calls cat /etc/passwd nothing || return 1
+	for file in theirs calls; do
+		awk '$2 ~ /^[0-9]+$/ && $NF ~ /%$/ && NF >= 8 { print $1, $2, $3 }' $file | sort >$file.sums
+	done
+	[ "$(wc -l <calls.sums)" -gt 8 ] && { diff theirs.sums calls.sums; cmp theirs.sums calls.sums; } &&
+		grep -q '^open.* [1-9]* 1$' calls.sums && says '^ cat \([0-9]+\), [0-9]+ events, 100\.0%$'
+}
+
+# The summary counts the lines.
+a_summary_behind_the_calls()
+{
+	run 0 trace -S -e openat,brk -o calls cat /etc/passwd /etc/group &&
+		says 'cat/[0-9]+ brk\(\) += 0x' "^   openat +$(grep -c ' openat(' calls) +0 " \
+			"^   brk +$(grep -c ' brk(' calls) +0 "
+}
+
+only_those_that_were_chosen()
+{
+	run 0 trace -e 'open*,close' -o calls cat /etc/passwd &&
+		says 'openat\(dfd: CWD, filename: 0x[0-9a-f]+.*\) += 3' 'close\(fd: 3\)' &&
+		! grep -vE 'cat/[0-9]+ (open|openat|close)\(' calls &&
+		run 0 trace -e '!get*,brk,read,mmap' -o calls cat /etc/passwd && says ' openat\(' &&
+		! grep -E ' (brk|read|mmap|get[a-z]*)\(' calls
+}
+
+long_ones_and_failures()
+{
+	run 0 trace --duration 30 -o calls usleep 30000 && says 'usleep/[0-9]+ .*nanosleep\(' &&
+		awk -F '[(]|ms' '$2 + 0 < 30 { print "too short: " $0; bad = 1 } END { exit bad }' calls &&
+		run 1 trace --failure -o calls cat nothing && says 'ENOENT' && ! grep -v ' = -1 ' calls
+}
+
+# Whoever is started, each by its own name; who waits has two lines.
+children_are_followed()
+{
+	run 3 trace -o calls sh -c 'usleep 20000; (exit 3)' &&
+		says 'usleep/[0-9]+ .*nanosleep\(.*\) += 0' 'sh/[0-9]+ .*exit_group\(error_code: 3\) += \?$' \
+			'sh/[0-9]+ .*wait4\(.*\) +\.\.\.$' 'sh/[0-9]+ +\.\.\. \[continued\]: wait4\(\) += [0-9]+' \
+			'^ +\? \( +\): sh/[0-9]+ +\.\.\. \[continued\]: (clone3?|v?fork)\(\) += 0' || return 1
+	[ "$(sed -E 's/^.{10} \([^)]*\): [^ ]*\/([0-9]+) .*/\1/' calls | sort -u | wc -l)" -ge 2 ] || return 1
+	run 3 trace -i -o calls sh -c 'usleep 20000; (exit 3)' && ! grep usleep/ calls &&
+		says 'sh/[0-9]+ .*exit_group\(error_code: 3\) += \?$'
+}
+
+# busy: a program that calls and calls until rest(), as process $busy
+busy()
+{
+	: >beats
+	sh -c 'while [ ! -e rest ]; do kill -0 $$; echo >>beats; usleep 1000; done' &
+	busy=$!
+}
+beats() { wc -l <beats; }
+rest() { : >rest; wait "$busy"; }
+
+others_are_traced_until_they_end()
+{
+	busy
+	pmuctl trace -p "$busy" -o calls &
+	tracer=$!
+	appears ' kill(' calls
+	rest
+	wait $tracer && says "sh/$busy kill\(pid: $busy\) += 0" "sh/$busy .*exit_group\(.*\) += \?"
+}
+
+# All CPUs, but not who looks; Ctrl-C ends it.
+all_cpus_until_ctrl_c()
+{
+	busy
+	# The shell lets SIGINT be ignored by what it starts in the background.
+	pmuctl trace -a -o calls &
+	tracer=$!
+	appears "/$busy kill(" calls
+	kill -TERM $tracer
+	wait $tracer
+	rest
+	says "sh/$busy kill\(pid: $busy\) += 0" 'usleep/[0-9]+ .*nanosleep\(' && ! grep -q "/$tracer " calls
+}
+
+# While nobody reads the ring, it runs over.
+what_is_lost_is_said()
+{
+	busy
+	pmuctl trace -m 1 -p "$busy" -o calls 2>err &
+	tracer=$!
+	appears ' kill(' calls
+	kill -STOP $tracer
+	before=$(beats)
+	until [ "$(beats)" -gt $((before + 50)) ]; do
+		usleep 20000
+	done
+	kill -CONT $tracer
+	appears '^LOST [0-9]* events!$' calls
+	rest
+	wait $tracer && says '^LOST [1-9][0-9]* events!$' &&
+		grep -Eq 'pmuctl: [1-9][0-9]* beginnings or ends of calls were lost' err
+}
+
+times_of_the_machine()
+{
+	run 0 trace -T -o calls true && awk '$1 != "?" && $1 < 1000 { exit 1 }' calls
+}
+
+what_makes_no_sense_is_refused()
+{
+	SAYS=err
+	run 2 trace -e nothing true && says "'nothing' is no system call" &&
+		run 2 trace -e read -e '!write' true && says 'but not both' &&
+		run 2 trace --duration x true && says "'x' is not a number of milliseconds" &&
+		run 2 trace --nothing true && says 'nothing' &&
+		run 127 trace no-such-program && run 1 trace -o /no/such/file true &&
+		says "cannot write to '/no/such/file'" || return 1
+	run 1 trace -p 999999
+}
+
+# Calls of tasks of his own may be seen by everybody who may count in the kernel.
+without_rights_of_his_own()
+{
+	SAYS=calls
+	level=$(cat /sys/module/pmuctl/parameters/paranoid)
+	status=0 refused=0
+	echo 1 >/sys/module/pmuctl/parameters/paranoid
+	capsh --drop=cap_perfmon,cap_sys_admin -- -c 'pmuctl trace -e openat -o calls cat /etc/passwd' \
+		>out 2>err || status=$?
+	echo 2 >/sys/module/pmuctl/parameters/paranoid
+	capsh --drop=cap_perfmon,cap_sys_admin -- -c 'pmuctl trace true' >out 2>refusal || refused=$?
+	echo "$level" >/sys/module/pmuctl/parameters/paranoid
+	[ $status -eq 0 ] && says 'openat\(dfd: CWD.*\) += 3' && [ $refused -eq 1 ] &&
+		SAYS=refusal && says 'CAP_PERFMON'
+}
+
+run_checks without_times same busy beats rest

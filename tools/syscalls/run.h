@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl trace": what its command line is, for who does it.
+ */
+#ifndef PMUCTL_TOOL_SYSCALLS_RUN_H
+#define PMUCTL_TOOL_SYSCALLS_RUN_H
+
+#include "record/record.h"
+#include "syscalls.h"
+
+/**
+ * struct calls_options - the command line
+ * @record: what is recorded.
+ * @calls: what is printed, and where to.
+ * @output: the name of that file; NULL: standard error output.
+ */
+struct calls_options {
+	struct record_options record;
+	struct calls calls;
+	const char *output;
+};
+
+int calls_run(struct pmuctl_device *dev, struct calls_options *options);
+
+#endif /* PMUCTL_TOOL_SYSCALLS_RUN_H */

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl trace": the command line, which is that of "perf trace" as far as it goes.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "run.h"
+#include "tracepoint/tracefs.h"
+
+enum {
+	OPTION_DURATION = OPTION_NO_LETTER,
+	OPTION_FAILURE,
+};
+
+/* A tenth of a second of a program that does nothing else */
+#define PAGES_DEFAULT	512u
+
+#define EVENTS		"raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+
+static const struct cli_option calls_options_table[] = {
+	{ 'e', "expr", .alias = "event", .argument = "CALLS",
+	  .help = "only these system calls, openat,read or 'open*'; '!read,write': all but these" },
+	{ 'p', "pid", .argument = "PIDS",
+	  .help = "these processes, all threads, and what they start" },
+	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
+	{ 'C', "cpu", .argument = "CPUS", .help = "these CPUs, 0,2-3" },
+	{ 'a', "all-cpus", .help = "all CPUs, as without a command or another target" },
+	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
+	{ 's', "summary", .help = "only how many calls there were, and how long they took" },
+	{ 'S', "with-summary", .help = "that too, behind the calls" },
+	{ 'T', "time", .help = "times since the machine was started, not since the first call" },
+	{ OPTION_DURATION, "duration", .argument = "MS",
+	  .help = "only calls that take MS milliseconds or more" },
+	{ OPTION_FAILURE, "failure", .help = "only calls that fail" },
+	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
+	{ 'm', "mmap-pages", .argument = "N",
+	  .help = "pages of memory for each ring, a power of two (512)" },
+	{ 0 },
+};
+
+static int apply_choice(struct calls_options *options, const char *text)
+{
+	char wrong[80];
+
+	switch (syscall_choice_parse(&options->calls.choice, text, wrong, sizeof(wrong))) {
+	case 0:
+		return STATUS_OK;
+	case -ENOENT:
+		return say_usage(&command_trace, "'%s' is no system call", wrong);
+	default:
+		return say_usage(&command_trace,
+				 "-e can name what is wanted, or with '!' what is not, but not both");
+	}
+}
+
+static int apply_duration(struct calls_options *options, const char *text)
+{
+	char *end;
+	double ms = strtod(text, &end);
+
+	if (end == text || *end || !(ms > 0 && ms < 1e9))
+		return say_usage(&command_trace, "'%s' is not a number of milliseconds for --duration",
+				 text);
+	options->calls.duration = (uint64_t)(ms * 1e6);
+	return STATUS_OK;
+}
+
+static int apply(void *arg, int option)
+{
+	struct calls_options *options = arg;
+	struct calls *calls = &options->calls;
+	int status;
+
+	switch (option) {
+	case 'e':
+		return apply_choice(options, optarg);
+	case 's':
+		calls->summary = true;
+		calls->lines = false;
+		return STATUS_OK;
+	case 'S':
+		calls->summary = true;
+		return STATUS_OK;
+	case 'T':
+		calls->full_time = true;
+		return STATUS_OK;
+	case OPTION_DURATION:
+		return apply_duration(options, optarg);
+	case OPTION_FAILURE:
+		calls->failures = true;
+		return STATUS_OK;
+	case 'o':
+		options->output = optarg;
+		return STATUS_OK;
+	case 'm':
+		return record_pages_parse(&options->record, optarg, &options->record.pages);
+	}
+	status = measure_option(&options->record.measure, option);
+	return status == MEASURE_OPTION_COMMON ? STATUS_HELP : status;
+}
+
+/* Which events, and of which calls if they can be told apart by the kernel */
+static int choose_events(struct calls_options *options, char **filter)
+{
+	struct measure *measure = &options->record.measure;
+
+	*filter = syscall_choice_filter(&options->calls.choice);
+	measure->filter = *filter;
+	measure->events_text = strdup(EVENTS);
+	if (!measure->events_text) {
+		say_error("%s", pmuctl_strerror(-ENOMEM));
+		return STATUS_FAILED;
+	}
+	return events_text_parse(measure->events_text, &measure->events);
+}
+
+static int trace_main(int argc, char **argv)
+{
+	struct calls_options options = {
+		.record = { .measure.command = &command_trace, .pages = PAGES_DEFAULT,
+			    .period = 1 },
+		.calls = { .lines = true, .table.open_format = tracefs_open },
+	};
+	struct measure *measure = &options.record.measure;
+	struct pmuctl_device *dev = NULL;
+	char *filter = NULL;
+	int status = options_parse(&command_trace, argc, argv, apply, &options);
+
+	if (status == STATUS_OK) {
+		measure->argv = optind < argc ? argv + optind : NULL;
+		if (!measure->has_target && !measure->argv)
+			measure->kind = TARGET_ALL_CPUS;
+		status = choose_events(&options, &filter);
+	}
+	if (status == STATUS_OK)
+		status = measure_device(&dev);
+	if (status == STATUS_OK)
+		status = calls_run(dev, &options);
+	pmuctl_device_close(dev);
+	calls_free(&options.calls);
+	measure_free(measure);
+	free(filter);
+	return status;
+}
+
+const struct command command_trace = {
+	.name = "trace",
+	.run = trace_main,
+	.summary = "show the system calls that are made",
+	.operands = "[COMMAND [ARGUMENTS]]",
+	.about = "Shows each system call of COMMAND and of all that it starts, or of what -p, -t, -C "
+		 "or -a say: when it began, how long it took, who made it, its arguments and what it "
+		 "returned. Nothing is stopped for that, as a debugger would do it.",
+	.options = { calls_options_table },
+	.notes = "The exit status is COMMAND's own, if there is one.",
+	.starts_command = true,
+};

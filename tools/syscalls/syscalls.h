@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * "pmuctl trace": what its parts share. syscalls.c understands the command line, run.c is the order
+ * of things, table.c knows the names of system calls and of their arguments, choice.c which of
+ * them are wanted, calls.c puts the beginning and the end of calls together, print.c writes a line
+ * of each, summary.c how many there were.
+ *
+ * Events and rings are those of "pmuctl record" (record.h), and records are read as if they came
+ * from a file (perffile.h), so that they are in the order of time.
+ */
+#ifndef PMUCTL_TOOL_SYSCALLS_H
+#define PMUCTL_TOOL_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Numbers of 64-bit programs; no kernel's are as high. */
+#define SYSCALLS_MAX	1024u
+#define SYSCALL_ARGS	6u
+#define COMM_SIZE	16u
+
+/* ---- table.c */
+
+/**
+ * enum syscall_shape - how an argument is written
+ * @SYSCALL_HEX: an address, flags, or what is not known.
+ * @SYSCALL_INT: an int; @SYSCALL_LONG, @SYSCALL_UNSIGNED: likewise.
+ * @SYSCALL_OCTAL: permissions.
+ * @SYSCALL_DIRECTORY: a descriptor, or where relative paths begin.
+ */
+enum syscall_shape {
+	SYSCALL_HEX,
+	SYSCALL_INT,
+	SYSCALL_LONG,
+	SYSCALL_UNSIGNED,
+	SYSCALL_OCTAL,
+	SYSCALL_DIRECTORY,
+};
+
+struct syscall_arg {
+	char name[24];
+	enum syscall_shape shape;
+};
+
+/**
+ * struct syscall_info - a system call
+ * @name: as the C library has it, or "syscall_NUMBER".
+ * @args: its arguments.
+ * @nr_args: how many.
+ * @is_known: they were looked up.
+ */
+struct syscall_info {
+	char name[32];
+	struct syscall_arg args[SYSCALL_ARGS];
+	unsigned int nr_args;
+	bool is_known;
+};
+
+/* Where formats of events come from: tracefs_open(), or a test's */
+typedef FILE *(*syscall_open_format)(const char *path);
+
+struct syscall_table {
+	syscall_open_format open_format;
+	struct syscall_info *calls[SYSCALLS_MAX];
+};
+
+const struct syscall_info *syscall_table_get(struct syscall_table *table, uint64_t number);
+void syscall_table_free(struct syscall_table *table);
+const char *syscall_name(unsigned int number);
+bool syscall_returns_address(const char *name);
+bool syscall_never_returns(const char *name);
+
+/* ---- choice.c */
+
+/**
+ * struct syscall_choice - which system calls are wanted
+ * @is_made: not all are.
+ * @leaves_out: those that were named are not.
+ * @named: by number.
+ * @count: how many.
+ */
+struct syscall_choice {
+	bool is_made;
+	bool leaves_out;
+	bool named[SYSCALLS_MAX];
+	size_t count;
+};
+
+int syscall_choice_parse(struct syscall_choice *choice, const char *text, char *wrong, size_t size);
+bool syscall_is_chosen(const struct syscall_choice *choice, uint64_t number);
+char *syscall_choice_filter(const struct syscall_choice *choice);
+
+/* ---- calls.c */
+
+/**
+ * struct call_stats - of one system call of a task
+ * @count: how often it ended; @errors: of these with an error.
+ * @total: nanoseconds that all took; @min, @max: the shortest and the longest.
+ * @mean: nanoseconds.
+ * @squares: the sum of the squares of what they differ from it by.
+ */
+struct call_stats {
+	uint64_t count;
+	uint64_t errors;
+	uint64_t total;
+	uint64_t min;
+	uint64_t max;
+	double mean;
+	double squares;
+};
+
+/**
+ * struct caller - a task that makes system calls
+ * @next: in its bucket; @later: the one that was seen next.
+ * @tid: its id.
+ * @has_ended: another task may have this id.
+ * @comm: its name.
+ * @is_inside: it is in a call, whose beginning was seen: @number, @since.
+ * @is_pending: of which nothing was written yet.
+ * @number: of the call.
+ * @args: its arguments.
+ * @since: when it began, ns.
+ * @events: beginnings and ends, of what is chosen.
+ * @stats: of each call, NULL if nobody wants them.
+ */
+struct caller {
+	struct caller *next;
+	struct caller *later;
+	int32_t tid;
+	bool has_ended;
+	char comm[COMM_SIZE];
+	bool is_inside;
+	bool is_pending;
+	uint64_t number;
+	uint64_t args[SYSCALL_ARGS];
+	uint64_t since;
+	uint64_t events;
+	struct call_stats **stats;
+};
+
+#define CALLERS_BUCKETS	256u
+
+/**
+ * struct calls - all calls
+ * @out: where lines go.
+ * @table: names.
+ * @choice: which calls are wanted.
+ * @lines: a line for each.
+ * @summary: how many there were.
+ * @full_time: times since the machine was started, not since the first call.
+ * @failures: lines only for calls that fail.
+ * @duration: lines only for calls that take longer, ns; 0: for all.
+ * @base: time of the first call.
+ * @has_base: there was one.
+ * @events: beginnings and ends.
+ * @current: whose call began last, or NULL.
+ * @first, @last: all callers, in the order in which they were seen.
+ * @buckets: the same, by id.
+ */
+struct calls {
+	FILE *out;
+	struct syscall_table table;
+	struct syscall_choice choice;
+	bool lines;
+	bool summary;
+	bool full_time;
+	bool failures;
+	uint64_t duration;
+	uint64_t base;
+	bool has_base;
+	uint64_t events;
+	struct caller *current;
+	struct caller *first;
+	struct caller *last;
+	struct caller *buckets[CALLERS_BUCKETS];
+};
+
+/**
+ * struct call_event - the beginning or the end of a call
+ * @tid: of the task.
+ * @comm: its name.
+ * @time: ns.
+ * @number: of the call.
+ * @args: of the beginning.
+ * @result: of the end.
+ */
+struct call_event {
+	int32_t tid;
+	const char *comm;
+	uint64_t time;
+	uint64_t number;
+	uint64_t args[SYSCALL_ARGS];
+	int64_t result;
+};
+
+int calls_enter(struct calls *calls, const struct call_event *event);
+int calls_exit(struct calls *calls, const struct call_event *event);
+void calls_lost(struct calls *calls, uint64_t lost);
+void calls_task_ended(struct calls *calls, int32_t tid);
+void calls_free(struct calls *calls);
+
+/* ---- print.c */
+void print_interrupted(struct calls *calls, const struct caller *caller);
+void print_endless(struct calls *calls, const struct caller *caller);
+void print_call(struct calls *calls, const struct caller *caller, const struct call_event *end,
+		bool is_continued);
+
+/* ---- summary.c */
+void call_stats_add(struct call_stats *stats, uint64_t duration, bool failed);
+void summary_print(struct calls *calls);
+
+#endif /* PMUCTL_TOOL_SYSCALLS_H */
