@@ -16,7 +16,6 @@
 #include <linux/sched/clock.h>
 
 #include "core/admission.h"
-#include "core/core_ops.h"
 #include "core/cpu_state.h"
 #include "core/rdpmc.h"
 #include "core/sampling_state.h"
@@ -561,40 +560,10 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* ---- The tick ---- */
-
-static enum hrtimer_restart tick(struct hrtimer *timer)
-{
-	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, tick);
-	bool again;
-
-	if (pc->context.cpu != smp_processor_id())
-		return HRTIMER_NORESTART;
-
-	pmuctl_cpu_lock(pc);
-	again = pmuctl_core_ops->tick(pc);
-	again |= pmuctl_core_ops->tick_aux(pc);
-	pc->ticking = again;
-	pmuctl_cpu_unlock(pc);
-	if (!again)
-		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(PMUCTL_TICK_NS));
-	return HRTIMER_RESTART;
-}
-
-void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc)
-{
-	pc->ticking = true;
-	if (!hrtimer_active(&pc->tick))
-		hrtimer_start(&pc->tick, ns_to_ktime(PMUCTL_TICK_NS),
-			      HRTIMER_MODE_REL_PINNED_HARD);
-}
-
 void pmuctl_sched_init(struct pmuctl_cpuctx *pc)
 {
 	raw_spin_lock_init(&pc->no_task_lock);
 	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	pc->timer.function = rotate;
-	hrtimer_init(&pc->tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	pc->tick.function = tick;
+	pmuctl_tick_init(pc);
 }

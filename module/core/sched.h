@@ -36,7 +36,7 @@ void pmuctl_sched_stop(struct pmuctl_cpuctx *pc, struct pmuctl_event *event);
 /* Take all of a context, which is loaded here, off the PMU. Its lock is held. */
 void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx);
 
-/* Have pmuctl_tick() called from now on. */
+/* Have pmuctl_tick() called from now on: tick.c. */
 void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc);
 
 /* Is it, on this CPU? NMI-safe */
@@ -46,6 +46,7 @@ static inline bool pmuctl_sched_is_ticking(void)
 }
 
 void pmuctl_sched_init(struct pmuctl_cpuctx *pc);
+void pmuctl_tick_init(struct pmuctl_cpuctx *pc);
 
 /* Bring the times of a group up to date (sched.c). Its context's lock is held, and that
  * is loaded on this CPU, or on none. IRQs off.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The tick of a CPU: what sampling and traces have done at times, while they need it. Hard IRQ of
+ * that CPU.
+ */
+#include "core/core_ops.h"
+#include "core/sched.h"
+
+static enum hrtimer_restart tick(struct hrtimer *timer)
+{
+	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, tick);
+	bool again;
+
+	if (pc->context.cpu != smp_processor_id())
+		return HRTIMER_NORESTART;
+
+	pmuctl_cpu_lock(pc);
+	again = pmuctl_core_ops->tick(pc);
+	again |= pmuctl_core_ops->tick_aux(pc);
+	pc->ticking = again;
+	pmuctl_cpu_unlock(pc);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(PMUCTL_TICK_NS));
+	return HRTIMER_RESTART;
+}
+
+void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc)
+{
+	pc->ticking = true;
+	if (!hrtimer_active(&pc->tick))
+		hrtimer_start(&pc->tick, ns_to_ktime(PMUCTL_TICK_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+void pmuctl_tick_init(struct pmuctl_cpuctx *pc)
+{
+	hrtimer_init(&pc->tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	pc->tick.function = tick;
+}
