@@ -13,6 +13,7 @@
 #include "core/hook.h"
 #include "core/rdpmc.h"
 #include "core/sched.h"
+#include "event/cgroup_moves.h"
 #include "event/claim.h"
 #include "event/hotplug.h"
 #include "event/task_hooks.h"
@@ -63,6 +64,7 @@ static int __init pmuctl_init(void)
 	if (err)
 		goto err_soft;
 	pmuctl_hooks_init();
+	pmuctl_cgroup_moves_init();
 	pmuctl_sideband_init(pmuctl_aux_mapped);
 	err = pmuctl_context_init();
 	if (err)
@@ -108,6 +110,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
 	pmuctl_hooks_drop_all();
+	pmuctl_cgroup_moves_exit();
 	pmuctl_claim_exit();
 	pmuctl_aux_exit();
 	pmuctl_hotplug_exit();

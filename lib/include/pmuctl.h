@@ -158,8 +158,8 @@ struct pmuctl_reading {
  *	PERF_ATTR_SIZE_VER0, as for perf_event_open(2): no field behind is looked at then.
  * @pid: 0 the calling thread, > 0 another one, -1 everybody on @cpu.
  * @cpu: -1 on any CPU, >= 0 only there; both -1: everybody on all CPUs.
- * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PMUCTL_OPEN_PROCESS: count all of
- *	the process that @pid is a thread of; attr.inherit must be set.
+ * @flags: PERF_FLAG_*; PERF_FLAG_FD_CLOEXEC is always added. PERF_FLAG_PID_CGROUP: @pid is of a
+ *	cgroup's directory. PMUCTL_OPEN_PROCESS: count all of its process, with attr.inherit set.
  * @event: the new handle.
  *
  * Counting starts at once unless attr.disabled is set.

@@ -388,7 +388,7 @@ int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_
 
 	if (!group.leads)
 		return pmuctl_refuse(why, GROUP_NOT_LEADER, "group_fd");
-	if (!is_same_target(leader->context, ctx))
+	if (!is_same_target(leader->context, ctx) || leader->cgroup != event->cgroup)
 		return pmuctl_refuse(why, GROUP_OTHER_TARGET, "group_fd");
 	if (group.ended || leader->context != ctx)
 		return pmuctl_refuse_ended(ctx->task, leader, why);

@@ -16,6 +16,7 @@
 #include <linux/smp.h>
 
 #include "core/admission.h"
+#include "core/cgroup.h"
 #include "core/clone_switch.h"
 #include "core/context.h"
 #include "core/context_table.h"
@@ -134,6 +135,10 @@ static void list_event(struct pmuctl_context *ctx, struct pmuctl_event *event)
 	if (at_switch && ctx->task && !ctx->nr_at_switch && ctx->loaded_cpu < 0)
 		leave(ctx);
 	ctx->nr_at_switch += at_switch;
+	if (event->cgroup) {
+		WRITE_ONCE(ctx->nr_cgroup, ctx->nr_cgroup + 1);
+		smp_mb(); /* A: before its task is looked at; with cgroup_moves:A */
+	}
 	if (event->leader == event)
 		list_add_tail(&event->node, &ctx->groups[event->class]);
 	else
@@ -296,6 +301,8 @@ bool pmuctl_context_take_out(struct pmuctl_cpuctx *pc, struct pmuctl_event *even
 	event->leader = event;
 	event->state->eligible = false;
 	event->context->nr_at_switch -= pmuctl_is_at_switch(event->context, event);
+	if (event->cgroup)
+		WRITE_ONCE(event->context->nr_cgroup, event->context->nr_cgroup - 1);
 	event->context->nr_user_pages -= !!event->state->counter.user;
 	pmuctl_count_inherited(event->context, event, -1);
 	WRITE_ONCE(event->context->nr_events,
@@ -370,7 +377,8 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 		changed = pc->rotate_necessary;
 	}
 	if (READ_ONCE(pc->context.nr_at_switch)) {
-		changed |= is_idle_task(current) || is_idle_task(next);
+		changed |= is_idle_task(current) || is_idle_task(next) ||
+			   (pc->context.nr_cgroup && pmuctl_cgroup_of(next) != pc->cgroup);
 		at_switch = true;
 	}
 	if (ctx)
@@ -425,6 +433,20 @@ void pmuctl_context_retire(struct pmuctl_context *ctx)
 	local_irq_save(flags);
 	unload_here(ctx);
 	local_irq_restore(flags);
+}
+
+bool pmuctl_context_has_cgroups(int cpu)
+{
+	return READ_ONCE(pmuctl_context_of_cpu(cpu)->nr_cgroup);
+}
+
+/* Who runs here may be in another one now. */
+void pmuctl_context_cgroup_moved(void)
+{
+	struct pmuctl_cpuctx *pc = this_cpu_ptr(pmuctl_cpus);
+
+	if (pc->context.loaded_cpu >= 0 && pc->context.nr_cgroup)
+		resched(pc, current);
 }
 
 /* ---- CPUs come and go; on that CPU ---- */

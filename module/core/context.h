@@ -128,6 +128,10 @@ void pmuctl_context_resched_here(struct pmuctl_context *ctx);
 
 /* What the hooks tell. Context: that of the tracepoint, see event/task_hooks.c */
 void pmuctl_context_switch(struct task_struct *next);
+/* Does this CPU have events of cgroups? Any context. */
+bool pmuctl_context_has_cgroups(int cpu);
+/* The task that runs here may be in another cgroup now. Hard IRQ. */
+void pmuctl_context_cgroup_moved(void);
 /* That of the current task is never to be loaded again. Under RCU. */
 void pmuctl_context_retire(struct pmuctl_context *ctx);
 

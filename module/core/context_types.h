@@ -72,6 +72,7 @@ enum pmuctl_class {
  *	may look into.
  * @nr_at_switch: of a CPU's: events that do not count while it is idle, or that count what
  *	tasks do; of a task's: those that count its migrations.
+ * @nr_cgroup: of a CPU's: events of cgroups. Read without the lock by who has moved a task.
  * @migrations: of the task, when it was last unloaded; if somebody counts them.
  * @rotate_necessary: not all of its flexible groups found counters when it was last loaded.
  * @rotation_start: when those that run were put on the PMU, in ns of sched_clock(); while it is
@@ -104,6 +105,7 @@ struct pmuctl_context {
 	int loaded_cpu;
 	bool gone;
 	unsigned int nr_at_switch;
+	unsigned int nr_cgroup;
 	u64 migrations;
 	bool rotate_necessary;
 	u64 rotation_start;

@@ -22,6 +22,8 @@
  * @task_first: at the next choice the task's flexible groups come before the CPU's.
  * @full: general and fixed counters of which it is known, in this round of choosing, that
  *	no event that can only use these finds one.
+ * @cgroup: by which cgroup's task was chosen what is on the PMU, if there are events of cgroups;
+ *	only to be compared.
  * @rotations: how often groups were rotated.
  * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
@@ -42,6 +44,7 @@ struct pmuctl_cpuctx {
 	bool rotate_necessary;
 	bool task_first;
 	u64 full;
+	const struct cgroup_subsys_state *cgroup;
 	u64 rotations;
 	struct irq_work reload;
 	struct hrtimer timer;

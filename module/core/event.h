@@ -13,6 +13,7 @@
 #include "explain/explain.h"
 #include "pmu/hwpmu.h"
 
+struct cgroup_subsys_state;
 struct pmuctl_aux;
 struct pmuctl_child_total;
 struct pmuctl_hook;
@@ -191,6 +192,8 @@ struct pmuctl_inherit {
  * @stream_id: the same, but each part of an event of all CPUs has its own.
  * @sampling: how often it is sampled; NULL if it is not.
  * @cpu: it counts only on this CPU; -1 on any.
+ * @cgroup: of one of CPUs: it counts only while they run tasks of this one (cgroup.h); NULL if it
+ *	counts all. Its parts share the reference.
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @ops: what its kind does in its own way.
@@ -245,6 +248,7 @@ struct pmuctl_event {
 	const struct pmuctl_event_ops *ops;
 	struct pmuctl_hook *hook;
 	struct pmuctl_aux *aux;
+	struct cgroup_subsys_state *cgroup;
 	u64 id;
 	u64 stream_id;
 	u64 read_format;
@@ -363,7 +367,8 @@ static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
 {
 	if (ctx->task)
 		return event->ops->at_switch & PMUCTL_AT_SWITCH_TASK;
-	return event->exclude_idle || event->ops->at_switch & PMUCTL_AT_SWITCH_CPU;
+	return event->exclude_idle || event->cgroup ||
+	       event->ops->at_switch & PMUCTL_AT_SWITCH_CPU;
 }
 
 /* What it counts as where the number of events is limited. Any context. */

@@ -16,6 +16,7 @@
 #include <linux/sched/clock.h>
 
 #include "core/admission.h"
+#include "core/cgroup.h"
 #include "core/cpu_state.h"
 #include "core/rdpmc.h"
 #include "core/sampling_state.h"
@@ -41,34 +42,53 @@ void pmuctl_sched_account(struct pmuctl_event *leader)
 		pmuctl_times_account(event->state, now);
 }
 
+/**
+ * struct runner - who runs on this CPU, as far as it matters to its events
+ * @idle: its idle task.
+ * @cgroup: a task of this one; NULL if nobody asks.
+ */
+struct runner {
+	bool idle;
+	const struct cgroup_subsys_state *cgroup;
+};
+
+static struct runner runner_of(const struct pmuctl_cpuctx *pc, const struct task_struct *task)
+{
+	return (struct runner){
+		.idle = is_idle_task(task),
+		.cgroup = pc->context.nr_cgroup ? pmuctl_cgroup_of(task) : NULL,
+	};
+}
+
 /* ---- One group ---- */
 
-static bool may_count(const struct pmuctl_event *event, bool idle)
+static bool may_count(const struct pmuctl_event *event, const struct runner *runner)
 {
-	return event->enabled && !(idle && event->exclude_idle) &&
-		(event->cpu < 0 || event->cpu == smp_processor_id());
+	return event->enabled && !(runner->idle && event->exclude_idle) &&
+		(event->cpu < 0 || event->cpu == smp_processor_id()) &&
+		(!event->cgroup || pmuctl_cgroup_has(event->cgroup, runner->cgroup));
 }
 
 /* May it count, as far as it is concerned itself? */
-static bool is_eligible(struct pmuctl_event *event, bool idle)
+static bool is_eligible(struct pmuctl_event *event, const struct runner *runner)
 {
 	if (event->sampling)
 		pmuctl_sampling_expire(event);
-	return may_count(event, idle);
+	return may_count(event, runner);
 }
 
 /*
  * Bring times up to date, and who may count. Returns true if what is on the PMU is what
  * should be, if the group is on at all.
  */
-static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
+static bool update_group(struct pmuctl_event *leader, const struct runner *runner, u64 now)
 {
 	struct pmuctl_count_state *state = leader->state;
 	bool on = state->counter.running;
 	struct pmuctl_event *event;
 	bool may, right;
 
-	may = is_eligible(leader, idle) && !leader->error;
+	may = is_eligible(leader, runner) && !leader->error;
 	pmuctl_times_account(state, now);
 	state->eligible = may;
 	right = may || !on;
@@ -76,7 +96,7 @@ static bool update_group(struct pmuctl_event *leader, bool idle, u64 now)
 	     event = pmuctl_group_next(event)) {
 		state = event->state;
 		pmuctl_times_account(state, now);
-		state->eligible = is_eligible(event, idle) && may;
+		state->eligible = is_eligible(event, runner) && may;
 		if (state->counter.running != (on && state->eligible))
 			right = false;
 	}
@@ -226,14 +246,14 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 
 /* Take off what may not be on, and bring all times up to date. */
 static void sched_out_ineligible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
-				 bool idle, u64 now)
+				 const struct runner *runner, u64 now)
 {
 	struct pmuctl_event *leader;
 	enum pmuctl_class class;
 	unsigned int n = 0;
 
 	for_each_group(leader, class, ctx)
-		if (!update_group(leader, idle, now))
+		if (!update_group(leader, runner, now))
 			n = add_running(pc, n, leader);
 	if (n)
 		stop_batch(pc, n);
@@ -380,7 +400,7 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 {
 	struct pmuctl_context *of_task = pc->task_context;
 	bool of_cpu = has_groups(&pc->context);
-	bool idle = is_idle_task(task);
+	const struct runner runner = runner_of(pc, task);
 	bool stopped = false;
 
 	lockdep_assert_held(&pc->context.lock);
@@ -388,10 +408,11 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 	if (pc->context.loaded_cpu < 0)
 		return; /* the CPU goes offline, its PMU is not ours any more */
 
+	pc->cgroup = runner.cgroup;
 	if (of_cpu)
-		sched_out_ineligible(pc, &pc->context, idle, now);
+		sched_out_ineligible(pc, &pc->context, &runner, now);
 	if (of_task)
-		sched_out_ineligible(pc, of_task, idle, now);
+		sched_out_ineligible(pc, of_task, &runner, now);
 	if (why == ROTATE)
 		rotate_cpu(pc, now);
 	else if (why == LOAD && pc->task_first && of_task->rotate_necessary)
@@ -481,11 +502,13 @@ static bool group_resched(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 
 bool pmuctl_sched_group(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader)
 {
-	if (pc->rotate_necessary || pc->context.loaded_cpu < 0)
+	const struct runner runner = runner_of(pc, current);
+
+	if (pc->rotate_necessary || pc->context.loaded_cpu < 0 || runner.cgroup != pc->cgroup)
 		return false;
 
 	pc->full = 0;
-	if (!update_group(leader, is_idle_task(current), sched_clock()) &&
+	if (!update_group(leader, &runner, sched_clock()) &&
 	    !(leader->state->eligible && group_resched(pc, leader)))
 		stop_batch(pc, add_running(pc, 0, leader));
 	if (leader->state->eligible && !leader->state->counter.running &&

@@ -4,6 +4,7 @@
  * when it counts is core/context.c's.
  */
 #include <linux/atomic.h>
+#include <linux/cgroup.h>
 #include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/slab.h>
@@ -31,7 +32,7 @@ static atomic_t nr_events;
 static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
-	return task || event->exclude_idle || event->side ||
+	return task || event->exclude_idle || event->cgroup || event->side ||
 	       event->ops->at_switch;
 }
 
@@ -379,6 +380,7 @@ static int alloc_parts(struct pmuctl_event *event,
 		part->enabled = event->enabled;
 		part->claims = event->claims;
 		part->unlimited = event->unlimited;
+		part->cgroup = event->cgroup;
 		part->stream_id = pmuctl_event_next_id();
 		part->output = event->output;
 		event->on_cpu[cpu] = part;
@@ -403,25 +405,41 @@ static int equip(struct pmuctl_event *event, struct task_struct *task,
 	return event->cpu < 0 ? alloc_parts(event, attr, why) : 0;
 }
 
-struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+/* Can this kind of event be for such a target? */
+static int check_target(const struct pmuctl_event *event, const struct pmuctl_target *target,
+			const struct perf_event_attr *attr, struct pmuctl_explanation *why)
+{
+	if (target->cgroup && event->aux)
+		return pmuctl_refuse(why, CGROUP_EVENT, "attr.type",
+				     pmuctl_aux_driver_of(attr->type)->name);
+	/* Who comes to a CPU is counted before it is known when he will run. */
+	if (target->cgroup && event->ops == &pmuctl_soft_migration_ops)
+		return pmuctl_refuse(why, CGROUP_EVENT, "attr.config", "cpu-migrations");
+	if (event->aux && !target->task && target->cpu < 0)
+		return pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
+	return 0;
+}
+
+struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 					 const struct perf_event_attr *attr,
 					 struct pmuctl_tp *tp, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why)
 {
+	struct task_struct *task = target->task;
 	struct pmuctl_event *event;
 	int err;
 
-	event = alloc_event(attr, tp, pmuctl_event_next_id(), cpu, why);
+	event = alloc_event(attr, tp, pmuctl_event_next_id(), target->cpu, why);
 	if (IS_ERR(event))
 		return event;
+	event->cgroup = target->cgroup;
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
 	event->claims = flags & PMUCTL_EVENT_CLAIMS;
 	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
-	if (event->aux && !task && cpu < 0) {
-		err = pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
+	err = check_target(event, target, attr, why);
+	if (err)
 		goto err_dealloc;
-	}
 	err = equip(event, task, leader, attr, why);
 	if (err)
 		goto err_dealloc;
@@ -439,6 +457,7 @@ err_dealloc:
 
 void pmuctl_event_free(struct pmuctl_event *event)
 {
+	struct cgroup_subsys_state *cgroup = event->cgroup;
 	struct pmuctl_tp *tp = event->sw.tp;
 
 	if (pmuctl_event_is_hw(event))
@@ -449,6 +468,8 @@ void pmuctl_event_free(struct pmuctl_event *event)
 	detach_with_hooks(event);
 	dealloc_event(event);
 	pmuctl_tp_free(tp);
+	if (cgroup)
+		css_put(cgroup);
 }
 
 unsigned int pmuctl_event_number(void)

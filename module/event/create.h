@@ -13,9 +13,21 @@
 #define PMUCTL_EVENT_UNLIMITED	4
 
 /**
- * pmuctl_event_create() - make an event and attach it
- * @task: whom to count; NULL for everybody on @cpu.
+ * struct pmuctl_target - whom an event counts
+ * @task: a task; NULL for everybody on @cpu.
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
+ * @cgroup: of those on @cpu only the tasks of this one; NULL for all. The event takes over the
+ *	reference if it is made.
+ */
+struct pmuctl_target {
+	struct task_struct *task;
+	int cpu;
+	struct cgroup_subsys_state *cgroup;
+};
+
+/**
+ * pmuctl_event_create() - make an event and attach it
+ * @target: whom to count.
  * @leader: of the group to join, kept open by the caller; NULL for a group of its own.
  * @attr: validated by pmuctl_attr_check().
  * @tp: if @attr is of a tracepoint: which; the event's, but on an error the caller's still.
@@ -34,7 +46,7 @@
  * -EINVAL if it cannot join the group; -ENODEV if the CPU is offline; -ESRCH if the task
  * is exiting; -EOPNOTSUPP if a hook lacks; -ENOMEM; -EINTR.
  */
-struct pmuctl_event *pmuctl_event_create(struct task_struct *task, int cpu,
+struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 					 const struct perf_event_attr *attr,
 					 struct pmuctl_tp *tp, unsigned int flags,
 					 struct pmuctl_event *leader,

@@ -22,6 +22,7 @@
 #include "core/may_tell.h"
 #include "core/rdpmc.h"
 #include "core/threads.h"
+#include "event/cgroup_moves.h"
 #include "event/exec.h"
 #include "event/task_hooks.h"
 #include "inherit/inherit.h"
@@ -207,8 +208,15 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 		err = pmuctl_hook_get(event->hook, why);
 	if (err)
 		goto err_side;
+	if (event->cgroup)
+		err = pmuctl_hook_get(&pmuctl_cgroup_moves_hook, why);
+	if (err)
+		goto err_event;
 	return 0;
 
+err_event:
+	if (event->hook)
+		pmuctl_hook_put(event->hook);
 err_side:
 	pmuctl_side_put(event->side);
 err_scheduler:
@@ -219,6 +227,8 @@ err_scheduler:
 
 void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 {
+	if (event->cgroup)
+		pmuctl_hook_put(&pmuctl_cgroup_moves_hook);
 	if (event->hook)
 		pmuctl_hook_put(event->hook);
 	pmuctl_side_put(event->side);

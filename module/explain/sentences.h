@@ -157,7 +157,7 @@
 #define PMUCTL_SAY_GROUP_ENDED ESRCH, \
 	"the event of group_fd has ended with an exec of its task (remove_on_exec, or a program with more rights): open a new leader"
 #define PMUCTL_SAY_GROUP_OTHER_TARGET EINVAL, \
-	"group_fd counts another task or CPU: a group's events count the same one"
+	"group_fd counts another task, CPU or cgroup: a group's events count the same one"
 #define PMUCTL_SAY_GROUP_OTHER_CPU EINVAL, \
 	"cpu is %d but the group's is %d: a group's events have the same cpu"
 #define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
@@ -177,7 +177,17 @@
 #define PMUCTL_SAY_SIBLING_PROCESS EINVAL, \
 	"a group counts a process or a single task: set PMUCTL_OPEN_PROCESS as it was for its leader"
 #define PMUCTL_SAY_FLAG_UNSUPPORTED EINVAL, \
-	"flags 0x%x has PERF_FLAG_%s, which this version of pmuctl does not support: clear it"
+	"flags 0x%x has PERF_FLAG_%s, and this kernel is built without CONFIG_CGROUP_PERF: clear it"
+#define PMUCTL_SAY_CGROUP_PID EINVAL, \
+	"with PERF_FLAG_PID_CGROUP pid is a descriptor of the cgroup's directory, and -1 is none: open that"
+#define PMUCTL_SAY_CGROUP_PROCESS EINVAL, \
+	"flags 0x%x has PERF_FLAG_PID_CGROUP and PMUCTL_OPEN_PROCESS: an event counts a cgroup or a process"
+#define PMUCTL_SAY_CGROUP_FD EBADF, \
+	"pid %d is no descriptor of a cgroup's directory: open one of cgroup2, or of cgroup v1's perf_event, and not with O_PATH"
+#define PMUCTL_SAY_CGROUP_NONE ENOENT, \
+	"the cgroup has been removed, or perf's controller is not in it: a cgroup2 hierarchy has it below its root as soon as cgroup.subtree_control there names any controller"
+#define PMUCTL_SAY_CGROUP_EVENT EOPNOTSUPP, \
+	"%s is not for cgroups in this version of pmuctl: open it for a task of the cgroup, or for the CPU"
 
 /* Permission */
 #define PMUCTL_SAY_PERM_KERNEL EACCES, \

@@ -9,6 +9,7 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/capability.h>
+#include <linux/cgroup.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/file.h>
@@ -44,6 +45,7 @@
  * somebody else has it:
  * @quota: in which it is counted, from count_it(); NULL too if it is in none. Taken over by @ef.
  * @task: whom it counts, from find_target(); NULL for all of a CPU. Referenced.
+ * @cgroup: the only one whose tasks it counts, likewise. Taken over by @event.
  * @tp: from find_tracepoint(). Taken over by @event.
  * @group: the file at @open->group_fd, from find_group(), so that @leader stays open. Referenced.
  * @leader: its event.
@@ -62,6 +64,7 @@ struct open_request {
 
 	struct pmuctl_quota *quota;
 	struct task_struct *task;
+	struct cgroup_subsys_state *cgroup;
 	struct pmuctl_tp *tp;
 	struct file *group;
 	struct pmuctl_event *leader;
@@ -81,6 +84,8 @@ static void finish(struct open_request *r)
 	if (r->group)
 		fput(r->group);
 	pmuctl_tp_free(r->tp);
+	if (r->cgroup)
+		css_put(r->cgroup);
 	if (r->task)
 		put_task_struct(r->task);
 	pmuctl_quota_put(r->quota);
@@ -93,6 +98,11 @@ static bool is_of_process(const struct open_request *r)
 	return r->open->flags & PMUCTL_OPEN_PROCESS;
 }
 
+static bool is_of_cgroup(const struct open_request *r)
+{
+	return r->open->flags & PERF_FLAG_PID_CGROUP;
+}
+
 static int check_flags(struct open_request *r)
 {
 	const u32 known = PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT |
@@ -102,8 +112,12 @@ static int check_flags(struct open_request *r)
 
 	if (flags & ~known)
 		return pmuctl_refuse(r->why, FLAGS_UNKNOWN, "flags", flags, known);
-	if (flags & PERF_FLAG_PID_CGROUP)
+	if (!is_of_cgroup(r))
+		return 0;
+	if (!IS_ENABLED(CONFIG_CGROUP_PERF))
 		return pmuctl_refuse(r->why, FLAG_UNSUPPORTED, "flags", flags, "PID_CGROUP");
+	if (is_of_process(r))
+		return pmuctl_refuse(r->why, CGROUP_PROCESS, "flags", flags);
 	return 0;
 }
 
@@ -203,6 +217,19 @@ static int find_task(struct open_request *r)
 	return 0;
 }
 
+static int find_cgroup(struct open_request *r)
+{
+	struct cgroup_subsys_state *cgroup;
+
+	if (r->open->pid == -1)
+		return pmuctl_refuse(r->why, CGROUP_PID, "pid");
+	cgroup = pmuctl_cgroup_get(r->open->pid, r->why);
+	if (IS_ERR(cgroup))
+		return PTR_ERR(cgroup);
+	r->cgroup = cgroup;
+	return 0;
+}
+
 static int find_target(struct open_request *r)
 {
 	const int cpu = r->open->cpu;
@@ -210,7 +237,7 @@ static int find_target(struct open_request *r)
 
 	if (is_of_process(r) && !r->attr.attr.inherit)
 		return pmuctl_refuse(r->why, PROCESS_INHERIT, "attr.inherit");
-	err = find_task(r);
+	err = is_of_cgroup(r) ? find_cgroup(r) : find_task(r);
 	if (err)
 		return err;
 	if (cpu < -1 || cpu >= (int)nr_cpu_ids ||
@@ -309,6 +336,9 @@ static int create(struct open_request *r)
 	struct perf_event_attr *attr = &r->attr.attr;
 	struct pmuctl_event *leader = r->open->flags & PERF_FLAG_FD_NO_GROUP ?
 				      NULL : r->leader;
+	const struct pmuctl_target target = {
+		.task = r->task, .cpu = r->open->cpu, .cgroup = r->cgroup,
+	};
 	struct pmuctl_event *event;
 	unsigned int flags = 0;
 
@@ -321,12 +351,12 @@ static int create(struct open_request *r)
 		flags |= PMUCTL_EVENT_CLAIMS;
 	if (pmuctl_is_unlimited())
 		flags |= PMUCTL_EVENT_UNLIMITED;
-	event = pmuctl_event_create(r->task, r->open->cpu, attr, r->tp, flags, leader,
-				    r->why);
+	event = pmuctl_event_create(&target, attr, r->tp, flags, leader, r->why);
 	if (IS_ERR(event))
 		return name_task_again(r, PTR_ERR(event));
 	r->event = event;
 	r->tp = NULL;
+	r->cgroup = NULL;
 	if (!event->inherit.root)
 		return 0;
 	return pmuctl_inherit_attach(event, is_of_process(r), r->why);
@@ -444,6 +474,7 @@ int pmuctl_event_open(const struct pmuctl_open *open, const struct pmuctl_opened
 	r.why = why;
 	r.quota = NULL;
 	r.task = NULL;
+	r.cgroup = NULL;
 	r.tp = NULL;
 	r.for_anyone = false;
 	r.group = NULL;

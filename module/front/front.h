@@ -96,6 +96,17 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 		    struct task_struct *task, int pid, bool for_anyone,
 		    struct pmuctl_explanation *why);
 
+/**
+ * pmuctl_cgroup_get() - the cgroup whose directory a descriptor is of (cgroup_fd.c)
+ * @fd: the descriptor.
+ * @why: filled on refusal.
+ *
+ * Context: Process.
+ * Return: its state of perf's controller, with a reference; ERR_PTR: -EBADF if it is no such
+ * directory; -ENOENT if the cgroup is removed, or has no such controller.
+ */
+struct cgroup_subsys_state *pmuctl_cgroup_get(int fd, struct pmuctl_explanation *why);
+
 /* event_fd_limit.c: has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
 bool pmuctl_is_unlimited(void);
 

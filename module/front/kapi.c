@@ -169,6 +169,7 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 					     void *context,
 					     struct pmuctl_explanation *why)
 {
+	const struct pmuctl_target target = { .task = task, .cpu = cpu };
 	struct perf_event_attr quiet = *attr;
 	struct pmuctl_counter *counter;
 	int err;
@@ -184,7 +185,7 @@ struct pmuctl_counter *pmuctl_counter_create(const struct perf_event_attr *attr,
 	counter->context = context;
 	/* It must not overflow before it has its handler: nor may an exec enable it. */
 	quiet.enable_on_exec = 0;
-	counter->event = pmuctl_event_create(task, cpu, &quiet, NULL,
+	counter->event = pmuctl_event_create(&target, &quiet, NULL,
 					     PMUCTL_EVENT_CLAIMS |
 					     PMUCTL_EVENT_UNLIMITED, NULL, why);
 	if (IS_ERR(counter->event)) {

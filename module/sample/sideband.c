@@ -17,6 +17,7 @@
 #include <linux/percpu.h>
 
 #include "core/attr.h"
+#include "core/cgroup.h"
 #include "core/context.h"
 #include "core/context_table.h"
 #include "core/event.h"
@@ -42,10 +43,14 @@ static unsigned int users[KINDS];
 
 /* ---- Telling events ---- */
 
-static bool wants(const struct pmuctl_event *event, u16 kinds, int cpu)
+static bool wants(const struct pmuctl_event *event, const struct side_record *side, int cpu)
 {
+	const u16 kinds = side->kinds;
+
 	return event->side & kinds && event->enabled && !event->leader->error &&
 	       (event->cpu < 0 || event->cpu == cpu) &&
+	       (!event->cgroup ||
+		pmuctl_cgroup_has(event->cgroup, pmuctl_cgroup_of(side->whose))) &&
 	       (kinds & ~CONTAINER_KINDS || event->context->task ||
 		event->side & PMUCTL_SIDE_OF_CPU) &&
 	       /* The new name comes before the new rights. */
@@ -61,7 +66,7 @@ static void emit_to_context(struct pmuctl_context *ctx, const struct side_record
 	raw_spin_lock(&ctx->lock);
 	for_each_group(leader, class, ctx)
 		for_each_group_member(event, leader)
-			if (wants(event, side->kinds, cpu))
+			if (wants(event, side, cpu))
 				side->put(event, side);
 	raw_spin_unlock(&ctx->lock);
 }

@@ -252,6 +252,13 @@ enum pmuctl_why {
 	PMUCTL_WHY_LIST_LEADER		= 222,	/* EINVAL: group_fd is no earlier entry */
 	PMUCTL_WHY_LIST_REQUEST		= 223,	/* EINVAL */
 	PMUCTL_WHY_LIST_FD		= 224,	/* EBADF */
+
+	/* Cgroups */
+	PMUCTL_WHY_CGROUP_PID		= 230,	/* EINVAL: it is no descriptor */
+	PMUCTL_WHY_CGROUP_PROCESS	= 231,	/* EINVAL: PMUCTL_OPEN_PROCESS too */
+	PMUCTL_WHY_CGROUP_FD		= 232,	/* EBADF */
+	PMUCTL_WHY_CGROUP_NONE		= 233,	/* ENOENT: removed, or without perf's controller */
+	PMUCTL_WHY_CGROUP_EVENT		= 234,	/* EOPNOTSUPP: traces, cpu-migrations */
 };
 
 /*
@@ -284,6 +291,7 @@ enum pmuctl_why {
 #define PMUCTL_FEATURE_TRACEPOINT	(1ULL << 10)	/* of the kernel and its modules */
 #define PMUCTL_FEATURE_AUX		(1ULL << 16)	/* AUX area tracing on this CPU */
 #define PMUCTL_FEATURE_LISTS		(1ULL << 17)	/* many events in one call */
+#define PMUCTL_FEATURE_CGROUP		(1ULL << 18)	/* events of a cgroup */
 
 /* Values of pmuctl_info.pmu_kind: which PMU is driven */
 #define PMUCTL_PMU_NONE			0	/* none; pmu_reason says why */
@@ -359,7 +367,9 @@ struct pmuctl_info {
  * @flags: PERF_FLAG_FD_CLOEXEC; PERF_FLAG_FD_NO_GROUP: @group_fd is no leader;
  *	PERF_FLAG_FD_OUTPUT: the event writes to the buffer of @group_fd, as after
  *	PERF_EVENT_IOC_SET_OUTPUT; PMUCTL_OPEN_PROCESS; and in a list
- *	PMUCTL_OPEN_GROUP_ENTRY. PERF_FLAG_PID_CGROUP is known, and refused.
+ *	PMUCTL_OPEN_GROUP_ENTRY. PERF_FLAG_PID_CGROUP: @pid is a descriptor of the directory
+ *	of a cgroup, and the event counts on @cpu while that runs a task of it, or of a
+ *	cgroup below it; with @cpu -1 on all CPUs, as with @pid -1.
  * @attr: address of a struct perf_event_attr; its own field "size" versions it. If it
  *	is shorter than PERF_ATTR_SIZE_VER0, or longer than what is known here and not zero
  *	beyond, the size that is known is written to its "size" (E2BIG).

@@ -70,7 +70,7 @@ static uint64_t generic_events(const struct raw_cpuid *leaf)
 	(PMUCTL_FEATURE_TASK | PMUCTL_FEATURE_CPU | PMUCTL_FEATURE_GROUPS |	\
 	 PMUCTL_FEATURE_ENABLE_ON_EXEC | PMUCTL_FEATURE_ALL_CPUS |		\
 	 PMUCTL_FEATURE_SAMPLING | PMUCTL_FEATURE_SOFTWARE |			\
-	 PMUCTL_FEATURE_TRACEPOINT | PMUCTL_FEATURE_LISTS)
+	 PMUCTL_FEATURE_TRACEPOINT | PMUCTL_FEATURE_LISTS | PMUCTL_FEATURE_CGROUP)
 
 static void check_intel(const struct pmuctl_info *info, const struct raw_cpuid *leaf)
 {

@@ -103,7 +103,7 @@ Test(group_cpus, joins_across_kinds_are_refused)
 	int own = event_open(branches_u());
 	int one = event_try(branches_u(), -1, 0);
 	const char *sentence =
-		"group_fd counts another task or CPU: a group's events count the same one";
+		"group_fd counts another task, CPU or cgroup: a group's events count the same one";
 
 	cr_assert_geq(one, 0);
 	check_refusals(

@@ -83,6 +83,7 @@ static const struct difference {
 	/* More than perf has */
 	{ NULL, "use_clockid", EINVAL, 0, "CLOCK_REALTIME can be read in an NMI here" },
 	{ NULL, "pid -1 cpu -1", EINVAL, 0, "all CPUs through one descriptor" },
+	{ NULL, "flags 0x4", EINVAL, EBADF, "the same of a cgroup, and pid is none" },
 };
 
 static bool is_known(const struct question *q, int perfs, int ours)

@@ -205,20 +205,6 @@ Test(refuse_target, flags_that_nobody_knows)
 	}
 }
 
-Test(refuse_target, control_groups_are_not_supported)
-{
-	union raw_attr a = raw_instructions();
-
-	check_refusals(
-		{ "by itself", OPEN(a, .flags = PERF_FLAG_PID_CGROUP), EINVAL,
-		  PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
-		  "flags 0x4 has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" },
-		{ "with another", OPEN(a, .flags = PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC),
-		  EINVAL, PMUCTL_WHY_FLAG_UNSUPPORTED, "flags",
-		  "flags 0xc has PERF_FLAG_PID_CGROUP, which this version of pmuctl does not support: clear it" }
-	);
-}
-
 /* The rules of joining are in group_rules.c. */
 Test(refuse_target, group_descriptors_that_are_no_events)
 {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Software events and tracepoints of a cgroup, beside those of perf: both are open at once, and
+ * count the same.
+ */
+#include "cgroups.h"
+#include "perm.h"
+#include "soft.h"
+
+TestSuite(soft_cgroup, .init = cgroups_begin, .fini = cgroups_end);
+
+#define ROUNDS	50
+
+/* Faults, and is switched out, again and again. */
+static pid_t start_busy(const char *path, unsigned int pages)
+{
+	pid_t pid = fork_child();
+
+	if (pid)
+		return pid;
+	pin_here(1);
+	fresh_pages(1); /* maps the program, which the kernel counts as faults, and perf does not */
+	cgroup_put(path, getpid());
+	raise(SIGSTOP);
+	for (int i = 0; i < ROUNDS; i++) {
+		uint8_t *map = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		touch_pages(map, pages);
+		munmap(map, pages * PAGE);
+		usleep(100);
+	}
+	_exit(0);
+}
+
+static void wait_stopped(pid_t pid)
+{
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+	cr_assert(WIFSTOPPED(status));
+}
+
+/* Two of each: perf's and ours */
+static void compare(const struct perf_event_attr *attr, const char *name, const char *tracepoint,
+		    uint64_t least)
+{
+	AUTO_CLOSE int directory = cgroup_fd("a");
+	struct perf_event_attr perfs = *attr;
+	uint64_t ours, theirs;
+	pid_t one, other;
+	int fd[2];
+
+	if (tracepoint)
+		perfs.config = raw_read_number("/sys/kernel/tracing/events/sched/sched_switch/id");
+	fd[0] = event_open(*attr, directory, 1, .flags = PERF_FLAG_PID_CGROUP,
+			   .tracepoint = tracepoint);
+	fd[1] = counting_perfs.try(&perfs, directory, 1, -1);
+	cr_assert(fd[1] >= 0, "%s: %s", name, strerror(-fd[1]));
+	one = start_busy("a", 7);
+	other = start_busy("b", 3);
+	wait_stopped(one);
+	wait_stopped(other);
+	ours = event_value(fd[0]);
+	theirs = event_value(fd[1]);
+	kill(one, SIGCONT);
+	kill(other, SIGCONT);
+	perm_join(one);
+	perm_join(other);
+	ours = event_value(fd[0]) - ours;
+	theirs = event_value(fd[1]) - theirs;
+	cr_expect_eq(ours, theirs, "%s: %lu of ours, %lu of perf's", name, ours, theirs);
+	cr_expect_geq(ours, least, "%s", name);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+Test(soft_cgroup, count_as_perfs)
+{
+	static const struct {
+		const char *name;
+		uint64_t config;
+		bool user;
+		uint64_t least;
+	} events[] = {
+		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS, false, ROUNDS * 7 },
+		{ "page-faults:u", PERF_COUNT_SW_PAGE_FAULTS, true, ROUNDS * 7 },
+		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, false, ROUNDS * 7 },
+		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, 0 },
+		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, false, 1 },
+	};
+
+	cgroup_add("a");
+	cgroup_add("b");
+	pin_here(0);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(events); i++) {
+		struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, events[i].config);
+
+		attr.exclude_kernel = events[i].user;
+		compare(&attr, events[i].name, NULL, events[i].least);
+	}
+}
+
+Test(soft_cgroup, tracepoints_count_as_perfs)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
+
+	cgroup_add("a");
+	cgroup_add("b");
+	pin_here(0);
+	compare(&attr, "sched:sched_switch", "sched:sched_switch", 1);
+}
+
+/* The clocks run while its tasks do: as long as the event itself. */
+Test(soft_cgroup, clocks)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	struct counts c[2];
+	struct worker w;
+	int fd;
+
+	cgroup_add("a");
+	cgroup_add("b");
+	fd = cgroup_event(&counting_ours, &attr, "a", 1);
+	worker_start(&w, false);
+	pin_task(w.tid, 1);
+	cgroup_put("a", w.tid);
+	worker_run(&w, 1000000);
+	c[0] = event_read(fd);
+	cr_expect_eq(c[0].value, c[0].running);
+	cr_expect_gt(c[0].value, 0);
+	cgroup_put("b", w.tid);
+	worker_run(&w, 1000000);
+	c[1] = event_read(fd);
+	cr_expect_eq(c[1].value, c[0].value);
+	worker_end(&w);
+}
