@@ -14,6 +14,7 @@
 #include <asm/cpufeature.h>
 #include <asm/ptrace.h>
 
+#include "core/cgroup.h"
 #include "core/event.h"
 #include "core/may_tell.h"
 #include "core/times.h"
@@ -32,6 +33,8 @@
 #define CHAIN_WORDS	(3 + PMUCTL_STACK_MAX)
 /* The ABI and the registers, twice */
 #define REGS_WORDS	(2 * (1 + 64))
+/* The number of a cgroup */
+#define LAST_WORDS	1
 /* Of a stack, at a time */
 #define STACK_BYTES	512
 
@@ -46,7 +49,8 @@
  * @busy: it is in use: what writes a sample may be what another one is to tell of.
  */
 struct scratch {
-	u64 words[FIXED_WORDS + RAW_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS];
+	u64 words[FIXED_WORDS + RAW_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS +
+		  LAST_WORDS];
 	u8 stack[STACK_BYTES];
 	struct pt_regs entry;
 	bool busy;
@@ -443,6 +447,8 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 	end = stack;
 	if (type & PERF_SAMPLE_REGS_INTR)
 		end = put_regs(stack, output->regs_intr, regs);
+	if (type & PERF_SAMPLE_CGROUP)
+		*end++ = pmuctl_cgroup_id_of(current);
 	parts.first = (raw - words) * sizeof(*words);
 	parts.before = (stack - raw) * sizeof(*words);
 	parts.after = (end - stack) * sizeof(*words);

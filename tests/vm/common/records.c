@@ -123,6 +123,8 @@ void take_sample(const struct perf_event_attr *attr,
 		take_stack(&c, s);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		s->intr_abi = take_regs(&c, attr->sample_regs_intr, &s->intr_regs);
+	if (type & PERF_SAMPLE_CGROUP)
+		s->cgroup = take(&c);
 	cr_assert_eq(c.at, c.end, "sample_type %#lx: %ld words more than its fields",
 		     type, c.end - c.at);
 }

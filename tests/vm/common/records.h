@@ -18,6 +18,7 @@ struct sample_read {
 
 struct sample {
 	uint16_t misc;
+	uint64_t cgroup;
 	uint64_t identifier, ip;
 	uint32_t pid, tid;
 	uint64_t time, addr, id, stream_id;

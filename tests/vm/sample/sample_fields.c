@@ -25,7 +25,7 @@ static const struct {
 	{ PERF_SAMPLE_PERIOD, "PERIOD" }, { PERF_SAMPLE_STREAM_ID, "STREAM_ID" },
 	{ PERF_SAMPLE_RAW, "RAW" }, { PERF_SAMPLE_REGS_USER, "REGS_USER" },
 	{ PERF_SAMPLE_STACK_USER, "STACK_USER" }, { PERF_SAMPLE_REGS_INTR, "REGS_INTR" },
-	{ PERF_SAMPLE_IDENTIFIER, "IDENTIFIER" },
+	{ PERF_SAMPLE_IDENTIFIER, "IDENTIFIER" }, { PERF_SAMPLE_CGROUP, "CGROUP" },
 };
 
 #define FIELDS	RAW_ARRAY_SIZE(fields)
@@ -104,6 +104,8 @@ static void check_values(const struct sample *s, uint64_t type, uint64_t n, uint
 		check_regs(s, s->user_abi, s->user_regs, ip);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		check_regs(s, s->intr_abi, s->intr_regs, ip);
+	if (type & PERF_SAMPLE_CGROUP)
+		cr_assert_gt(s->cgroup, 0); /* whose it is: sample_cgroup */
 	if (type & PERF_SAMPLE_STACK_USER)
 		cr_assert(s->user_stack_size == STACK_BYTES &&
 			  s->user_stack_filled == STACK_BYTES);
