@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The event that a call names by a descriptor of the caller: its group's leader, or whose
+ * The event, or the cgroup, that a call names by a descriptor of the caller: its group's leader, or whose
  * buffer it writes to.
  */
 #define _GNU_SOURCE
@@ -70,4 +70,15 @@ int request_get_event(const struct request *r, int directory, const char *number
 int request_find_group(struct request *r, bool passed_on)
 {
 	return r->group_fd == -1 ? 0 : request_take_group(r, get(r, r->group_fd), passed_on);
+}
+
+/**
+ * request_find_cgroup() - get hold of the cgroup, if the event is to be of one
+ * @r: the call, which is not to be passed on.
+ *
+ * Return: 0, or a negative errno.
+ */
+int request_find_cgroup(struct request *r)
+{
+	return request_is_of_cgroup(r) ? request_take_cgroup(r, get(r, r->pid)) : 0;
 }

@@ -52,14 +52,18 @@ static bool is_same_user(const struct request *r)
 /* Nothing of what is others' comes along: where the kernel asks, above all. Returns the socket. */
 static int leave_others(struct request *r, int socket)
 {
-	enum { SOCKET = STDERR_FILENO + 1, GROUP, END };
+	enum { SOCKET = STDERR_FILENO + 1, GROUP, CGROUP, END };
 	int group = fcntl(r->group, F_DUPFD, END);
+	int cgroup = fcntl(r->cgroup, F_DUPFD, END);
 
 	socket = fcntl(socket, F_DUPFD, END);
 	dup2(socket, SOCKET);
+	close_range(GROUP, END - 1, 0);
 	if (group >= 0)
 		r->group = dup2(group, GROUP);
-	close_range(group >= 0 ? END : GROUP, ~0U, 0);
+	if (cgroup >= 0)
+		r->cgroup = dup2(cgroup, CGROUP);
+	close_range(END, ~0U, 0);
 	munmap(r->shared, sizeof(*r->shared));
 	return SOCKET;
 }

@@ -63,6 +63,8 @@ static int handle_open(struct request *r)
 	if (ret < 0 || type == REQUEST_PASS_ON)
 		return ret < 0 ? ret : type;
 	ret = request_check_target(r);
+	if (ret == 0)
+		ret = request_find_cgroup(r);
 	return request_settle(r, ret ? ret : request_open(r));
 }
 
@@ -126,6 +128,7 @@ void request_serve(const struct run_options *options, struct run_shared *shared,
 	r.listener = listener;
 	r.call = call;
 	r.group = -1;
+	r.cgroup = -1;
 	take_arguments(&r);
 	ret = handle(&r);
 	if (ret == REQUEST_PASS_ON) {

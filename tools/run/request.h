@@ -32,6 +32,7 @@
  * @flags: PERF_FLAG_*.
  * @tracepoint: its name, if the event is one of ours.
  * @group: our descriptor of the same event; -1 if there is none.
+ * @cgroup: of the cgroup's directory that @pid is a descriptor of, with PERF_FLAG_PID_CGROUP.
  * @why: why it is refused.
  */
 struct request {
@@ -49,6 +50,7 @@ struct request {
 	unsigned long flags;
 	char tracepoint[RUN_TRACEPOINT_NAME];
 	int group;
+	int cgroup;
 	struct pmuctl_explanation why;
 };
 
@@ -59,6 +61,8 @@ int request_refuse(struct request *r, int error, const char *field, const char *
 	__attribute__((format(printf, 4, 5)));
 int request_check_flags(struct request *r);
 int request_check_target(struct request *r);
+bool request_is_of_cgroup(const struct request *r);
+int request_take_cgroup(struct request *r, int fd);
 enum request_kind request_kind_at(int directory, const char *path);
 enum request_kind request_kind(int fd);
 int request_take_group(struct request *r, int fd, bool passed_on);
@@ -76,6 +80,7 @@ void request_tell_size(const struct request *r, pid_t caller);
 /* group.c */
 int request_get_event(const struct request *r, int directory, const char *number);
 int request_find_group(struct request *r, bool passed_on);
+int request_find_cgroup(struct request *r);
 
 /* types.c */
 int request_find_type(struct request *r);

@@ -61,9 +61,36 @@ int request_check_flags(struct request *r)
  */
 int request_check_target(struct request *r)
 {
+	if (request_is_of_cgroup(r) && r->cpu == -1)
+		return request_refuse(r, EINVAL, "cpu", "with PERF_FLAG_PID_CGROUP it must be the number of a CPU, as for perf");
 	if (r->pid == -1 && r->cpu == -1)
 		return request_refuse(r, EINVAL, "cpu", "with pid -1 it must be the number of a CPU, as for perf");
 	return 0;
+}
+
+/* ---- Cgroups ---- */
+
+/* Is its pid a descriptor? */
+bool request_is_of_cgroup(const struct request *r)
+{
+	return r->flags & PERF_FLAG_PID_CGROUP;
+}
+
+/**
+ * request_take_cgroup() - take what was found as the cgroup of the event
+ * @r: the call.
+ * @fd: our descriptor of what @pid is one of; negative if there is none.
+ *
+ * Return: 0, or a negative errno.
+ */
+int request_take_cgroup(struct request *r, int fd)
+{
+	if (r->pid == -1)
+		return request_refuse(r, EINVAL, "pid", "with PERF_FLAG_PID_CGROUP it must be a descriptor");
+	r->cgroup = fd;
+	return fd >= 0 ? 0 : request_refuse(r, EBADF, "pid",
+		"with PERF_FLAG_PID_CGROUP it is a descriptor of a cgroup's directory, and %d is none",
+		r->pid);
 }
 
 /* ---- Groups ---- */
@@ -148,7 +175,7 @@ int request_open_here(struct request *r, pid_t caller, unsigned int flags)
 		.size = sizeof(open_event),
 		.flags = (uint32_t)r->flags | flags,
 		.attr = (uintptr_t)&r->attr,
-		.pid = r->pid ? r->pid : caller,
+		.pid = request_is_of_cgroup(r) ? r->cgroup : r->pid ? r->pid : caller,
 		.cpu = r->cpu,
 		.group_fd = r->group,
 		.explanation = (uintptr_t)&r->why,

@@ -147,6 +147,14 @@ static int find_tracepoint(struct request *r)
 	return request_name_tracepoint(r) ? 0 : REQUEST_PASS_ON;
 }
 
+/* Software events that we lack; one of them is missing for cgroups only. */
+static bool is_perfs_software(const struct request *r)
+{
+	return r->attr.config == PERF_COUNT_SW_BPF_OUTPUT ||
+	       r->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES ||
+	       (r->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS && request_is_of_cgroup(r));
+}
+
 static int find_type(struct request *r)
 {
 	switch (r->attr.type) {
@@ -156,8 +164,7 @@ static int find_type(struct request *r)
 	case PERF_TYPE_RAW:
 		return find_raw(r);
 	case PERF_TYPE_SOFTWARE:
-		return r->attr.config == PERF_COUNT_SW_BPF_OUTPUT ||
-			r->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES ? REQUEST_PASS_ON : 0;
+		return is_perfs_software(r) ? REQUEST_PASS_ON : 0;
 	case PERF_TYPE_TRACEPOINT:
 		return find_tracepoint(r);
 	case PERF_TYPE_BREAKPOINT:

@@ -76,6 +76,8 @@ static int handle(struct request *r)
 	if (ret < 0 || type == REQUEST_PASS_ON)
 		return ret < 0 ? ret : type;
 	ret = request_check_target(r);
+	if (request_is_of_cgroup(r))
+		r->cgroup = r->pid;
 	return request_settle(r, ret ? ret : request_open_here(r, r->caller.tid, 0));
 }
 
@@ -100,7 +102,7 @@ static long open_event(const long *a)
 		.explain = getenv(RUN_ENV_EXPLAIN), .strict = getenv(RUN_ENV_STRICT),
 	};
 	struct request r = {
-		.options = &options, .shared = &shared, .group = -1,
+		.options = &options, .shared = &shared, .group = -1, .cgroup = -1,
 		.caller = { .tid = gettid(), .process = getpid() },
 		.address = (uint64_t)a[0], .pid = (int)a[1], .cpu = (int)a[2],
 		.group_fd = (int)a[3], .flags = (unsigned long)a[4],
