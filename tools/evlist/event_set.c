@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmuctl_list.h>
 #include <pmuctl_trace.h>
@@ -140,26 +141,72 @@ static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
 
 /* ----------------------------------------------------------------- events */
 
-static int events_make(struct event_set *set)
+/* Events of one cgroup share the descriptor of its directory. */
+static int event_cgroup(struct event_set *set, struct set_event *event)
+{
+	for (size_t i = 0; i < set->nr_events; i++) {
+		const char *other = set->events[i].cgroup;
+
+		if (other && !strcmp(other, event->cgroup)) {
+			event->cgroup_fd = set->events[i].cgroup_fd;
+			return 0;
+		}
+	}
+	event->cgroup_fd = cgroup_open(event->cgroup);
+	return event->cgroup_fd < 0 ? event->cgroup_fd : 0;
+}
+
+/* The next event, which is number @number of those that were given; of a cgroup, or NULL */
+static int event_make(struct event_set *set, size_t number, const char *cgroup)
 {
 	const struct pmuctl_events *list = set->measure->events;
-	size_t count = list ? pmuctl_events_count(list) : 0;
+	struct set_event *event = &set->events[set->nr_events];
+	int ret;
 
-	set->events = calloc(count + 1, sizeof(*set->events));
+	event->attr = *pmuctl_events_attr(list, number);
+	event->leader = set->nr_events - number + pmuctl_events_leader(list, number);
+	event->filter = pmuctl_events_filter(list, number);
+	event->traces = pmuctl_events_trace(list, number);
+	event->number = number;
+	event->cgroup = cgroup;
+	if (cgroup) {
+		ret = event_cgroup(set, event);
+		if (ret < 0)
+			return ret;
+	}
+	set->nr_events++;
+	event->name = strdup(pmuctl_events_name(list, number));
+	return event->name ? 0 : -ENOMEM;
+}
+
+/* All events once, or once for each cgroup */
+static int events_make(struct event_set *set)
+{
+	const struct cgroup_names *cgroups = &set->measure->cgroups;
+	const struct pmuctl_events *list = set->measure->events;
+	size_t count = list ? pmuctl_events_count(list) : 0;
+	size_t times = cgroups->each ? cgroups->count : 1;
+	int ret = 0;
+
+	set->events = calloc(count * times + 1, sizeof(*set->events));
 	if (!set->events)
 		return -ENOMEM;
-	for (; set->nr_events < count; set->nr_events++) {
-		struct set_event *event = &set->events[set->nr_events];
+	for (size_t i = 0; i < count * times && ret == 0; i++)
+		ret = event_make(set, i % count, cgroups->each ? cgroups->list[i / count] :
+				 cgroup_of_event(set->measure, i));
+	return ret;
+}
 
-		event->attr = *pmuctl_events_attr(list, set->nr_events);
-		event->leader = pmuctl_events_leader(list, set->nr_events);
-		event->filter = pmuctl_events_filter(list, set->nr_events);
-		event->traces = pmuctl_events_trace(list, set->nr_events);
-		event->name = strdup(pmuctl_events_name(list, set->nr_events));
-		if (!event->name)
-			return -ENOMEM;
-	}
-	return 0;
+/* A descriptor that several events share is closed with the first. */
+static void close_cgroup(const struct event_set *set, size_t event)
+{
+	if (!set->events[event].cgroup)
+		return;
+	for (size_t i = 0; i < event; i++)
+		if (set->events[i].cgroup &&
+		    set->events[i].cgroup_fd == set->events[event].cgroup_fd)
+			return;
+	close(set->events[event].cgroup_fd);
 }
 
 /**
@@ -242,13 +289,14 @@ static struct pmuctl_list_entry entry_of(const struct event_set *set, size_t eve
 	const struct measure *measure = set->measure;
 	bool of_cpus = measure_is_of_cpus(measure);
 	bool of_process = measure->kind == TARGET_PROCESS && !is_by_thread(measure);
+	const struct set_event *of = &set->events[event];
 	int id = set->targets.list[target];
 
 	return (struct pmuctl_list_entry){
 		.attr = &set->events[event].attr,
-		.pid = of_cpus ? -1 : id,
+		.pid = of->cgroup ? of->cgroup_fd : of_cpus ? -1 : id,
 		.cpu = of_cpus ? id : -1,
-		.flags = of_process ? PMUCTL_OPEN_PROCESS : 0,
+		.flags = of->cgroup ? PERF_FLAG_PID_CGROUP : of_process ? PMUCTL_OPEN_PROCESS : 0,
 	};
 }
 
@@ -404,6 +452,8 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
 void event_set_close(struct event_set *set)
 {
 	close_handles(set);
+	for (size_t i = 0; i < set->nr_events; i++)
+		close_cgroup(set, i);
 	for (size_t i = 0; i < set->nr_events; i++)
 		free(set->events[i].name);
 	int_list_free(&set->targets);

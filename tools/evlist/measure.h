@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What "pmuctl stat", "pmuctl record" and "pmuctl top" have in common: the options that say what is
- * measured where (measure_options.c), and the events that are opened for that
+ * measured where (measure_options.c, cgroups.c), and the events that are opened for that
  * (event_set.c).
  */
 #ifndef PMUCTL_TOOL_MEASURE_H
@@ -37,6 +37,20 @@ int int_list_parse(const char *text, bool ranges, struct int_list *list,
 void int_list_free(struct int_list *list);
 
 /**
+ * struct cgroup_names - -G and --for-each-cgroup
+ * @count: how many.
+ * @list: the names; of -G an empty one stands for none.
+ * @nr_events: events that were given before the last -G.
+ * @each: all events are counted for each of them.
+ */
+struct cgroup_names {
+	size_t count;
+	char **list;
+	size_t nr_events;
+	bool each;
+};
+
+/**
  * struct measure - what is measured where
  * @command: the command of this tool, for its help.
  * @events_text: all -e, with commas between; NULL if there was none.
@@ -47,6 +61,7 @@ void int_list_free(struct int_list *list);
  * @ids_text: the same as it was typed.
  * @filter: of events that are tracepoints; NULL: none.
  * @address_filter: of events that trace, likewise.
+ * @cgroups: of which cgroups' tasks.
  * @no_inherit: leave out what the targets start.
  * @by_thread: each thread of a process is a target of its own.
  * @argv: the command to start, NULL if there is none.
@@ -61,6 +76,7 @@ struct measure {
 	const char *ids_text;
 	const char *filter;
 	const char *address_filter;
+	struct cgroup_names cgroups;
 	bool no_inherit;
 	bool by_thread;
 	char **argv;
@@ -73,6 +89,7 @@ struct measure {
 
 /* An option without a letter; the commands' own have smaller numbers. */
 #define MEASURE_OPTION_FILTER 1000
+#define MEASURE_OPTION_EACH_CGROUP 1001
 
 /* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
 typedef int (*measure_apply)(void *arg, int option);
@@ -89,6 +106,13 @@ int measure_device(struct pmuctl_device **dev);
 int measure_default_event(struct pmuctl_device *dev, struct measure *measure);
 void measure_free(struct measure *measure);
 
+/* cgroups.c */
+int cgroup_option(struct measure *measure, const char *text, bool each);
+const char *cgroups_check(const struct measure *measure);
+const char *cgroup_of_event(const struct measure *measure, size_t event);
+int cgroup_open(const char *name);
+void cgroups_free(struct cgroup_names *names);
+
 /* event_set.c */
 
 /**
@@ -98,6 +122,9 @@ void measure_free(struct measure *measure);
  * @leader: number of the event that leads its group: its own if it has none.
  * @filter: when it happens at all, or NULL.
  * @traces: it is of a driver that traces.
+ * @number: its number in the list that it is of.
+ * @cgroup: the only one whose tasks it counts, or NULL, and
+ * @cgroup_fd: its directory; several events may share it.
  */
 struct set_event {
 	char *name;
@@ -105,6 +132,9 @@ struct set_event {
 	size_t leader;
 	const char *filter;
 	bool traces;
+	size_t number;
+	const char *cgroup;
+	int cgroup_fd;
 };
 
 /**

@@ -69,6 +69,10 @@ static int filter_option(struct measure *measure, const char *text)
 int measure_filters_check(const struct measure *measure)
 {
 	bool tracepoints = false, traces = false;
+	const char *wrong = cgroups_check(measure);
+
+	if (wrong)
+		return say_usage(measure->command, "%s", wrong);
 
 	for (size_t i = 0; measure->events && i < pmuctl_events_count(measure->events); i++) {
 		tracepoints |= pmuctl_events_attr(measure->events, i)->type ==
@@ -110,6 +114,9 @@ int measure_option(struct measure *measure, int option)
 	case 'i':
 		measure->no_inherit = true;
 		return 0;
+	case 'G':
+	case MEASURE_OPTION_EACH_CGROUP:
+		return cgroup_option(measure, optarg, option != 'G');
 	case MEASURE_OPTION_FILTER:
 		return filter_option(measure, optarg);
 	default:
@@ -143,6 +150,7 @@ static const struct option common_options[] = {
 	{ "cpu",	required_argument, NULL, 'C' },
 	{ "all-cpus",	no_argument, NULL, 'a' },
 	{ "no-inherit",	no_argument, NULL, 'i' },
+	{ "cgroup",	required_argument, NULL, 'G' },
 	{ "filter",	required_argument, NULL, MEASURE_OPTION_FILTER },
 	{ "help",	no_argument, NULL, 'h' },
 };
@@ -175,7 +183,7 @@ int measure_parse(struct measure *measure, int argc, char **argv,
 	memcpy(all, common_options, sizeof(common_options));
 	while (options->name && count + 1 < ARRAY_LEN(all))
 		all[count++] = *options++;
-	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aih%s", letters);
+	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aihG:%s", letters);
 	opterr = 0;
 	optind = 1;
 	while (ret == 0 &&
@@ -256,4 +264,5 @@ void measure_free(struct measure *measure)
 	free(measure->events_text);
 	pmuctl_events_free(measure->events);
 	int_list_free(&measure->ids);
+	cgroups_free(&measure->cgroups);
 }

@@ -32,6 +32,8 @@ static const char record_help[] =
 "  -t, --tid LIST            these threads, and what they start\n"
 "  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
 "  -a, --all-cpus            all CPUs\n"
+"  -G, --cgroup NAME[,NAME]  with -a or -C: only tasks of this cgroup; of several each is\n"
+"                            for one of the events before it, an empty one for all tasks\n"
 "  -i, --no-inherit          leave out the threads and processes that are started\n"
 "      --filter TEXT         of tracepoints: only if what they tell passes,\n"
 "                            as 'id == 39 || id == 186'; of traces: only these\n"

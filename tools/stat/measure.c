@@ -122,6 +122,7 @@ static int result_write(struct session *s, struct stat_result *result)
 	result->aggregate = s->options->aggregate;
 	result->plain_numbers = s->options->plain_numbers;
 	result->metrics = s->options->metrics.count ? &s->options->metrics : NULL;
+	result->has_cgroups = s->options->measure.cgroups.count;
 	errno = 0;
 	ret = result_print(s, result);
 	if (fflush(s->out) != 0 || ferror(s->out))

@@ -48,9 +48,15 @@ static bool same_levels(const struct perf_event_attr *a,
 	       a->exclude_kernel == b->exclude_kernel;
 }
 
+/* Do both count the tasks of the same one, or all? */
+bool row_same_cgroup(const struct stat_row *a, const struct stat_row *b)
+{
+	return a->cgroup == b->cgroup || (a->cgroup && b->cgroup && !strcmp(a->cgroup, b->cgroup));
+}
+
 static bool same_place(const struct stat_row *a, const struct stat_row *b)
 {
-	return a->cpu == b->cpu &&
+	return a->cpu == b->cpu && row_same_cgroup(a, b) &&
 	       (a->where == b->where || (a->where && b->where && !strcmp(a->where, b->where)));
 }
 

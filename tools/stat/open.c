@@ -50,7 +50,7 @@ static bool may_be_missing(const struct counters *c, size_t event,
 			   const struct pmuctl_explanation *why)
 {
 	return why->code == PMUCTL_WHY_EVENT_NOT_HERE ||
-	       (event >= c->options->nr_asked &&
+	       (c->set.events[event].number >= c->options->nr_asked &&
 		(why->error == ENOENT || why->error == EOPNOTSUPP));
 }
 
@@ -74,7 +74,7 @@ static int open_all(struct counters *c)
 		supported += ret == 0;
 		if (ret == 0)
 			continue;
-		if (event < c->options->nr_asked || !may_be_missing(c, event, &why))
+		if (c->set.events[event].number < c->options->nr_asked || !may_be_missing(c, event, &why))
 			say_refusal(c->set.events[event].name, &why);
 		if (!may_be_missing(c, event, &why))
 			return ret;
@@ -116,6 +116,7 @@ static int rows_make(struct counters *c)
 			.leader = event->leader,
 			.cpu = c->cells[i % c->nr_cells].cpu,
 			.where = c->cells[i % c->nr_cells].name,
+			.cgroup = event->cgroup,
 		};
 	}
 	return 0;

@@ -61,7 +61,7 @@ static bool is_same_place(const struct stat_row *a, const struct stat_row *b)
 	return !strcmp(a->where, b->where);
 }
 
-/* Of which CPU, core or thread a row is, if not of all targets */
+/* Of which cgroup, CPU, core or thread a row is, if not of all targets */
 static void print_place(FILE *out, const struct stat_result *result, const struct stat_row *row)
 {
 	static const char *const names[] = {
@@ -69,6 +69,11 @@ static void print_place(FILE *out, const struct stat_result *result, const struc
 		[AGGREGATE_NODE] = "node", [AGGREGATE_THREAD] = "thread",
 	};
 
+	if (row->cgroup) {
+		fputs(",cgroup=\"", out);
+		print_label(out, row->cgroup);
+		fputc('"', out);
+	}
 	if (row->cpu != ROW_ALL_TARGETS)
 		fprintf(out, ",cpu=\"%d\"", row->cpu);
 	if (!row->where)
@@ -85,6 +90,7 @@ static bool is_told(const struct stat_result *result, size_t number)
 
 	for (size_t i = 0; i < number; i++)
 		if (result->rows[i].state == ROW_COUNTED && is_same_place(&result->rows[i], row) &&
+		    row_same_cgroup(&result->rows[i], row) &&
 		    !strcmp(result->rows[i].name, row->name))
 			return true;
 	return false;

@@ -127,6 +127,8 @@ static void print_text_row(FILE *out, const struct stat_result *result,
 	format_number(result, row, number, sizeof(number));
 	print_text_head(out, result, row, number,
 			row->state == ROW_COUNTED ? row_unit(row) : "", row->name);
+	if (result->has_cgroups)
+		fprintf(out, " %s", row->cgroup ? row->cgroup : "");
 	if (row_note(result, row, 0, &note))
 		print_text_note(out, &note);
 	if (result->runs && row->state == ROW_COUNTED)
@@ -264,7 +266,7 @@ static void print_csv_notes(FILE *out, const struct stat_result *result,
 
 	for (size_t i = 1; row_note(result, row, i, &note); i++) {
 		print_csv_head(out, result, row, separator);
-		for (int column = 0; column < (result->runs ? 6 : 5); column++)
+		for (int column = 0; column < 5 + !!result->runs + result->has_cgroups; column++)
 			fputs(separator, out);
 		print_csv_note(out, &note, separator);
 		fputc('\n', out);
@@ -281,6 +283,10 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
 	format_value(row, value, sizeof(value));
 	fprintf(out, "%s%s%s%s", value, separator, row_unit(row), separator);
 	print_column(out, row->name, separator);
+	if (result->has_cgroups) {
+		fputs(separator, out);
+		print_column(out, row->cgroup ? row->cgroup : "", separator);
+	}
 	if (result->runs)
 		fprintf(out, "%s%.2f%%", separator, row->deviation);
 	fprintf(out, "%s%" PRIu64 "%s%.2f%s", separator, row->running, separator,
@@ -300,7 +306,7 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
  * @separator: between the columns.
  *
  * With intervals the time since the start in seconds; for single CPUs or threads which, for
- * cores, sockets and so on how many CPUs, too; value, unit, event;
+ * cores, sockets and so on how many CPUs, too; value, unit, event; with cgroups which;
  * with repeats the deviation of the mean in percent; nanoseconds counted,
  * percentage of the time that it was counted, metric, unit of the metric. Each metric of an
  * event but the first has a line of its own.
@@ -378,6 +384,9 @@ static json_t *row_json(const struct stat_result *result,
 	failed |= json_object_set_new(object, "counter-value", json_string(value));
 	failed |= json_object_set_new(object, "unit", json_string(row_unit(row)));
 	failed |= json_object_set_new(object, "event", json_string(row->name));
+	if (result->has_cgroups)
+		failed |= json_object_set_new(object, "cgroup",
+					      json_string(row->cgroup ? row->cgroup : ""));
 	if (result->runs)
 		failed |= json_object_set_new(object, "variance",
 			json_real(rounded(row->deviation, 2)));

@@ -24,6 +24,10 @@ static const char stat_help[] =
 "  -t, --tid LIST              these threads, and what they start\n"
 "  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
 "  -a, --all-cpus              all CPUs, those that come later too\n"
+"  -G, --cgroup NAME[,NAME]    with -a or -C: only tasks of this cgroup; of several each is\n"
+"                              for one of the events before it, an empty one for all tasks\n"
+"      --for-each-cgroup NAME[,NAME]\n"
+"                              all events, for each of these\n"
 "  -i, --no-inherit            leave out the threads and processes that are started\n"
 "      --filter TEXT           of tracepoints: only if what they tell passes,\n"
 "                              as 'id == 39 || id == 186'\n"
@@ -95,6 +99,7 @@ enum {
 #define REPEAT_MAX	1000000u
 
 static const struct option long_options[] = {
+	{ "for-each-cgroup",	required_argument, NULL, MEASURE_OPTION_EACH_CGROUP },
 	{ "per-cpu",		no_argument, NULL, 'A' },
 	{ "no-aggr",		no_argument, NULL, 'A' },
 	{ "per-core",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_CORE },

@@ -43,6 +43,7 @@ enum stat_aggregate {
  * @cpu: on which CPU, or ROW_ALL_TARGETS.
  * @where: on which core, die, socket or node, or of which thread; NULL if it is of neither.
  * @cpus: of how many CPUs, if @where is not NULL; 0 of a thread.
+ * @cgroup: of which cgroup's tasks; NULL: of all.
  * @state: whether there is a value at all.
  * @value: the count; an estimate if @running is less than @enabled.
  * @enabled: nanoseconds that it was enabled, summed over the targets.
@@ -56,6 +57,7 @@ struct stat_row {
 	int cpu;
 	char *where;
 	unsigned int cpus;
+	const char *cgroup;
 	enum row_state state;
 	uint64_t value;
 	uint64_t enabled;
@@ -75,6 +77,7 @@ struct stat_row {
  * @elapsed_deviation: standard error of the mean @elapsed, in seconds.
  * @is_interval: these are the counts of an interval, which ended at @elapsed.
  * @has_heading: it is the first one of a page.
+ * @has_cgroups: there is a column for these.
  * @plain_numbers: without separators of thousands.
  * @metrics: that were asked for, or NULL.
  * @has_usage: if @user and @system are known.
@@ -92,6 +95,7 @@ struct stat_result {
 	double elapsed_deviation;
 	bool is_interval;
 	bool has_heading;
+	bool has_cgroups;
 	bool plain_numbers;
 	const struct metric_choice *metrics;
 	bool has_usage;
@@ -320,6 +324,7 @@ bool row_note(const struct stat_result *result, const struct stat_row *row, size
 bool result_metric(const struct stat_result *result, const struct stat_row *like,
 		   size_t number, double *value);
 bool row_is_clock(const struct stat_row *row);
+bool row_same_cgroup(const struct stat_row *a, const struct stat_row *b);
 
 /* print.c */
 void print_text(FILE *out, const struct stat_result *result);
