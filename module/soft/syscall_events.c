@@ -83,7 +83,7 @@ static noinline void tell_enter(struct pmuctl_tracepoint *t, struct pt_regs *reg
 
 static noinline void tell_exit(struct pmuctl_tracepoint *t, struct pt_regs *regs)
 {
-	const u64 args[] = { regs->ax, (int)regs->orig_ax, 0 };
+	u64 args[] = { regs->ax, (int)regs->orig_ax, 0 };
 
 	pmuctl_tracepoint_hit(t, args, regs);
 }

@@ -85,11 +85,15 @@ static noinline void miss_all(struct hlist_head *running, const u64 *args)
 	}
 }
 
-/* The kernel's record of this hit, or else its arguments, behind which there is a word more. */
+/*
+ * The kernel's record of this hit, or else its arguments, behind which there is a word more: that
+ * has been taken for an argument, too.
+ */
 static __always_inline void fill_data(struct pmuctl_sample_data *data,
-				      const struct pmuctl_tracepoint *t, const u64 *args,
+				      const struct pmuctl_tracepoint *t, u64 *args,
 				      unsigned int level)
 {
+	args[t->prototype->nr_args] = 0;
 	data->raw = args;
 	data->raw_size = t->prototype->nr_args * sizeof(*args) + sizeof(u32);
 	if (t->record)
@@ -97,7 +101,7 @@ static __always_inline void fill_data(struct pmuctl_sample_data *data,
 	data->raw_missing = !data->raw;
 }
 
-static __always_inline void trace_hit(struct pmuctl_tracepoint *t, const u64 *args,
+static __always_inline void trace_hit(struct pmuctl_tracepoint *t, u64 *args,
 				      const struct place *place)
 {
 	struct hlist_head *running = this_cpu_ptr(t->source.running);
@@ -138,7 +142,7 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 
 	preempt_disable_notrace();
 	if (is_wanted(t)) {
-		const u64 args[] = { a0, a1, a2, a3, a4, 0 };
+		u64 args[] = { a0, a1, a2, a3, a4, 0 };
 		const struct place place = {
 			NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
@@ -192,7 +196,7 @@ bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t)
 	return is_wanted(t);
 }
 
-void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, const u64 *args, struct pt_regs *regs)
+void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_regs *regs)
 {
 	const struct place place = { .regs = regs };
 

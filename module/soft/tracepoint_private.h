@@ -68,7 +68,7 @@ bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t);
  *
  * Context: Any, preemption off.
  */
-void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, const u64 *args, struct pt_regs *regs);
+void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_regs *regs);
 
 /* ---- tracepoint_find.c ---- */
 
