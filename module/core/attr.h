@@ -50,7 +50,7 @@ static inline u64 pmuctl_attr_flags(const struct perf_event_attr *attr)
 /**
  * union pmuctl_attr - an attr of the largest size that the module knows
  * @attr: in the terms of the kernel headers that the module was built with,
- *	which may be older and shorter.
+ *	which may be older and shorter; or newer and longer, then the rest of it is 0.
  * @bytes: all of it.
  */
 union pmuctl_attr {

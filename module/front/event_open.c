@@ -138,7 +138,9 @@ static int copy_attr(struct open_request *r)
 		return pmuctl_refuse(r->why, ATTR_TOO_SMALL, "attr.size", size,
 				     PERF_ATTR_SIZE_VER0);
 	}
-	err = pmuctl_copy_sized(&r->attr, sizeof(r->attr), user, size);
+	/* This kernel's may be longer than what is known here. */
+	memset((u8 *)&r->attr + PMUCTL_ATTR_SIZE, 0, sizeof(r->attr) - PMUCTL_ATTR_SIZE);
+	err = pmuctl_copy_sized(&r->attr, PMUCTL_ATTR_SIZE, user, size);
 	if (err == -E2BIG) {
 		if (put_user(PMUCTL_ATTR_SIZE, size_field))
 			return pmuctl_refuse(r->why, BAD_POINTER, "attr");

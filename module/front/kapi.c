@@ -97,6 +97,16 @@ static u64 flags_of(const struct perf_event_attr *attr)
 	return flags;
 }
 
+/* Newer kernels have it behind what is known here. */
+static u64 config4_of(const struct perf_event_attr *attr)
+{
+	u64 config4 = 0;
+
+	if (sizeof(*attr) >= PMUCTL_ATTR_SIZE + sizeof(config4))
+		memcpy(&config4, (const u8 *)attr + PMUCTL_ATTR_SIZE, sizeof(config4));
+	return config4;
+}
+
 /* What is about records, groups, families and AUX data has no meaning here. */
 static int check_attr(const struct perf_event_attr *attr,
 		      struct pmuctl_explanation *why)
@@ -120,6 +130,7 @@ static int check_attr(const struct perf_event_attr *attr,
 		{ pmuctl_aux_action(attr), "attr.aux_action" },
 		{ attr->aux_sample_size, "attr.aux_sample_size" },
 		{ flags_of(attr) & ~FLAGS_MEANT, "attr.flags" },
+		{ config4_of(attr), "attr.config4" },
 	};
 	unsigned int i;
 

@@ -7,6 +7,7 @@
 #include "module.h"
 #include "pmu.h"
 #include "raw.h"
+#include "soft.h"
 
 #define N		100000ull
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
@@ -334,6 +335,33 @@ static void check_aux_action(void)
 	attr.sample_period = 1000;
 	memcpy((uint8_t *)&attr + 116, &pause, sizeof(pause));
 	check_unmeant(attr, "attr.aux_action", pause);
+}
+
+/* What newer kernels have behind that; whether this one has it, its perf knows. */
+Test(kapi_count, refuses_what_is_beyond)
+{
+	struct perf_event_attr attr = kapi_attr(PERF_COUNT_HW_INSTRUCTIONS);
+	struct kapi_create c = kapi_request(&attr, 0, -1, 0);
+	union {
+		struct perf_event_attr attr;
+		uint8_t bytes[KAPI_ATTR_SIZE];
+	} perfs = { .attr = soft_attr(PERF_COUNT_SW_DUMMY) };
+	int fd, error = 0;
+
+	perfs.attr.size = KAPI_ATTR_SIZE;
+	perfs.bytes[PMUCTL_ATTR_SIZE] = 1;
+	if (syscall(__NR_perf_event_open, &perfs, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) < 0)
+		error = errno;
+	c.attr[PMUCTL_ATTR_SIZE] = 1;
+	fd = kapi_try(&c);
+	if (error) {
+		cr_assert_eq(error, E2BIG);
+		cr_assert_geq(fd, 0, "%s", c.sentence);
+		return;
+	}
+	cr_assert_eq(fd, -EINVAL);
+	cr_expect_eq(c.code, PMUCTL_WHY_KERNEL_ATTR);
+	cr_expect_str_eq(c.field, "attr.config4");
 }
 
 Test(kapi_count, refuses_records_groups_children_and_aux)

@@ -127,11 +127,11 @@ static struct pmuctl_counter *create(const u8 *bytes, int pid, int cpu,
 {
 	struct task_struct *task = find_task(pid);
 	struct pmuctl_counter *counter;
-	struct perf_event_attr attr;
+	struct perf_event_attr attr = { };
 
 	if (IS_ERR(task))
 		return ERR_CAST(task);
-	memcpy(&attr, bytes, sizeof(attr));
+	memcpy(&attr, bytes, min_t(size_t, sizeof(attr), KAPI_ATTR_SIZE));
 	counter = pmuctl_counter_create(&attr, cpu, task, handler, context, why);
 	if (task)
 		put_task_struct(task);

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #define KAPI_DEVICE	"/dev/kapi_user"
-#define KAPI_ATTR_SIZE	136
+#define KAPI_ATTR_SIZE	144	/* of the newest kernel */
 
 /* Whom to count, in place of a pid */
 #define KAPI_NOBODY	-1	/* no task */
