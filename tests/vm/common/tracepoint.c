@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <sys/timerfd.h>
+
 #include "tracepoint.h"
 
 #include <sys/mount.h>
@@ -41,4 +43,14 @@ uint64_t tracepoint_count_getppid(int fd, uint64_t n)
 	syscall_loop(n);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	return sampling_value(fd) - before;
+}
+
+void tracepoint_set_timer(void)
+{
+	struct itimerspec late = { .it_value.tv_sec = 1000 };
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(timerfd_settime(fd, 0, &late, NULL), 0);
+	close(fd);
 }

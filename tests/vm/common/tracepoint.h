@@ -22,4 +22,7 @@ int tracepoint_filter(int fd, const char *text);
 /* What an event counts of @n system calls of this task; the two around are none of them. */
 uint64_t tracepoint_count_getppid(int fd, uint64_t n);
 
+/* Begin to wait for a timer, and leave that: hits hrtimer_cancel, of which no table knows. */
+void tracepoint_set_timer(void);
+
 #endif /* VM_TRACEPOINT_H */

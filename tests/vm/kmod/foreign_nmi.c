@@ -28,6 +28,15 @@
 #include <asm/msr.h>
 #include <asm/perf_event.h>
 #include <asm/nmi.h>
+#if __has_include("asm/cpuid/api.h")
+#include <asm/cpuid/api.h>
+#endif
+
+/* The names since 6.16 */
+#ifndef rdmsrq
+#define rdmsrq		rdmsrl
+#define rdmsrq_safe	rdmsrl_safe
+#endif
 
 #define NAME		"foreign_nmi"
 /* An NMI that has not come in this time will not come. */
@@ -60,14 +69,14 @@ static bool any_overflown(void)
 	u64 value;
 
 	if (!nr_counters) {
-		rdmsrl(MSR_CORE_PERF_GLOBAL_STATUS, value);
+		rdmsrq(MSR_CORE_PERF_GLOBAL_STATUS, value);
 		return value & COUNTERS;
 	}
 	for (i = 0; i < nr_counters; i++) {
-		rdmsrl(evtsel0 + i * stride, value);
+		rdmsrq(evtsel0 + i * stride, value);
 		if (!(value & ARCH_PERFMON_EVENTSEL_ENABLE))
 			continue;
-		rdmsrl(counter0 + i * stride, value);
+		rdmsrq(counter0 + i * stride, value);
 		if (!(value & half_range))
 			return true;
 	}
@@ -216,7 +225,7 @@ static int __init foreign_nmi_init(void)
 	int err;
 
 	find_counters();
-	if (!nr_counters && rdmsrl_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
+	if (!nr_counters && rdmsrq_safe(MSR_CORE_PERF_GLOBAL_STATUS, &status))
 		return -ENODEV;
 	err = register_nmi_handler(NMI_LOCAL, see_nmi, NMI_FLAG_FIRST, NAME);
 	if (err)

@@ -7,9 +7,14 @@
 #include <linux/module.h>
 #include <linux/tracepoint.h>
 
-DECLARE_TRACE(pmuctl_traced,
-	      TP_PROTO(u64 number, u64 twice),
-	      TP_ARGS(number, twice));
+/* Since 6.16 DECLARE_TRACE() gives names an ending. */
+#ifndef DECLARE_TRACE_EVENT
+#define DECLARE_TRACE_EVENT	DECLARE_TRACE
+#endif
+
+DECLARE_TRACE_EVENT(pmuctl_traced,
+		    TP_PROTO(u64 number, u64 twice),
+		    TP_ARGS(number, twice));
 DEFINE_TRACE(pmuctl_traced, TP_PROTO(u64 number, u64 twice), TP_ARGS(number, twice));
 
 static int set_hit(const char *text, const struct kernel_param *kp)

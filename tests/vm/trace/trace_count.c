@@ -6,7 +6,6 @@
 #include "tracepoint.h"
 
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 
 #define CALLS	500ull
 
@@ -319,11 +318,11 @@ Test(trace_count, samples_of_any_tracepoint)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN;
-	fd = event_open(attr, .tracepoint = "hrtimer_init");
+	fd = event_open(attr, .tracepoint = "hrtimer_cancel");
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 10; i++)
-		close(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+		tracepoint_set_timer();
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	for (; (header = ring_next(&r)); n++) {
 		take_sample(&attr, header, &s);

@@ -8,7 +8,6 @@
 #include "tracepoint.h"
 
 #include <sys/resource.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 #define RECORDS_MAX	4096
@@ -138,7 +137,7 @@ static void fork_often(void)
 static void make_timers(void)
 {
 	for (int i = 0; i < 20; i++)
-		close(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+		tracepoint_set_timer();
 }
 
 static const struct {
@@ -156,7 +155,7 @@ static const struct {
 	{ "syscalls:sys_enter_timerfd_create", make_timers, 20 },
 	{ "sched:sched_switch", sleep_often, 20 },
 	{ "timer:hrtimer_start", sleep_often, 20 },
-	{ "timer:hrtimer_init", make_timers, 20 },
+	{ "timer:hrtimer_cancel", make_timers, 20 },
 	{ "exceptions:page_fault_user", fault, 20 },
 	{ "task:task_newtask", fork_often, 5 },
 	{ "sched:sched_process_fork", fork_often, 5 },
