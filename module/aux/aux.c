@@ -382,7 +382,7 @@ void pmuctl_aux_exit(void)
 static void aux_unadmit(void)
 {
 	if (!nr_of_cpus && !nr_of_tasks)
-		mod_delayed_work(system_wq, &release_work, RELEASE_DELAY);
+		mod_delayed_work(system_percpu_wq, &release_work, RELEASE_DELAY);
 }
 
 bool pmuctl_aux_cpu_came(int cpu)

@@ -15,22 +15,36 @@
 #endif
 
 #include <linux/fs.h>
+#include <linux/hrtimer.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/syscore_ops.h>
 #include <linux/timekeeping.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include <asm/cpufeature.h>
+#include <asm/msr.h>
 #include <trace/events/sched.h>
+#include <trace/events/task.h>
 
 #define PROBE(name) static void probe_##name(void)
 /* What is declared and may not be exported to modules: of Module.symvers */
 #define EXPORTED(symbol)
 
+EXPORTED(cr4_update_irqsoff)
 EXPORTED(has_capability_noaudit)
+
+PROBE(ASM_CPUID_API)
+{
+#if !__has_include("asm/cpuid/api.h")
+#error "part of another header"
+#endif
+}
 
 PROBE(FILE_OPEN_ROOT_MNT)
 {
@@ -40,6 +54,11 @@ PROBE(FILE_OPEN_ROOT_MNT)
 PROBE(FILE_USER_PATH)
 {
 	file_user_path(NULL);
+}
+
+PROBE(HRTIMER_SETUP)
+{
+	hrtimer_setup(NULL, NULL, 0, 0);
 }
 
 PROBE(IN_HARDIRQ)
@@ -77,6 +96,26 @@ PROBE(PF_USER_WORKER)
 	(void)PF_USER_WORKER;
 }
 
+/* Since they wait by SRCU for the probes of all tracepoints, which are called with preemption on */
+PROBE(PREEMPTIBLE_TRACEPOINTS)
+{
+	call_tracepoint_unregister_atomic(NULL, NULL);
+}
+
+PROBE(RDMSRQ)
+{
+#ifndef rdmsrq
+#error "rdmsrl"
+#endif
+}
+
+PROBE(SCHED_PROCESS_EXIT_GROUP_DEAD)
+{
+	void (*probe)(void *data, struct task_struct *task, bool group_dead) = NULL;
+
+	check_trace_callback_type_sched_process_exit(probe);
+}
+
 PROBE(SCHED_SWITCH_PREV_STATE)
 {
 	void (*probe)(void *data, bool preempt, struct task_struct *prev,
@@ -85,9 +124,38 @@ PROBE(SCHED_SWITCH_PREV_STATE)
 	check_trace_callback_type_sched_switch(probe);
 }
 
+PROBE(SYSCORE_DATA)
+{
+	register_syscore((struct syscore *)NULL);
+}
+
+PROBE(SYSTEM_PERCPU_WQ)
+{
+	(void)system_percpu_wq;
+}
+
+PROBE(TASK_EXEC_STATE)
+{
+	(void)current->exec_state;
+}
+
 PROBE(TASK_IS_RUNNING)
 {
 	(void)task_is_running(current);
+}
+
+PROBE(TASK_NEWTASK_U64)
+{
+	void (*probe)(void *data, struct task_struct *task, u64 clone_flags) = NULL;
+
+	check_trace_callback_type_task_newtask(probe);
+}
+
+PROBE(TRACE_EVENTS_EXCEPTIONS)
+{
+#if !__has_include("trace/events/exceptions.h")
+#error "a header of x86"
+#endif
 }
 
 PROBE(VM_FLAGS_SET)

@@ -96,12 +96,13 @@ static void drop_idle(struct work_struct *work)
 	mutex_unlock(&hooks_mutex);
 	pmuctl_core_ops->hooks_dropped();
 	if (next)
-		queue_delayed_work(system_wq, &drop_work, max_t(unsigned long, next, INTERVAL));
+		queue_delayed_work(system_percpu_wq, &drop_work,
+				   max_t(unsigned long, next, INTERVAL));
 }
 
 void pmuctl_hooks_look_later(void)
 {
-	queue_delayed_work(system_wq, &drop_work, LINGER);
+	queue_delayed_work(system_percpu_wq, &drop_work, LINGER);
 }
 
 void pmuctl_hooks_drop_all(void)

@@ -5,8 +5,7 @@
 #ifndef PMUCTL_MAY_TELL_H
 #define PMUCTL_MAY_TELL_H
 
-#include <linux/sched/coredump.h>
-
+#include "compat/dumpable.h"
 #include "core/event.h"
 
 /**
@@ -20,11 +19,8 @@
  */
 static inline bool pmuctl_exec_is_secret(const struct task_struct *task)
 {
-	const struct mm_struct *mm = task->mm;
-
 	/* As perf has it: the same that forbids ptrace(2) and core dumps. */
-	return task->in_execve && mm &&
-	       __get_dumpable(READ_ONCE(mm->flags)) != SUID_DUMP_USER;
+	return task->in_execve && task->mm && !compat_is_dumpable(task);
 }
 
 /**

@@ -27,6 +27,7 @@
 #include <asm/processor.h>
 #include <asm/tsc.h>
 
+#include "compat/pce.h"
 #include "core/context.h"
 #include "core/event.h"
 #include "core/rdpmc.h"
@@ -280,7 +281,7 @@ static void apply(struct mm_struct *mm)
 {
 	/* A CPU that switches to it from now on sees the number. */
 	smp_mb__after_atomic();
-	on_each_cpu_mask(mm_cpumask(mm), apply_here, mm, 1);
+	compat_pce_apply(mm, apply_here);
 }
 
 static void nothing(void *unused)
@@ -347,7 +348,7 @@ static void forbid(struct mm_struct *mm)
 	atomic_dec(&mm->context.perf_rdpmc_allowed);
 	apply(mm);
 	if (hash_empty(user_mms))
-		mod_delayed_work(system_wq, &forget_work, FORGET_DELAY);
+		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
 }
 
 static struct user_mm *find_mm(const struct mm_struct *mm)

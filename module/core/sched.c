@@ -586,7 +586,6 @@ static enum hrtimer_restart rotate(struct hrtimer *timer)
 void pmuctl_sched_init(struct pmuctl_cpuctx *pc)
 {
 	raw_spin_lock_init(&pc->no_task_lock);
-	hrtimer_init(&pc->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	pc->timer.function = rotate;
+	hrtimer_setup(&pc->timer, rotate, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	pmuctl_tick_init(pc);
 }

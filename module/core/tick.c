@@ -35,6 +35,5 @@ void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc)
 
 void pmuctl_tick_init(struct pmuctl_cpuctx *pc)
 {
-	hrtimer_init(&pc->tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	pc->tick.function = tick;
+	hrtimer_setup(&pc->tick, tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }

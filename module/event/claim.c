@@ -135,7 +135,7 @@ void pmuctl_claim_put(const struct pmuctl_event *event)
 		if (is_kept())
 			take(NULL);
 	} else if (kept && !is_kept()) {
-		mod_delayed_work(system_wq, &give_back_work, GIVE_BACK_DELAY);
+		mod_delayed_work(system_percpu_wq, &give_back_work, GIVE_BACK_DELAY);
 	}
 }
 

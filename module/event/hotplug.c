@@ -51,7 +51,7 @@ static int hotplug_online(unsigned int cpu)
 		return 0;
 	pmuctl_context_cpu_online();
 	cpumask_set_cpu(cpu, &came);
-	mod_delayed_work(system_wq, &aux_work, 0);
+	mod_delayed_work(system_percpu_wq, &aux_work, 0);
 	return 0;
 }
 
@@ -65,22 +65,24 @@ static int hotplug_offline(unsigned int cpu)
  * The last CPU goes to sleep and wakes up: the others went offline before. What was in
  * its PMU is lost, and it may not be ours when we come back. IRQs off.
  */
-static int system_sleeps(void)
+static int system_sleeps(void *unused)
 {
 	pmuctl_context_cpu_offline();
 	return 0;
 }
 
-static void system_wakes(void)
+static void system_wakes(void *unused)
 {
 	pmuctl_context_cpu_online();
 	pmuctl_context_load_current();
 }
 
-static struct syscore_ops sleep_ops = {
+static const struct syscore_ops sleep_ops = {
 	.suspend = system_sleeps,
 	.resume = system_wakes,
 };
+
+static struct syscore sleep = { .ops = &sleep_ops };
 
 static void quiet_here(void *unused)
 {
@@ -112,7 +114,7 @@ int __init pmuctl_hotplug_init(void)
 					  hotplug_online, hotplug_offline);
 	if (hotplug_state < 0)
 		return hotplug_state;
-	register_syscore_ops(&sleep_ops);
+	register_syscore(&sleep);
 	register_reboot_notifier(&stop_block);
 	return 0;
 }
@@ -120,7 +122,7 @@ int __init pmuctl_hotplug_init(void)
 void pmuctl_hotplug_exit(void)
 {
 	unregister_reboot_notifier(&stop_block);
-	unregister_syscore_ops(&sleep_ops);
+	unregister_syscore(&sleep);
 	cpuhp_remove_state(hotplug_state);
 	cancel_delayed_work_sync(&aux_work);
 }

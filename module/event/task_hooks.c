@@ -3,11 +3,11 @@
  * Hooks: the kernel's tracepoints through which contexts follow their tasks. They are
  * registered while an event needs them, and for a moment afterwards: see hook.h.
  *
- * The probes run with preemption off. sched_switch runs with IRQs off and the rq lock
- * held, before the switch, so current is the task that goes. task_rename comes early in
- * an exec, before the new image has mapped anything, sched_process_exec at its end, when
- * the new credentials are in force; sched_process_fork before the child runs for the first
- * time; sched_process_exit before the parent can be told.
+ * sched_switch runs with IRQs off and the rq lock held, before the switch, so current is the
+ * task that goes. The others see to it that preemption is off, as newer kernels do not.
+ * task_rename comes early in an exec, before the new image has mapped anything,
+ * sched_process_exec at its end, when the new credentials are in force; sched_process_fork
+ * before the child runs for the first time; sched_process_exit before the parent can be told.
  */
 #include <linux/binfmts.h>
 #include <linux/tracepoint.h>
@@ -53,10 +53,12 @@ static void probe_task_rename(void *data, struct task_struct *task,
 	/* Also prctl() and writes to /proc/PID/comm rename. */
 	bool exec = task == current && current->in_execve;
 
+	preempt_disable_notrace();
 	if (exec)
 		pmuctl_context_exec_begin();
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_COMM))
 		pmuctl_side_comm(task, comm, exec);
+	preempt_enable_notrace();
 }
 
 /* @ended: it will never run again; else only nobody may look into it any more. */
@@ -89,22 +91,26 @@ static void probe_sched_process_exec(void *data, struct task_struct *task,
 	 * The new image has more rights than the opener was checked for, or its file is
 	 * not even readable: then nobody may look into it any more.
 	 */
+	preempt_disable_notrace();
 	if (bprm->secureexec || pmuctl_exec_is_secret(task) ||
 	    (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP))
 		task_gone(false);
 	else
 		pmuctl_context_exec_end();
+	preempt_enable_notrace();
 }
 
 /* Unlike sched_process_fork it also tells of threads that io_uring makes. */
 static void probe_task_newtask(void *data, struct task_struct *task,
-			       unsigned long clone_flags)
+			       u64 clone_flags)
 {
+	preempt_disable_notrace();
 	pmuctl_inherit_fork(task, clone_flags);
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_TASK))
 		pmuctl_side_fork(task);
 	if (pmuctl_side_is_wanted(PMUCTL_SIDE_NAMESPACES))
 		pmuctl_side_namespaces(task);
+	preempt_enable_notrace();
 }
 
 static void probe_sched_process_fork(void *data, struct task_struct *parent,
@@ -113,9 +119,11 @@ static void probe_sched_process_fork(void *data, struct task_struct *parent,
 	pmuctl_rdpmc_fork(child);
 }
 
-static void probe_sched_process_exit(void *data, struct task_struct *task)
+static void probe_sched_process_exit(void *data, struct task_struct *task, bool group_dead)
 {
+	preempt_disable_notrace();
 	task_gone(true);
+	preempt_enable_notrace();
 }
 
 /* Behind the probes of tracepoints' events, also behind those that wait for the kernel's own */

@@ -4,6 +4,8 @@
  * "Core Performance Event-Select/Counter Registers"; PPR for family 19h model 11h,
  * "Performance Monitor Counters", for PerfMonV2.
  */
+#include <asm/cpuid/api.h>
+
 #include "pmu/regs.h"
 
 /* Not in the headers of all kernels */
@@ -23,7 +25,7 @@ static bool can_freeze(const struct hwpmu_caps *caps)
 	u64 value;
 
 	return caps->global && (cpuid_eax(0x80000022) & CPUID_FREEZE) &&
-		!rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &value);
+		!rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value);
 }
 
 void hwpmu_amd_regs(const struct hwpmu_caps *caps)

@@ -87,11 +87,11 @@ void __init bts_init(void)
 	};
 	u64 value;
 
-	if (id.ds && !rdmsrl_safe(MSR_IA32_MISC_ENABLE, &value))
+	if (id.ds && !rdmsrq_safe(MSR_IA32_MISC_ENABLE, &value))
 		id.unavailable = value & MSR_IA32_MISC_ENABLE_BTS_UNAVAIL;
 	no_bts_reason = bts_caps_decode(&id);
-	if (!no_bts_reason && (rdmsrl_safe(MSR_IA32_DS_AREA, &value) ||
-			       rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &value)))
+	if (!no_bts_reason && (rdmsrq_safe(MSR_IA32_DS_AREA, &value) ||
+			       rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value)))
 		no_bts_reason = PMUCTL_NO_BTS_MSR;
 	if (!no_bts_reason && hwpmu_reason())
 		no_bts_reason = PMUCTL_NO_TRACE_PMU;
@@ -104,8 +104,8 @@ static void write_ctl(u64 bits)
 {
 	u64 ctl;
 
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, (ctl & ~BTS_CTL_ALL) | bits);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, (ctl & ~BTS_CTL_ALL) | bits);
 }
 
 static void take_on_cpu(void *unused)
@@ -116,8 +116,8 @@ static void take_on_cpu(void *unused)
 		return;
 	memset(&cpu->area, 0, sizeof(cpu->area));
 	cpu->area.threshold = NO_THRESHOLD;
-	rdmsrl(MSR_IA32_DS_AREA, cpu->found);
-	wrmsrl(MSR_IA32_DS_AREA, (unsigned long)&cpu->area);
+	rdmsrq(MSR_IA32_DS_AREA, cpu->found);
+	wrmsrq(MSR_IA32_DS_AREA, (unsigned long)&cpu->area);
 	cpu->ours = true;
 }
 
@@ -128,7 +128,7 @@ static void give_back_on_cpu(void *unused)
 	if (!cpu->ours)
 		return;
 	cpu->ours = false;
-	wrmsrl(MSR_IA32_DS_AREA, cpu->found);
+	wrmsrq(MSR_IA32_DS_AREA, cpu->found);
 }
 
 void bts_cpu_online(void)
@@ -146,7 +146,7 @@ static bool bts_is_taken(void)
 {
 	u64 ctl;
 
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
 	return (ctl & BTS_CTL_TRACE) && !this_cpu_read(bts_cpu.active);
 }
 

@@ -18,6 +18,7 @@
 #include <linux/smp.h>
 
 #include <asm/cpufeature.h>
+#include <asm/cpuid/api.h>
 #include <asm/processor.h>
 
 #include "explain/explain.h"
@@ -65,7 +66,7 @@ static bool tsx_takes_counter(void)
 
 	return boot_cpu_has(X86_FEATURE_TSX_FORCE_ABORT) &&
 		!boot_cpu_has(X86_FEATURE_RTM_ALWAYS_ABORT) &&
-		!rdmsrl_safe(MSR_TSX_FORCE_ABORT, &value) &&
+		!rdmsrq_safe(MSR_TSX_FORCE_ABORT, &value) &&
 		!(value & MSR_TFA_RTM_FORCE_ABORT);
 }
 
@@ -103,7 +104,7 @@ void hwpmu_read_cpuid(struct hwpmu_cpuid *id)
 	}
 	id->tsx_takes_counter = tsx_takes_counter();
 	if (id->pdcm)
-		rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
+		rdmsrq_safe(MSR_IA32_PERF_CAPABILITIES, &id->perf_capabilities);
 }
 
 /* What is the same for all types, for the code to work on all */

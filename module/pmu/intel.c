@@ -13,7 +13,7 @@ static bool can_freeze(const struct hwpmu_caps *caps)
 	u64 value;
 
 	return caps->version >= 2 && boot_cpu_has(X86_FEATURE_PDCM) &&
-		!rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &value);
+		!rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value);
 }
 
 void hwpmu_intel_regs(const struct hwpmu_caps *caps)

@@ -76,7 +76,7 @@ static void report_stuck(struct irq_work *work)
 	pr_warn("CPU %d: counters overflow without end and are stopped; they are tried again in %u s, or when all hardware events have been closed\n",
 		smp_processor_id(), r->wait);
 	hwpmu_core_ops->stopped();
-	mod_delayed_work_on(smp_processor_id(), system_wq, &r->retry, r->wait * HZ);
+	mod_delayed_work_on(smp_processor_id(), system_percpu_wq, &r->retry, r->wait * HZ);
 }
 
 static void retry(struct work_struct *work)

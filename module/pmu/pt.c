@@ -23,6 +23,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 
+#include <asm/cpuid/api.h>
 #include <asm/io.h>
 #include <asm/msr.h>
 
@@ -83,7 +84,7 @@ void __init pt_init(void)
 			cpuid_count(0x14, 1, &id.eax1, &id.ebx1, &ecx, &edx);
 	}
 	no_pt_reason = pt_caps_decode(&id, &the_caps);
-	if (!no_pt_reason && rdmsrl_safe(MSR_IA32_RTIT_CTL, &value))
+	if (!no_pt_reason && rdmsrq_safe(MSR_IA32_RTIT_CTL, &value))
 		no_pt_reason = PMUCTL_NO_PT_MSR;
 	if (!no_pt_reason && hwpmu_reason())
 		no_pt_reason = PMUCTL_NO_TRACE_PMU;
@@ -129,7 +130,7 @@ static bool pt_is_taken(void)
 {
 	u64 ctl;
 
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
 	return (ctl & PT_CTL_TRACE) && !this_cpu_read(pt_cpu.active);
 }
 
@@ -180,9 +181,9 @@ err:
 
 static void write_place(const struct topa *topa, const struct topa_place *place)
 {
-	wrmsrl(MSR_IA32_RTIT_STATUS, 0);
-	wrmsrl(MSR_IA32_RTIT_OUTPUT_BASE, topa->addresses[place->table]);
-	wrmsrl(MSR_IA32_RTIT_OUTPUT_MASK, (u64)place->offset << 32 |
+	wrmsrq(MSR_IA32_RTIT_STATUS, 0);
+	wrmsrq(MSR_IA32_RTIT_OUTPUT_BASE, topa->addresses[place->table]);
+	wrmsrq(MSR_IA32_RTIT_OUTPUT_MASK, (u64)place->offset << 32 |
 	       (u64)place->entry << 7 | MASK_LOWER);
 }
 
@@ -192,8 +193,8 @@ static bool read_place(const struct topa *topa, struct topa_place *place)
 	unsigned int i;
 	u64 base, mask;
 
-	rdmsrl(MSR_IA32_RTIT_OUTPUT_BASE, base);
-	rdmsrl(MSR_IA32_RTIT_OUTPUT_MASK, mask);
+	rdmsrq(MSR_IA32_RTIT_OUTPUT_BASE, base);
+	rdmsrq(MSR_IA32_RTIT_OUTPUT_MASK, mask);
 	place->offset = mask >> 32;
 	place->entry = (mask & MASK_ENTRY) >> 7;
 	for (i = 0; i < topa_nr_tables(topa->nr_regions); i++)
@@ -216,9 +217,9 @@ static void end_here(void *topa)
 	struct topa_place place;
 	u64 ctl;
 
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
 	if ((ctl & PT_CTL_TRACE) && read_place(topa, &place))
-		wrmsrl(MSR_IA32_RTIT_CTL, 0);
+		wrmsrq(MSR_IA32_RTIT_CTL, 0);
 }
 
 static void pt_free(struct hwtrace *trace, const struct cpumask *ran)
@@ -235,8 +236,8 @@ static void write_filter(const struct pt_filter *filter)
 	unsigned int i;
 
 	for (i = 0; i < filter->nr; i++) {
-		wrmsrl(MSR_IA32_RTIT_ADDR0_A + 2 * i, filter->ranges[i].from);
-		wrmsrl(MSR_IA32_RTIT_ADDR0_B + 2 * i, filter->ranges[i].to);
+		wrmsrq(MSR_IA32_RTIT_ADDR0_A + 2 * i, filter->ranges[i].from);
+		wrmsrq(MSR_IA32_RTIT_ADDR0_B + 2 * i, filter->ranges[i].to);
 	}
 }
 
@@ -261,7 +262,7 @@ static void apply(const struct pt_cpu *cpu, u64 ctl)
 
 	while ((now = wanted(cpu)) != ctl) {
 		ctl = now;
-		wrmsrl(MSR_IA32_RTIT_CTL, ctl);
+		wrmsrq(MSR_IA32_RTIT_CTL, ctl);
 		barrier();
 	}
 }
@@ -283,7 +284,7 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	WRITE_ONCE(cpu->missed, false);
 	ctl = ctl_of(trace);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */
-	if (wrmsrl_safe(MSR_IA32_RTIT_CTL, ctl))
+	if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl))
 		return HWTRACE_TAKEN;
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
@@ -303,10 +304,10 @@ static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 	/* From here on the NMI leaves it alone; or has ended it, and told of it. */
 	if (this_cpu_cmpxchg(pt_cpu.active, trace, NULL) != trace)
 		return false;
-	wrmsrl(MSR_IA32_RTIT_CTL, 0);
+	wrmsrq(MSR_IA32_RTIT_CTL, 0);
 	/* The packets are in memory, but others see them only after a fence. */
 	wmb();
-	rdmsrl(MSR_IA32_RTIT_STATUS, status);
+	rdmsrq(MSR_IA32_RTIT_STATUS, status);
 	result->stopped = status & RTIT_STATUS_STOPPED;
 	result->error = status & RTIT_STATUS_ERROR;
 	result->bytes = 0;
@@ -357,9 +358,9 @@ void pt_crash(void)
 
 	if (!READ_ONCE(hwpmu_status_topa))
 		return;
-	rdmsrl(MSR_IA32_RTIT_CTL, ctl);
+	rdmsrq(MSR_IA32_RTIT_CTL, ctl);
 	if (ctl & PT_CTL_TRACE)
-		wrmsrl(MSR_IA32_RTIT_CTL, ctl & ~PT_CTL_TRACE);
+		wrmsrq(MSR_IA32_RTIT_CTL, ctl & ~PT_CTL_TRACE);
 }
 
 static int pt_encode(struct hwtrace *trace, const struct perf_event_attr *attr,

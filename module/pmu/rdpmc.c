@@ -18,8 +18,8 @@
  */
 #include <asm/processor-flags.h>
 #include <asm/special_insns.h>
-#include <asm/tlbflush.h>
 
+#include "compat/pce.h"
 #include "pmu/private.h"
 
 static u64 sign_extend(u64 raw, unsigned int width)
@@ -104,12 +104,9 @@ void hwpmu_rdpmc_hide(void)
 void hwpmu_rdpmc_allow(bool allow)
 {
 	lockdep_assert_irqs_disabled();
-	if (allow) {
+	if (allow)
 		hwpmu_rdpmc_hide();
-		cr4_set_bits_irqsoff(X86_CR4_PCE);
-	} else {
-		cr4_clear_bits_irqsoff(X86_CR4_PCE);
-	}
+	compat_pce_write(allow);
 }
 
 bool hwpmu_rdpmc_unsettled(void)

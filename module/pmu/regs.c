@@ -27,9 +27,9 @@ static bool holds(u32 msr, u64 old)
 	u64 new = (u32)(old ^ 0xffff), got;
 	bool good;
 
-	good = !wrmsrl_safe(msr, new) && !rdmsrl_safe(msr, &got) &&
+	good = !wrmsrq_safe(msr, new) && !rdmsrq_safe(msr, &got) &&
 		(u32)got == (u32)new;
-	wrmsrl_safe(msr, old);
+	wrmsrq_safe(msr, old);
 	return good;
 }
 
@@ -38,8 +38,8 @@ static bool probe_general(unsigned int index)
 	u64 evtsel, counter;
 	bool good;
 
-	if (rdmsrl_safe(evtsel_msr(index), &evtsel) ||
-	    rdmsrl_safe(counter_msr(index), &counter))
+	if (rdmsrq_safe(evtsel_msr(index), &evtsel) ||
+	    rdmsrq_safe(counter_msr(index), &counter))
 		return false;
 	/* What is in use works. */
 	if ((evtsel & HWPMU_EVTSEL_EN) || !reserve_evntsel_nmi(evtsel_msr(index)))
@@ -57,8 +57,8 @@ static bool probe_fixed(unsigned int index)
 	u64 ctrl, counter;
 	bool good;
 
-	if (rdmsrl_safe(MSR_CORE_PERF_FIXED_CTR_CTRL, &ctrl) ||
-	    rdmsrl_safe(msr, &counter))
+	if (rdmsrq_safe(MSR_CORE_PERF_FIXED_CTR_CTRL, &ctrl) ||
+	    rdmsrq_safe(msr, &counter))
 		return false;
 	if ((ctrl >> 4 * index & 0xf) || !reserve_evntsel_nmi(evtsel_msr(0)))
 		return true;
@@ -71,8 +71,8 @@ static bool probe_global(void)
 {
 	u64 value;
 
-	return !rdmsrl_safe(hwpmu_regs.global_ctrl, &value) &&
-		!rdmsrl_safe(hwpmu_regs.global_status, &value);
+	return !rdmsrq_safe(hwpmu_regs.global_ctrl, &value) &&
+		!rdmsrq_safe(hwpmu_regs.global_status, &value);
 }
 
 /* General counters are numbered without gaps, so they end at the first that fails. */
@@ -124,7 +124,7 @@ void hwpmu_regs_write_counter(const struct hwpmu_caps *caps, unsigned int index,
 {
 	if (index >= HWPMU_FIXED_BASE) {
 		value &= GENMASK_ULL(caps->fixed_width - 1, 0);
-		wrmsrl(MSR_CORE_PERF_FIXED_CTR0 + index - HWPMU_FIXED_BASE,
+		wrmsrq(MSR_CORE_PERF_FIXED_CTR0 + index - HWPMU_FIXED_BASE,
 		       value);
 		return;
 	}
@@ -132,7 +132,7 @@ void hwpmu_regs_write_counter(const struct hwpmu_caps *caps, unsigned int index,
 		value &= GENMASK_ULL(caps->general_width - 1, 0);
 	else /* Sign-extends bit 31: the caller's value fits in 32 bits. */
 		value = (u32)value;
-	wrmsrl(hwpmu_regs.write + (index << hwpmu_regs.shift), value);
+	wrmsrq(hwpmu_regs.write + (index << hwpmu_regs.shift), value);
 }
 
 u64 hwpmu_regs_read_enabled(const struct hwpmu_caps *caps)
@@ -140,11 +140,11 @@ u64 hwpmu_regs_read_enabled(const struct hwpmu_caps *caps)
 	u64 left, value, enabled = 0;
 
 	if (caps->global) {
-		rdmsrl(hwpmu_regs.global_ctrl, value);
+		rdmsrq(hwpmu_regs.global_ctrl, value);
 		return value;
 	}
 	for (left = caps->counters; left; left &= left - 1) {
-		rdmsrl(evtsel_msr(__ffs64(left)), value);
+		rdmsrq(evtsel_msr(__ffs64(left)), value);
 		if (value & HWPMU_EVTSEL_EN)
 			enabled |= left & -left;
 	}
@@ -164,9 +164,9 @@ static u64 forbid_freezing(void)
 
 	if (!hwpmu_regs.freeze)
 		return 0;
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
 	if (ctl & hwpmu_regs.freeze)
-		wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl & ~hwpmu_regs.freeze);
+		wrmsrq(MSR_IA32_DEBUGCTLMSR, ctl & ~hwpmu_regs.freeze);
 	return ctl & hwpmu_regs.freeze;
 }
 
@@ -176,8 +176,8 @@ static void restore_freezing(u64 freeze)
 
 	if (!freeze)
 		return;
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, ctl | freeze);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, ctl | freeze);
 }
 
 void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved)
@@ -186,18 +186,18 @@ void hwpmu_regs_take(const struct hwpmu_caps *caps, struct hwpmu_saved *saved)
 
 	saved->freeze = forbid_freezing();
 	if (caps->global) {
-		rdmsrl(hwpmu_regs.global_ctrl, saved->global_ctrl);
+		rdmsrq(hwpmu_regs.global_ctrl, saved->global_ctrl);
 		hwpmu_regs_enable_only(0);
 	}
 	if (caps->nr_fixed) {
-		rdmsrl(MSR_CORE_PERF_FIXED_CTR_CTRL, saved->fixed_ctrl);
+		rdmsrq(MSR_CORE_PERF_FIXED_CTR_CTRL, saved->fixed_ctrl);
 		hwpmu_regs_write_fixed_ctrl(0);
 	}
 	for (left = caps->counters; left; left &= left - 1) {
 		unsigned int i = __ffs64(left);
 
 		if (i < HWPMU_FIXED_BASE) {
-			rdmsrl(evtsel_msr(i), saved->evtsel[i]);
+			rdmsrq(evtsel_msr(i), saved->evtsel[i]);
 			hwpmu_regs_write_evtsel(i, 0);
 		}
 		saved->counter[i] = hwpmu_regs_read_counter(i);

@@ -105,17 +105,17 @@ u64 hwpmu_regs_read_enabled(const struct hwpmu_caps *caps);
 /* Only with hwpmu_has_global: which counters count, bit n for counter n */
 static inline void hwpmu_regs_enable_only(u64 counters)
 {
-	wrmsrl(hwpmu_regs.global_ctrl, counters);
+	wrmsrq(hwpmu_regs.global_ctrl, counters);
 }
 
 static inline void hwpmu_regs_write_evtsel(unsigned int index, u64 evtsel)
 {
-	wrmsrl(hwpmu_regs.evtsel + (index << hwpmu_regs.shift), evtsel);
+	wrmsrq(hwpmu_regs.evtsel + (index << hwpmu_regs.shift), evtsel);
 }
 
 static inline void hwpmu_regs_write_fixed_ctrl(u64 ctrl)
 {
-	wrmsrl(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
+	wrmsrq(MSR_CORE_PERF_FIXED_CTR_CTRL, ctrl);
 }
 
 /* Only with hwpmu_has_global: which counters have overflowed; other bits as the manual
@@ -125,13 +125,13 @@ static inline u64 hwpmu_regs_read_status(void)
 {
 	u64 status;
 
-	rdmsrl(hwpmu_regs.global_status, status);
+	rdmsrq(hwpmu_regs.global_status, status);
 	return status;
 }
 
 static inline void hwpmu_regs_ack_status(u64 status)
 {
-	wrmsrl(hwpmu_regs.global_ack, status);
+	wrmsrq(hwpmu_regs.global_ack, status);
 }
 
 /* Its number for the instruction, SDM Vol. 2B, "RDPMC": bit 30 selects the fixed ones;

@@ -101,8 +101,7 @@ static void init_timer(struct pmuctl_event *event)
 {
 	struct hrtimer *timer = &event->sampling->timer;
 
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer->function = tick;
+	hrtimer_setup(timer, tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static void set_period(struct pmuctl_event *event, u64 period)

@@ -15,9 +15,10 @@
 #include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 
-#include <asm/trace/exceptions.h>
+#include <trace/events/exceptions.h>
 #include <trace/events/sched.h>
 
+#include "compat/tracepoint.h"
 #include "core/hook.h"
 #include "sample/callchain.h"
 #include "soft/soft.h"
@@ -78,8 +79,11 @@ static void probe_fault_user(void *data, unsigned long address,
 {
 	struct pmuctl_sample_data sample = { .address = address };
 
-	if (is_tried(address))
-		pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
+	if (!is_tried(address))
+		return;
+	preempt_disable_notrace();
+	pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
+	preempt_enable_notrace();
 }
 
 static void probe_fault_kernel(void *data, unsigned long address,
@@ -87,9 +91,12 @@ static void probe_fault_kernel(void *data, unsigned long address,
 {
 	struct pmuctl_sample_data sample = { .address = address };
 
-	/* Calling us is what disables preemption once. */
-	if (is_tried(address) && preempt_count() <= PREEMPT_DISABLE_OFFSET)
-		pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
+	/* Calling us may be what disables preemption once. */
+	if (!is_tried(address) || preempt_count() > COMPAT_TRACEPOINT_OFFSET)
+		return;
+	preempt_disable_notrace();
+	pmuctl_swevent(&pmuctl_sw_faults, regs, &sample);
+	preempt_enable_notrace();
 }
 
 static struct place fault_user = { "page_fault_user", probe_fault_user };

@@ -9,7 +9,7 @@
 
 #define FIELDS(...)	((const struct filter_field[]){ __VA_ARGS__, { NULL } })
 
-/* The prototypes of 6.1 to 6.12 agree in what is here. */
+/* The prototypes of 6.1 to 7.3 agree in what is here. */
 static const struct pmuctl_prototype prototypes[] = {
 	{ "sys_enter", 2, FIELDS({ "id", 1, FILTER_S64 }) },
 	{ "sys_exit", 2, FIELDS({ "id", 0, FILTER_SYSCALL },

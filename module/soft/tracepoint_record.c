@@ -55,11 +55,15 @@ static int hotplug_state;
 /**
  * struct kept_record - the last one of a level
  * @of: whose it is; NULL: there is none.
+ * @task: current, when it was kept.
+ * @switches: of that task, until then.
  * @size: its bytes.
  * @data: it.
  */
 struct kept_record {
 	const struct pmuctl_record_source *of;
+	const struct task_struct *task;
+	unsigned long switches;
 	u32 size;
 	u8 data[PERF_MAX_TRACE_SIZE];
 };
@@ -79,7 +83,23 @@ static struct kept_record *kept_of(const struct pmuctl_record_source *source, un
 
 /* ---- A hit ---- */
 
-/* Preemption is off from here until our probe has seen the hit. */
+/*
+ * Newer kernels may preempt between this and our probe: the record is of no use then, as it may be
+ * another's, or be on another CPU.
+ */
+static unsigned long switches_of_current(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
+static bool is_of_this_hit(const struct kept_record *record,
+			   const struct pmuctl_record_source *source)
+{
+	return record->of == source && record->task == current &&
+	       record->switches == switches_of_current();
+}
+
+/* Preemption is off. */
 static void keep(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
 	const struct pmuctl_record_source *source = event->overflow_handler_context;
@@ -96,6 +116,8 @@ static void keep(struct perf_event *event, struct perf_sample_data *data, struct
 		return;
 	memcpy(record->data, raw->frag.data, raw->frag.size);
 	record->size = raw->frag.size;
+	record->task = current;
+	record->switches = switches_of_current();
 	record->of = source;
 }
 
@@ -104,7 +126,7 @@ const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsign
 {
 	struct kept_record *record = kept_of(source, level);
 
-	if (record->of != source)
+	if (!is_of_this_hit(record, source))
 		return NULL;
 	/* Only for this hit */
 	record->of = NULL;

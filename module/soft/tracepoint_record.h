@@ -58,8 +58,8 @@ void pmuctl_record_source_drop(struct pmuctl_record_source *source);
  * @size: is filled: its bytes, 4 more than a multiple of 8.
  *
  * Context: Any, preemption off.
- * Return: as long as the caller is at that level; NULL if there is none: the CPU has just come, or
- * what the kernel does for perf's events made it happen.
+ * Return: as long as the caller is at that level; NULL if there is none: the CPU has just come,
+ * what the kernel does for perf's events made it happen, or the task was preempted meanwhile.
  */
 const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
 			       u32 *size);

@@ -45,7 +45,7 @@ static void step(void);
 #define vunmap(p)			unmap(p)
 #define boot_cpu_has(feature)		false
 #define MSR_IA32_MISC_ENABLE_BTS_UNAVAIL 0
-#define rdmsrl_safe(number, value)	(*(value) = 0, 0)
+#define rdmsrq_safe(number, value)	(*(value) = 0, 0)
 #define hwpmu_reason()			NULL
 
 #define MSR_IA32_DS_AREA		0
@@ -53,8 +53,8 @@ static void step(void);
 
 static u64 msr[2];
 
-#define rdmsrl(number, value)		(step(), (value) = msr[number])
-#define wrmsrl(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
+#define rdmsrq(number, value)		(step(), (value) = msr[number])
+#define wrmsrq(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
 
 static struct {
 	bool owned;

@@ -44,7 +44,7 @@ static void step(void);
 #define boot_cpu_has(feature)		false
 #define X86_FEATURE_INTEL_PT		0
 #define cpuid_count(l, s, a, b, c, d)	(*(a) = *(b) = *(c) = *(d) = 0)
-#define rdmsrl_safe(number, value)	(*(value) = 0, 0)
+#define rdmsrq_safe(number, value)	(*(value) = 0, 0)
 #define hwpmu_reason()			NULL
 #define hwpmu_refresh()			do { } while (0)
 
@@ -60,9 +60,9 @@ static void step(void);
 
 static u64 msr[8];
 
-#define rdmsrl(number, value)		(step(), (value) = msr[number])
-#define wrmsrl(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
-#define wrmsrl_safe(number, value)	({ wrmsrl(number, value); 0; })
+#define rdmsrq(number, value)		(step(), (value) = msr[number])
+#define wrmsrq(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
+#define wrmsrq_safe(number, value)	({ wrmsrq(number, value); 0; })
 
 static struct { int cpuid_level; } boot_cpu_data;
 

@@ -21,4 +21,15 @@ compat_check_sched_switch(void (*probe)(void *data, bool preempt, struct task_st
 #define check_trace_callback_type_sched_switch(probe) compat_check_sched_switch(probe)
 #endif
 
+#ifndef COMPAT_HAS_SCHED_PROCESS_EXIT_GROUP_DEAD
+/* Likewise sched_process_exit, since 6.16. May go with 6.12. */
+static inline void
+compat_check_sched_process_exit(void (*probe)(void *data, struct task_struct *task,
+					      bool group_dead))
+{
+}
+
+#define check_trace_callback_type_sched_process_exit(probe) compat_check_sched_process_exit(probe)
+#endif
+
 #endif /* PMUCTL_SHADOW_TRACE_EVENTS_SCHED_H */
