@@ -15,7 +15,7 @@ MAKEFLAGS	+= --no-builtin-rules
 O		?= build
 VERSION		:= $(shell cat VERSION)
 KERNELS		?= 6.1 6.12
-MORE_KERNELS	:= 5.10
+MORE_KERNELS	:= 5.10 newest
 CACHE		:= $(or $(PMUCTL_CACHE),$(HOME)/.cache/pmuctl)
 JOBS		?= $(shell nproc)
 

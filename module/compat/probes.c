@@ -9,9 +9,12 @@
  */
 #include <linux/version.h>
 
+/* Of those between, none of which Debian has any more, nothing has been tried. */
 #if KERNEL_VERSION(5, 10, 0) > LINUX_VERSION_CODE || \
-	KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
-#error "this version of pmuctl is for kernels from 5.10 to 6.12"
+	(KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE && \
+	 KERNEL_VERSION(7, 3, 0) > LINUX_VERSION_CODE) || \
+	KERNEL_VERSION(7, 4, 0) <= LINUX_VERSION_CODE
+#error "this version of pmuctl is for kernels from 5.10 to 6.12, and for 7.3"
 #endif
 
 #include <linux/fs.h>
