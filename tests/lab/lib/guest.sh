@@ -23,6 +23,8 @@ cpu_model()
 	intel-pt) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,-erms' ;;
 	intel-pt-v4) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,x-tcg-pmu-version=4,-erms' ;;
 	intel-bts) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,invtsc=on,-erms' ;;
+	intel-lbr) echo 'Skylake-Client,pmu=on,lbr-fmt=5,-erms' ;;
+	intel-lbr-v4) echo 'Skylake-Client,level=0x15,pmu=on,lbr-fmt=5,x-tcg-pmu-version=4,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,-erms' ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd-stuck) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,x-tcg-pmu-breakable=on,-erms,-fsrm' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;

@@ -96,7 +96,7 @@ qemu_prepare()
 		dpkg-source --no-check -x "$dsc" "$src" ||
 		die "the source package of QEMU could not be unpacked" \
 		    "remove $CACHE/src/qemu and run this again"
-	for hooks in hooks.patch hooks-pt.patch hooks-bts.patch; do
+	for hooks in hooks.patch hooks-pt.patch hooks-bts.patch hooks-lbr.patch; do
 		run_logged "$CACHE/log/qemu-patch.log" \
 			patch -d "$src" -p1 --batch --forward --fuzz=2 \
 			-i "$QEMU_DIR/$hooks" ||

@@ -28,6 +28,9 @@ typedef enum {
     PMU_BR_FAR,         /* EIP and CPL are those of the target */
 } PMUBranchKind;
 
+/* Beside one of these, for helper_branch(): it is a call. */
+#define PMU_BR_CALL         0x10
+
 typedef struct X86PTState {
     /*
      * The pending TNT packet: a stop bit, then one bit per conditional
@@ -45,7 +48,7 @@ typedef struct X86PTState {
     bool packet_en;
     /* There are ranges of addresses. */
     bool filtered;
-    /* helper_branch() sees each branch: there are ranges, or BTS is on. */
+    /* helper_branch() sees each branch: there are ranges, or BTS or LBR is on. */
     bool hooked;
     /* FilterEn */
     bool filter_en;

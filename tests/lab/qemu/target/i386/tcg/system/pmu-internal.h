@@ -83,6 +83,8 @@
 #define GLOBAL_INUSE_PMI        (1ULL << 63)
 
 /* SDM "IA32_DEBUGCTL MSR" */
+#define DEBUGCTL_LBR                    (1u << 0)
+#define DEBUGCTL_FREEZE_LBRS_ON_PMI     (1u << 11)
 #define DEBUGCTL_FREEZE_PERFMON_ON_PMI  (1u << 12)
 
 /*

@@ -92,7 +92,7 @@
  * What is missing
  * ===============
  *
- * All other events, edge detection, AnyThread, PEBS, LBR, the host-only and
+ * All other events, edge detection, AnyThread, PEBS, the host-only and
  * guest-only bits of AMD, and freezing in SMM.  AMD processors count interrupts
  * and exceptions among the retired branches (PPR, PMCx0C2), these do not.
  * Migration and snapshots lose IA32_DEBUGCTL and the state of the branch
@@ -340,6 +340,14 @@ void pmu_sync(CPUX86State *env)
             } else {
                 env->msr_global_ctrl = 0;
             }
+        }
+        if (x86_lbr_is_there(env) && (pmu->debugctl & DEBUGCTL_FREEZE_LBRS_ON_PMI)) {
+            if (pmu->version >= 4) {
+                env->msr_global_status |= GLOBAL_STATUS_LBR_FRZ;
+            } else {
+                pmu->debugctl &= ~DEBUGCTL_LBR;
+            }
+            x86_lbr_update(env);
         }
         pmu->pmi_pending = true;
         x86_pmu_request_check(env);

@@ -116,7 +116,7 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
                CPUID_EXT_PDCM | CPUID_EXT_DTES64 | CPUID_EXT_DSCPL : 0;
     case FEAT_PERF_CAPABILITIES:
         return pmu_is_intel(cpu) && pmu_version(cpu) >= 2 ?
-               PERF_CAP_FULL_WRITE |
+               PERF_CAP_FULL_WRITE | PERF_CAP_LBR_FMT |
                (pmu_is_performant(cpu) ? PERF_CAP_METRICS : 0) : 0;
     case FEAT_8000_0001_ECX:
         return pmu_is_amd(cpu) ? CPUID_EXT3_PERFCORE : 0;
@@ -128,7 +128,7 @@ uint64_t x86_pmu_supported_features(X86CPU *cpu, int feature_word)
     }
 }
 
-/* Of these, the ones that are there only if they are asked for: tracing */
+/* Of these, the ones that are there only if they are asked for: tracing, and records of branches */
 static uint64_t pmu_optional_features(FeatureWord feature_word)
 {
     switch (feature_word) {
@@ -138,6 +138,8 @@ static uint64_t pmu_optional_features(FeatureWord feature_word)
         return CPUID_DTS;
     case FEAT_1_ECX:
         return CPUID_EXT_DTES64 | CPUID_EXT_DSCPL;
+    case FEAT_PERF_CAPABILITIES:
+        return PERF_CAP_LBR_FMT;
     default:
         return 0;
     }

@@ -244,6 +244,7 @@ static void pmu_commit(CPUX86State *env, uint64_t *reg, uint64_t val,
     }
     env->msr_global_status &= ~pmu_acknowledge(env, status_clear);
     env->msr_global_status |= status_set;
+    x86_lbr_update(env);
     pmu_rearm(env);
 }
 
@@ -358,6 +359,7 @@ static bool pmu_wrmsr_intel(CPUX86State *env, uint32_t msr, uint64_t val, bool *
     case MSR_IA32_DEBUGCTL:
         pmu->debugctl = val;
         x86_bts_debugctl(env, val);
+        x86_lbr_update(env);
         return true;
     case MSR_IA32_PERF_GLOBAL_INUSE:
         if (pmu->version < 4) {

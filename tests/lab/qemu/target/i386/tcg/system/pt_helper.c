@@ -119,16 +119,17 @@ static void pt_land(CPUX86State *env, uint64_t ip)
     env->pt.filter_en = !any || pt_in_range(env, ip, PT_RANGE_FILTER);
 }
 
-/* Has to be called after each change to what pt_wanted() and BTS use. */
+/* Has to be called after each change to what pt_wanted(), BTS and LBR use. */
 void pt_update_tb_flags(CPUX86State *env)
 {
     int cpl;
 
     for (cpl = 0; cpl < 4; cpl++) {
-        env->pt.tb_flags[cpl] =
-            pt_wanted(env, cpl) || x86_bts_wanted(env, cpl) ? HF_PT_MASK : 0;
+        env->pt.tb_flags[cpl] = env->lbr.on || pt_wanted(env, cpl) ||
+                                x86_bts_wanted(env, cpl) ? HF_PT_MASK : 0;
     }
-    env->pt.hooked = (env->pt.active && env->pt.filtered) || env->bts.priv;
+    env->pt.hooked = env->lbr.on || env->bts.priv ||
+                     (env->pt.active && env->pt.filtered);
 }
 
 /*
@@ -478,8 +479,9 @@ void helper_branch(CPUX86State *env, target_ulong target, uint32_t kind)
 {
     if (kind != PMU_BR_NOT_TAKEN) {
         x86_bts_branch(env, target);
+        x86_lbr_branch(env, target, kind);
     }
-    pt_branch(env, target, kind);
+    pt_branch(env, target, kind & ~PMU_BR_CALL);
 }
 
 /* A far transfer has gone to env->eip, from the instruction at *FUP. */
