@@ -18,6 +18,7 @@
 #include "event/hotplug.h"
 #include "event/task_hooks.h"
 #include "front/front.h"
+#include "pmu/lbr.h"
 #include "sample/buffer.h"
 #include "sample/sample.h"
 #include "sample/sampling.h"
@@ -51,6 +52,7 @@ static int __init pmuctl_init(void)
 		return err;
 	pt_init();
 	bts_init();
+	lbr_init();
 	err = pmuctl_event_init();
 	if (err)
 		goto err_hwpmu;

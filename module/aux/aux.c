@@ -17,6 +17,7 @@
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "core/sched.h"
+#include "pmu/lbr.h"
 #include "sample/output.h"
 
 /* What runs on this CPU, if something does */
@@ -248,6 +249,8 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	if (driver->unit->reason())
 		return pmuctl_refuse(why, AUX_NONE, "attr.type", driver->name,
 				     driver->unit->reason());
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return pmuctl_refuse(why, BRANCH_TYPE, "attr.sample_type");
 	if (attr->inherit)
 		return pmuctl_refuse(why, AUX_INHERIT, "attr.inherit");
 	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
@@ -323,6 +326,8 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (ctx->task ? nr_of_cpus : nr_of_tasks)
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "a CPU" : "a task");
+	if (lbr_is_used(LBR_NOTED))
+		return pmuctl_refuse(why, AUX_BRANCHES, "attr.type");
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
@@ -406,6 +411,7 @@ static void aux_attached(const struct pmuctl_event *event)
 		nr_of_tasks++;
 	else
 		nr_of_cpus++;
+	lbr_use_get(LBR_TRACED);
 	nr_of_driver[event->aux->driver - drivers]++;
 	pmuctl_aux_find_chain(event->aux);
 }
@@ -416,6 +422,7 @@ static void aux_detached(const struct pmuctl_event *event)
 		nr_of_tasks--;
 	else
 		nr_of_cpus--;
+	lbr_use_put(LBR_TRACED);
 	nr_of_driver[event->aux->driver - drivers]--;
 	pmuctl_aux_forget_files(event->aux);
 	aux_unadmit();

@@ -353,14 +353,24 @@ int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *lea
  * @leads: the event is no sibling.
  * @ended: nothing may join it any more.
  * @members: how many there are.
+ * @other_branches: one of them has other branches noted than the event.
  */
 struct group {
 	bool leads;
 	bool ended;
+	bool other_branches;
 	unsigned int members;
 };
 
-static struct group look_at_group(struct pmuctl_event *leader)
+/* The processor notes either, or none. */
+static bool has_other_branches(const struct pmuctl_event *member, const struct pmuctl_event *event)
+{
+	const struct hwpmu_counter *a = &member->own.counter, *b = &event->own.counter;
+
+	return a->lbr && b->lbr && a->lbr_select != b->lbr_select;
+}
+
+static struct group look_at_group(struct pmuctl_event *leader, const struct pmuctl_event *event)
 {
 	struct group group = { .members = 0 };
 	struct pmuctl_event *member;
@@ -369,8 +379,10 @@ static struct group look_at_group(struct pmuctl_event *leader)
 	raw_spin_lock_irqsave(&leader->context->lock, flags);
 	group.leads = leader->leader == leader;
 	group.ended = group.leads && !pmuctl_may_join(leader->context, leader);
-	for_each_group_member(member, leader)
+	for_each_group_member(member, leader) {
 		group.members++;
+		group.other_branches |= has_other_branches(member, event);
+	}
 	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
 	return group;
 }
@@ -384,7 +396,7 @@ static bool is_same_target(const struct pmuctl_context *a, const struct pmuctl_c
 int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
 			  struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
-	struct group group = look_at_group(leader);
+	struct group group = look_at_group(leader, event);
 
 	if (!group.leads)
 		return pmuctl_refuse(why, GROUP_NOT_LEADER, "group_fd");
@@ -405,5 +417,7 @@ int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_
 	if (group.members >= PMUCTL_GROUP_MAX)
 		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
 				     PMUCTL_GROUP_MAX);
+	if (group.other_branches)
+		return pmuctl_refuse(why, GROUP_BRANCHES, "group_fd");
 	return 0;
 }

@@ -125,7 +125,6 @@ static noinline int name_unsupported_field(const union pmuctl_attr *a,
 		{ "attr.bp_type", attr->bp_type },
 		{ "attr.config1", attr->config1 },
 		{ "attr.config2", attr->config2 },
-		{ "attr.branch_sample_type", attr->branch_sample_type },
 		{ "attr.aux_sample_size", attr->aux_sample_size },
 		{ "attr.sig_data", attr_u64_at(a, ATTR_SIG_DATA_OFFSET) },
 		{ "attr.config3", attr_u64_at(a, ATTR_CONFIG3_OFFSET) },
@@ -145,8 +144,7 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 {
 	const struct perf_event_attr *attr = &a->attr;
 
-	if (attr->bp_type | attr->config1 | attr->config2 |
-	    attr->branch_sample_type | attr->aux_watermark |
+	if (attr->bp_type | attr->config1 | attr->config2 | attr->aux_watermark |
 	    attr->aux_sample_size | attr_u64_at(a, ATTR_SIG_DATA_OFFSET) |
 	    attr_u64_at(a, ATTR_CONFIG3_OFFSET))
 		return name_unsupported_field(a, why);
@@ -207,7 +205,6 @@ static const struct {
 	u64 bit;
 	const char *name;
 } unsupported_samples[] = {
-	{ PERF_SAMPLE_BRANCH_STACK, "PERF_SAMPLE_BRANCH_STACK" },
 	{ PERF_SAMPLE_WEIGHT, "PERF_SAMPLE_WEIGHT" },
 	{ PERF_SAMPLE_DATA_SRC, "PERF_SAMPLE_DATA_SRC" },
 	{ PERF_SAMPLE_TRANSACTION, "PERF_SAMPLE_TRANSACTION" },
@@ -245,6 +242,26 @@ static int check_regs(u64 mask, const char *field,
 	if (!mask || (mask & ~PMUCTL_REGS_SUPPORTED))
 		return pmuctl_refuse(why, REGS, field, mask,
 				     PMUCTL_REGS_SUPPORTED);
+	return 0;
+}
+
+/* perf's tools set it only beside the field of the sample; there it is ignored without. */
+static int check_branches(const struct perf_event_attr *attr, struct pmuctl_explanation *why)
+{
+	const u64 branches = attr->branch_sample_type;
+
+	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK)) {
+		if (branches)
+			return pmuctl_refuse(why, BRANCH_UNUSED, "attr.branch_sample_type",
+					     branches);
+		return 0;
+	}
+	if (branches & ~PMUCTL_BRANCHES_KNOWN)
+		return pmuctl_refuse(why, ATTR_BITS_UNKNOWN, "attr.branch_sample_type",
+				     branches, PMUCTL_BRANCHES_KNOWN);
+	if (!(branches & ~(u64)PERF_SAMPLE_BRANCH_PLM_ALL))
+		return pmuctl_refuse(why, BRANCH_NO_KIND, "attr.branch_sample_type",
+				     branches);
 	return 0;
 }
 
@@ -290,6 +307,8 @@ static int check_sampling(const struct perf_event_attr *attr,
 				     (unsigned int)attr->sample_max_stack,
 				     PMUCTL_STACK_MAX);
 	err = check_sample_type(attr, why);
+	if (!err)
+		err = check_branches(attr, why);
 	return err ? err : check_clock(attr, why);
 }
 

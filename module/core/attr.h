@@ -47,6 +47,31 @@ static inline u64 pmuctl_attr_flags(const struct perf_event_attr *attr)
 	return flags;
 }
 
+/* All of PERF_SAMPLE_BRANCH_* up to PRIV_SAVE, whatever the kernel's header has */
+#define PMUCTL_BRANCHES_KNOWN	GENMASK_ULL(18, 0)
+
+/**
+ * pmuctl_attr_branches() - which branches an event samples
+ * @attr: validated, with PERF_SAMPLE_BRANCH_STACK.
+ *
+ * Context: Any.
+ * Return: attr.branch_sample_type; if that has no privilege those that the event counts.
+ */
+static inline u64 pmuctl_attr_branches(const struct perf_event_attr *attr)
+{
+	u64 branches = attr->branch_sample_type;
+
+	if (branches & PERF_SAMPLE_BRANCH_PLM_ALL)
+		return branches;
+	if (!attr->exclude_user)
+		branches |= PERF_SAMPLE_BRANCH_USER;
+	if (!attr->exclude_kernel)
+		branches |= PERF_SAMPLE_BRANCH_KERNEL;
+	if (!attr->exclude_hv)
+		branches |= PERF_SAMPLE_BRANCH_HV;
+	return branches;
+}
+
 /**
  * union pmuctl_attr - an attr of the largest size that the module knows
  * @attr: in the terms of the kernel headers that the module was built with,

@@ -24,6 +24,7 @@
 #include "core/cpu_state.h"
 #include "core/rdpmc.h"
 #include "core/sched.h"
+#include "pmu/lbr.h"
 
 /* ---- Loading and unloading; on the CPU itself, IRQs off ---- */
 
@@ -380,6 +381,7 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 		changed |= is_idle_task(current) || is_idle_task(next) ||
 			   (pc->context.nr_cgroup && pmuctl_cgroup_of(next) != pc->cgroup);
 		at_switch = true;
+		lbr_switch();
 	}
 	if (ctx)
 		load_task(pc, ctx, next);

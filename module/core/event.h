@@ -367,7 +367,7 @@ static inline bool pmuctl_is_at_switch(const struct pmuctl_context *ctx,
 {
 	if (ctx->task)
 		return event->ops->at_switch & PMUCTL_AT_SWITCH_TASK;
-	return event->exclude_idle || event->cgroup ||
+	return event->exclude_idle || event->cgroup || event->own.counter.lbr ||
 	       event->ops->at_switch & PMUCTL_AT_SWITCH_CPU;
 }
 

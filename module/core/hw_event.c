@@ -4,6 +4,27 @@
  * is pmu/'s; sched.c and who reads call that directly.
  */
 #include "core/admission.h"
+#include "pmu/lbr.h"
+
+static int admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
+		 struct pmuctl_explanation *why)
+{
+	if (event->own.counter.lbr && lbr_is_used(LBR_TRACED))
+		return pmuctl_refuse(why, BRANCH_TRACED, "attr.sample_type");
+	return pmuctl_admit(ctx, event, why);
+}
+
+static void attached(const struct pmuctl_event *event)
+{
+	if (event->own.counter.lbr)
+		lbr_use_get(LBR_NOTED);
+}
+
+static void detached(const struct pmuctl_event *event)
+{
+	if (event->own.counter.lbr)
+		lbr_use_put(LBR_NOTED);
+}
 
 static void set_period(struct pmuctl_event *event, u64 period)
 {
@@ -23,7 +44,9 @@ static s64 left(const struct pmuctl_event *event)
 const struct pmuctl_event_ops pmuctl_hw_event_ops = {
 	.needs_pmu = true,
 	.weight = 1,
-	.admit = pmuctl_admit,
+	.admit = admit,
+	.attached = attached,
+	.detached = detached,
 	.set_period = set_period,
 	.resume = resume,
 	.left = left,

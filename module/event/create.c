@@ -20,6 +20,7 @@
 #include "event/create.h"
 #include "event/task_hooks.h"
 #include "inherit/inherit.h"
+#include "pmu/lbr.h"
 #include "sample/output.h"
 #include "sample/sampling.h"
 #include "sample/sideband.h"
@@ -33,7 +34,7 @@ static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
 	return task || event->exclude_idle || event->cgroup || event->side ||
-	       event->ops->at_switch;
+	       event->own.counter.lbr || event->ops->at_switch;
 }
 
 static void put_pmu(const struct pmuctl_event *event)
@@ -245,6 +246,16 @@ static void detach_with_hooks(struct pmuctl_event *event)
 	mutex_unlock(&pmuctl_mutex);
 }
 
+static int init_hw_counter(struct pmuctl_event *event, const struct perf_event_attr *attr,
+			   struct pmuctl_explanation *why)
+{
+	int err = hwpmu_counter_init(&event->own.counter, attr, why);
+
+	if (err || !(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
+		return err;
+	return lbr_encode(&event->own.counter, attr, pmuctl_attr_branches(attr), why);
+}
+
 static int init_counter(struct pmuctl_event *event,
 			const struct perf_event_attr *attr,
 			struct pmuctl_tp *tp,
@@ -252,10 +263,12 @@ static int init_counter(struct pmuctl_event *event,
 {
 	if (attr->type >= PMUCTL_TYPE_DRIVERS)
 		return pmuctl_aux_init(event, attr, why);
-	if (pmuctl_soft_is(attr))
-		return pmuctl_soft_init(event, attr, why);
+	if (!tp && !pmuctl_soft_is(attr))
+		return init_hw_counter(event, attr, why);
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return pmuctl_refuse(why, BRANCH_TYPE, "attr.sample_type");
 	if (!tp)
-		return hwpmu_counter_init(&event->own.counter, attr, why);
+		return pmuctl_soft_init(event, attr, why);
 	pmuctl_soft_init_tp(event, tp);
 	return 0;
 }

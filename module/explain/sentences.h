@@ -361,6 +361,38 @@
 #define PMUCTL_SAY_PERM_ADDRESSES EACCES, \
 	"traces of %s tell the kernel's addresses, even of user mode alone, and that is not allowed at level %d without CAP_PERFMON: gain that, or set the module's parameter paranoid to 1 or less"
 
+/* Branches in samples */
+#define PMUCTL_SAY_NO_LBR EOPNOTSUPP, \
+	"no branches can be sampled here: %s"
+#define PMUCTL_SAY_BRANCH_UNUSED EINVAL, \
+	"attr.branch_sample_type 0x%llx has no effect without PERF_SAMPLE_BRANCH_STACK in attr.sample_type: set that, or leave it 0"
+#define PMUCTL_SAY_BRANCH_NO_KIND EINVAL, \
+	"attr.branch_sample_type 0x%llx names no kind of branch: add PERF_SAMPLE_BRANCH_ANY, or a kind"
+#define PMUCTL_SAY_BRANCH_CALL_STACK EINVAL, \
+	"PERF_SAMPLE_BRANCH_CALL_STACK has the CPU note calls and take them away again at returns, and no other branches: choose that or other kinds"
+#define PMUCTL_SAY_BRANCH_TYPE EOPNOTSUPP, \
+	"only hardware events can sample branches: clear PERF_SAMPLE_BRANCH_STACK of attr.sample_type, or count cycles or another of the CPU's events"
+#define PMUCTL_SAY_BRANCH_TRACED EBUSY, \
+	"an event is open that traces, and the CPU does not note branches beside: close it first"
+#define PMUCTL_SAY_AUX_BRANCHES EBUSY, \
+	"an event is open that samples branches, and the CPU does not trace beside: close it first"
+#define PMUCTL_SAY_PERM_BRANCHES EACCES, \
+	"sampling the kernel's branches needs CAP_PERFMON at paranoid level %d: sample those of user space only (PERF_SAMPLE_BRANCH_USER), gain CAP_PERFMON, or set the module's parameter paranoid to 1"
+#define PMUCTL_SAY_GROUP_BRANCHES EINVAL, \
+	"another event of the group samples other branches, and the CPU can note only one choice at a time: choose the same, or open it in another group"
+
+/* Why no branches can be sampled: what PMUCTL_SAY_NO_LBR says */
+#define PMUCTL_NO_LBR_VENDOR \
+	"pmuctl reads the last branch records (LBR) of Intel's CPUs only"
+#define PMUCTL_NO_LBR_ARCHITECTURAL \
+	"this CPU has architectural last branch records (Arch LBR), which pmuctl cannot read yet"
+#define PMUCTL_NO_LBR_ABSENT \
+	"this CPU has no last branch records (LBR), or the hypervisor hides them"
+#define PMUCTL_NO_LBR_FORMAT \
+	"the last branch records (LBR) of this CPU have another format than those since Skylake, which pmuctl cannot read yet"
+#define PMUCTL_NO_LBR_MSR \
+	"the CPU tells of last branch records (LBR), but their registers cannot be read: the hypervisor keeps them from this machine"
+
 /* Why there is no tracing unit: what PMUCTL_SAY_AUX_NONE and pmuctl_driver.reason say */
 #define PMUCTL_NO_PT_ABSENT \
 	"this CPU has no Intel Processor Trace, or the hypervisor hides it"

@@ -160,6 +160,9 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (level > 1 && !attr->exclude_kernel)
 		return pmuctl_refuse(why, PERM_KERNEL, "attr.exclude_kernel",
 				     level);
+	if (level > 1 && attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	    pmuctl_attr_branches(attr) & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
+		return pmuctl_refuse(why, PERM_BRANCHES, "attr.branch_sample_type", level);
 	if (level > 1 && attr->text_poke)
 		return pmuctl_refuse(why, PERM_TEXT_POKE, "attr.text_poke", level);
 	if (attr->namespaces)

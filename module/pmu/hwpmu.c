@@ -30,6 +30,7 @@
 
 #include "explain/explain.h"
 #include "pmu/assign.h"
+#include "pmu/lbr.h"
 #include "pmu/private.h"
 
 /* Below this the NMI handler would interrupt itself into a standstill. */
@@ -66,6 +67,8 @@ void hwpmu_counter_copy(struct hwpmu_counter *counter,
 	if (static_branch_unlikely(&hwpmu_is_hybrid))
 		memcpy(counter->of_type, from->of_type, sizeof(counter->of_type));
 	counter->usable = from->usable;
+	counter->lbr = from->lbr;
+	counter->lbr_select = from->lbr_select;
 	counter->index = -1;
 	counter->period = from->period;
 	counter->left = from->period;
@@ -183,6 +186,8 @@ static void start_assigned(struct hwpmu_cpu *cpu,
 		c->running = true;
 		if (c->stopped)
 			this_cpu_or(hwpmu_cpu.stopped, BIT_ULL(c->index));
+		if (unlikely(c->lbr))
+			lbr_start(c);
 		WRITE_ONCE(cpu->active[c->index], c);
 		add |= BIT_ULL(c->index);
 	}
@@ -208,6 +213,8 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 		WRITE_ONCE(cpu->active[c->index], NULL);
 		hwpmu_fold(c);
 		c->running = false;
+		if (unlikely(c->lbr))
+			lbr_stop();
 	}
 }
 

@@ -43,6 +43,8 @@ struct hwpmu_rdpmc {
  *	of none. Set by hwpmu_set_period(). As @count.
  * @left: events left until that overflow; not positive if it is due. As @count.
  * @stopped: its core wants it to stand still although it is @running. As @count.
+ * @lbr: while it is on the PMU the processor notes branches, see lbr.h. Constant.
+ * @lbr_select: which. Constant.
  * @of_type: only if CPUs differ: what to program on each type of them, which @config is one
  *	of; nothing is allowed on those that cannot count it. Constant after
  *	hwpmu_counter_init().
@@ -62,6 +64,8 @@ struct hwpmu_counter {
 	u64 period;
 	s64 left;
 	bool stopped;
+	bool lbr;
+	u16 lbr_select;
 	struct hwpmu_config of_type[HWPMU_MAX_TYPES];
 };
 
@@ -293,6 +297,9 @@ u64 hwpmu_caps_common(struct hwpmu_caps *caps);
 u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type);
 u64 hwpmu_allowed_on_cpu(const struct hwpmu_counter *counter, int cpu);
 
+/* lbr.c: does nobody on this CPU want other branches noted than @counter? Owner CPU, IRQs off. */
+bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter);
+
 /* hwpmu_allowed_here(), if CPUs differ */
 u64 hwpmu_hybrid_here(struct hwpmu_counter *counter);
 
@@ -300,10 +307,14 @@ u64 hwpmu_hybrid_here(struct hwpmu_counter *counter);
  * hwpmu_allowed_here() - the counters on which an event can be on this CPU
  * @counter: not running; it is about to be started, if there are any.
  *
+ * Of one that wants other branches noted than somebody who is there now: none.
+ *
  * Context: Owner CPU, IRQs off.
  */
 static inline u64 hwpmu_allowed_here(struct hwpmu_counter *counter)
 {
+	if (unlikely(counter->lbr) && !hwpmu_lbr_is_free(counter))
+		return 0;
 	if (static_branch_unlikely(&hwpmu_is_hybrid))
 		return hwpmu_hybrid_here(counter);
 	return counter->config.allowed;

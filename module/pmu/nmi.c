@@ -12,6 +12,8 @@
  * handled together, or one is found before its NMI has come, that may still come and find
  * nothing. One that comes soon enough after an overflow is taken for such a one, as perf does.
  *
+ * What branches were taken is not noted from here on, until the counters start again (lbr.c).
+ *
  * Branch Trace Store is in no status: it knows by itself whether it has a reason (bts.c).
  *
  * A status bit without an active counter is a late overflow of one that has been
@@ -34,6 +36,7 @@
 #include <asm/tsc.h>
 
 #include "pmu/bts.h"
+#include "pmu/lbr.h"
 #include "pmu/private.h"
 #include "pmu/pt.h"
 
@@ -204,15 +207,12 @@ static int hwpmu_nmi_last(unsigned int type, struct pt_regs *regs)
 	return NMI_DONE;
 }
 
-static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
+static int handle_nmi(struct hwpmu_cpu *cpu, struct pt_regs *regs)
 {
-	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 	unsigned int loops = 0;
 	u64 status, left;
 	int handled;
 
-	if (!cpu->owned)
-		return NMI_DONE;
 	cpu->stats.nmis_seen++;
 	if (READ_ONCE(cpu->stuck))
 		return NMI_DONE; /* nothing counts, but the status may say otherwise */
@@ -253,6 +253,21 @@ static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (!starts_last)
 		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled ?: NMI_HANDLED;
+}
+
+static int hwpmu_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+	bool branches;
+	int handled;
+
+	if (!cpu->owned)
+		return NMI_DONE;
+	branches = lbr_nmi_begin();
+	handled = handle_nmi(cpu, regs);
+	if (unlikely(branches))
+		lbr_nmi_end();
+	return handled;
 }
 
 /* Ours first, and where perf's may do more than return at once, ours again behind it */

@@ -16,6 +16,7 @@
 
 #include "explain/explain.h"
 #include "pmu/bts.h"
+#include "pmu/lbr.h"
 #include "pmu/private.h"
 #include "pmu/pt.h"
 
@@ -150,6 +151,7 @@ void hwpmu_crash(void)
 	WRITE_ONCE(cpu->stuck, true);
 	pt_crash();
 	bts_crash();
+	lbr_crash();
 	if (cpu->owned)
 		hwpmu_regs_clear(hwpmu_caps_here());
 }

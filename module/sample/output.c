@@ -50,6 +50,7 @@ static void set_format(struct pmuctl_output *output,
 {
 	output->sample_type = attr->sample_type;
 	output->sample_size = pmuctl_sample_size(attr->sample_type);
+	output->branches = pmuctl_attr_branches(attr);
 	output->read_format = attr->read_format;
 	if (attr->sample_id_all)
 		output->trailer = attr->sample_type & TRAILER_FIELDS;

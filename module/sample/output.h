@@ -36,6 +36,7 @@ struct pmuctl_explanation;
  * @id: of the event, as PERF_EVENT_IOC_ID says.
  * @sample_type: PERF_SAMPLE_*.
  * @sample_size: bytes of each of its samples; 0: they differ.
+ * @branches: which branches, PERF_SAMPLE_BRANCH_*, if samples have them.
  * @read_format: PERF_FORMAT_*.
  * @trailer: those of PERF_SAMPLE_* that records other than samples end with.
  * @trailer_size: bytes of that.
@@ -68,6 +69,7 @@ struct pmuctl_output {
 	u64 id;
 	u64 sample_type;
 	u32 sample_size;
+	u64 branches;
 	u64 read_format;
 	u64 trailer;
 	u16 trailer_size;

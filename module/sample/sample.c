@@ -18,6 +18,7 @@
 #include "core/event.h"
 #include "core/may_tell.h"
 #include "core/times.h"
+#include "sample/branches.h"
 #include "sample/callchain.h"
 #include "sample/output.h"
 #include "sample/sample.h"
@@ -49,8 +50,8 @@
  * @busy: it is in use: what writes a sample may be what another one is to tell of.
  */
 struct scratch {
-	u64 words[FIXED_WORDS + RAW_WORDS + READ_WORDS + CHAIN_WORDS + REGS_WORDS +
-		  LAST_WORDS];
+	u64 words[FIXED_WORDS + RAW_WORDS + READ_WORDS + CHAIN_WORDS + PMUCTL_BRANCHES_WORDS +
+		  REGS_WORDS + LAST_WORDS];
 	u8 stack[STACK_BYTES];
 	struct pt_regs entry;
 	bool busy;
@@ -352,12 +353,14 @@ static u64 *put_first_fields(u64 *out, struct pmuctl_event *event, struct pt_reg
 }
 
 /* Those from there to the stack; @user is set to the registers of user space. */
-static u64 *put_user_regs(u64 *out, const struct pmuctl_event *event, struct pt_regs *regs,
-			  struct pt_regs **user)
+static u64 *put_next_fields(u64 *out, const struct pmuctl_event *event, struct pt_regs *regs,
+			    struct pt_regs **user)
 {
 	const struct pmuctl_output *output = event->output;
 	const u64 type = output->sample_type;
 
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		out = pmuctl_branches_put(out, event);
 	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs)
 		*user = pmuctl_regs_user(regs);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -443,7 +446,7 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 		return;
 	}
 	raw = put_first_fields(words + 1, event, regs, period);
-	stack = put_user_regs(raw, event, regs, &user);
+	stack = put_next_fields(raw, event, regs, &user);
 	end = stack;
 	if (type & PERF_SAMPLE_REGS_INTR)
 		end = put_regs(stack, output->regs_intr, regs);

@@ -54,7 +54,7 @@ static const struct {
 	unsigned int offset, bytes;
 } unsupported[] = {
 	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
-	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
+	{ "attr.config2", 64, 8 },
 	{ "attr.aux_sample_size", 112, 4 },
 	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
 };
@@ -64,13 +64,16 @@ static const struct {
 	unsigned int bit;
 	const char *name;
 } unsupported_samples[] = {
-	{ 11, "PERF_SAMPLE_BRANCH_STACK" }, { 14, "PERF_SAMPLE_WEIGHT" },
+	{ 14, "PERF_SAMPLE_WEIGHT" },
 	{ 15, "PERF_SAMPLE_DATA_SRC" }, { 17, "PERF_SAMPLE_TRANSACTION" },
 	{ 19, "PERF_SAMPLE_PHYS_ADDR" }, { 20, "PERF_SAMPLE_AUX" },
 	{ 22, "PERF_SAMPLE_DATA_PAGE_SIZE" },
 	{ 23, "PERF_SAMPLE_CODE_PAGE_SIZE" }, { 24, "PERF_SAMPLE_WEIGHT_STRUCT" },
 };
-#define SAMPLE_UNSUPPORTED	0x1dac800ULL
+#define SAMPLE_UNSUPPORTED	0x1dac000ULL
+#define SAMPLE_BRANCHES		(1ULL << 11)
+#define BRANCHES_KNOWN		0x7ffffULL
+#define BRANCH_PRIVILEGES	7ULL
 #define SAMPLE_CALLCHAIN	(1ULL << 5)
 #define SAMPLE_REGS_USER	(1ULL << 12)
 #define SAMPLE_STACK_USER	(1ULL << 13)
@@ -99,7 +102,7 @@ static bool are_regs_wrong(uint64_t mask)
 
 static enum pmuctl_why model_sampling(const union pmuctl_attr *a)
 {
-	uint64_t flags = get(a, FLAGS_OFFSET, 8), type = get(a, 24, 8);
+	uint64_t flags = get(a, FLAGS_OFFSET, 8), type = get(a, 24, 8), branches = get(a, 72, 8);
 	uint32_t clock = get(a, 92, 4), stack = get(a, 88, 4);
 
 	if (!(flags & FLAG_FREQ) && get(a, 16, 8) >= 1ULL << 63)
@@ -113,6 +116,14 @@ static enum pmuctl_why model_sampling(const union pmuctl_attr *a)
 		return PMUCTL_WHY_REGS;
 	if (type & SAMPLE_STACK_USER && (stack & 7 || stack > STACK_USER_MAX))
 		return PMUCTL_WHY_STACK_USER;
+	if (!(type & SAMPLE_BRANCHES)) {
+		if (branches)
+			return PMUCTL_WHY_BRANCH_UNUSED;
+	} else if (branches & ~BRANCHES_KNOWN) {
+		return PMUCTL_WHY_ATTR_BITS_UNKNOWN;
+	} else if (!(branches & ~BRANCH_PRIVILEGES)) {
+		return PMUCTL_WHY_BRANCH_NO_KIND;
+	}
 	if (!(flags & FLAG_CLOCKID))
 		return clock ? PMUCTL_WHY_CLOCK_UNUSED : PMUCTL_WHY_NOTHING;
 	if (clock != 0 && clock != 1 && clock != 4 && clock != 7 && clock != 11)
@@ -188,6 +199,8 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_AUX_ONLY] = EOPNOTSUPP,
 		[PMUCTL_WHY_AUX_BOTH] = EINVAL,
 		[PMUCTL_WHY_AUX_ITSELF] = EINVAL,
+		[PMUCTL_WHY_BRANCH_UNUSED] = EINVAL,
+		[PMUCTL_WHY_BRANCH_NO_KIND] = EINVAL,
 	};
 	struct pmuctl_explanation why = { .size = 0 };
 	union pmuctl_attr before = *a;
@@ -359,7 +372,39 @@ Test(attr, everything_else_can_be_in_a_sample)
 	a.attr.sample_regs_intr = REGS_KNOWN;
 	a.attr.sample_stack_user = STACK_USER_MAX;
 	a.attr.sample_max_stack = STACK_DEPTH_MAX;
+	a.attr.branch_sample_type = BRANCHES_KNOWN;
 	cr_assert_eq(check(&a).code, PMUCTL_WHY_NOTHING);
+}
+
+Test(attr, branches)
+{
+	union pmuctl_attr a = base();
+
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		a.attr.branch_sample_type = 1ULL << bit;
+		a.attr.sample_type = 0;
+		cr_assert_eq(check(&a).code, PMUCTL_WHY_BRANCH_UNUSED);
+		a.attr.sample_type = SAMPLE_BRANCHES;
+		cr_assert_eq(check(&a).code, bit < 3 ? PMUCTL_WHY_BRANCH_NO_KIND :
+			     bit < 19 ? PMUCTL_WHY_NOTHING : PMUCTL_WHY_ATTR_BITS_UNKNOWN);
+	}
+}
+
+/* Those that are named; else those that the event counts. */
+Test(attr, privileges_of_branches)
+{
+	union pmuctl_attr a = base();
+
+	a.attr.branch_sample_type = 8;
+	cr_assert_eq(pmuctl_attr_branches(&a.attr), 8 | 7);
+	a.attr.exclude_kernel = 1;
+	cr_assert_eq(pmuctl_attr_branches(&a.attr), 8 | 5);
+	a.attr.exclude_hv = 1;
+	cr_assert_eq(pmuctl_attr_branches(&a.attr), 8 | 1);
+	a.attr.exclude_user = 1;
+	cr_assert_eq(pmuctl_attr_branches(&a.attr), 8);
+	a.attr.branch_sample_type = 8 | 2;
+	cr_assert_eq(pmuctl_attr_branches(&a.attr), 8 | 2);
 }
 
 Test(attr, periods_to_their_end)

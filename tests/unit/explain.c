@@ -196,6 +196,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "EVENTS_CONTEXT", { "task" } },
 		{ "LIST_ENTRY_SIZE", { "pmuctl_read_entry" } },
 		{ "KERNEL_ATTR", { "attr.branch_sample_type" } },
+		{ "NO_LBR", { PMUCTL_NO_LBR_MSR } },
 	};
 	const char *longest = "";
 

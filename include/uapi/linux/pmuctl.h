@@ -259,6 +259,17 @@ enum pmuctl_why {
 	PMUCTL_WHY_CGROUP_FD		= 232,	/* EBADF */
 	PMUCTL_WHY_CGROUP_NONE		= 233,	/* ENOENT: removed, or without perf's controller */
 	PMUCTL_WHY_CGROUP_EVENT		= 234,	/* EOPNOTSUPP: traces, cpu-migrations */
+
+	/* Branches in samples */
+	PMUCTL_WHY_NO_LBR		= 240,	/* EOPNOTSUPP: no records that can be read */
+	PMUCTL_WHY_BRANCH_UNUSED	= 241,	/* EINVAL: without PERF_SAMPLE_BRANCH_STACK */
+	PMUCTL_WHY_BRANCH_NO_KIND	= 242,	/* EINVAL */
+	PMUCTL_WHY_BRANCH_CALL_STACK	= 243,	/* EINVAL: with other kinds */
+	PMUCTL_WHY_BRANCH_TYPE		= 244,	/* EOPNOTSUPP: no hardware event */
+	PMUCTL_WHY_BRANCH_TRACED	= 245,	/* EBUSY: a trace is open */
+	PMUCTL_WHY_AUX_BRANCHES		= 246,	/* EBUSY: the reverse */
+	PMUCTL_WHY_PERM_BRANCHES	= 247,	/* EACCES: of the kernel */
+	PMUCTL_WHY_GROUP_BRANCHES	= 248,	/* EINVAL: others than the group's */
 };
 
 /*

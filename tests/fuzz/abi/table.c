@@ -80,10 +80,19 @@ static const struct name samples[] = {
 	BIT("ip", 0, 4), BIT("tid", 1, 4), BIT("time", 2, 3), BIT("addr", 3, 2),
 	BIT("read", 4, 4), BIT("callchain", 5, 3), BIT("id", 6, 2), BIT("cpu", 7, 2),
 	BIT("period", 8, 2), BIT("stream_id", 9, 1), BIT("raw", 10, 2),
-	BIT("branch", 11, 1), BIT("regs_user", 12, 2), BIT("stack_user", 13, 2),
+	BIT("branch", 11, 3), BIT("regs_user", 12, 2), BIT("stack_user", 13, 2),
 	BIT("weight", 14, 1), BIT("data_src", 15, 1), BIT("identifier", 16, 2),
 	BIT("transaction", 17, 1), BIT("regs_intr", 18, 2), BIT("phys_addr", 19, 1),
 	BIT("aux", 20, 1), BIT("cgroup", 21, 1), END
+};
+
+static const struct name branches[] = {
+	BIT("user", 0, 8), BIT("kernel", 1, 2), BIT("hv", 2, 1), BIT("any", 3, 5),
+	BIT("any_call", 4, 2), BIT("any_ret", 5, 2), BIT("ind_call", 6, 2), BIT("abort_tx", 7, 1),
+	BIT("in_tx", 8, 1), BIT("no_tx", 9, 1), BIT("cond", 10, 2), BIT("stack", 11, 3),
+	BIT("ind_jmp", 12, 2), BIT("call", 13, 2), BIT("no_flags", 14, 1), BIT("no_cycles", 15, 1),
+	BIT("save_type", 16, 3), BIT("hw_index", 17, 2), BIT("priv", 18, 1), BIT("counters", 19, 1),
+	END
 };
 
 static const struct name formats[] = {
@@ -206,7 +215,7 @@ const struct op ops[OPS] = {
 		NUMBER("depth", 0, 4),
 		FLAGS("action", actions, 5),
 		NUMBER("aux_mark", 0, 4),
-		NUMBER("branch", 0, 2),
+		FLAGS("branch", branches, 10),
 		NUMBER("config1", 0, 2),
 		NUMBER("config2", 0, 2),
 		TEXT("trace", 0),

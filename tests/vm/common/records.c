@@ -67,6 +67,15 @@ static void take_stack(struct cursor *c, struct sample *s)
 	}
 }
 
+static void take_branches(struct cursor *c, uint64_t branches, struct sample *s)
+{
+	s->nr_branches = take(c);
+	if (branches & PERF_SAMPLE_BRANCH_HW_INDEX)
+		s->branch_index = take(c);
+	s->branches = (const void *)take_words(c, 3 * s->nr_branches);
+	s->flags = (const uint64_t *)s->branches + 2;
+}
+
 /* The fields up to PERIOD, which have a fixed size */
 static void take_fixed(struct cursor *c, uint64_t type, struct sample *s)
 {
@@ -117,6 +126,8 @@ void take_sample(const struct perf_event_attr *attr,
 		cr_assert_eq((s->raw_size + 4) % 8, 0);
 		take_words(&c, (s->raw_size + 4) / 8);
 	}
+	if (type & PERF_SAMPLE_BRANCH_STACK)
+		take_branches(&c, attr->branch_sample_type, s);
 	if (type & PERF_SAMPLE_REGS_USER)
 		s->user_abi = take_regs(&c, attr->sample_regs_user, &s->user_regs);
 	if (type & PERF_SAMPLE_STACK_USER)

@@ -29,6 +29,9 @@ struct sample {
 	const uint64_t *chain;
 	uint32_t raw_size;
 	const uint8_t *raw;
+	uint64_t nr_branches, branch_index;
+	const struct perf_branch_entry *branches;
+	const uint64_t *flags;	/* the third word of each, every three words */
 	uint64_t user_abi;
 	const uint64_t *user_regs;
 	uint64_t user_stack_size, user_stack_filled;

@@ -122,7 +122,7 @@ static const struct {
 	unsigned int offset, bytes;
 } fields[] = {
 	{ "attr.bp_type", 52, 4 }, { "attr.config1", 56, 8 },
-	{ "attr.config2", 64, 8 }, { "attr.branch_sample_type", 72, 8 },
+	{ "attr.config2", 64, 8 },
 	{ "attr.aux_sample_size", 112, 4 },
 	{ "attr.sig_data", 120, 8 }, { "attr.config3", 128, 8 },
 };

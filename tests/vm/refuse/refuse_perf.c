@@ -47,7 +47,7 @@ static const struct difference {
 	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, "not supported" },
 	{ NULL, "aux_sample_size = * and precise_ip ?", EOPNOTSUPP, EINVAL, "neither is supported" },
 	{ NULL, "sample_type = *", 0, EINVAL, "a field that is not supported" },
-	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, "branch stacks are not supported" },
+	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, "numbers of events of branches are not known" },
 	{ NULL, "type = 0x5", EINVAL, ENOENT, "breakpoints are not supported" },
 	{ NULL, "type = *", 0, ENOENT, "a PMU of the kernel's own" },
 	{ NULL, "type = *", EINVAL, ENOENT, "a PMU of the kernel's own" },

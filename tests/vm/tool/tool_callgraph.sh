@@ -147,7 +147,7 @@ times_of_another_clock()
 
 what_is_not_there_is_refused()
 {
-	record 1 --call-graph lbr -o lbr.data true && says 'branch_sample_type is not supported' &&
+	record 1 --call-graph lbr -o lbr.data true && says 'no branches can be sampled here' &&
 		record 2 --call-graph dwarf,x true && says "'x' is no size of a copied stack" &&
 		record 2 --call-graph dwarf, true && says "'' is no size of a copied stack" &&
 		record 2 --call-graph dwarf,0 true && says 'up to 65528' &&
