@@ -75,6 +75,7 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
 	callgraph_prepare(options, attr);
+	branches_prepare(options, attr);
 	attr->use_clockid = options->use_clock;
 	attr->clockid = options->clock;
 	if (event)

@@ -28,6 +28,9 @@ static const char record_help[] =
 "      --call-graph HOW      the same (fp); or by copies of the stack (dwarf, or\n"
 "                            dwarf,BYTES; 8192 bytes if it is not given), for programs\n"
 "                            without frame pointers; or by the CPU's branches (lbr)\n"
+"  -b, --branch-any          the branches that led to each sample, too\n"
+"  -j, --branch-filter LIST  the same, of these kinds: any, any_call, any_ret, ind_call,\n"
+"                            ind_jmp, call, cond, stack, ..., u and k; see pmuctl-record(1)\n"
 "  -p, --pid LIST            these processes, all threads, and what they start\n"
 "  -t, --tid LIST            these threads, and what they start\n"
 "  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
@@ -72,6 +75,8 @@ static const struct option long_options[] = {
 	{ "freq",		required_argument, NULL, 'F' },
 	{ "count",		required_argument, NULL, 'c' },
 	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
+	{ "branch-any",	no_argument, NULL, 'b' },
+	{ "branch-filter",	required_argument, NULL, 'j' },
 	{ "clockid",		required_argument, NULL, 'k' },
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "mmap-pages",		required_argument, NULL, 'm' },
@@ -232,6 +237,11 @@ static int option_apply(void *arg, int option)
 		return 0;
 	case OPTION_CALL_GRAPH:
 		return callgraph_option(options, optarg);
+	case 'b':
+		options->branches |= PERF_SAMPLE_BRANCH_ANY;
+		return 0;
+	case 'j':
+		return branches_option(options, optarg);
 	case 'o':
 		options->output = optarg;
 		return 0;
@@ -269,6 +279,9 @@ static int options_check(struct record_options *options)
 	ret = record_rate_check(options);
 	if (ret)
 		return ret;
+	if (options->branches && options->callgraph == CALLGRAPH_LBR)
+		return say_usage(measure->command,
+				 "--call-graph lbr takes the CPU's records of branches for itself: leave out -b and -j");
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
 	if (measure->events_text)
@@ -297,7 +310,7 @@ static int options_check(struct record_options *options)
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gk:D:m:So:z::Bq",
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gbj:k:D:m:So:z::Bq",
 				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);

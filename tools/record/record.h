@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
- * record_callgraph.c how callers are found, record_run.c is the order of things,
+ * record_callgraph.c how callers are found, record_branches.c which branches are taken,
+ * record_run.c is the order of things,
  * record_open.c opens events and rings, record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
  * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
@@ -30,6 +31,7 @@ enum record_callgraph {
  * @usual_rate: nobody asked for either; then @frequency is ours.
  * @callgraph: how to find out who called.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
+ * @branches: PERF_SAMPLE_BRANCH_* of -b and -j; 0 none.
  * @use_clock: @clock was asked for.
  * @clock: CLOCK_*, of times in the recording.
  * @pages: size of each ring, without the page about it.
@@ -50,6 +52,7 @@ struct record_options {
 	bool usual_rate;
 	enum record_callgraph callgraph;
 	unsigned int stack_size;
+	uint64_t branches;
 	bool use_clock;
 	int clock;
 	unsigned int pages;
@@ -73,6 +76,10 @@ int record_rate_check(struct record_options *options);
 /* record_callgraph.c */
 int callgraph_option(struct record_options *options, const char *text);
 void callgraph_prepare(const struct record_options *options, struct perf_event_attr *attr);
+
+/* record_branches.c */
+int branches_option(struct record_options *options, const char *text);
+void branches_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
 /* record_open.c */
 

@@ -68,6 +68,32 @@ static void set_told(const struct script *script, json_t *object,
 		json_object_set_new(object, "fields", fields);
 }
 
+static void set_branches(json_t *object, const struct perffile_sample *sample)
+{
+	json_t *branches = json_array();
+
+	for (size_t i = 0; i < script_branch_count(sample); i++) {
+		struct script_branch b = script_branch(sample, i);
+		json_t *branch = json_object();
+
+		set_address(branch, "from", b.from);
+		set_address(branch, "to", b.to);
+		if (b.flags & (SCRIPT_BRANCH_MISPRED | SCRIPT_BRANCH_PREDICTED))
+			json_object_set_new(branch, "mispred",
+					    json_boolean(b.flags & SCRIPT_BRANCH_MISPRED));
+		if (b.flags & SCRIPT_BRANCH_IN_TX)
+			json_object_set_new(branch, "in_tx", json_true());
+		if (b.flags & SCRIPT_BRANCH_ABORT)
+			json_object_set_new(branch, "abort", json_true());
+		if (b.cycles)
+			set_number(branch, "cycles", b.cycles);
+		if (*b.type)
+			set_text(branch, "type", b.type);
+		json_array_append_new(branches, branch);
+	}
+	json_object_set_new(object, "branches", branches);
+}
+
 static void set_sample(const struct script *script, json_t *object,
 		       const struct perffile_record *record)
 {
@@ -86,6 +112,8 @@ static void set_sample(const struct script *script, json_t *object,
 	if (script->fields & FIELD_WEIGHT &&
 	    record->fields & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		set_number(object, "weight", sample->weight);
+	if (script->fields & FIELD_BRSTACK && record->fields & PERF_SAMPLE_BRANCH_STACK)
+		set_branches(object, sample);
 	if (script->fields & FIELD_TRACE)
 		set_told(script, object, record);
 	if (script->fields & FIELDS_OF_PLACE)

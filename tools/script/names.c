@@ -29,3 +29,31 @@ const char *script_record_name(uint32_t type)
 
 	return type < ARRAY_LEN(names) && names[type] ? names[type] : "unknown";
 }
+
+#define BRANCH_WORDS	3
+
+/* Branches of a sample, the newest first */
+size_t script_branch_count(const struct perffile_sample *sample)
+{
+	return sample->branches.count / BRANCH_WORDS;
+}
+
+struct script_branch script_branch(const struct perffile_sample *sample, size_t i)
+{
+	static const char *const types[16] = {
+		[1] = "COND", [2] = "UNCOND", [3] = "IND", [4] = "CALL", [5] = "IND_CALL",
+		[6] = "RET", [7] = "SYSCALL", [8] = "SYSRET", [9] = "COND_CALL",
+		[10] = "COND_RET", [11] = "ERET", [12] = "IRQ",
+	};
+	const uint8_t *at = sample->branches.at + i * BRANCH_WORDS * sizeof(uint64_t);
+	uint64_t flags = perffile_word(at + 2 * sizeof(uint64_t));
+	const char *type = types[flags >> 20 & 0xf];
+
+	return (struct script_branch){
+		.from = perffile_word(at),
+		.to = perffile_word(at + sizeof(uint64_t)),
+		.flags = flags & 0xf,
+		.cycles = flags >> 4 & 0xffff,
+		.type = type ? type : "",
+	};
+}

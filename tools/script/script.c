@@ -18,7 +18,7 @@ static const char script_help[] =
 "  -i, --input FILE     the recording (perf.data)\n"
 "  -F, --fields FIELDS  with commas between: comm, pid, tid, cpu, time, period, event,\n"
 "                       addr, ip, sym, symoff, dso, srcline, weight, phys_addr,\n"
-"                       id, trace\n"
+"                       id, trace, brstack\n"
 "  -e, --event NAME     only samples of this event\n"
 "  -G, --hide-call-graph     no callers\n"
 "      --records        all records: of forks, names, mappings, losses too\n"
@@ -64,7 +64,7 @@ static const struct option long_options[] = {
 static const char *const field_names[] = {
 	"comm", "pid", "tid", "cpu", "time", "period", "event", "addr", "ip", "sym",
 	"symoff", "dso", "srcline", "weight", "phys_addr", "id",
-	"trace",
+	"trace", "brstack",
 };
 
 static int parse_fields(struct script *script, const char *text)

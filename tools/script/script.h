@@ -29,6 +29,7 @@ enum script_field {
 	FIELD_PHYS	= 1 << 14,
 	FIELD_ID	= 1 << 15,
 	FIELD_TRACE	= 1 << 16,
+	FIELD_BRSTACK	= 1 << 17,
 };
 
 #define FIELDS_DEFAULT (FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | \
@@ -71,7 +72,28 @@ struct script {
 	struct tracepoints *tracepoints;
 };
 
+/**
+ * struct script_branch - a branch before a sample, see struct perf_branch_entry
+ * @from: where it was.
+ * @to: where it went.
+ * @flags: SCRIPT_BRANCH_*.
+ * @cycles: since the branch before; 0: not known.
+ * @type: perf's name of its kind; empty: not known.
+ */
+struct script_branch {
+	uint64_t from, to;
+	unsigned int flags, cycles;
+	const char *type;
+};
+
+#define SCRIPT_BRANCH_MISPRED	(1U << 0)
+#define SCRIPT_BRANCH_PREDICTED	(1U << 1)
+#define SCRIPT_BRANCH_IN_TX	(1U << 2)
+#define SCRIPT_BRANCH_ABORT	(1U << 3)
+
 /* script_names.c */
+size_t script_branch_count(const struct perffile_sample *sample);
+struct script_branch script_branch(const struct perffile_sample *sample, size_t i);
 const char *script_record_name(uint32_t type);
 
 /* script_text.c */

@@ -69,6 +69,20 @@ static bool print_told(const struct script *script, const struct perffile_record
 				 record->sample.raw_size, stdout);
 }
 
+/* Branches as perf prints them, the newest first */
+static void print_branches(const struct perffile_sample *sample)
+{
+	for (size_t i = 0; i < script_branch_count(sample); i++) {
+		struct script_branch b = script_branch(sample, i);
+
+		printf(" 0x%" PRIx64 "/0x%" PRIx64 "/%c/%c/%c/%u/%s ", b.from, b.to,
+		       b.flags & SCRIPT_BRANCH_MISPRED ? 'M' :
+		       b.flags & SCRIPT_BRANCH_PREDICTED ? 'P' : '-',
+		       b.flags & SCRIPT_BRANCH_IN_TX ? 'X' : '-',
+		       b.flags & SCRIPT_BRANCH_ABORT ? 'A' : '-', b.cycles, b.type);
+	}
+}
+
 /**
  * script_print_sample() - print a sample
  * @script: of which the frames were resolved.
@@ -96,6 +110,8 @@ void script_print_sample(const struct script *script, const struct perffile_reco
 	if (wants(script, FIELD_WEIGHT) &&
 	    record->fields & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		printf(" weight %" PRIu64, sample->weight);
+	if (wants(script, FIELD_BRSTACK) && record->fields & PERF_SAMPLE_BRANCH_STACK)
+		print_branches(sample);
 	told = print_told(script, record);
 	/* Where a tracepoint is says less than what it tells. */
 	if (!(script->fields & FIELDS_OF_PLACE) || (told && !column && !script->chose_fields)) {
