@@ -11,6 +11,7 @@
 #include <linux/compat.h>
 #include <linux/err.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/trace_events.h>
 #include <linux/tracepoint.h>
@@ -69,7 +70,7 @@ static __always_inline struct pmuctl_tracepoint *find_wanted(const struct dispat
 
 	if (nr >= ARRAY_SIZE(d->of) || in_compat_syscall())
 		return NULL;
-	t = rcu_dereference_sched(d->of[nr]);
+	t = rcu_dereference_sched(d->of[array_index_nospec(nr, ARRAY_SIZE(d->of))]);
 	return t && pmuctl_tracepoint_is_wanted(t) ? t : NULL;
 }
 
