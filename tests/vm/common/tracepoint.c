@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <sched.h>
 #include <sys/timerfd.h>
 
 #include "tracepoint.h"
@@ -53,4 +54,11 @@ void tracepoint_set_timer(void)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(timerfd_settime(fd, 0, &late, NULL), 0);
 	close(fd);
+}
+
+void tracepoint_not_preempted(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	cr_assert_eq(sched_setscheduler(0, SCHED_FIFO, &first), 0, "%m");
 }

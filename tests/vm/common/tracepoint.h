@@ -25,4 +25,10 @@ uint64_t tracepoint_count_getppid(int fd, uint64_t n);
 /* Begin to wait for a timer, and leave that: hits hrtimer_cancel, of which no table knows. */
 void tracepoint_set_timer(void);
 
+/*
+ * No other program takes the CPU from this task, from here on. Newer kernels may preempt between
+ * making the record of a hit and telling of it: then that one is lost.
+ */
+void tracepoint_not_preempted(void);
+
 #endif /* VM_TRACEPOINT_H */

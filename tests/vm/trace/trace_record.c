@@ -198,6 +198,7 @@ Test(trace_record, is_the_one_of_the_kernel)
 {
 	raw_device();
 	tracepoint_mount();
+	tracepoint_not_preempted();
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(actions); i++)
 		run(i);
 }
@@ -222,6 +223,7 @@ Test(trace_record, is_of_the_hit_that_is_sampled)
 	int fd;
 
 	attr.sample_period = 3;
+	tracepoint_not_preempted();
 	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	cr_assert_eq(tracepoint_filter(fd, "id == 110"), 0);
 	ring_map(&r, fd, 64);
@@ -252,6 +254,7 @@ Test(trace_record, has_no_limit_of_its_own)
 	int fd;
 
 	attr.sample_type = PERF_SAMPLE_RAW;
+	tracepoint_not_preempted();
 	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	ring_map(&r, fd, 256);
 	percent = raw_read_number(PERF_PERCENT);
@@ -277,6 +280,7 @@ Test(trace_record, does_not_change_what_is_counted)
 	int plain = event_open(tracepoint_attr(), .tracepoint = "raw_syscalls:sys_enter");
 	int fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 
+	tracepoint_not_preempted();
 	ring_map(&r, fd, 64);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	event_ioctl(plain, PERF_EVENT_IOC_ENABLE);
@@ -310,6 +314,7 @@ Test(trace_record, is_told_of_children)
 	int fd;
 
 	attr.inherit = 1;
+	tracepoint_not_preempted();
 	fd = event_open(attr, 0, 0, .tracepoint = "raw_syscalls:sys_enter");
 	ring_map(&r, fd, 256);
 	pin_here(0);
