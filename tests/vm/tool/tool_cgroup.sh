@@ -57,6 +57,14 @@ each_event_for_each_cgroup()
 
 without_events_too() { run 3 stat -x ';' -a --for-each-cgroup a,b sh -c "$IN_A" && says ';context-switches;a;' ';context-switches;b;'; }
 
+# A metric is of the counts of its own cgroup.
+metrics_are_of_each_cgroup()
+{
+	run 3 stat -x ';' -a -M Summary --for-each-cgroup a,b sh -c "$IN_A" && lines err 4 &&
+		says '^[1-9][0-9]{5,};;instructions;a;.*;1\.00;insn_per_cycle$' '^<not counted>;;instructions;b;0;.*;;$' &&
+		[ "$(grep -c insn_per_cycle err)" -eq 1 ]
+}
+
 the_text_has_a_column()
 {
 	run 3 stat -a -e instructions:u -G a sh -c "$IN_A" && says '^ +[0-9,]+ +instructions:u +a'
