@@ -139,6 +139,29 @@ Test(inherit_stat, each_child_is_told_with_its_own_values)
 	ring_unmap(&r);
 }
 
+/* The leader's record has all of them, in their order; a member that asks for none has none. */
+Test(inherit_stat, a_group_is_told_as_one)
+{
+	struct perf_event_attr attr =
+		stat_attr(PERF_FORMAT_GROUP | PERF_FORMAT_ID | READ_LOST);
+	struct perf_event_attr quiet = attr;
+	struct told t[CHILDREN + 2];
+	int fd = open_here(&attr), member;
+	pid_t pid[CHILDREN];
+	struct ring r;
+
+	quiet.inherit_stat = 0;
+	member = event_open(&quiet, 0, 0, .group = fd);
+	ring_map(&r, fd, 8);
+	make_children(pid);
+	cr_assert_eq(take_all(&attr, &r, t, CHILDREN + 2), CHILDREN + 1);
+	for (unsigned int i = 0; i <= CHILDREN; i++)
+		cr_expect_eq(t[i].read.nr, 2, "%llu members", (unsigned long long)t[i].read.nr);
+	check_values(t + 1, pid, 0, event_id(fd));
+	check_values(t + 1, pid, 1, event_id(member));
+	ring_unmap(&r);
+}
+
 Test(inherit_stat, threads_have_ids_of_their_own)
 {
 	struct perf_event_attr attr = stat_attr(0);
