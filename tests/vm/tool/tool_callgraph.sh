@@ -109,7 +109,7 @@ callers_of_the_kernel()
 
 callers_in_recordings_of_perf()
 {
-	perf record -q -N -e cpu-clock -F 500 --call-graph dwarf,4096 -o perf.data "$PROGRAM" read \
+	perf record -q -N -e cpu-clock -F 4000 --call-graph dwarf,4096 -o perf.data "$PROGRAM" read \
 		>record.log 2>&1 || { cat record.log; return 1; }
 	chains perf.data ' work( step){4,5} main ' 20 &&
 		same perf.data 20
