@@ -6,14 +6,13 @@
  * when its write to cgroup.procs or cgroup.threads returns, events of the old cgroup have stopped,
  * and those of the new one have started.
  */
-#include <linux/atomic.h>
 #include <linux/cgroup.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 #include <linux/tracepoint.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <trace/events/cgroup.h>
@@ -44,37 +43,36 @@ static void look_everywhere(void)
 
 /* ---- On the way back to user space ---- */
 
-static atomic_t pending = ATOMIC_INIT(0);
-static DECLARE_WAIT_QUEUE_HEAD(none_pending);
 static bool was_pending;
 
+/* He may take his time to get there: nobody waits for him, but the module stays meanwhile. */
 static void mover_returns(struct callback_head *work)
 {
 	kfree(work);
 	look_everywhere();
-	if (atomic_dec_and_test(&pending))
-		wake_up_all(&none_pending);
+	module_put(THIS_MODULE);
 }
 
-static bool look_on_return(void)
+static void look_on_return(void)
 {
 	struct callback_head *work;
 
 	/* These do not return there. */
 	if (current->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-		return false;
+		return;
+	/* Who is being unloaded already waits for nobody. */
+	if (!try_module_get(THIS_MODULE))
+		return;
 	work = kmalloc(sizeof(*work), GFP_ATOMIC | __GFP_NOWARN);
 	if (!work)
-		return false;
+		goto err_put;
 	init_task_work(work, mover_returns);
-	atomic_inc(&pending);
-	if (task_work_add(current, work, TWA_RESUME)) {
-		atomic_dec(&pending);
-		kfree(work);
-		return false;
-	}
 	WRITE_ONCE(was_pending, true);
-	return true;
+	if (!task_work_add(current, work, TWA_RESUME))
+		return;
+	kfree(work);
+err_put:
+	module_put(THIS_MODULE);
 }
 
 /* ---- A little later ---- */
@@ -89,8 +87,9 @@ static DECLARE_WORK(look_later, look);
 static void probe_attach_task(void *data, struct cgroup *cgrp, const char *path,
 			      struct task_struct *task, bool threadgroup)
 {
-	if (!look_on_return())
-		schedule_work(&look_later);
+	look_on_return();
+	/* It may be long until then: a call may do more than this. */
+	schedule_work(&look_later);
 }
 
 /* ---- The hook ---- */
@@ -116,13 +115,11 @@ static int set_moves(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	return pmuctl_refuse(why, NO_HOOK, "pid", "cgroup_attach_task");
 }
 
-/* Whoever is on his way back gets there soon, even if he is traced, stopped or killed. */
 static void drop_moves(struct pmuctl_hook *hook)
 {
 	tracepoint_probe_unregister(attach_tracepoint, probe_attach_task, NULL);
 	tracepoint_synchronize_unregister();
 	flush_work(&look_later);
-	wait_event(none_pending, !atomic_read(&pending));
 }
 
 struct pmuctl_hook pmuctl_cgroup_moves_hook = {

@@ -6,7 +6,9 @@
  */
 #include "cgroups.h"
 
+#include <linux/aio_abi.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 TestSuite(attack_cgroup, .init = cgroups_begin, .fini = cgroups_end, .timeout = 600);
 
@@ -117,4 +119,72 @@ Test(attack_cgroup, that_come_and_go)
 			close(fd[i]);
 	while (dying())
 		usleep(10000);
+}
+
+/*
+ * Moves himself to a cgroup that is his, and in the same call waits for a pipe that nobody writes
+ * to: he does not get back to user space.
+ */
+static void move_and_stay(const char *path)
+{
+	char zero[] = "0\n", byte;
+	struct iocb move = { .aio_lio_opcode = IOCB_CMD_PWRITE, .aio_nbytes = 2,
+			     .aio_buf = (uintptr_t)zero };
+	struct iocb wait = { .aio_lio_opcode = IOCB_CMD_PREAD, .aio_nbytes = 1,
+			     .aio_buf = (uintptr_t)&byte };
+	struct iocb *both[] = { &move, &wait };
+	aio_context_t context = 0;
+	int ends[2];
+
+	if (setuid(1000) || pipe(ends) || syscall(SYS_io_setup, 2, &context))
+		_exit(1);
+	move.aio_fildes = open(path, O_WRONLY | O_CLOEXEC);
+	wait.aio_fildes = ends[0];
+	syscall(SYS_io_submit, context, 2, both);
+	_exit(2);
+}
+
+/* Times that a hook is dropped and set again; it lingers for a second. */
+#define DROPS	3
+
+Test(attack_cgroup, nobody_waits_for_who_has_moved)
+{
+	struct perf_event_attr attr = instructions_u();
+	char text[64];
+	pid_t pid;
+	int fd;
+
+	cgroup_add("u");
+	cgroup_add("u/a");
+	cgroup_add("u/b");
+	cr_assert_eq(chown(CGROUP_ROOT "/u/cgroup.procs", 1000, 1000), 0);
+	cr_assert_eq(chown(CGROUP_ROOT "/u/b/cgroup.procs", 1000, 1000), 0);
+	fd = cgroup_event(&counting_ours, &attr, "u", 0);
+	pid = fork_child();
+	if (!pid) {
+		write_pid(CGROUP_ROOT "/u/a/cgroup.procs", 0);
+		move_and_stay(CGROUP_ROOT "/u/b/cgroup.procs");
+	}
+	do {
+		FILE *f = fopen(CGROUP_ROOT "/u/b/cgroup.procs", "re");
+
+		text[0] = '\0';
+		cr_assert_not_null(f, "%m");
+		fgets(text, sizeof(text), f);
+		fclose(f);
+		usleep(10000);
+		cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0, "he came back");
+	} while (strtol(text, NULL, 10) != pid);
+	close(fd);
+	for (int i = 0; i < DROPS; i++) {
+		sleep(2);
+		close(cgroup_event(&counting_ours, &attr, "u", 0));
+		close(event_open(attr));
+	}
+	cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0, "he came back");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cgroup_del("u/a");
+	cgroup_del("u/b");
+	cgroup_del("u");
 }
