@@ -19,6 +19,7 @@
 #include <linux/smp.h>
 
 #include <asm/cpufeature.h>
+#include <asm/cpuid/api.h>
 #include <asm/msr.h>
 
 #include "pmu/lbr.h"
@@ -70,13 +71,13 @@ static bool __init registers_are_there(void)
 	unsigned int i;
 	u64 value;
 
-	if (rdmsrl_safe(MSR_IA32_DEBUGCTLMSR, &value) || rdmsrl_safe(MSR_LBR_SELECT, &value) ||
-	    rdmsrl_safe(MSR_LBR_TOS, &value))
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value) || rdmsrq_safe(MSR_LBR_SELECT, &value) ||
+	    rdmsrq_safe(MSR_LBR_TOS, &value))
 		return false;
 	for (i = 0; i < LBR_DEPTH; i++)
-		if (rdmsrl_safe(MSR_LBR_NHM_FROM + i, &value) ||
-		    rdmsrl_safe(MSR_LBR_NHM_TO + i, &value) ||
-		    rdmsrl_safe(MSR_LBR_INFO_0 + i, &value))
+		if (rdmsrq_safe(MSR_LBR_NHM_FROM + i, &value) ||
+		    rdmsrq_safe(MSR_LBR_NHM_TO + i, &value) ||
+		    rdmsrq_safe(MSR_LBR_INFO_0 + i, &value))
 			return false;
 	return true;
 }
@@ -90,7 +91,7 @@ void __init lbr_init(void)
 
 	if (id.intel && boot_cpu_data.cpuid_level >= 7)
 		id.architectural = cpuid_edx(7) & CPUID_ARCHITECTURAL;
-	if (id.pdcm && rdmsrl_safe(MSR_IA32_PERF_CAPABILITIES, &id.capabilities))
+	if (id.pdcm && rdmsrq_safe(MSR_IA32_PERF_CAPABILITIES, &id.capabilities))
 		id.pdcm = false;
 	no_lbr_reason = lbr_caps_decode(&id);
 	if (!no_lbr_reason && hwpmu_reason())
@@ -143,8 +144,8 @@ static void write_ctl(u64 bits)
 {
 	u64 ctl;
 
-	rdmsrl(MSR_IA32_DEBUGCTLMSR, ctl);
-	wrmsrl(MSR_IA32_DEBUGCTLMSR, (ctl & ~CTL_ALL) | bits);
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	wrmsrq(MSR_IA32_DEBUGCTLMSR, (ctl & ~CTL_ALL) | bits);
 }
 
 static void switch_off(struct lbr_cpu *cpu)
@@ -168,9 +169,9 @@ static void forget(void)
 	unsigned int i;
 
 	for (i = 0; i < LBR_DEPTH; i++) {
-		wrmsrl(MSR_LBR_NHM_FROM + i, 0);
-		wrmsrl(MSR_LBR_NHM_TO + i, 0);
-		wrmsrl(MSR_LBR_INFO_0 + i, 0);
+		wrmsrq(MSR_LBR_NHM_FROM + i, 0);
+		wrmsrq(MSR_LBR_NHM_TO + i, 0);
+		wrmsrq(MSR_LBR_INFO_0 + i, 0);
 	}
 }
 
@@ -181,7 +182,7 @@ void lbr_start(const struct hwpmu_counter *counter)
 	switch_off(cpu);
 	if (!cpu->users++) {
 		cpu->select = counter->lbr_select;
-		wrmsrl(MSR_LBR_SELECT, cpu->select);
+		wrmsrq(MSR_LBR_SELECT, cpu->select);
 	}
 	forget();
 	switch_on(cpu);
@@ -240,17 +241,17 @@ const struct lbr_records *lbr_read(void)
 	if (cpu->was_read)
 		return records;
 	cpu->was_read = true;
-	rdmsrl(MSR_LBR_TOS, tos);
+	rdmsrq(MSR_LBR_TOS, tos);
 	records->tos = tos % LBR_DEPTH;
 	for (i = 0; i < LBR_DEPTH; i++) {
 		struct lbr_record *record = &records->record[i];
 
 		reg = (records->tos - i) % LBR_DEPTH;
-		rdmsrl(MSR_LBR_NHM_FROM + reg, record->from);
+		rdmsrq(MSR_LBR_NHM_FROM + reg, record->from);
 		if (!record->from)
 			break; /* not since they were forgotten */
-		rdmsrl(MSR_LBR_NHM_TO + reg, record->to);
-		rdmsrl(MSR_LBR_INFO_0 + reg, record->info);
+		rdmsrq(MSR_LBR_NHM_TO + reg, record->to);
+		rdmsrq(MSR_LBR_INFO_0 + reg, record->info);
 	}
 	records->nr = i;
 	return records;
