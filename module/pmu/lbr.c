@@ -219,8 +219,12 @@ bool lbr_nmi_begin(void)
 {
 	struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
-	if (likely(!READ_ONCE(cpu->ctl)))
+	if (likely(!READ_ONCE(cpu->ctl))) {
+		/* They are off, or just being changed: what there may be to read is nobody's. */
+		cpu->was_read = true;
+		cpu->records.nr = 0;
 		return false;
+	}
 	write_ctl(0);
 	cpu->was_read = false;
 	return true;
