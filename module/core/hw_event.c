@@ -4,12 +4,24 @@
  * is pmu/'s; sched.c and who reads call that directly.
  */
 #include "core/admission.h"
+#include "pmu/hwtrace.h"
 #include "pmu/lbr.h"
+#include "pmu/pt.h"
+
+/*
+ * While Processor Trace is on, registers of the last branch records must not be touched (SDM,
+ * Vol. 3C, "Intel Processor Trace", on LBR): neither beside ours nor beside perf's.
+ */
+static bool is_traced(void)
+{
+	return lbr_is_used(LBR_TRACED) ||
+	       (!pt_unit.reason() && hwtrace_is_taken_by_others(&pt_unit));
+}
 
 static int admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why)
 {
-	if (event->own.counter.lbr && lbr_is_used(LBR_TRACED))
+	if (event->own.counter.lbr && is_traced())
 		return pmuctl_refuse(why, BRANCH_TRACED, "attr.sample_type");
 	return pmuctl_admit(ctx, event, why);
 }

@@ -144,3 +144,35 @@ Test(refuse_branch, beside_traces)
 			      "only hardware events can sample branches: clear PERF_SAMPLE_BRANCH_STACK of attr.sample_type, or count cycles or another of the CPU's events");
 	}
 }
+
+/* The kernel's own driver traces this CPU: perf's events and ours are not told of each other. */
+Test(refuse_branch, beside_a_trace_of_perfs)
+{
+	static const char *const path = "/sys/bus/event_source/devices/intel_pt/type";
+	size_t ring = 9 * 4096, size = 16 * 4096;
+	union raw_attr theirs = raw_attr(0, 0);
+	struct perf_event_mmap_page *page;
+	void *map;
+	int fd;
+
+	if (access(path, R_OK) || !has_branches())
+		return;
+	theirs.attr.type = raw_read_number(path);
+	cr_assert_eq(raw_give_back(), 0);
+	fd = syscall(SYS_perf_event_open, &theirs, -1, 0, -1, 0);
+	cr_assert_geq(fd, 0, "%m");
+	page = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(page, MAP_FAILED);
+	page->aux_offset = ring;
+	page->aux_size = size;
+	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring);
+	cr_assert_neq(map, MAP_FAILED);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	check_refused(OPEN(BRANCHES(.branch_sample_type = USER | ANY)), EBUSY,
+		      PMUCTL_WHY_BRANCH_TRACED, "attr.sample_type",
+		      "an event is open that traces, and the CPU does not note branches beside: close it first");
+	munmap(map, size);
+	munmap(page, ring);
+	close(fd);
+	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
+}
