@@ -99,8 +99,20 @@ perf_stat_has_groups_of_both()
 # samples FILE: how many, and the function that most are of
 samples() { perf script -i "$1" -F ip,sym 2>/dev/null | awk '{ n[$2]++ } END { for (f in n) if (n[f] > n[most]) most = f; print NR, most }'; }
 
-# Each period of what is counted has one; perf leaves out those that it notices in the kernel.
-perf_record_takes_each_sample()
+# pinned COMMAND...: on one CPU, with all that it starts
+pinned()
+{
+	taskset -p 1 $$ >/dev/null
+	"$@"
+	pinned=$?
+	taskset -p ffffffff $$ >/dev/null
+	return $pinned
+}
+
+# Each period of what is counted has one; perf leaves out those that it notices in the kernel. It has
+# an event for each CPU, whose periods go on apart when the command moves: it stays on one.
+perf_record_takes_each_sample() { pinned each_sample; }
+each_sample()
 {
 	run 3 run perf stat -x ';' -o count -e instructions:u $LOOPS 10 &&
 		run 3 run perf record -q -o ours -e instructions:u -c 100003 $LOOPS 10 && give_back &&
@@ -247,4 +259,4 @@ set_user_id_programs_are_told()
 	says "'./perf-calls' is set-user-id" && SAYS=out says 'refused: EACCES'
 }
 
-run_checks same as_user mixed_is_refused samples
+run_checks pinned each_sample same as_user mixed_is_refused samples
