@@ -118,6 +118,21 @@ int recording_to_memory(const struct recording *recording, const char *name, int
 			size_t size);
 uint64_t recording_take(const struct recording *recording, struct perfdata_buffer *records);
 
+/* rings_watch.c */
+
+/**
+ * struct rings_watch - waits until there is something in the rings
+ * @fd: an epoll descriptor of them all; -1: not opened.
+ * @alive: targets that are not gone.
+ */
+struct rings_watch {
+	int fd;
+	size_t alive;
+};
+
+int rings_watch_open(struct rings_watch *watch, const struct recording *recording);
+void rings_watch_forget(struct rings_watch *watch);
+
 /* record_trace.c: buffers of traces */
 int traces_find(struct recording *recording);
 int traces_open(struct recording *recording);

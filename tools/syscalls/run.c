@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -37,8 +36,7 @@ enum {
  * @path: its name.
  * @samples: it, fed with what is in the rings.
  * @records: that were read and not looked at yet.
- * @rings: an epoll descriptor of them all.
- * @alive: targets that are not gone.
+ * @rings: tells when there is something in them.
  * @timer: of looks at the rings.
  * @untold: samples without what the tracepoints tell.
  * @lost: how many were said to be lost.
@@ -54,8 +52,7 @@ struct session {
 	struct samples_options input;
 	struct samples *samples;
 	struct perfdata_buffer records;
-	int rings;
-	size_t alive;
+	struct rings_watch rings;
 	int timer;
 	uint64_t untold;
 	uint64_t lost;
@@ -164,40 +161,20 @@ static int read_rest(struct session *s)
 
 static int rings_watch(struct session *s)
 {
-	const struct recording *r = s->recording;
+	int ret = rings_watch_open(&s->rings, s->recording);
 
-	s->rings = epoll_create1(EPOLL_CLOEXEC);
-	if (s->rings < 0)
-		return -errno;
-	for (size_t i = 0; i < r->set.targets.count; i++) {
-		struct pmuctl_event *event = *event_set_handle(&r->set, r->ring_event, i);
-		struct epoll_event what = { .events = EPOLLIN };
-
-		if (!event)
-			continue;
-		what.data.fd = pmuctl_event_fd(event);
-		if (epoll_ctl(s->rings, EPOLL_CTL_ADD, what.data.fd, &what) < 0)
-			return -errno;
-		s->alive++;
-	}
+	if (ret < 0)
+		return ret;
 	s->timer = timer_open(INTERVAL, true);
 	return s->timer < 0 ? s->timer : 0;
 }
 
-/* Targets that are gone must not wake us again; returns a run_next. */
+/* Returns a run_next. */
 static int rings_gone(struct session *s)
 {
-	struct epoll_event what[64];
-	int count = epoll_wait(s->rings, what, ARRAY_LEN(what), 0);
-
-	for (int i = 0; i < count; i++) {
-		if (!(what[i].events & ~(uint32_t)EPOLLIN))
-			continue;
-		epoll_ctl(s->rings, EPOLL_CTL_DEL, what[i].data.fd, NULL);
-		s->alive--;
-	}
+	rings_watch_forget(&s->rings);
 	/* A command may have ended with its first thread, and others of it be there. */
-	return s->alive || s->child.pid ? RUN_GO_ON : RUN_END;
+	return s->rings.alive || s->child.pid ? RUN_GO_ON : RUN_END;
 }
 
 static int rings_ready(void *arg)
@@ -267,7 +244,7 @@ static int begin(struct session *s)
 static int wait_for_end(struct session *s, struct run_end *end)
 {
 	const struct run_source sources[] = {
-		{ .fd = s->rings, .call = rings_ready, .arg = s },
+		{ .fd = s->rings.fd, .call = rings_ready, .arg = s },
 		{ .fd = s->timer, .is_timer = true, .call = timer_ready, .arg = s },
 	};
 	/* It never tells anything: the rings say when all targets are gone. */
@@ -353,7 +330,7 @@ static void session_close(struct session *s)
 	perfdata_buffer_free(&s->records);
 	recording_close(s->recording);
 	for (size_t i = 0; i < 3; i++) {
-		int fd = i == 0 ? s->file : i == 1 ? s->rings : s->timer;
+		int fd = i == 0 ? s->file : i == 1 ? s->rings.fd : s->timer;
 
 		if (fd >= 0)
 			close(fd);
@@ -369,7 +346,7 @@ static void session_close(struct session *s)
  */
 int calls_run(struct pmuctl_device *dev, struct calls_options *options)
 {
-	struct session s = { .options = options, .file = -1, .rings = -1, .timer = -1 };
+	struct session s = { .options = options, .file = -1, .rings.fd = -1, .timer = -1 };
 	const struct measure *measure = &options->record.measure;
 	int status = STATUS_FAILED, ret = 0;
 	sigset_t mask;

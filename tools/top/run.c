@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -21,8 +20,7 @@
  * @signals: from signals_block().
  * @child: the command, its pid is 0 if there is none.
  * @live: what is shown.
- * @rings: an epoll descriptor of them all.
- * @alive: targets that are not gone.
+ * @rings: tells when there is something in them.
  * @refreshes: how often it was shown.
  * @timer: of refreshes.
  * @screen: on a terminal; NULL: it is printed.
@@ -32,8 +30,7 @@ struct session {
 	int signals;
 	struct child child;
 	struct top_live live;
-	int rings;
-	size_t alive;
+	struct rings_watch rings;
 	uint64_t refreshes;
 	int timer;
 	struct screen *screen;
@@ -41,41 +38,12 @@ struct session {
 
 /* ------------------------------------------------------------------- events */
 
-static int rings_watch(struct session *s)
-{
-	const struct recording *r = s->live.recording;
-
-	s->rings = epoll_create1(EPOLL_CLOEXEC);
-	if (s->rings < 0)
-		return -errno;
-	for (size_t i = 0; i < r->set.targets.count; i++) {
-		struct pmuctl_event *event = *event_set_handle(&r->set, r->ring_event, i);
-		struct epoll_event what = { .events = EPOLLIN };
-
-		if (!event)
-			continue;
-		what.data.fd = pmuctl_event_fd(event);
-		if (epoll_ctl(s->rings, EPOLL_CTL_ADD, what.data.fd, &what) < 0)
-			return -errno;
-		s->alive++;
-	}
-	return 0;
-}
-
-/* Targets that are gone must not wake us again; returns a run_next. */
+/* Returns a run_next. */
 static int rings_gone(struct session *s)
 {
-	struct epoll_event what[64];
-	int count = epoll_wait(s->rings, what, ARRAY_LEN(what), 0);
-
-	for (int i = 0; i < count; i++) {
-		if (!(what[i].events & ~(uint32_t)EPOLLIN))
-			continue;
-		epoll_ctl(s->rings, EPOLL_CTL_DEL, what[i].data.fd, NULL);
-		s->alive--;
-	}
+	rings_watch_forget(&s->rings);
 	/* A command may have ended with its first thread, and others of it be there. */
-	return s->alive || s->child.pid ? RUN_GO_ON : RUN_END;
+	return s->rings.alive || s->child.pid ? RUN_GO_ON : RUN_END;
 }
 
 static int rings_ready(void *arg)
@@ -148,7 +116,7 @@ static int size_ready(void *arg)
 static int wait_for_end(struct session *s, struct run_end *end)
 {
 	const struct run_source sources[] = {
-		{ .fd = s->rings, .call = rings_ready, .arg = s },
+		{ .fd = s->rings.fd, .call = rings_ready, .arg = s },
 		{ .fd = s->timer, .is_timer = true, .call = timer_ready, .arg = s },
 		{ .fd = s->screen ? STDIN_FILENO : -1, .call = keys_ready, .arg = s },
 		{ .fd = s->screen ? screen_signals(s->screen) : -1, .call = size_ready, .arg = s },
@@ -184,7 +152,7 @@ static int top_all(struct session *s)
 	int ret = live_begin(&s->live);
 
 	if (ret == 0)
-		ret = rings_watch(s);
+		ret = rings_watch_open(&s->rings, s->live.recording);
 	if (ret == 0) {
 		s->timer = timer_open((unsigned int)s->options->delay * 1000, true);
 		ret = s->timer < 0 ? s->timer : 0;
@@ -219,7 +187,7 @@ static int top_all(struct session *s)
  */
 int top_run(struct pmuctl_device *dev, struct top_options *options)
 {
-	struct session s = { .options = options, .rings = -1, .timer = -1, .live.file = -1 };
+	struct session s = { .options = options, .rings.fd = -1, .timer = -1, .live.file = -1 };
 	const struct measure *measure = &options->record.measure;
 	int status = STATUS_FAILED, ret = 0;
 	sigset_t mask;
@@ -240,8 +208,8 @@ int top_run(struct pmuctl_device *dev, struct top_options *options)
 		child_cancel(&s.child);
 	}
 	screen_close(s.screen);
-	if (s.rings >= 0)
-		close(s.rings);
+	if (s.rings.fd >= 0)
+		close(s.rings.fd);
 	if (s.timer >= 0)
 		close(s.timer);
 	live_close(&s.live);
