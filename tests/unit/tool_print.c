@@ -13,36 +13,7 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 
-#include "../../tools/stat/stat.h"
-
-static struct stat_row hw(char *name, uint64_t config, uint64_t value)
-{
-	return (struct stat_row){
-		.name = name,
-		.attr = { .type = PERF_TYPE_HARDWARE, .config = config },
-		.cpu = ROW_ALL_TARGETS,
-		.value = value, .enabled = 1000, .running = 1000,
-	};
-}
-
-/* What a print function writes; to be freed. */
-static char *printed(const struct stat_result *result, char form,
-		     const char *separator)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	cr_assert_not_null(out);
-	if (form == 't')
-		print_text(out, result);
-	else if (form == 'c')
-		print_csv(out, result, separator);
-	else
-		cr_assert_eq(print_json(out, result), 0);
-	fclose(out);
-	return text;
-}
+#include "stat_print.h"
 
 static void check_start(const char *text, const char *start)
 {
