@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * How long an ordinary user can have interrupts off, with as many events as he may have: in
- * the kernel's instructions. Every PERIOD-th of these is sampled on one CPU, where the user does
+ * instructions. Every PERIOD-th is sampled on one CPU, where the user does
  * his worst, with the flag that says whether interrupts are on. So many samples in a row without
  * it are a stretch at most one period longer; or several, between which no sample fell, or with
  * interrupts by others, so the truth may be less but is never more: of TRIES measures the least
- * is the best. In a guest whose time goes with its instructions, as on a slow machine there is
- * always some timer due.
+ * is the best. The user's own instructions are sampled too: without them interrupts that come one
+ * after the other would be one stretch. In a guest whose time goes with its instructions, as on a
+ * slow machine there is always some timer due.
  */
 #include "bound.h"
 #include "family.h"
@@ -18,7 +19,7 @@
 #define FLAGS		9		/* PERF_REG_X86_FLAGS */
 #define FLAG_INTERRUPTS	(1 << 9)
 #define CPU		0
-#define TRIES		5
+#define TRIES		10
 #define CLOCK_WEIGHT	4
 #define SWITCH_WEIGHT	2
 
@@ -107,7 +108,6 @@ static uint64_t measure(const char *name, struct attack a)
 	close(link[1]);
 	pin_here(CPU);
 	hear(link[0]);
-	attr.exclude_user = 1;
 	attr.exclude_idle = 1;
 	attr.disabled = 1;
 	attr.pinned = 1;
