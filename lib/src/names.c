@@ -49,6 +49,7 @@ static const struct generic_name generic_names[] = {
 	SOFTWARE("minor-faults", NULL, "page faults that needed no waiting", PAGE_FAULTS_MIN),
 	SOFTWARE("major-faults", NULL, "page faults that waited, mostly for a disk", PAGE_FAULTS_MAJ),
 	SOFTWARE("context-switches", "cs", "times another task came on the CPU", CONTEXT_SWITCHES),
+	SOFTWARE("cgroup-switches", NULL, "times a task of another cgroup came on the CPU", CGROUP_SWITCHES),
 	SOFTWARE("cpu-migrations", "migrations", "times the task came to another CPU", CPU_MIGRATIONS),
 	SOFTWARE("alignment-faults", NULL, "accesses that the kernel had to align; none on x86", ALIGNMENT_FAULTS),
 	SOFTWARE("emulation-faults", NULL, "instructions that the kernel emulated; none on x86", EMULATION_FAULTS),

@@ -189,7 +189,8 @@ static const struct kind kinds[] = {
 	[PERF_COUNT_SW_BPF_OUTPUT] = {
 		"bpf-output" },
 	[PERF_COUNT_SW_CGROUP_SWITCHES] = {
-		"cgroup-switches" },
+		"cgroup-switches", &pmuctl_swevent_ops, NULL,
+		&pmuctl_sw_cgroup_switches, true },
 };
 
 bool pmuctl_soft_is(const struct perf_event_attr *attr)

@@ -139,6 +139,7 @@ extern struct pmuctl_sw_source pmuctl_sw_faults;
 extern struct pmuctl_sw_source pmuctl_sw_minor;
 extern struct pmuctl_sw_source pmuctl_sw_major;
 extern struct pmuctl_sw_source pmuctl_sw_switches;
+extern struct pmuctl_sw_source pmuctl_sw_cgroup_switches;
 extern struct pmuctl_sw_source pmuctl_sw_migrations;
 
 /* How many tasks came to this CPU since it was last asked; IRQs off. */

@@ -19,6 +19,7 @@
 #include <trace/events/sched.h>
 
 #include "compat/tracepoint.h"
+#include "core/cgroup.h"
 #include "core/hook.h"
 #include "sample/callchain.h"
 #include "soft/soft.h"
@@ -234,6 +235,38 @@ static struct pmuctl_hook switches = {
 
 struct pmuctl_sw_source pmuctl_sw_switches = { .hook = &switches };
 
+/* ---- Switches to a task of another cgroup ---- */
+
+static void probe_cgroup_switch(void *data, bool preempt, struct task_struct *prev,
+				struct task_struct *next, unsigned int prev_state)
+{
+	static const struct pmuctl_sample_data sample;
+	struct pt_regs regs;
+
+	if (pmuctl_cgroup_of(prev) == pmuctl_cgroup_of(next))
+		return;
+	pmuctl_regs_here(&regs);
+	pmuctl_swevent(&pmuctl_sw_cgroup_switches, &regs, &sample);
+}
+
+static struct place cgroup_switch = { "sched_switch", probe_cgroup_switch };
+
+static int set_cgroup_switches(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	return set_one(&cgroup_switch, why);
+}
+
+static void drop_cgroup_switches(struct pmuctl_hook *hook)
+{
+	drop_one(&cgroup_switch);
+}
+
+static struct pmuctl_hook cgroup_switches = {
+	.name = "cgroup-switches", .set = set_cgroup_switches, .drop = drop_cgroup_switches,
+};
+
+struct pmuctl_sw_source pmuctl_sw_cgroup_switches = { .hook = &cgroup_switches };
+
 /* ---- Migrations ---- */
 
 /* How many tasks have been moved to each CPU */
@@ -280,6 +313,7 @@ void __init pmuctl_soft_sources_init(void)
 	pmuctl_hook_add(&faults);
 	pmuctl_hook_add(&handled);
 	pmuctl_hook_add(&switches);
+	pmuctl_hook_add(&cgroup_switches);
 	pmuctl_hook_add(&migrations);
 }
 
@@ -289,5 +323,6 @@ static void __maybe_unused check_probes(void)
 	check_trace_callback_type_page_fault_user(probe_fault_user);
 	check_trace_callback_type_page_fault_kernel(probe_fault_kernel);
 	check_trace_callback_type_sched_switch(probe_switch);
+	check_trace_callback_type_sched_switch(probe_cgroup_switch);
 	check_trace_callback_type_sched_migrate_task(probe_migrate);
 }

@@ -224,7 +224,7 @@ const struct pmuctl_event_ops pmuctl_soft_migration_ops = {
 
 static struct pmuctl_sw_source *const all_hits[] = {
 	&pmuctl_sw_faults, &pmuctl_sw_minor, &pmuctl_sw_major,
-	&pmuctl_sw_switches, &pmuctl_sw_migrations,
+	&pmuctl_sw_switches, &pmuctl_sw_cgroup_switches, &pmuctl_sw_migrations,
 };
 
 int __init pmuctl_soft_module_init(void)

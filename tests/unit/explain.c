@@ -170,7 +170,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
 		{ "EVENT_OTHER_CPUS", { "Intel performance core, PMU version 5" } },
-		{ "SOFT_UNSUPPORTED", { "cgroup-switches" } },
+		{ "SOFT_UNSUPPORTED", { "bpf-output" } },
 		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
 		/* None is longer than that. */
 		{ "TRACEPOINT_UNKNOWN", { "vmscan_kswapd_sleep_and_ten_more_or_so_x" } },

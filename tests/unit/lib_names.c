@@ -43,6 +43,7 @@ static const struct expected generic[] = {
 	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
 	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
 	{ "cs", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cgroup-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CGROUP_SWITCHES },
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 	{ "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
@@ -148,7 +149,7 @@ Test(lib_names, every_listed_name_is_understood_as_listed)
 			check(&expected);
 		}
 	}
-	cr_assert_eq(count, 10 + 10 + 32);
+	cr_assert_eq(count, 10 + 11 + 32);
 	cr_assert_eq(pmuctl_name_get(count, &name), -ENOENT);
 	cr_assert_eq(pmuctl_name_get((size_t)-1, &name), -ENOENT);
 }

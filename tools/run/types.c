@@ -151,7 +151,6 @@ static int find_tracepoint(struct request *r)
 static bool is_perfs_software(const struct request *r)
 {
 	return r->attr.config == PERF_COUNT_SW_BPF_OUTPUT ||
-	       r->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES ||
 	       (r->attr.config == PERF_COUNT_SW_CPU_MIGRATIONS && request_is_of_cgroup(r));
 }
 

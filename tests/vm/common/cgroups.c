@@ -17,16 +17,20 @@ void cgroups_begin(void)
 	cr_assert_eq(raw_write_file(CGROUP_ROOT "/cgroup.subtree_control", "+cpu"), 0);
 }
 
-/* Those below first; a task that was killed may still be there for a moment. */
+/* Those below first; a task that was killed, as what a failed test left is, may still be there
+ * for a moment.
+ */
 static void remove_below(const char *path)
 {
-	char text[256];
+	char text[256], kill[300];
 	FILE *list;
 
 	snprintf(text, sizeof(text), "find %s -mindepth 1 -depth -type d", path);
 	list = popen(text, "r");
 	while (list && fgets(text, sizeof(text), list)) {
 		text[strcspn(text, "\n")] = '\0';
+		snprintf(kill, sizeof(kill), "%s/cgroup.kill", text);
+		raw_write_file(kill, "1");
 		while (rmdir(text) && errno == EBUSY)
 			usleep(10000);
 	}
@@ -36,6 +40,7 @@ static void remove_below(const char *path)
 
 void cgroups_end(void)
 {
+	raw_write_file(CGROUP_ROOT "/cgroup.procs", "0");
 	remove_below(CGROUP_ROOT);
 	raw_write_file(CGROUP_ROOT "/cgroup.subtree_control", "-cpu");
 	umount2(CGROUP_ROOT, MNT_DETACH);

@@ -52,7 +52,6 @@ static const struct difference {
 	{ NULL, "type = *", 0, ENOENT, "a PMU of the kernel's own" },
 	{ NULL, "type = *", EINVAL, ENOENT, "a PMU of the kernel's own" },
 	{ NULL, "config = 0xa", 0, ENOENT, "bpf-output is not supported" },
-	{ NULL, "config = 0xb", 0, ENOENT, "cgroup-switches is not supported" },
 	{ NULL, "an unknown bit", 0, EINVAL, "Linux 7.3 knows two bits more" },
 	/* What has no effect is refused here, and ignored there */
 	{ NULL, "exclude_user", 0, EINVAL, "with exclude_kernel, nothing is counted" },

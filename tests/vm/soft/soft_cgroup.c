@@ -11,7 +11,7 @@ TestSuite(soft_cgroup, .init = cgroups_begin, .fini = cgroups_end);
 
 #define ROUNDS	50
 
-/* Faults, and is switched out, again and again. */
+/* Faults, and is switched out, again and again; is stopped before that, and after it. */
 static pid_t start_busy(const char *path, unsigned int pages)
 {
 	pid_t pid = fork_child();
@@ -30,6 +30,7 @@ static pid_t start_busy(const char *path, unsigned int pages)
 		munmap(map, pages * PAGE);
 		usleep(100);
 	}
+	raise(SIGSTOP);
 	_exit(0);
 }
 
@@ -41,14 +42,48 @@ static void wait_stopped(pid_t pid)
 	cr_assert(WIFSTOPPED(status));
 }
 
+static void let_end(pid_t pid)
+{
+	kill(pid, SIGCONT);
+	perm_join(pid);
+}
+
+/* What ours, the first, and perf's have counted. One that is stopped may not have left its CPU yet. */
+static void read_both(const int fd[2], uint64_t value[2])
+{
+	do {
+		value[0] = event_value(fd[0]);
+		value[1] = event_value(fd[1]);
+	} while (event_value(fd[0]) != value[0]);
+}
+
+/* What they count while tasks that are stopped run until they are stopped again */
+static void count_both(const int fd[2], const pid_t *pids, unsigned int n, uint64_t count[2])
+{
+	uint64_t before[2];
+
+	read_both(fd, before);
+	for (unsigned int i = 0; i < n; i++)
+		kill(pids[i], SIGCONT);
+	for (unsigned int i = 0; i < n; i++)
+		wait_stopped(pids[i]);
+	read_both(fd, count);
+	for (int i = 0; i < 2; i++) {
+		count[i] -= before[i];
+		close(fd[i]);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		let_end(pids[i]);
+}
+
 /* Two of each: perf's and ours */
 static void compare(const struct perf_event_attr *attr, const char *name, const char *tracepoint,
 		    uint64_t least)
 {
 	AUTO_CLOSE int directory = cgroup_fd("a");
 	struct perf_event_attr perfs = *attr;
-	uint64_t ours, theirs;
-	pid_t one, other;
+	uint64_t count[2];
+	pid_t pids[2];
 	int fd[2];
 
 	if (tracepoint)
@@ -57,22 +92,13 @@ static void compare(const struct perf_event_attr *attr, const char *name, const 
 			   .tracepoint = tracepoint);
 	fd[1] = counting_perfs.try(&perfs, directory, 1, -1);
 	cr_assert(fd[1] >= 0, "%s: %s", name, strerror(-fd[1]));
-	one = start_busy("a", 7);
-	other = start_busy("b", 3);
-	wait_stopped(one);
-	wait_stopped(other);
-	ours = event_value(fd[0]);
-	theirs = event_value(fd[1]);
-	kill(one, SIGCONT);
-	kill(other, SIGCONT);
-	perm_join(one);
-	perm_join(other);
-	ours = event_value(fd[0]) - ours;
-	theirs = event_value(fd[1]) - theirs;
-	cr_expect_eq(ours, theirs, "%s: %lu of ours, %lu of perf's", name, ours, theirs);
-	cr_expect_geq(ours, least, "%s", name);
-	close(fd[0]);
-	close(fd[1]);
+	pids[0] = start_busy("a", 7);
+	pids[1] = start_busy("b", 3);
+	wait_stopped(pids[0]);
+	wait_stopped(pids[1]);
+	count_both(fd, pids, 2, count);
+	cr_expect_eq(count[0], count[1], "%s: %lu of ours, %lu of perf's", name, count[0], count[1]);
+	cr_expect_geq(count[0], least, "%s", name);
 }
 
 Test(soft_cgroup, count_as_perfs)
@@ -88,6 +114,8 @@ Test(soft_cgroup, count_as_perfs)
 		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, false, ROUNDS * 7 },
 		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, 0 },
 		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, false, 1 },
+		{ "cgroup-switches", PERF_COUNT_SW_CGROUP_SWITCHES, false, 1 },
+		{ "cgroup-switches:u", PERF_COUNT_SW_CGROUP_SWITCHES, true, 0 },
 	};
 
 	cgroup_add("a");
@@ -109,6 +137,46 @@ Test(soft_cgroup, tracepoints_count_as_perfs)
 	cgroup_add("b");
 	pin_here(0);
 	compare(&attr, "sched:sched_switch", "sched:sched_switch", 1);
+}
+
+/* What ours and perf's counted of switches to other cgroups, of a task or a CPU, while a task went */
+static void compare_cgroup_switches(pid_t target, int cpu, const char *path, uint64_t count[2])
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE,
+						 PERF_COUNT_SW_CGROUP_SWITCHES);
+	pid_t pid = start_busy(path, 1);
+	int fd[2];
+
+	wait_stopped(pid);
+	fd[0] = event_open(attr, target ? target : pid, cpu);
+	fd[1] = perf_try(&attr, target ? target : pid, cpu);
+	cr_assert_geq(fd[1], 0, "%s", strerror(-fd[1]));
+	count_both(fd, &pid, 1, count);
+}
+
+/* The task goes for another one of the root, for which its CPU has the idle task at least. */
+Test(soft_cgroup, switches_to_other_cgroups)
+{
+	static const struct {
+		const char *name, *path;
+		pid_t target;
+		int cpu;
+	} of[] = {
+		{ "a task", "a", 0, -1 },
+		{ "a task on a CPU", "a", 0, 1 },
+		{ "a CPU", "a", -1, 1 },
+		{ "a task that stays within one", "", 0, -1 },
+	};
+	uint64_t count[2];
+
+	cgroup_add("a");
+	pin_here(0);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(of); i++) {
+		compare_cgroup_switches(of[i].target, of[i].cpu, of[i].path, count);
+		cr_expect_eq(count[0], count[1], "of %s: %lu, perf's %lu", of[i].name, count[0],
+			     count[1]);
+		cr_expect_eq(count[0] > 0, *of[i].path != '\0', "of %s: %lu", of[i].name, count[0]);
+	}
 }
 
 /* The clocks run while its tasks do: as long as the event itself. */

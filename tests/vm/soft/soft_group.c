@@ -154,13 +154,10 @@ Test(soft_group, the_pmu_is_not_needed)
 Test(soft_group, what_cannot_be_heard_is_refused)
 {
 	union raw_attr output = raw_attr(PERF_TYPE_SOFTWARE, 10);
-	union raw_attr cgroup = raw_attr(PERF_TYPE_SOFTWARE, 11);
 
 	check_refusals(
 		{ "BPF's output", OPEN(output), ENOENT, PMUCTL_WHY_SOFT_UNSUPPORTED,
-		  "attr.config", OF_OTHERS(10, "bpf-output") },
-		{ "control groups", OPEN(cgroup, -1, 0), ENOENT, PMUCTL_WHY_SOFT_UNSUPPORTED,
-		  "attr.config", OF_OTHERS(11, "cgroup-switches") }
+		  "attr.config", OF_OTHERS(10, "bpf-output") }
 	);
 }
 
