@@ -107,6 +107,31 @@ Test(ring_output, taken_back)
 	cr_assert_eq(ring_drain(&own, PERF_RECORD_SAMPLE), 2);
 }
 
+/* It is the buffer that is shared, not what is done with the event later. */
+Test(ring_output, to_an_event_that_is_redirected_itself)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	int a = event_open(attr), b = event_open(attr), c = event_open(attr);
+	struct ring r;
+
+	ring_map(&r, a, 1);
+	cr_assert_eq(set_output(b, a), 0, "%m");
+	cr_assert_eq(set_output(c, b), 0, "%m");
+	block_run(c, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	cr_assert_eq(set_output(b, -1), 0, "%m");
+	block_run(b, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 0);
+	block_run(c, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	close(b);
+	close(a);
+	block_run(c, ROUNDS);
+	cr_assert_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 2);
+	ring_unmap(&r);
+	close(c);
+}
+
 /* The ring stays as long as it is mapped, whoever opened it. */
 Test(ring_output, owner_of_the_ring_is_closed_first)
 {
