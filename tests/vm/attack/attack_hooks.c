@@ -6,6 +6,7 @@
 #include "hooks.h"
 #include "loops.h"
 #include "perm.h"
+#include "soft.h"
 
 #include <linux/userfaultfd.h>
 #include <sys/stat.h>
@@ -180,17 +181,13 @@ Test(attack_hooks, what_lingers_counts)
 
 	attr.exclude_kernel = 1;
 	for (int round = 0; round < 3; round++) {
-		char *memory = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		uint8_t *memory = fresh_pages(pages);
 		uint64_t before;
 		int fd;
 
-		cr_assert_neq(memory, MAP_FAILED);
-		cr_assert_eq(madvise(memory, pages * 4096, MADV_NOHUGEPAGE), 0);
 		fd = event_open(attr);
 		before = event_value(fd);
-		for (size_t i = 0; i < pages; i++)
-			((volatile char *)memory)[i * 4096] = 1;
+		touch_pages(memory, pages);
 		cr_assert_geq(event_value(fd), before + pages);
 		munmap(memory, pages * 4096);
 		close(fd);

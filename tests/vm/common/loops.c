@@ -99,6 +99,14 @@ pid_t fork_child(void)
 	return child;
 }
 
+void wait_stopped(pid_t pid)
+{
+	int status;
+
+	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+	cr_assert(WIFSTOPPED(status), "status %d", status);
+}
+
 void pin_task(pid_t tid, int cpu)
 {
 	cpu_set_t set;

@@ -100,6 +100,8 @@ int perf_try(const struct perf_event_attr *attr, pid_t pid, int cpu);
 
 /* fork(), but a child does not live longer than the test, however that ends. */
 pid_t fork_child(void);
+/* A child that stops itself; it may not have left its CPU yet. */
+void wait_stopped(pid_t pid);
 
 void pin_task(pid_t tid, int cpu);
 void pin_here(int cpu);

@@ -101,8 +101,7 @@ Test(side_mmap, program_is_told_as_its_maps_say)
 	fd = event_open(attr, c.pid);
 	ring_map(&r, fd, 64);
 	side_go(&c);
-	cr_assert_eq(waitpid(c.pid, &status, WUNTRACED), c.pid);
-	cr_assert(WIFSTOPPED(status));
+	wait_stopped(c.pid);
 	n = collect(&attr, &r, records, c.pid);
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", c.pid);

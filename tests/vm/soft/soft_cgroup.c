@@ -34,14 +34,6 @@ static pid_t start_busy(const char *path, unsigned int pages)
 	_exit(0);
 }
 
-static void wait_stopped(pid_t pid)
-{
-	int status;
-
-	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
-	cr_assert(WIFSTOPPED(status));
-}
-
 static void let_end(pid_t pid)
 {
 	kill(pid, SIGCONT);
