@@ -387,8 +387,10 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 		load_task(pc, ctx, next);
 	else if (changed)
 		sched_in(pc, next);
-	if (unlikely(at_switch))
+	if (unlikely(at_switch)) {
+		hwpmu_commit(); /* nothing may have changed but who runs */
 		pmuctl_core_ops->switched(next);
+	}
 	if (ctx && unlikely(ctx->nr_at_switch))
 		pmuctl_core_ops->arrived(ctx);
 }

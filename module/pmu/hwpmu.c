@@ -309,8 +309,12 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 
 void hwpmu_commit(void)
 {
+	struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
 	lockdep_assert_irqs_disabled();
-	apply_enabled(this_cpu_ptr(&hwpmu_cpu));
+	if (unlikely(cpu->lbr_stale))
+		lbr_commit();
+	apply_enabled(cpu);
 }
 
 void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)

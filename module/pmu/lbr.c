@@ -12,6 +12,11 @@
  * them if a sample is to have them, and switches them on at its end, whatever the processor did.
  * In call-stack mode a frozen stack would not be one any more, so there it is the handler alone.
  *
+ * They are emptied whenever somebody begins to be told of them, or another task comes. That is
+ * some 100 registers, and a task that comes may have many events, on a CPU that has some, too: so
+ * whoever wants it only leaves a note, with which they are off, and it is done once when all is
+ * arranged.
+ *
  * The NMI may come between any two instructions here. What it switches on again is in @ctl, which
  * is 0 while anything is changed.
  */
@@ -175,15 +180,32 @@ static void forget(void)
 	}
 }
 
+static void make_stale(struct lbr_cpu *cpu)
+{
+	if (this_cpu_read(hwpmu_cpu.lbr_stale))
+		return;
+	switch_off(cpu);
+	this_cpu_write(hwpmu_cpu.lbr_stale, true);
+}
+
 void lbr_start(const struct hwpmu_counter *counter)
 {
 	struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
-	switch_off(cpu);
+	make_stale(cpu);
 	if (!cpu->users++) {
 		cpu->select = counter->lbr_select;
 		wrmsrq(MSR_LBR_SELECT, cpu->select);
 	}
+}
+
+void lbr_commit(void)
+{
+	struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
+
+	this_cpu_write(hwpmu_cpu.lbr_stale, false);
+	if (!cpu->users)
+		return;
 	forget();
 	switch_on(cpu);
 }
@@ -200,11 +222,8 @@ void lbr_switch(void)
 {
 	struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
-	if (!cpu->users)
-		return;
-	switch_off(cpu);
-	forget();
-	switch_on(cpu);
+	if (cpu->users)
+		make_stale(cpu);
 }
 
 void lbr_crash(void)

@@ -45,16 +45,20 @@ int lbr_encode(struct hwpmu_counter *counter, const struct perf_event_attr *attr
 	       struct pmuctl_explanation *why);
 
 /*
- * An event is about to start, or was stopped, that wants them. With each start they are forgotten,
- * so that nobody is told of what ran before. Own CPU, IRQs off; hwpmu_lbr_is_free() before.
+ * An event is about to start, or was stopped, that wants them. After a start they are forgotten,
+ * so that nobody is told of what ran before; nothing is noted until hwpmu_commit(), which is next.
+ * Own CPU, IRQs off; hwpmu_lbr_is_free() before.
  */
 void lbr_start(const struct hwpmu_counter *counter);
 void lbr_stop(void);
 
 /*
- * Another task is about to run: it is not told where this one was. Own CPU, IRQs off.
+ * Another task is about to run: it is not told where this one was. As lbr_start().
  */
 void lbr_switch(void);
+
+/* All that was to be stopped and started was: forget them, and go on. hwpmu_cpu.lbr_stale. */
+void lbr_commit(void);
 
 /* An NMI has begun: from here to the end nothing is noted. Returns true if anything was. */
 bool lbr_nmi_begin(void);

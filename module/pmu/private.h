@@ -22,6 +22,7 @@
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @used: counters that may hold something else than 0.
  * @unsettled: see hwpmu_rdpmc_unsettled().
+ * @lbr_stale: the last branch records are off, and to be forgotten before they are on again.
  * @owned: the PMU is ours on this CPU.
  * @type: of CPU; HWPMU_NO_TYPE: not known, and not to be used. Constant after init, or since
  *	the CPU was online first.
@@ -56,6 +57,7 @@ struct hwpmu_cpu {
 		u16 still;
 	};
 	bool unsettled;
+	bool lbr_stale;
 	u64 used;
 	u64 written;
 	struct hwpmu_stats stats;

@@ -5,6 +5,7 @@
  */
 #include "branches.h"
 #include "msrs.h"
+#include "tracepoint.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -486,4 +487,92 @@ Test(sample_branch, a_cpu_that_goes_and_comes_back)
 			samples += check_known(&attr, &s) > 0;
 	}
 	cr_assert(is_witness() || samples >= 2);
+}
+
+/* SDM Vol. 4: MSR_LASTBRANCH_n_FROM_IP, _TO_IP and _INFO_n: three of each of the 32 */
+#define LBR_REGISTERS	96
+#define LBR_WRITES	"(msr >= 0x680 && msr < 0x6a0) || (msr >= 0x6c0 && msr < 0x6e0) || (msr >= 0xdc0 && msr < 0xde0)"
+
+/* A tracepoint on CPU 1, counted by perf */
+static int count_tracepoint(const char *name, const char *filter, int leader)
+{
+	union raw_attr a = raw_attr(PERF_TYPE_TRACEPOINT, tracepoint_id(name));
+	int fd;
+
+	a.attr.disabled = 0;
+	a.attr.exclude_kernel = 0;
+	a.attr.read_format = PERF_FORMAT_GROUP;
+	fd = syscall(SYS_perf_event_open, &a, -1, 1, leader, PERF_FLAG_FD_CLOEXEC);
+	cr_assert_geq(fd, 0, "%m");
+	if (filter)
+		cr_assert_eq(tracepoint_filter(fd, filter), 0);
+	return fd;
+}
+
+struct switches {
+	uint64_t n, times, written;
+};
+
+/*
+ * This task takes turns with another one. How often the CPU was switched, or to this task if there
+ * is no event of the CPU, and how many of those registers were written.
+ */
+static struct switches count_switches(unsigned int events, bool of_cpu)
+{
+	struct perf_event_attr attr = branches_attr(1ull << 40, USER | ANY);
+	struct switches before, after;
+	char to_me[32];
+	int fd;
+
+	attr.disabled = 0;
+	if (of_cpu)
+		event_open(attr, -1, 1);
+	for (unsigned int i = 0; i < events; i++)
+		event_open(attr);
+	tracepoint_mount();
+	snprintf(to_me, sizeof(to_me), "next_pid == %d", gettid());
+	fd = count_tracepoint("sched:sched_switch", of_cpu ? NULL : to_me, -1);
+	count_tracepoint("msr:write_msr", LBR_WRITES, fd);
+	cr_assert_eq(read(fd, &before, sizeof(before)), sizeof(before));
+	do {
+		yield_and_loop(branch_block, 20);
+		cr_assert_eq(read(fd, &after, sizeof(after)), sizeof(after));
+	} while (after.times - before.times < 100);
+	after.times -= before.times;
+	after.written -= before.written;
+	return after;
+}
+
+/* perf empties them no more often than this either. */
+static void check_emptied_once(unsigned int events, bool of_cpu)
+{
+	struct switches s;
+	pid_t other;
+
+	pin_here(1);
+	other = fork_child();
+	if (!other)
+		for (;;)
+			sched_yield();
+	s = count_switches(events, of_cpu);
+	if (is_witness())
+		cr_assert_leq(s.written, s.times * LBR_REGISTERS);
+	else
+		cr_assert_eq(s.written, s.times * LBR_REGISTERS, "%lu writes at %lu switches",
+			     s.written, s.times);
+}
+
+Test(sample_branch, a_switch_empties_the_registers_once)
+{
+	check_emptied_once(1, false);
+}
+
+Test(sample_branch, and_not_for_each_of_many_events)
+{
+	check_emptied_once(4, false);
+}
+
+Test(sample_branch, and_not_for_the_cpus_and_the_tasks)
+{
+	check_emptied_once(2, true);
 }
