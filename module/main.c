@@ -12,6 +12,7 @@
 #include "core/core_ops.h"
 #include "core/hook.h"
 #include "core/rdpmc.h"
+#include "core/rivals.h"
 #include "core/sched.h"
 #include "event/cgroup_moves.h"
 #include "event/claim.h"
@@ -114,7 +115,7 @@ static void __exit pmuctl_exit(void)
 	pmuctl_hooks_drop_all();
 	pmuctl_cgroup_moves_exit();
 	pmuctl_claim_exit();
-	pmuctl_aux_exit();
+	pmuctl_rivals_exit();
 	pmuctl_hotplug_exit();
 	pmuctl_rdpmc_exit();
 	pmuctl_context_exit();

@@ -4,18 +4,16 @@
  * the CPU on which its context is loaded, with IRQs off, or in the NMI of that CPU, which
  * comes only while the trace is on.
  */
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
-#include <linux/jiffies.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "aux/aux.h"
 #include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
+#include "core/rivals.h"
 #include "core/sched.h"
 #include "pmu/lbr.h"
 #include "sample/output.h"
@@ -28,11 +26,8 @@ static const struct pmuctl_aux_driver drivers[] = {
 	{ "intel_bts", PMUCTL_TYPE_INTEL_BTS, &bts_unit, .tells_kernel = true },
 };
 
-/* Attached events that trace tasks, and CPUs, and of each driver; pmuctl_mutex */
-static unsigned int nr_of_tasks, nr_of_cpus, nr_of_driver[ARRAY_SIZE(drivers)];
-static bool kept_away[ARRAY_SIZE(drivers)];	/* others, from its unit */
-
-#define RELEASE_DELAY	(1 * HZ)
+/* Attached events that trace tasks, and CPUs; pmuctl_mutex */
+static unsigned int nr_of_tasks, nr_of_cpus;
 
 const struct pmuctl_aux_driver *pmuctl_aux_driver_at(unsigned int n)
 {
@@ -303,20 +298,6 @@ static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *e
 	return found;
 }
 
-/* Once until they are let: it calls all CPUs. In vain it calls the one that is why. */
-static int reserve(unsigned int i)
-{
-	int err;
-
-	if (kept_away[i])
-		return 0;
-	err = drivers[i].unit->reserve();
-	if (err)
-		return err;
-	kept_away[i] = !hwtrace_is_taken_by_others(drivers[i].unit);
-	return kept_away[i] ? 0 : -EBUSY;
-}
-
 static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
@@ -331,7 +312,7 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (has_another(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	err = reserve(event->aux->driver - drivers);
+	err = pmuctl_rivals_keep_away(event->aux->driver->unit);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	if (err == -EBUSY)
@@ -343,68 +324,6 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	return 0;
 }
 
-/* Where others trace by now, ours stand still. */
-void pmuctl_aux_pmu_comes(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (nr_of_driver[i])
-			reserve(i);
-}
-
-void pmuctl_aux_pmu_has_gone(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
-		drivers[i].unit->release();
-		kept_away[i] = false;
-	}
-}
-
-static void release_later(struct work_struct *work)
-{
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
-	if (!nr_of_cpus && !nr_of_tasks)
-		pmuctl_aux_pmu_has_gone();
-	cpus_read_unlock();
-	mutex_unlock(&pmuctl_mutex);
-}
-
-static DECLARE_DELAYED_WORK(release_work, release_later);
-
-void pmuctl_aux_exit(void)
-{
-	cancel_delayed_work_sync(&release_work);
-}
-
-/*
- * Nobody is kept away for what is not attached, but for a moment: who opens and closes in a loop
- * does not call all CPUs each time.
- */
-static void aux_unadmit(void)
-{
-	if (!nr_of_cpus && !nr_of_tasks)
-		mod_delayed_work(system_percpu_wq, &release_work, RELEASE_DELAY);
-}
-
-bool pmuctl_aux_cpu_came(int cpu)
-{
-	bool kept = true;
-	unsigned int i;
-
-	mutex_lock(&pmuctl_mutex);
-	cpus_read_lock();
-	for (i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (kept_away[i] && cpu_online(cpu) && drivers[i].unit->cpu_came)
-			kept &= drivers[i].unit->cpu_came(cpu);
-	cpus_read_unlock();
-	mutex_unlock(&pmuctl_mutex);
-	return kept;
-}
-
 static void aux_attached(const struct pmuctl_event *event)
 {
 	if (event->context->task)
@@ -412,7 +331,7 @@ static void aux_attached(const struct pmuctl_event *event)
 	else
 		nr_of_cpus++;
 	lbr_use_get(LBR_TRACED);
-	nr_of_driver[event->aux->driver - drivers]++;
+	pmuctl_rivals_get(event->aux->driver->unit);
 	pmuctl_aux_find_chain(event->aux);
 }
 
@@ -423,16 +342,15 @@ static void aux_detached(const struct pmuctl_event *event)
 	else
 		nr_of_cpus--;
 	lbr_use_put(LBR_TRACED);
-	nr_of_driver[event->aux->driver - drivers]--;
+	pmuctl_rivals_put(event->aux->driver->unit);
 	pmuctl_aux_forget_files(event->aux);
-	aux_unadmit();
 }
 
 static const struct pmuctl_event_ops aux_ops = {
 	.needs_pmu = true,
 	.weight = 1,
 	.admit = aux_admit,
-	.unadmit = aux_unadmit,
+	.unadmit = pmuctl_rivals_unused,
 	.attached = aux_attached,
 	.detached = aux_detached,
 	.free = aux_free,

@@ -144,22 +144,6 @@ bool pmuctl_aux_is_there(void);
 int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *attr,
 		    struct pmuctl_explanation *why);
 
-/*
- * The PMU is about to be ours, or is not any more: so are the units of events that trace, which
- * are open all the while. pmuctl_mutex and cpus_read_lock held.
- */
-void pmuctl_aux_pmu_comes(void);
-void pmuctl_aux_pmu_has_gone(void);
-
-/* At unload, when the PMU has been given back */
-void pmuctl_aux_exit(void);
-
-/*
- * A CPU has come online: others are kept away there too. Returns false if somebody traces
- * there already. Process, may sleep.
- */
-bool pmuctl_aux_cpu_came(int cpu);
-
 /* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
 bool pmuctl_aux_tick(struct pmuctl_cpuctx *pc);
 

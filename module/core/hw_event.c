@@ -4,38 +4,52 @@
  * is pmu/'s; sched.c and who reads call that directly.
  */
 #include "core/admission.h"
-#include "pmu/hwtrace.h"
+#include "core/rivals.h"
 #include "pmu/lbr.h"
 #include "pmu/pt.h"
 
 /*
  * While Processor Trace is on, registers of the last branch records must not be touched (SDM,
- * Vol. 3C, "Intel Processor Trace", on LBR): neither beside ours nor beside perf's.
+ * Vol. 3C, "Intel Processor Trace", on LBR): neither beside ours nor beside perf's, which is kept
+ * away meanwhile.
  */
-static bool is_traced(void)
+static int admit_branches(struct pmuctl_explanation *why)
 {
-	return lbr_is_used(LBR_TRACED) ||
-	       (!pt_unit.reason() && hwtrace_is_taken_by_others(&pt_unit));
+	int err = -EBUSY;
+
+	if (!lbr_is_used(LBR_TRACED))
+		err = pmuctl_rivals_keep_away(&pt_unit);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (err == -EBUSY)
+		return pmuctl_refuse(why, BRANCH_TRACED, "attr.sample_type");
+	if (err)
+		return pmuctl_refuse(why, AUX_RIVAL, "attr.sample_type", "intel_pt", -err);
+	return 0;
 }
 
 static int admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		 struct pmuctl_explanation *why)
 {
-	if (event->own.counter.lbr && is_traced())
-		return pmuctl_refuse(why, BRANCH_TRACED, "attr.sample_type");
-	return pmuctl_admit(ctx, event, why);
+	int err = event->own.counter.lbr ? admit_branches(why) : 0;
+
+	return err ? : pmuctl_admit(ctx, event, why);
 }
 
 static void attached(const struct pmuctl_event *event)
 {
-	if (event->own.counter.lbr)
-		lbr_use_get(LBR_NOTED);
+	if (!event->own.counter.lbr)
+		return;
+	lbr_use_get(LBR_NOTED);
+	pmuctl_rivals_get(&pt_unit);
 }
 
 static void detached(const struct pmuctl_event *event)
 {
-	if (event->own.counter.lbr)
-		lbr_use_put(LBR_NOTED);
+	if (!event->own.counter.lbr)
+		return;
+	lbr_use_put(LBR_NOTED);
+	pmuctl_rivals_put(&pt_unit);
 }
 
 static void set_period(struct pmuctl_event *event, u64 period)
@@ -57,6 +71,7 @@ const struct pmuctl_event_ops pmuctl_hw_event_ops = {
 	.needs_pmu = true,
 	.weight = 1,
 	.admit = admit,
+	.unadmit = pmuctl_rivals_unused,
 	.attached = attached,
 	.detached = detached,
 	.set_period = set_period,

@@ -21,8 +21,8 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "aux/aux.h"
 #include "core/context.h"
+#include "core/rivals.h"
 #include "event/claim.h"
 
 #define GIVE_BACK_DELAY	(1 * HZ)
@@ -58,10 +58,10 @@ static int take(struct pmuctl_explanation *why)
 
 	if (ours)
 		return 0;
-	pmuctl_aux_pmu_comes();
+	pmuctl_rivals_pmu_comes();
 	err = hwpmu_get(why);
 	if (err)
-		pmuctl_aux_pmu_has_gone();
+		pmuctl_rivals_pmu_has_gone();
 	ours = !err;
 	times_taken += ours;
 	return err;
@@ -70,7 +70,7 @@ static int take(struct pmuctl_explanation *why)
 static void give_back(void)
 {
 	hwpmu_put();
-	pmuctl_aux_pmu_has_gone();
+	pmuctl_rivals_pmu_has_gone();
 	ours = false;
 }
 

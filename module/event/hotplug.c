@@ -12,9 +12,9 @@
 #include <linux/syscore_ops.h>
 #include <linux/workqueue.h>
 
-#include "aux/aux.h"
 #include "core/context.h"
 #include "core/event.h"
+#include "core/rivals.h"
 #include "event/hotplug.h"
 
 static int hotplug_state;
@@ -23,27 +23,27 @@ static int hotplug_state;
 static bool stopping;
 
 /* Where somebody traces already, it is tried again. */
-#define AUX_RETRY	(HZ / 10)
+#define RIVALS_RETRY	(HZ / 10)
 
-/* Those of which aux.c has not been told; it waits for CPUs that are on their way. */
+/* Those of which rivals.c has not been told; it waits for CPUs that are on their way. */
 static struct cpumask came;
 
-static void tell_aux(struct work_struct *work)
+static void tell_rivals(struct work_struct *work)
 {
 	bool again = false;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		if (!cpumask_test_and_clear_cpu(cpu, &came) || pmuctl_aux_cpu_came(cpu))
+		if (!cpumask_test_and_clear_cpu(cpu, &came) || pmuctl_rivals_cpu_came(cpu))
 			continue;
 		cpumask_set_cpu(cpu, &came);
 		again = true;
 	}
 	if (again)
-		schedule_delayed_work(to_delayed_work(work), AUX_RETRY);
+		schedule_delayed_work(to_delayed_work(work), RIVALS_RETRY);
 }
 
-static DECLARE_DELAYED_WORK(aux_work, tell_aux);
+static DECLARE_DELAYED_WORK(rivals_work, tell_rivals);
 
 static int hotplug_online(unsigned int cpu)
 {
@@ -51,7 +51,7 @@ static int hotplug_online(unsigned int cpu)
 		return 0;
 	pmuctl_context_cpu_online();
 	cpumask_set_cpu(cpu, &came);
-	mod_delayed_work(system_percpu_wq, &aux_work, 0);
+	mod_delayed_work(system_percpu_wq, &rivals_work, 0);
 	return 0;
 }
 
@@ -124,5 +124,5 @@ void pmuctl_hotplug_exit(void)
 	unregister_reboot_notifier(&stop_block);
 	unregister_syscore(&sleep);
 	cpuhp_remove_state(hotplug_state);
-	cancel_delayed_work_sync(&aux_work);
+	cancel_delayed_work_sync(&rivals_work);
 }

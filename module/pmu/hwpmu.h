@@ -297,7 +297,10 @@ u64 hwpmu_caps_common(struct hwpmu_caps *caps);
 u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type);
 u64 hwpmu_allowed_on_cpu(const struct hwpmu_counter *counter, int cpu);
 
-/* lbr.c: does nobody on this CPU want other branches noted than @counter? Owner CPU, IRQs off. */
+/*
+ * lbr.c: does nobody else trace, and nobody on this CPU want other branches noted than @counter?
+ * Owner CPU, IRQs off.
+ */
 bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter);
 
 /* hwpmu_allowed_here(), if CPUs differ */

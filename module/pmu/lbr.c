@@ -61,6 +61,9 @@ static bool has_transactions __ro_after_init;
 /* Attached events; pmuctl_mutex of the core */
 static unsigned int nr_used[2];
 
+/* Somebody traces. */
+static bool barred;
+
 const char *lbr_reason(void)
 {
 	return no_lbr_reason;
@@ -132,10 +135,17 @@ bool lbr_is_used(enum lbr_use use)
 	return nr_used[use];
 }
 
+void lbr_bar(bool bar)
+{
+	WRITE_ONCE(barred, bar);
+}
+
 bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter)
 {
 	const struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
+	if (READ_ONCE(barred))
+		return false;
 	return !cpu->users || cpu->select == counter->lbr_select;
 }
 

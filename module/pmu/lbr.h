@@ -83,4 +83,7 @@ void lbr_use_get(enum lbr_use use);
 void lbr_use_put(enum lbr_use use);
 bool lbr_is_used(enum lbr_use use);
 
+/* While somebody else traces they are free for nobody: whoever wants them waits. Any context. */
+void lbr_bar(bool bar);
+
 #endif /* PMUCTL_PMU_LBR_H */

@@ -4,6 +4,7 @@
  * machine; the rest depends on whether the CPU notes branches, as --cpu intel-lbr does, and whether it
  * traces, as --cpu intel-lbr-v4 does beside.
  */
+#include "loops.h"
 #include "perm.h"
 #include "pmu.h"
 
@@ -145,34 +146,147 @@ Test(refuse_branch, beside_traces)
 	}
 }
 
-/* The kernel's own driver traces this CPU: perf's events and ours are not told of each other. */
-Test(refuse_branch, beside_a_trace_of_perfs)
-{
-	static const char *const path = "/sys/bus/event_source/devices/intel_pt/type";
-	size_t ring = 9 * 4096, size = 16 * 4096;
-	union raw_attr theirs = raw_attr(0, 0);
-	struct perf_event_mmap_page *page;
-	void *map;
-	int fd;
+/* An event of the kernel's own driver of Processor Trace; -errno */
+#define PERFS		"/sys/bus/event_source/devices/intel_pt/type"
 
-	if (access(path, R_OK) || !has_branches())
-		return;
-	theirs.attr.type = raw_read_number(path);
-	cr_assert_eq(raw_give_back(), 0);
-	fd = syscall(SYS_perf_event_open, &theirs, -1, 0, -1, 0);
-	cr_assert_geq(fd, 0, "%m");
-	page = mmap(NULL, ring, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	cr_assert_neq(page, MAP_FAILED);
-	page->aux_offset = ring;
-	page->aux_size = size;
-	map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, ring);
-	cr_assert_neq(map, MAP_FAILED);
-	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+static int perfs_try(int pid, int cpu)
+{
+	union raw_attr theirs = raw_attr(raw_read_number(PERFS), 0);
+	int fd = syscall(SYS_perf_event_open, &theirs, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static bool perf_may_trace(void)
+{
+	return !access(PERFS, R_OK) && has_branches();
+}
+
+/* One that traces this CPU, with its ring and its buffer */
+struct perfs_trace {
+	int fd;
+	void *ring, *aux;
+};
+
+#define RING_SIZE	(9 * 4096)
+#define AUX_SIZE	(16 * 4096)
+
+static struct perfs_trace perfs_start(void)
+{
+	struct perfs_trace t = { .fd = perfs_try(-1, 0) };
+	struct perf_event_mmap_page *page;
+
+	cr_assert_geq(t.fd, 0, "%s", strerror(-t.fd));
+	t.ring = mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, 0);
+	cr_assert_neq(t.ring, MAP_FAILED);
+	page = t.ring;
+	page->aux_offset = RING_SIZE;
+	page->aux_size = AUX_SIZE;
+	t.aux = mmap(NULL, AUX_SIZE, PROT_READ, MAP_SHARED, t.fd, RING_SIZE);
+	cr_assert_neq(t.aux, MAP_FAILED, "%m");
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	return t;
+}
+
+static void perfs_end(struct perfs_trace *t)
+{
+	munmap(t->aux, AUX_SIZE);
+	munmap(t->ring, RING_SIZE);
+	close(t->fd);
+}
+
+static void check_traced(void)
+{
 	check_refused(OPEN(BRANCHES(.branch_sample_type = USER | ANY)), EBUSY,
 		      PMUCTL_WHY_BRANCH_TRACED, "attr.sample_type",
 		      "an event is open that traces, and the CPU does not note branches beside: close it first");
-	munmap(map, size);
-	munmap(page, ring);
+}
+
+/* It traces this CPU: perf's events and ours are not told of each other. */
+Test(refuse_branch, beside_a_trace_of_perfs)
+{
+	struct perfs_trace t;
+
+	if (!perf_may_trace())
+		return;
+	cr_assert_eq(raw_give_back(), 0);
+	t = perfs_start();
+	check_traced();
+	perfs_end(&t);
+	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
+}
+
+/* It may begin at any time. */
+Test(refuse_branch, beside_an_event_of_perfs_that_does_not_trace_yet)
+{
+	int fd;
+
+	if (!perf_may_trace())
+		return;
+	cr_assert_eq(raw_give_back(), 0);
+	fd = perfs_try(0, -1);
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	check_traced();
 	close(fd);
 	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
+}
+
+/* The other way round perf refuses it; and soon no more, though the PMU stays ours. */
+Test(refuse_branch, perf_does_not_trace_beside)
+{
+	int fd, all, perf;
+
+	if (!perf_may_trace())
+		return;
+	all = event_open(RAW_ATTR());
+	fd = event_open(BRANCHES(.branch_sample_type = USER | ANY));
+	cr_assert_eq(perfs_try(0, -1), -EBUSY);
+	cr_assert_eq(perfs_try(-1, 0), -EBUSY);
+	/* Nor after one of two, or after one that was refused */
+	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
+	check_refused(OPEN(BRANCHES(.branch_sample_type = USER | PERF_SAMPLE_BRANCH_COND), .group = fd),
+		      EINVAL, PMUCTL_WHY_GROUP_BRANCHES, "group_fd",
+		      "another event of the group samples other branches, and the CPU can note only one choice at a time: choose the same, or open it in another group");
+	sleep(2);
+	cr_assert_eq(perfs_try(0, -1), -EBUSY);
+	close(fd);
+	while ((perf = perfs_try(0, -1)) == -EBUSY)
+		usleep(10000);
+	cr_assert_geq(perf, 0, "%s", strerror(-perf));
+	close(perf);
+	close(all);
+}
+
+/*
+ * The PMU is given back while an event is open, and perf begins to trace: when the PMU is ours
+ * again the event waits, until nobody traces, and another one wants branches.
+ */
+Test(refuse_branch, waits_for_a_trace_of_perfs)
+{
+	struct perfs_trace t;
+	struct counts c;
+	union raw_attr a;
+	int fd;
+
+	if (!perf_may_trace())
+		return;
+	pin_here(0);
+	a = BRANCHES(.branch_sample_type = USER | ANY);
+	a.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	cr_assert_eq(setresuid(1000, 1000, 0), 0);
+	fd = event_open(a);
+	cr_assert_eq(setresuid(0, 0, 0), 0);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "privileged"), 0);
+	t = perfs_start();
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	c = event_read(fd);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "always"), 0);
+	user_loop(1000000);
+	cr_assert_eq(event_read(fd).running, c.running);
+	perfs_end(&t);
+	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
+	do {
+		user_loop(1000000);
+	} while (event_read(fd).running == c.running);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
 }
