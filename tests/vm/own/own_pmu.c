@@ -249,3 +249,34 @@ Test(own_pmu, refused_opens_leave_nothing_behind)
 	check_we_count();
 	check_perf_counts();
 }
+
+/* A CPU goes when nobody counts on CPUs staying; for ever, if somebody has said that he does not. */
+static void check_a_cpu_may_go(void)
+{
+	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
+
+	if (access(online, W_OK))
+		return;
+	cr_assert_eq(raw_write_number(online, 0), 0);
+	cr_assert_eq(raw_write_number(online, 1), 0);
+}
+
+/* Whatever takes the PMU, or gives it back, is done with the CPUs when it is over. */
+Test(own_pmu, cpus_may_go_after_each_change_of_owner, .timeout = 100)
+{
+	static const char *const claims[] = { "always", "privileged", "anyone" };
+	int fd;
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(claims); i++) {
+		cr_assert_eq(raw_write_file(RAW_CLAIM, claims[i]), 0);
+		check_a_cpu_may_go();
+	}
+	fd = event_open(instructions_u());
+	check_a_cpu_may_go();
+	close(fd);
+	check_a_cpu_may_go();
+	/* It is given back a moment later, by somebody else. */
+	while (owner() == PMUCTL_OWNER_PMUCTL)
+		usleep(10000);
+	check_a_cpu_may_go();
+}
