@@ -5,6 +5,7 @@
  */
 /* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
+/* sources: tools/symbols/names.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -462,6 +463,27 @@ Test(tool_print, a_row_for_each_core_or_thread)
 	free(text);
 	text = printed(&result, 'j', NULL);
 	check_start(text, "{\"thread\": \"a,b-12\", \"counter-value\"");
+	free(text);
+}
+
+/* JSON, and OpenMetrics, are UTF-8; a cgroup's name is whatever bytes the system has for it. */
+Test(tool_print, names_that_are_no_text)
+{
+	struct stat_row rows[] = { hw("cycles\xfe", PERF_COUNT_HW_CPU_CYCLES, 1000) };
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 1, .has_cgroups = true };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	rows[0].cgroup = "a\xff\033[2Jb\xc3\xa4";
+	text = printed(&result, 'j', NULL);
+	cr_assert_not_null(strstr(text, "\"event\": \"cycles?\", \"cgroup\": \"a??[2Jb\xc3\xa4\""),
+			   "%s", text);
+	free(text);
+	out = open_memstream(&text, &size);
+	print_openmetrics(out, &result);
+	fclose(out);
+	cr_assert_not_null(strstr(text, "event=\"cycles?\",cgroup=\"a??[2Jb\xc3\xa4\""), "%s", text);
 	free(text);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "counters.h"
+#include "symbols/names.h"
 
 #define CPU_DIR	"/sys/devices/system/cpu/cpu%d"
 
@@ -71,6 +72,7 @@ static char *name_of_cpu(enum stat_aggregate aggregate, int cpu)
 	return length < 0 ? NULL : name;
 }
 
+/* The name is the thread's own to choose, and goes to the terminal of somebody else. */
 static char *name_of_thread(int tid)
 {
 	char path[64], comm[32] = "";
@@ -83,6 +85,7 @@ static char *name_of_thread(int tid)
 		comm[strcspn(comm, "\n")] = '\0';
 	if (file)
 		fclose(file);
+	names_clean(comm, strlen(comm));
 	return asprintf(&name, "%s-%d", comm, tid) < 0 ? NULL : name;
 }
 

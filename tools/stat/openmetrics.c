@@ -4,26 +4,38 @@
  * collects metrics reads, as from a file of its node exporter.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stat.h"
+#include "symbols/names.h"
 
 #define NS_PER_SECOND 1000000000ULL
 
 /* Prints the value of a row in a family. */
 typedef void (*print_value)(FILE *out, const struct stat_row *row);
 
+static void print_line(FILE *out, char *line)
+{
+	names_clean(line, strlen(line));
+	for (; *line; line++) {
+		if (*line == '"' || *line == '\\')
+			fputc('\\', out);
+		fputc(*line, out);
+	}
+}
+
+/* A name that need not be text */
 static void print_label(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		if (*text == '\n') {
+	char *copy = strdup(text), *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		print_line(out, line);
+		if (rest)
 			fputs("\\n", out);
-			continue;
-		}
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
 	}
+	free(copy);
 }
 
 static void print_count(FILE *out, const struct stat_row *row)

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "stat.h"
+#include "symbols/names.h"
 
 /* Digits of a 64-bit number with its separators */
 #define THOUSANDS_MAX 32
@@ -326,6 +327,20 @@ static double rounded(double value, double digits)
 	return round(value * scale) / scale;
 }
 
+/* A name that need not be text */
+static json_t *json_name(const char *name)
+{
+	char *clean = strdup(name);
+	json_t *string;
+
+	if (!clean)
+		return NULL;
+	names_clean(clean, strlen(clean));
+	string = json_string(clean);
+	free(clean);
+	return string;
+}
+
 /* The keys that only some results have come before those that all have. */
 static json_t *row_json_head(const struct stat_result *result,
 			     const struct stat_row *row)
@@ -383,10 +398,10 @@ static json_t *row_json(const struct stat_result *result,
 	row_note(result, row, 0, &note);
 	failed |= json_object_set_new(object, "counter-value", json_string(value));
 	failed |= json_object_set_new(object, "unit", json_string(row_unit(row)));
-	failed |= json_object_set_new(object, "event", json_string(row->name));
+	failed |= json_object_set_new(object, "event", json_name(row->name));
 	if (result->has_cgroups)
 		failed |= json_object_set_new(object, "cgroup",
-					      json_string(row->cgroup ? row->cgroup : ""));
+					      json_name(row->cgroup ? row->cgroup : ""));
 	if (result->runs)
 		failed |= json_object_set_new(object, "variance",
 			json_real(rounded(row->deviation, 2)));

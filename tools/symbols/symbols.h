@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "perffile/perffile.h"
+#include "symbols/names.h"
 
 /* Addresses in these parts of a call chain are markers, not code. */
 #define SYMBOLS_IS_MARKER(ip) ((ip) >= (uint64_t)PERF_CONTEXT_MAX)
@@ -168,7 +169,6 @@ struct place {
 struct names *names_new(void);
 void names_free(struct names *names);
 const char *names_intern(struct names *names, const char *text);
-void names_clean(char *text, size_t length);
 
 /* symbols.c */
 struct symbols *symbols_new(const struct perffile_info *info, const char *root,
