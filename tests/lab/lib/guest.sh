@@ -25,6 +25,8 @@ cpu_model()
 	intel-bts) echo 'Skylake-Client,level=0x15,pmu=on,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,invtsc=on,-erms' ;;
 	intel-lbr) echo 'Skylake-Client,pmu=on,lbr-fmt=5,-erms' ;;
 	intel-lbr-v4) echo 'Skylake-Client,level=0x15,pmu=on,lbr-fmt=5,x-tcg-pmu-version=4,intel-pt=on,ds=on,dtes64=on,ds-cpl=on,-erms' ;;
+	# A Skylake's model number, without the registers that select what its events count
+	intel-bare) other_model 78 3 3 ;;
 	intel-stuck) echo 'Skylake-Client,pmu=on,x-tcg-pmu-breakable=on,-erms' ;;
 	amd-stuck) echo 'EPYC-Milan,pmu=on,x-tcg-pmu-version=2,x-tcg-pmu-breakable=on,-erms,-fsrm' ;;
 	amd) echo 'EPYC-Milan,pmu=on,-erms,-fsrm' ;;
@@ -248,7 +250,7 @@ qemu_arguments()
 		"$QEMU" -L /usr/share/qemu -L /usr/share/seabios
 		-pidfile "$WORK/qemu.pid"
 		-nodefaults -no-user-config -no-reboot -display none
-		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP" -m "$MEM"
+		-machine q35 -accel "$accel" -cpu "$cpu" -smp "$SMP,threads=$THREADS" -m "$MEM"
 		-kernel "$(kernel_image)" -initrd "$WORK/initrd"
 		-append "$kernel_args$APPEND"
 		-chardev "file,id=log,path=$WORK/kernel.log" -serial chardev:log

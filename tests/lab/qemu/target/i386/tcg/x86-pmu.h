@@ -20,6 +20,18 @@ enum {
     X86_PMU_NB_EV,
 };
 
+/* Registers that select what some events count: MSR_OFFCORE_RSP_n and so on */
+enum {
+    X86_PMU_RSP_0,
+    X86_PMU_RSP_1,
+    X86_PMU_FRONTEND,
+    X86_PMU_SNOOP_0,
+    X86_PMU_SNOOP_1,
+    X86_PMU_NB_EXTRA,
+};
+
+typedef struct PMUExtraModel PMUExtraModel;
+
 /* Size of the predictor behind X86_PMU_BRM, a power of two. */
 #define X86_PMU_BHT_SIZE    4096
 
@@ -48,6 +60,10 @@ typedef struct X86PMUState {
     uint64_t ctr_mask;          /* their bits in the global registers */
     uint64_t evtsel_reserved;   /* must be zero (Intel); are ignored (AMD) */
     uint64_t fixed_ctrl_writable;
+
+    /* What the model has of X86_PMU_NB_EXTRA, NULL: none; and what is in them */
+    const PMUExtraModel *extra_model;
+    uint64_t extra[X86_PMU_NB_EXTRA];
 
     /* IA32_FIXED_CTR3; CPUX86State has room for three */
     uint64_t fixed_ctr3;

@@ -87,6 +87,25 @@
 #define DEBUGCTL_FREEZE_LBRS_ON_PMI     (1u << 11)
 #define DEBUGCTL_FREEZE_PERFMON_ON_PMI  (1u << 12)
 
+/* An event that the guest can program, as a function of a base event */
+typedef struct PMUEvent {
+    uint16_t event;     /* EventSelect */
+    uint8_t umask;
+    uint8_t base;       /* X86_PMU_* */
+    uint8_t shift;      /* one event every (1 << shift) base events */
+    uint8_t counters;   /* on these only, one bit each; 0: on all */
+} PMUEvent;
+
+/*
+ * Registers that select what some events count, pmu_extra.c: which this model has, what
+ * an event (EventSelect, and UnitMask from bit 8 on) counts by its register, or NULL; and
+ * the place of register MSR, or NULL.
+ */
+void pmu_extra_reset(X86CPU *cpu, bool efficient);
+const PMUEvent *pmu_extra_event(X86PMUState *pmu, unsigned event);
+uint64_t *pmu_extra_msr(CPUX86State *env, uint32_t msr, uint64_t *reserved);
+void pmu_extra_written(CPUX86State *env, const uint64_t *reg);
+
 /*
  * Counting, pmu_helper.c.  An access to a register syncs, to see or change
  * the present values, and after a change rearms.

@@ -80,6 +80,8 @@
  * exact and reproducible in this model, but like no particular processor.
  * Last level cache references and misses (Intel): every 256 and 4096
  * instructions, just not to be zero.
+ * Events that count what another register selects, such as offcore responses: see
+ * pmu_extra.c.
  *
  * What can be broken
  * ==================
@@ -110,15 +112,6 @@
 #include "hw/i386/apic.h"
 #include "tcg/helper-tcg.h"
 #include "pmu-internal.h"
-
-/* An event that the guest can program, as a function of a base event */
-typedef struct PMUEvent {
-    uint16_t event;     /* EventSelect */
-    uint8_t umask;
-    uint8_t base;       /* X86_PMU_* */
-    uint8_t shift;      /* one event every (1 << shift) base events */
-    uint8_t counters;   /* on these only, one bit each; 0: on all */
-} PMUEvent;
 
 /*
  * SDM, table "UMask and Event Select Encodings for Pre-Defined Architectural
@@ -206,7 +199,7 @@ static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel, int ind
             return !ev->counters || ((ev->counters >> index) & 1) ? ev : NULL;
         }
     }
-    return NULL;
+    return pmu_extra_event(pmu, event | (umask << 8));
 }
 
 /* Return true if counter N is enabled and counts, and describe it in C. */

@@ -254,6 +254,7 @@ static void pmu_reset_intel(X86CPU *cpu, X86PMUState *pmu)
         pmu->evtsel_reserved |= INTEL_EVTSEL_ANY;
     }
     pmu->has_metrics = pmu_is_performant(cpu);
+    pmu_extra_reset(cpu, pmu_is_efficient(cpu));
     if (cpu->tcg_pmu_partial) {
         pmu->num_gp = PARTIAL_NUM;
         pmu->num_fixed = PARTIAL_NUM;

@@ -399,6 +399,16 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
         }
         return true;
     }
+    reg = pmu_extra_msr(env, msr, &reserved);
+    if (reg) {
+        if (val & reserved) {
+            *gp = true;
+        } else {
+            pmu_commit(env, reg, val, 0, 0);
+            pmu_extra_written(env, reg);
+        }
+        return true;
+    }
     if (!env->pmu.has_global) {
         return false;
     }
@@ -413,6 +423,17 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val, bool *gp)
     }
     return env->pmu.is_amd ? pmu_wrmsr_amd(env, msr, val, gp)
                            : pmu_wrmsr_intel(env, msr, val, gp);
+}
+
+/* Those whose value is what was written */
+static uint64_t *pmu_msr_as_it_is(CPUX86State *env, uint32_t msr)
+{
+    uint64_t reserved, *reg = pmu_msr_evtsel(env, msr);
+
+    if (!reg) {
+        reg = pmu_extra_msr(env, msr, &reserved);
+    }
+    return reg ? reg : pmu_msr_broken(env, msr);
 }
 
 static bool pmu_rdmsr_amd(CPUX86State *env, uint32_t msr, uint64_t *val)
@@ -454,12 +475,7 @@ bool x86_pmu_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val, bool *gp)
         *val = *reg;
         return true;
     }
-    reg = pmu_msr_evtsel(env, msr);
-    if (reg) {
-        *val = *reg;
-        return true;
-    }
-    reg = pmu_msr_broken(env, msr);
+    reg = pmu_msr_as_it_is(env, msr);
     if (reg) {
         *val = *reg;
         return true;
