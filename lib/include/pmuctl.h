@@ -500,9 +500,9 @@ typedef int (*pmuctl_name_fn)(void *arg, const char *name,
  *  - a cache event: L1-dcache-load-misses, LLC-stores, dTLB-loads, ...;
  *  - rHEX, the raw number that goes to the event select register: r01c4;
  *  - cpu/FIELDS/ or just FIELDS, with event=N, umask=N, edge, inv, any, pc,
- *    cmask=N, config=N, config1=N, config2=N, name=TEXT, parted by commas. Without
- *    the slashes, a field that is given for the second time starts the next
- *    event;
+ *    cmask=N, config=N, config1=N (or offcore_rsp=N, frontend=N, snoop_rsp=N, as
+ *    perf has it), config2=N, name=TEXT, parted by commas. Without the slashes, a
+ *    field that is given for the second time starts the next event;
  *  - any name that @resolve knows;
  *  - NAME/TERMS/, see pmuctl_trace.h.
  *

@@ -29,7 +29,8 @@ struct field {
 
 /*
  * Layout of an event select register: Intel SDM volume 3, section 20.2.1.1
- * (IA32_PERFEVTSELx); bits 32-35: AMD APM volume 2, section 13.2.1 (PerfEvtSeln).
+ * (IA32_PERFEVTSELx); bits 32-35: AMD APM volume 2, section 13.2.1 (PerfEvtSeln). What config1
+ * is for has the names of perf's format files.
  */
 static const struct field fields[] = {
 	{ "config",	FIELD_CONFIG,	0,	UINT64_MAX,	false },
@@ -42,6 +43,9 @@ static const struct field fields[] = {
 	{ "cmask",	FIELD_CONFIG,	24,	0xff,		false },
 	{ "config1",	FIELD_CONFIG1,	0,	UINT64_MAX,	false },
 	{ "config2",	FIELD_CONFIG2,	0,	UINT64_MAX,	false },
+	{ "offcore_rsp", FIELD_CONFIG1,	0,	UINT64_MAX,	false },
+	{ "frontend",	FIELD_CONFIG1,	0,	0xffffff,	false },
+	{ "snoop_rsp",	FIELD_CONFIG1,	0,	UINT64_MAX,	false },
 	{ "name",	FIELD_NAME,	0,	0,		false },
 };
 
@@ -145,7 +149,7 @@ static int field_unknown(struct parser *p, struct span term)
 				"the field '%s' needs a value: %s=NUMBER",
 				fields[i].name, fields[i].name);
 	return pmuctl_parse_fail(p, term.start,
-		"unknown field '%.*s': known are event, umask, edge, inv, any, pc, cmask, config, config1, config2, name",
+		"unknown field '%.*s': known are event, umask, edge, inv, any, pc, cmask, config, config1, config2, offcore_rsp, frontend, snoop_rsp, name",
 		(int)key.len, key.start);
 }
 

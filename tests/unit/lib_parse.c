@@ -81,6 +81,27 @@ Test(lib_parse, fields_beyond_config)
 	pmuctl_events_free(events);
 }
 
+/* By perf's names for it */
+Test(lib_parse, fields_of_config1)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} events[] = {
+		{ "cpu/event=0xb7,umask=0x01,offcore_rsp=0x3fffc00001/", 0x3fffc00001 },
+		{ "cpu/event=0xb7,umask=0x01,offcore_rsp=0x8000000000000001/", 1ull << 63 | 1 },
+		{ "cpu/event=0xc6,umask=0x01,frontend=0x400406/u", 0x400406 },
+		{ "event=0x27,umask=0x01,snoop_rsp=3", 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct pmuctl_events *list = parse(events[i].text);
+
+		cr_assert_eq(pmuctl_events_attr(list, 0)->config1, events[i].value);
+		pmuctl_events_free(list);
+	}
+}
+
 struct levels {
 	const char *text;
 	unsigned int user, kernel, hv, precise;	/* excluded */
