@@ -19,6 +19,7 @@
 #include "core/admission.h"
 #include "core/context.h"
 #include "pmu/assign.h"
+#include "pmu/events_extra.h"
 
 static bool overcommit = true;
 module_param(overcommit, bool, 0644);
@@ -99,32 +100,37 @@ bool pmuctl_group_can_be_here(struct pmuctl_event *leader)
  * @caps: on such a CPU.
  * @allowed: counters of each.
  * @n: how many; more than HWPMU_MAX_COUNTERS never fit.
+ * @extra: other registers that they want.
  */
 struct counter_demand {
 	const struct hwpmu_caps *caps;
 	u64 allowed[HWPMU_MAX_COUNTERS];
 	unsigned int n;
+	struct hwpmu_extra_demand extra;
 };
 
-/* @allowed: the counters on which the event can be on this CPU */
-static void demand_add(struct counter_demand *demand, u64 allowed, const struct pmuctl_context *ctx)
+/* @hw: what the event is on this CPU */
+static void demand_add(struct counter_demand *demand, const struct hwpmu_config *hw,
+		       const struct pmuctl_context *ctx)
 {
 	if (demand->n < ARRAY_SIZE(demand->allowed))
-		demand->allowed[demand->n] = allowed & usable_of(ctx, demand->caps);
+		demand->allowed[demand->n] = hw->allowed & usable_of(ctx, demand->caps);
 	demand->n++;
+	hwpmu_extra_demand_add(&demand->extra, hw);
 }
 
 /* On a CPU of a type that does not have it, an event of a task needs no counter. */
 static unsigned int demand_add_on(struct counter_demand *demand, const struct pmuctl_event *event,
 				  const struct pmuctl_context *ctx, int cpu)
 {
-	u64 allowed = 0;
+	const struct hwpmu_config *hw;
 
-	if (pmuctl_event_is_hw(event))
-		allowed = hwpmu_allowed_on_cpu(&event->own.counter, cpu);
-	if (!allowed)
+	if (!pmuctl_event_is_hw(event))
 		return 0;
-	demand_add(demand, allowed, ctx);
+	hw = hwpmu_config_on_cpu(&event->own.counter, cpu);
+	if (!hw->allowed)
+		return 0;
+	demand_add(demand, hw, ctx);
 	return 1;
 }
 
@@ -158,7 +164,7 @@ static void demand_add_group(struct counter_demand *demand, struct pmuctl_event 
 	raw_spin_lock_irqsave(&leader->context->lock, flags);
 	for_each_group_member(event, leader)
 		if (pmuctl_event_is_hw(event))
-			demand_add(demand, hwpmu_allowed_on_type(&event->own.counter, type), ctx);
+			demand_add(demand, hwpmu_config_on_type(&event->own.counter, type), ctx);
 	raw_spin_unlock_irqrestore(&leader->context->lock, flags);
 }
 
@@ -192,6 +198,7 @@ static bool demand_fits(const struct counter_demand *demand)
  * @cpu: where.
  * @of_task: events of a task that it met there last.
  * @of_cpu: events of the CPU that it met there last.
+ * @extra: there are counters, but other registers are missing.
  */
 struct admission {
 	const struct pmuctl_event *event;
@@ -199,6 +206,7 @@ struct admission {
 	int cpu;
 	unsigned int of_task;
 	unsigned int of_cpu;
+	bool extra;
 };
 
 /* The events of one task, or none, with those of the CPU and the new one */
@@ -210,7 +218,10 @@ static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 				       a->cpu);
 	a->of_task = task ? demand_add_context(&demand, task, a->cpu) : 0;
 	demand_add_on(&demand, a->event, a->ctx, a->cpu);
-	return demand_fits(&demand);
+	if (!demand_fits(&demand))
+		return false;
+	a->extra = !hwpmu_extra_demand_fits(&demand.extra);
+	return !a->extra;
 }
 
 static bool fits_beside_task(struct pmuctl_context *task, void *arg)
@@ -284,7 +295,9 @@ static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_e
 
 	if (new->leader != new)
 		demand_add_group(&demand, new->leader, ctx, type);
-	demand_add(&demand, hwpmu_allowed_on_type(&new->own.counter, type), ctx);
+	demand_add(&demand, hwpmu_config_on_type(&new->own.counter, type), ctx);
+	if (!hwpmu_extra_demand_fits(&demand.extra))
+		return pmuctl_refuse(why, GROUP_EXTRA, "attr.config1");
 	if (demand.n == 1 ? demand.allowed[0] != 0 : demand_fits(&demand))
 		return 0;
 	if (demand.n == 1)
@@ -333,6 +346,8 @@ int pmuctl_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		return err;
 	if (READ_ONCE(overcommit) || fits(&a))
 		return 0;
+	if (a.extra)
+		return pmuctl_refuse(why, EXTRA_TAKEN, "attr.config1", a.of_task, a.of_cpu, a.cpu);
 	return pmuctl_refuse(why, COUNTERS_TAKEN, "attr.config", a.of_task,
 			     a.of_cpu, a.cpu, hwpmu_caps_of_cpu(a.cpu)->nr_general,
 			     hwpmu_caps_of_cpu(a.cpu)->nr_fixed);

@@ -114,6 +114,18 @@ static int check_unsupported_flags(const union pmuctl_attr *a,
 	return 0;
 }
 
+static bool is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+		attr->type == PERF_TYPE_RAW;
+}
+
+/* That of hardware events is for a register of the PMU, and pmu/ deals with it. */
+static u64 config1_of_others(const struct perf_event_attr *attr)
+{
+	return is_hardware(attr) ? 0 : attr->config1;
+}
+
 static noinline int name_unsupported_field(const union pmuctl_attr *a,
 					   struct pmuctl_explanation *why)
 {
@@ -123,7 +135,7 @@ static noinline int name_unsupported_field(const union pmuctl_attr *a,
 		u64 value;
 	} unsupported[] = {
 		{ "attr.bp_type", attr->bp_type },
-		{ "attr.config1", attr->config1 },
+		{ "attr.config1", config1_of_others(attr) },
 		{ "attr.config2", attr->config2 },
 		{ "attr.aux_sample_size", attr->aux_sample_size },
 		{ "attr.sig_data", attr_u64_at(a, ATTR_SIG_DATA_OFFSET) },
@@ -144,17 +156,11 @@ static int check_unsupported_fields(const union pmuctl_attr *a,
 {
 	const struct perf_event_attr *attr = &a->attr;
 
-	if (attr->bp_type | attr->config1 | attr->config2 | attr->aux_watermark |
+	if (attr->bp_type | config1_of_others(attr) | attr->config2 | attr->aux_watermark |
 	    attr->aux_sample_size | attr_u64_at(a, ATTR_SIG_DATA_OFFSET) |
 	    attr_u64_at(a, ATTR_CONFIG3_OFFSET))
 		return name_unsupported_field(a, why);
 	return 0;
-}
-
-static bool is_hardware(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-		attr->type == PERF_TYPE_RAW;
 }
 
 static int check_type(const struct perf_event_attr *attr,

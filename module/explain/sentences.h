@@ -74,6 +74,10 @@
 	"raw event 0x%llx has the number 0, which no counter of this CPU counts by itself: use 0xc0 for instructions, 0x3c for cycles, 0x300 for reference cycles"
 #define PMUCTL_SAY_EVENT_REGISTER ENOENT, \
 	"raw event 0x%llx of this CPU counts only what MSR 0x%x selects besides, which this version of pmuctl does not set: perf can count it"
+#define PMUCTL_SAY_EXTRA_BITS EINVAL, \
+	"config1 0x%llx has bits outside of 0x%llx, those that MSR 0x%x of this CPU has for this event: clear 0x%llx"
+#define PMUCTL_SAY_EXTRA_ABSENT ENXIO, \
+	"this event needs MSR 0x%x, which this machine does not have, as a virtual machine may lack it: have the hypervisor provide it, or count another event"
 #define PMUCTL_SAY_EVENT_NO_TABLE ENOENT, \
 	"raw event 0x%llx: which counters of this CPU (family 0x%x, model 0x%x) can count it is not known, and others would count nothing: use a generic event, or perf"
 #define PMUCTL_SAY_EVENT_SPOILS ENOENT, \
@@ -162,6 +166,8 @@
 	"cpu is %d but the group's is %d: a group's events have the same cpu"
 #define PMUCTL_SAY_GROUP_TOO_BIG EINVAL, \
 	"this event and the %u already in its group can never be on the PMU at once (%u general and %u fixed counters, not every event can use each): open it in another group"
+#define PMUCTL_SAY_GROUP_EXTRA EINVAL, \
+	"the events of this group want more values of config1 at once than the registers for them can hold, one each: use the same value, or open it in another group"
 #define PMUCTL_SAY_GROUP_OTHER_CPUS EINVAL, \
 	"no type of CPU can count both this event and all that its group has: open it in another group"
 #define PMUCTL_SAY_GROUP_LONG EINVAL, \
@@ -214,6 +220,8 @@
 	"the kernel's NMI watchdog or perf holds the PMU: 'echo 0 > /proc/sys/kernel/nmi_watchdog' stops the watchdog; or end the perf sessions that count hardware events"
 #define PMUCTL_SAY_COUNTERS_TAKEN EBUSY, \
 	"no counter is left: %u events of a task and %u of CPU %d are open, on %u general and %u fixed counters that not every event can use: close some, or allow overcommit"
+#define PMUCTL_SAY_EXTRA_TAKEN EBUSY, \
+	"no register is left for this value of config1 beside those of the %u events of a task and %u of CPU %d that are open: close some, use the same value, or allow overcommit"
 #define PMUCTL_SAY_COUNTERS_RESERVED EBUSY, \
 	"all counters that this event could use are kept for events of CPUs: lower the module's parameter reserve_percpu, now %u, or count a CPU"
 #define PMUCTL_SAY_NO_HOOK EOPNOTSUPP, \

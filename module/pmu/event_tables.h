@@ -10,7 +10,9 @@
 #include "pmu/cpuid.h"
 #include <linux/pmuctl.h>
 
-/* Cache events, by PERF_COUNT_HW_CACHE_*; 0: none without registers of its own */
+/* Cache events, by PERF_COUNT_HW_CACHE_*; 0: none. Those of the last level and of nodes are
+ * in events_extra.c.
+ */
 typedef u16 hwpmu_cache_table[PERF_COUNT_HW_CACHE_MAX][PERF_COUNT_HW_CACHE_OP_MAX]
 			     [PERF_COUNT_HW_CACHE_RESULT_MAX];
 
@@ -24,7 +26,8 @@ const hwpmu_cache_table *hwpmu_intel_core_cache(const struct hwpmu_caps *caps);
  * @first: and @last: their numbers.
  * @umask: their unit mask, or HWPMU_ANY_UMASK.
  * @counters: one bit each, with hyperthreading off, when there are most.
- * @msr: they count only what this register selects, which is not done; else 0.
+ * @msr: they count only what this register selects; else 0. Those that events_extra.c does not
+ *	have are not counted.
  */
 struct hwpmu_intel_rule {
 	u8 first, last;

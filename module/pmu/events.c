@@ -5,7 +5,7 @@
  */
 #include "explain/explain.h"
 #include "pmu/event_tables.h"
-#include "pmu/events.h"
+#include "pmu/events_extra.h"
 
 /* IA32_FIXED_CTR_CTRL, SDM Vol. 3B, "Architectural Performance Monitoring Version 2" */
 #define FIXED_CTRL_OS		0x1
@@ -65,8 +65,19 @@ static int encode_hardware(const struct hwpmu_caps *caps,
 	return 0;
 }
 
+/* The event select, and for some that of another register; 0: this CPU has none. */
+static u64 cache_config(const struct hwpmu_caps *caps, unsigned int cache, unsigned int op,
+			unsigned int result, u64 *extra)
+{
+	if (is_amd(caps))
+		return hwpmu_amd_cache(caps, cache, op, result);
+	if (cache == PERF_COUNT_HW_CACHE_LL || cache == PERF_COUNT_HW_CACHE_NODE)
+		return hwpmu_extra_cache(caps, cache, op, result, extra);
+	return hwpmu_intel_cache(caps, cache, op, result);
+}
+
 static int encode_cache(const struct hwpmu_caps *caps,
-			const struct perf_event_attr *attr, u64 *config,
+			const struct perf_event_attr *attr, u64 *config, u64 *extra,
 			struct pmuctl_explanation *why)
 {
 	unsigned int cache = attr->config & 0xff;
@@ -81,8 +92,7 @@ static int encode_cache(const struct hwpmu_caps *caps,
 	cache = array_index_nospec(cache, PERF_COUNT_HW_CACHE_MAX);
 	op = array_index_nospec(op, PERF_COUNT_HW_CACHE_OP_MAX);
 	result = array_index_nospec(result, PERF_COUNT_HW_CACHE_RESULT_MAX);
-	*config = is_amd(caps) ? hwpmu_amd_cache(caps, cache, op, result) :
-				 hwpmu_intel_cache(caps, cache, op, result);
+	*config = cache_config(caps, cache, op, result, extra);
 	if (!*config)
 		return pmuctl_refuse(why, EVENT_NOT_HERE, "attr.config",
 				     caps->name, "this use of this cache");
@@ -107,7 +117,7 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		       const struct perf_event_attr *attr,
 		       struct hwpmu_config *hw, struct pmuctl_explanation *why)
 {
-	u64 config = 0;
+	u64 config = 0, extra = attr->config1;
 	int err;
 
 	switch (attr->type) {
@@ -115,7 +125,7 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		err = encode_hardware(caps, attr, &config, why);
 		break;
 	case PERF_TYPE_HW_CACHE:
-		err = encode_cache(caps, attr, &config, why);
+		err = encode_cache(caps, attr, &config, &extra, why);
 		break;
 	default:
 		err = encode_raw(caps, attr, &config, why);
@@ -133,6 +143,11 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 	hw->multiple = 1;
 	if (!is_amd(caps))
 		hwpmu_intel_periods(caps, config, hw);
+	hw->extra = HWPMU_EXTRA_NONE;
+	hw->other_extra = HWPMU_EXTRA_NONE;
+	err = hwpmu_extra_encode(caps, config, extra, hw, why);
+	if (err)
+		return err;
 	hw->evtsel = config | HWPMU_EVTSEL_INT | HWPMU_EVTSEL_EN;
 	hw->fixed_ctrl = FIXED_CTRL_PMI;
 	/*

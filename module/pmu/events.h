@@ -17,14 +17,21 @@
  * @allowed: the counters that can count it, one bit each.
  * @fixed_ctrl: the four bits of its field in IA32_FIXED_CTR_CTRL, if it is on a
  *	fixed counter.
+ * @extra: the register that it needs besides, HWPMU_EXTRA_* of events_extra.h; 0: none.
+ * @other_extra: another one that it can have instead; 0: none.
+ * @other_event: its number and unit mask then.
+ * @extra_value: what that register must be.
  * @shortest: so far at least a counter must be from its overflow when it is set.
  * @multiple: and a multiple of this, a power of two.
  */
 struct hwpmu_config {
 	u64 evtsel;
 	u64 allowed;
+	u64 extra_value;
 	u8 fixed_ctrl;
 	u8 shortest, multiple;
+	u8 extra, other_extra;
+	u16 other_event;
 };
 
 /**
@@ -35,6 +42,9 @@ struct hwpmu_config {
  * @why: filled on refusal.
  *
  * Context: Any.
+ * attr->config1 is what an event's other register is to be, and of no meaning for events that
+ * have none.
+ *
  * Return: 0; -EINVAL if there is no such event, or a raw one has bits that may
  * not be set; -ENOENT if this CPU cannot count it.
  */

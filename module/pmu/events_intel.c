@@ -7,7 +7,7 @@
  */
 #include "explain/explain.h"
 #include "pmu/event_tables.h"
-#include "pmu/events.h"
+#include "pmu/events_extra.h"
 
 #define FIRST_FOUR	0xfULL
 #define FIXED(n)	BIT_ULL(HWPMU_FIXED_BASE + (n))
@@ -203,6 +203,8 @@ int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
 		return is_architectural(caps, config) ? 0 :
 			pmuctl_refuse(why, EVENT_NO_TABLE, "attr.config", config,
 				      caps->family, caps->model);
+	if (hwpmu_extra_has(caps, config))
+		return 0;
 	rule = rule_of(model, config);
 	if (rule && rule->msr)
 		return pmuctl_refuse(why, EVENT_REGISTER, "attr.config", config, rule->msr);
@@ -215,7 +217,10 @@ static u64 general_counters(const struct hwpmu_caps *caps, u64 config)
 {
 	const struct hwpmu_intel_model *model = model_of(caps);
 	const struct hwpmu_intel_rule *rule = model ? rule_of(model, config) : NULL;
+	u64 extra = hwpmu_extra_counters(caps, config);
 
+	if (extra)
+		return extra;
 	return rule ? rule->counters : FIRST_FOUR;
 }
 

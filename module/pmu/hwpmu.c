@@ -30,6 +30,7 @@
 
 #include "explain/explain.h"
 #include "pmu/assign.h"
+#include "pmu/extra.h"
 #include "pmu/lbr.h"
 #include "pmu/private.h"
 
@@ -181,6 +182,8 @@ static void start_assigned(struct hwpmu_cpu *cpu,
 		struct hwpmu_counter *c = counters[i];
 
 		program(cpu, c);
+		if (unlikely(c->has_extra))
+			hwpmu_extra_write(c);
 		c->prev = hwpmu_regs_read_counter(c->index);
 		hwpmu_arm(c);
 		c->running = true;
@@ -301,8 +304,13 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 		return true;
 	if (!cpu->owned || READ_ONCE(cpu->stuck))
 		return false;
-	if (!assign_free(cpu, counters, n) && !assign_all(cpu, counters, n))
+	if (unlikely(hwpmu_extra_is_wanted(counters, n)) && !hwpmu_extra_get(cpu, counters, n))
 		return false;
+	if (!assign_free(cpu, counters, n) && !assign_all(cpu, counters, n)) {
+		if (unlikely(cpu->nr_extra))
+			hwpmu_extra_put(cpu, counters, n);
+		return false;
+	}
 	start_assigned(cpu, counters, n);
 	return true;
 }
@@ -327,8 +335,11 @@ void hwpmu_stop(struct hwpmu_counter *const *counters, unsigned int n)
 	for (i = 0; i < n; i++)
 		if (counters[i]->running)
 			mask |= BIT_ULL(counters[i]->index);
-	if (mask)
-		stop_mask(cpu, mask);
+	if (!mask)
+		return;
+	stop_mask(cpu, mask);
+	if (unlikely(cpu->nr_extra))
+		hwpmu_extra_put(cpu, counters, n);
 }
 
 /* Keep the NMI away from a counter, and let it see it again as it is then. */
@@ -397,6 +408,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 			b->config = a->config;
 			b->usable = a->usable;
 		}
+		if (unlikely(a->has_extra))
+			hwpmu_extra_hand_over(a, b);
 		b->index = index;
 		b->running = true;
 		barrier();

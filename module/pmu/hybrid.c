@@ -260,6 +260,14 @@ int hwpmu_hybrid_encode(struct hwpmu_counter *counter, const struct perf_event_a
 	return n ? 0 : refuse_for_all(attr, why);
 }
 
+const struct hwpmu_config *hwpmu_config_on_type(const struct hwpmu_counter *counter,
+						unsigned int type)
+{
+	if (!static_branch_unlikely(&hwpmu_is_hybrid))
+		return &counter->config;
+	return &counter->of_type[min(type, hwpmu_types_found - 1)];
+}
+
 u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type)
 {
 	if (!static_branch_unlikely(&hwpmu_is_hybrid))
@@ -267,14 +275,13 @@ u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type
 	return type < hwpmu_types_found ? counter->of_type[type].allowed : 0;
 }
 
-u64 hwpmu_allowed_on_cpu(const struct hwpmu_counter *counter, int cpu)
+const struct hwpmu_config *hwpmu_config_on_cpu(const struct hwpmu_counter *counter, int cpu)
 {
+	/* One that has never been online counts nothing, and is no reason to refuse. */
+	static const struct hwpmu_config anything = { .allowed = ~0ULL };
 	u8 type = per_cpu(hwpmu_cpu, cpu).type;
 
-	/* One that has never been online counts nothing, and is no reason to refuse. */
-	if (type == HWPMU_NO_TYPE)
-		return ~0ULL;
-	return hwpmu_allowed_on_type(counter, type);
+	return type == HWPMU_NO_TYPE ? &anything : hwpmu_config_on_type(counter, type);
 }
 
 u64 hwpmu_hybrid_here(struct hwpmu_counter *counter)

@@ -16,6 +16,7 @@
 
 #include "explain/explain.h"
 #include "pmu/bts.h"
+#include "pmu/extra.h"
 #include "pmu/lbr.h"
 #include "pmu/private.h"
 #include "pmu/pt.h"
@@ -106,6 +107,7 @@ void hwpmu_cpu_online(void)
 	cpu->fixed_ctrl = 0;
 	memset(cpu->evtsel, 0, sizeof(cpu->evtsel));
 	saved->lvtpc = apic->read(APIC_LVTPC);
+	hwpmu_extra_cpu_online();
 	cpu->owned = true;
 	hwpmu_lvtpc_set_nmi();
 	bts_cpu_online();

@@ -21,6 +21,7 @@
  *	single instructions only.
  * @active: who is on counter n; not NULL for every bit of @enabled.
  * @used: counters that may hold something else than 0.
+ * @nr_extra: counters that have another register, see extra.h.
  * @unsettled: see hwpmu_rdpmc_unsettled().
  * @lbr_stale: the last branch records are off, and to be forgotten before they are on again.
  * @owned: the PMU is ours on this CPU.
@@ -58,6 +59,7 @@ struct hwpmu_cpu {
 	};
 	bool unsettled;
 	bool lbr_stale;
+	u8 nr_extra;
 	u64 used;
 	u64 written;
 	struct hwpmu_stats stats;

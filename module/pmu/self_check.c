@@ -12,6 +12,7 @@
 #include <linux/module.h>
 
 #include "explain/explain.h"
+#include "pmu/extra.h"
 #include "pmu/private.h"
 
 /* Enough for a count of some in each of them, and a third of a microsecond */
@@ -104,9 +105,11 @@ void hwpmu_self_check(void)
 	nr_silent_events = 0;
 	silent_counters = 0;
 	local_irq_save(flags);
-	if (this_cpu_read(hwpmu_cpu.owned))
+	if (this_cpu_read(hwpmu_cpu.owned)) {
 		for (i = 0; i < ARRAY_SIZE(certain); i++)
 			check_event(hwpmu_caps_here(), i);
+		hwpmu_extra_check();
+	}
 	local_irq_restore(flags);
 	for (i = 0; i < nr_silent_events; i++)
 		pr_info_ratelimited("general counters do not count %s here: a hypervisor may filter it\n",
@@ -122,6 +125,8 @@ static u64 that_count(const struct hwpmu_config *config)
 	u64 event = config->evtsel & EVTSEL_EVENT, allowed = config->allowed & ~silent_counters;
 	unsigned int i;
 
+	if (hwpmu_extra_is_absent(config))
+		return 0;
 	for (i = 0; i < nr_silent_events; i++)
 		if (event == silent_events[i])
 			allowed &= ~GENERAL;
@@ -133,7 +138,7 @@ int hwpmu_counter_check(struct hwpmu_counter *counter, struct pmuctl_explanation
 	bool any = false;
 	unsigned int i;
 
-	if (likely(!nr_silent_events && !silent_counters))
+	if (likely(!nr_silent_events && !silent_counters && !counter->config.extra))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(counter->of_type); i++) {
 		counter->of_type[i].allowed = that_count(&counter->of_type[i]);
@@ -143,5 +148,8 @@ int hwpmu_counter_check(struct hwpmu_counter *counter, struct pmuctl_explanation
 	counter->usable = counter->config.allowed;
 	if (counter->usable || any)
 		return 0;
+	if (hwpmu_extra_is_absent(&counter->config))
+		return pmuctl_refuse(why, EXTRA_ABSENT, "attr.config",
+				     hwpmu_extra_msr(counter->config.extra));
 	return pmuctl_refuse(why, EVENT_SILENT, "attr.config");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/events_extra.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
 /*
  * Events of Intel's performance and efficiency cores: which table a model has, what
  * only one of the two has, and the counters that events are restricted to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
+/* sources: module/pmu/events.c module/pmu/events_intel.c module/pmu/events_intel_cores.c module/pmu/events_extra.c module/pmu/intel_rules.c module/pmu/events_amd.c module/explain/explain.c */
 /*
  * AMD's events: what each generation has, the high bits of raw events, and the counters
  * that can count an event. The numbers: PPR and BKDG of the families named.

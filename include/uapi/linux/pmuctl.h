@@ -241,6 +241,10 @@ enum pmuctl_why {
 	PMUCTL_WHY_EVENT_SPOILS		= 203,	/* ENOENT: another CPU's counts */
 	PMUCTL_WHY_EVENT_NORTH_BRIDGE	= 204,	/* ENOENT: it is no core's */
 	PMUCTL_WHY_EVENT_SILENT		= 205,	/* ENOENT: a hypervisor filters it */
+	PMUCTL_WHY_EXTRA_BITS		= 206,	/* EINVAL: config1's register lacks them */
+	PMUCTL_WHY_EXTRA_ABSENT		= 207,	/* ENXIO: its register is not there */
+	PMUCTL_WHY_GROUP_EXTRA		= 208,	/* EINVAL: other values of config1 */
+	PMUCTL_WHY_EXTRA_TAKEN		= 209,	/* EBUSY: likewise, with overcommit 0 */
 
 	/* Limits */
 	PMUCTL_WHY_EVENTS_USER		= 210,	/* EMFILE: the user has so many */

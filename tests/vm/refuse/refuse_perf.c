@@ -57,7 +57,7 @@ static const struct difference {
 	{ NULL, "exclude_user", 0, EINVAL, "with exclude_kernel, nothing is counted" },
 	{ NULL, "type = 0x2*", 0, EINVAL, "with exclude_kernel, nothing is counted" },
 	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
-	{ NULL, "config1 = *", 0, EINVAL, "no event here has it" },
+	{ NULL, "config1 = *", 0, EINVAL, "of hardware events only" },
 	{ NULL, "config2 = *", 0, EINVAL, "no event here has it" },
 	{ NULL, "config3 = *", 0, EINVAL, "no event here has it" },
 	{ NULL, "branch_sample_type = *", 0, EINVAL, "without branch stacks" },
