@@ -35,13 +35,24 @@ perf()
 	command perf "$@"
 }
 
-# check WORDS COMMAND...: COMMAND must succeed
+# hundredths: of a second, by the guest's clock, as $now
+hundredths()
+{
+	read -r now _ </proc/uptime
+	now=${now%.*}${now#*.}
+}
+
+# check WORDS COMMAND...: COMMAND must succeed. The log tells how long it took.
 check()
 {
 	name=$1
 	shift
+	hundredths
+	begun=$now
 	if "$@" >check.log 2>&1; then
 		passed=$((passed + 1))
+		hundredths
+		echo "ok $name $(((now - begun) / 100)).$(((now - begun) / 10 % 10)) s"
 	else
 		failed=$((failed + 1))
 		echo "FAIL $name"
