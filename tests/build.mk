@@ -87,11 +87,12 @@ $(VM_LIBRARY): $(VM_COMMON:%.c=$(O)/guest/%.o)
 	$(call say,AR,$@)
 	$(Q)rm -f -- $@ && $(AR) rcs $@ $^
 
+# The guest unpacks them each time: without what is for debuggers they are a third as large.
 $(VM_BINARIES): $(O)/tests/vm/%: $(O)/guest/tests/vm/$$(call area,$$*)/%.o $(VM_LIBRARY) $(O)/lib/libpmuctl.a \
 		$$(call parts,guest,vm/$$(call area,$$*)/$$*)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -o $@ $(filter %.o,$^) $(VM_LIBRARY) $(O)/lib/libpmuctl.a -lcriterion -lpthread \
+	$(Q)$(CC) -Wl,--strip-debug -o $@ $(filter %.o,$^) $(VM_LIBRARY) $(O)/lib/libpmuctl.a -lcriterion -lpthread \
 		$(tests/vm/$(call area,$*)/$*_libs)
 
 $(VM_PROGRAMS): $(O)/tests/%: tests/%.c $(VM_LIBRARY)
