@@ -127,6 +127,7 @@ void hwpmu_cpu_offline(void)
 	hwpmu_regs_give_back(hwpmu_caps_here(), saved);
 	apic->write(APIC_LVTPC, saved->lvtpc);
 	cpu->owned = false;
+	hwpmu_extra_cpu_offline();
 }
 
 void hwpmu_cpu_retry(void)
@@ -196,8 +197,8 @@ int hwpmu_get(struct pmuctl_explanation *why)
 	if (!hwpmu_reserve())
 		return pmuctl_refuse(why, PMU_BUSY, "attr.type");
 	hwpmu_ours = true;
+	hwpmu_self_check(); /* takes this CPU; nothing runs anywhere yet */
 	on_each_cpu(take_on_cpu, NULL, 1);
-	hwpmu_self_check();
 	return 0;
 }
 

@@ -104,7 +104,9 @@ void hwpmu_self_check(void)
 
 	nr_silent_events = 0;
 	silent_counters = 0;
+	/* Before anything can run here: events may have been open all the while. */
 	local_irq_save(flags);
+	hwpmu_cpu_online();
 	if (this_cpu_read(hwpmu_cpu.owned)) {
 		for (i = 0; i < ARRAY_SIZE(certain); i++)
 			check_event(hwpmu_caps_here(), i);

@@ -330,6 +330,30 @@ Test(attack_claim, opening_and_closing_does_not_take_it_each_time)
 	wait_until_free();
 }
 
+/* What goes on when the PMU is taken anew counts each instruction, and so does who takes it. */
+Test(attack_claim, what_goes_on_is_not_disturbed_by_the_taking, .timeout = 100)
+{
+	int holder, fd;
+	struct counts c, later;
+
+	pin_here(0);
+	set_claim("anyone");
+	fd = user_open(instructions_u());
+	set_claim("privileged");
+	wait_until_free();
+	for (int round = 0; round < 3; round++) {
+		holder = root_open();
+		c = event_read(fd);
+		bracket(holder, N);
+		later = event_read(fd);
+		cr_expect_geq(later.value - c.value, bracket_instructions(N), "round %d: %lu", round,
+			      later.value - c.value);
+		close(holder);
+		wait_until_free();
+	}
+	close(fd);
+}
+
 /* ---- anyone ---- */
 
 Test(attack_claim, anyone_may_if_that_is_set)
