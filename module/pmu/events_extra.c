@@ -398,18 +398,6 @@ enum hwpmu_extra_reg hwpmu_extra_choose(const struct hwpmu_extra_regs *regs,
 	return HWPMU_EXTRA_NONE;
 }
 
-void hwpmu_extra_swap(struct hwpmu_config *hw)
-{
-	const u64 mask = HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK;
-	u16 event = hw->evtsel & mask;
-	u8 reg = hw->extra;
-
-	WRITE_ONCE(hw->extra, hw->other_extra);
-	WRITE_ONCE(hw->other_extra, reg);
-	hw->evtsel = (hw->evtsel & ~mask) | hw->other_event;
-	hw->other_event = event;
-}
-
 static void add_either(struct hwpmu_extra_demand *demand, u64 value)
 {
 	unsigned int i;
@@ -425,12 +413,11 @@ static void add_either(struct hwpmu_extra_demand *demand, u64 value)
 
 void hwpmu_extra_demand_add(struct hwpmu_extra_demand *demand, const struct hwpmu_config *hw)
 {
-	enum hwpmu_extra_reg reg = READ_ONCE(hw->extra);
+	enum hwpmu_extra_reg reg = hw->extra;
 
 	if (reg == HWPMU_EXTRA_NONE)
 		return;
-	/* Which of two it has may change now, but never that there are two. */
-	if (READ_ONCE(hw->other_extra) != HWPMU_EXTRA_NONE) {
+	if (hw->other_extra != HWPMU_EXTRA_NONE) {
 		add_either(demand, hw->extra_value);
 		return;
 	}

@@ -86,9 +86,6 @@ struct hwpmu_extra_regs {
 enum hwpmu_extra_reg hwpmu_extra_choose(const struct hwpmu_extra_regs *regs,
 					const struct hwpmu_config *hw);
 
-/* Let an event have the other one of its two registers; the event's number is another with it. */
-void hwpmu_extra_swap(struct hwpmu_config *hw);
-
 /* Distinct values that go into either of two registers; one more is too much. */
 #define HWPMU_EXTRA_EITHER	2
 
@@ -108,7 +105,7 @@ struct hwpmu_extra_demand {
 	bool too_much;
 };
 
-/* One event more. It may be on another CPU meanwhile. */
+/* One event more */
 void hwpmu_extra_demand_add(struct hwpmu_extra_demand *demand, const struct hwpmu_config *hw);
 
 /* Can they all have their registers at once? */

@@ -36,13 +36,13 @@ static DEFINE_PER_CPU(struct hwpmu_core, hwpmu_core) = {
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(hwpmu_core.lock),
 };
 
-/* Each CPU's: its own one, or another thread's. NULL until it is online first, then constant. */
+/* Each CPU's: its own, or another thread's. NULL while it is not ours. join_lock, or IRQs off */
 static DEFINE_PER_CPU(struct hwpmu_core *, hwpmu_core_of);
 
 /* Two threads of a core may come at once. */
 static DEFINE_RAW_SPINLOCK(join_lock);
 
-/* One bit for each that is not there. Found before there are events. */
+/* One bit for each that is not there. Found before anything runs. */
 static unsigned int absent;
 
 void hwpmu_extra_cpu_online(void)
@@ -50,8 +50,6 @@ void hwpmu_extra_cpu_online(void)
 	unsigned int here = smp_processor_id(), other;
 	struct hwpmu_core *core = this_cpu_ptr(&hwpmu_core);
 
-	if (this_cpu_read(hwpmu_core_of))
-		return;
 	raw_spin_lock(&join_lock);
 	if (hwpmu_extra_is_shared(hwpmu_caps_here()))
 		for_each_cpu(other, topology_sibling_cpumask(here))
@@ -61,13 +59,20 @@ void hwpmu_extra_cpu_online(void)
 	raw_spin_unlock(&join_lock);
 }
 
+void hwpmu_extra_cpu_offline(void)
+{
+	raw_spin_lock(&join_lock);
+	this_cpu_write(hwpmu_core_of, NULL);
+	raw_spin_unlock(&join_lock);
+}
+
 /* ---- Users ---- */
 
 static void give_up(struct hwpmu_cpu *cpu, struct hwpmu_core *core, struct hwpmu_counter *c)
 {
-	core->regs.users[c->config.extra]--;
+	core->regs.users[c->extra]--;
 	cpu->nr_extra--;
-	c->has_extra = false;
+	c->extra = HWPMU_EXTRA_NONE;
 }
 
 static bool get_one(struct hwpmu_cpu *cpu, struct hwpmu_core *core, struct hwpmu_counter *c)
@@ -76,12 +81,10 @@ static bool get_one(struct hwpmu_cpu *cpu, struct hwpmu_core *core, struct hwpmu
 
 	if (reg == HWPMU_EXTRA_NONE)
 		return false;
-	if (reg != c->config.extra)
-		hwpmu_extra_swap(&c->config);
 	core->regs.value[reg] = c->config.extra_value;
 	core->regs.users[reg]++;
 	cpu->nr_extra++;
-	c->has_extra = true;
+	c->extra = reg;
 	return true;
 }
 
@@ -112,7 +115,7 @@ bool hwpmu_extra_get(struct hwpmu_cpu *cpu, struct hwpmu_counter *const *counter
 	raw_spin_lock(&core->lock);
 	all = get_all(cpu, core, counters, n);
 	for (i = 0; !all && i < n; i++) {
-		if (counters[i]->has_extra)
+		if (counters[i]->extra)
 			give_up(cpu, core, counters[i]);
 		counters[i]->usable = 0; /* counters are not what is missing */
 	}
@@ -128,14 +131,14 @@ void hwpmu_extra_put(struct hwpmu_cpu *cpu, struct hwpmu_counter *const *counter
 	lockdep_assert_irqs_disabled();
 	raw_spin_lock(&core->lock);
 	for (i = 0; i < n; i++)
-		if (counters[i]->has_extra && !counters[i]->running)
+		if (counters[i]->extra && !counters[i]->running)
 			give_up(cpu, core, counters[i]);
 	raw_spin_unlock(&core->lock);
 }
 
 void hwpmu_extra_write(const struct hwpmu_counter *c)
 {
-	wrmsrq(hwpmu_extra_msr(c->config.extra), c->config.extra_value);
+	wrmsrq(hwpmu_extra_msr(c->extra), c->config.extra_value);
 }
 
 /* ---- Are they there? ---- */

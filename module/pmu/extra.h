@@ -36,13 +36,14 @@ bool hwpmu_extra_get(struct hwpmu_cpu *cpu, struct hwpmu_counter *const *counter
 /* Give up those that counters have that do not run. Context: Owner CPU, IRQs off. */
 void hwpmu_extra_put(struct hwpmu_cpu *cpu, struct hwpmu_counter *const *counters, unsigned int n);
 
-/* Another counter of the same event goes on with what @from has. Owner CPU, IRQs off. */
-static inline void hwpmu_extra_hand_over(struct hwpmu_counter *from, struct hwpmu_counter *to)
+/* The event select of an event: with the other one of its two registers its number is another. */
+static inline u64 hwpmu_extra_evtsel(const struct hwpmu_counter *counter)
 {
-	if (to->config.extra != from->config.extra)
-		hwpmu_extra_swap(&to->config);
-	to->has_extra = true;
-	from->has_extra = false;
+	const struct hwpmu_config *hw = &counter->config;
+
+	if (likely(!counter->extra || counter->extra == hw->extra))
+		return hw->evtsel;
+	return (hw->evtsel & ~(HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK)) | hw->other_event;
 }
 
 /* Write the register that a counter has. Context: Owner CPU, IRQs off. */
@@ -51,7 +52,10 @@ void hwpmu_extra_write(const struct hwpmu_counter *counter);
 /* This CPU comes under our control: find out with whom it shares. Its CPU, IRQs off. */
 void hwpmu_extra_cpu_online(void);
 
-/* Find out which registers are not there, before there are events. IRQs off; the PMU is ours. */
+/* It is not ours any more, and nothing runs there: who shares may be another one the next time. */
+void hwpmu_extra_cpu_offline(void);
+
+/* Find out which registers are not there, before anything runs. IRQs off; the PMU is ours. */
 void hwpmu_extra_check(void);
 
 /* Does an event need one that is not there? Any context; since hwpmu_get(). */

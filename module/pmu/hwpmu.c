@@ -153,11 +153,13 @@ static void program(struct hwpmu_cpu *cpu, const struct hwpmu_counter *c)
 	unsigned int i = c->index;
 
 	if (i < HWPMU_FIXED_BASE) {
-		if (cpu->evtsel[i] != c->config.evtsel) {
-			cpu->evtsel[i] = c->config.evtsel;
+		u64 evtsel = hwpmu_extra_evtsel(c);
+
+		if (cpu->evtsel[i] != evtsel) {
+			cpu->evtsel[i] = evtsel;
 			/* else it is written with its enable bit */
 			if (static_branch_likely(&hwpmu_has_global))
-				hwpmu_regs_write_evtsel(i, c->config.evtsel);
+				hwpmu_regs_write_evtsel(i, evtsel);
 		}
 	} else {
 		unsigned int shift = 4 * (i - HWPMU_FIXED_BASE);
@@ -182,7 +184,7 @@ static void start_assigned(struct hwpmu_cpu *cpu,
 		struct hwpmu_counter *c = counters[i];
 
 		program(cpu, c);
-		if (unlikely(c->has_extra))
+		if (unlikely(c->extra))
 			hwpmu_extra_write(c);
 		c->prev = hwpmu_regs_read_counter(c->index);
 		hwpmu_arm(c);
@@ -404,12 +406,11 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		b->prev = hwpmu_regs_read_counter(index);
 		a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
 		a->running = false;
-		if (static_branch_unlikely(&hwpmu_is_hybrid)) {
+		if (static_branch_unlikely(&hwpmu_is_hybrid))
 			b->config = a->config;
-			b->usable = a->usable;
-		}
-		if (unlikely(a->has_extra))
-			hwpmu_extra_hand_over(a, b);
+		b->usable = a->usable;
+		b->extra = a->extra;
+		a->extra = HWPMU_EXTRA_NONE;
 		b->index = index;
 		b->running = true;
 		barrier();

@@ -27,8 +27,8 @@ struct hwpmu_rdpmc {
 
 /**
  * struct hwpmu_counter - one event as the PMU sees it, embedded in the core's
- * @config: constant after hwpmu_counter_init(), but for which of two registers it has; if CPUs
- *	differ, what it was last on the owner CPU.
+ * @config: constant after hwpmu_counter_init(); if CPUs differ, what it was last on the owner
+ *	CPU.
  * @usable: those of @config.allowed that it may use now; the core's to restrict while it
  *	does not run.
  * @index: the counter it is on, or was on last, or -1. Owner CPU.
@@ -45,7 +45,8 @@ struct hwpmu_rdpmc {
  * @stopped: its core wants it to stand still although it is @running. As @count.
  * @lbr: while it is on the PMU the processor notes branches, see lbr.h. Constant.
  * @lbr_select: which. Constant.
- * @has_extra: it has its other register, @config.extra; see extra.h. Owner CPU.
+ * @extra: the other register that it has now, @config.extra or @config.other_extra, or none; see
+ *	extra.h. Owner CPU.
  * @of_type: only if CPUs differ: what to program on each type of them, which @config is one
  *	of; nothing is allowed on those that cannot count it. Constant after
  *	hwpmu_counter_init().
@@ -67,7 +68,7 @@ struct hwpmu_counter {
 	bool stopped;
 	bool lbr;
 	u16 lbr_select;
-	bool has_extra;
+	u8 extra;
 	struct hwpmu_config of_type[HWPMU_MAX_TYPES];
 };
 
@@ -298,9 +299,7 @@ u64 hwpmu_caps_common(struct hwpmu_caps *caps);
 /* The counters on which an event can be on CPUs of a type. Any context. */
 u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type);
 
-/* What an event is on CPUs of a type, or on a CPU. Any context; which of two registers it has may
- * change meanwhile.
- */
+/* What an event is on CPUs of a type, or on a CPU. Any context. */
 const struct hwpmu_config *hwpmu_config_on_type(const struct hwpmu_counter *counter,
 						unsigned int type);
 const struct hwpmu_config *hwpmu_config_on_cpu(const struct hwpmu_counter *counter, int cpu);

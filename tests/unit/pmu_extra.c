@@ -277,19 +277,6 @@ Test(extra, a_register_that_has_the_value_comes_first)
 	cr_assert_eq(hwpmu_extra_choose(&regs, &a), HWPMU_EXTRA_RSP_1);
 }
 
-Test(extra, with_the_other_register_goes_the_other_event)
-{
-	struct hwpmu_config a = wants(0x80001b7, 0x10001);
-
-	hwpmu_extra_swap(&a);
-	cr_assert_eq(a.evtsel & 0xff00ffff, 0x80001bb);
-	cr_assert_eq(a.extra, HWPMU_EXTRA_RSP_1);
-	hwpmu_extra_swap(&a);
-	cr_assert_eq(a.evtsel & 0xff00ffff, 0x80001b7);
-	cr_assert_eq(a.extra, HWPMU_EXTRA_RSP_0);
-	cr_assert_eq(a.other_extra, HWPMU_EXTRA_RSP_1);
-}
-
 static bool fit(const struct hwpmu_config *hw, unsigned int n)
 {
 	struct hwpmu_extra_demand demand = { .taken = 0 };

@@ -2,10 +2,11 @@
 /*
  * The register of offcore responses that the threads of a core share: two events with different
  * values are never on at once, neither counts wrong, and each counts when the other one does not.
- * The guest is a Nehalem, which has one such register, with one core of two threads. What the
+ * The guest is a Nehalem, which has one such register, with two cores of two threads. What the
  * emulated event counts is told in count_extra.c.
  */
 #include "loops.h"
+#include "module.h"
 
 #define N	100000ull
 
@@ -158,4 +159,63 @@ Test(count_extra_core, two_threads_take_turns, .timeout = 600)
 	count_pieces(0, INSTRUCTIONS, LOOP_INSTRUCTIONS);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert_eq(status, 0);
+}
+
+static void set_online(int cpu, int online)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	cr_assert_eq(raw_write_number(path, online), 0, "CPU %d", cpu);
+}
+
+static pid_t hold_on(int cpu, uint64_t value, uint64_t *running)
+{
+	pid_t child = fork_child();
+
+	if (!child) {
+		struct counts c;
+		int fd;
+
+		pin_here(cpu);
+		fd = event_open(extra_attr(value));
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		for (;;) {
+			user_loop(1000);
+			c = event_read(fd);
+			__atomic_store_n(running, c.running, __ATOMIC_RELAXED);
+		}
+	}
+	return child;
+}
+
+/* Two threads of a core that were never there together when the PMU was taken */
+Test(count_extra_core, threads_that_came_apart_share, .timeout = 600)
+{
+	uint64_t *running = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t ran[2], began;
+	pid_t pids[2];
+
+	cr_assert_neq(running, MAP_FAILED);
+	set_online(3, 0);
+	module_reload(); /* whose CPUs have never met */
+	event_open(extra_attr(INSTRUCTIONS), -1, 0);
+	set_online(2, 0);
+	set_online(3, 1);
+	set_online(2, 1);
+	pids[0] = hold_on(2, INSTRUCTIONS, &running[0]);
+	pids[1] = hold_on(3, BRANCHES, &running[1]);
+	sleep(1);
+	began = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < 2; i++)
+		ran[i] = __atomic_load_n(&running[i], __ATOMIC_RELAXED);
+	sleep(2);
+	for (int i = 0; i < 2; i++) {
+		ran[i] = __atomic_load_n(&running[i], __ATOMIC_RELAXED) - ran[i];
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	began = clock_ns(CLOCK_MONOTONIC) - began;
+	/* Each all the time, or one after the other */
+	cr_expect_leq(ran[0] + ran[1], began + began / 2, "%lu and %lu of %lu ns", ran[0], ran[1], began);
 }
