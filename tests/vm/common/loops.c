@@ -84,6 +84,14 @@ int perf_try(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd == -EBUSY && !raw_give_back() ? perf_try_once(attr, pid, cpu) : fd;
 }
 
+uint64_t count_bracket(int fd, uint64_t n)
+{
+	uint64_t before = event_value(fd);
+
+	bracket(fd, n);
+	return event_value(fd) - before;
+}
+
 /* ---- Tasks and CPUs ---- */
 
 pid_t fork_child(void)

@@ -81,6 +81,8 @@ struct perf_event_attr branches_u(void);
 struct counts event_read(int fd);
 uint64_t event_value(int fd);
 uint64_t event_id(int fd);
+/* What an event that is off counts of a bracket of @n rounds */
+uint64_t count_bracket(int fd, uint64_t n);
 
 /* @n reads, before each of which there is a loop: of @rounds, twice @rounds, ... The code is the
  * same each time.

@@ -26,14 +26,6 @@ static struct perf_event_attr extra_attr(uint64_t config, uint64_t value)
 	return attr;
 }
 
-static uint64_t count_bracket(int fd, uint64_t n)
-{
-	uint64_t before = event_value(fd);
-
-	bracket(fd, n);
-	return event_value(fd) - before;
-}
-
 /* ---- What is counted ---- */
 
 static const struct {

@@ -24,14 +24,6 @@ static struct perf_event_attr extra_attr(uint64_t value)
 	return attr;
 }
 
-static uint64_t count_bracket(int fd, uint64_t n)
-{
-	uint64_t before = event_value(fd);
-
-	bracket(fd, n);
-	return event_value(fd) - before;
-}
-
 /* One that wants the register on CPU 1 until it is told to end, by a byte */
 static pid_t hold(uint64_t value, int *tell)
 {

@@ -10,15 +10,6 @@
 #define N		100000ull
 #define OVERCOMMIT	"/sys/module/pmuctl/parameters/overcommit"
 
-/* What a bracket of @n rounds counts */
-static uint64_t count_bracket(int fd, uint64_t n)
-{
-	uint64_t before = event_value(fd);
-
-	bracket(fd, n);
-	return event_value(fd) - before;
-}
-
 static uint64_t count_once(const struct perf_event_attr *attr, uint64_t n)
 {
 	struct perf_event_attr a = *attr;
