@@ -38,7 +38,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 # What tests of recordings name as their sources: the reader, what it finds out about
 # addresses, and reports
 READER		:= $(addprefix tools/perffile/,perffile.c features.c records.c sample.c stream.c expand.c spool.c feed.c)
-SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
+SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c clean.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
 			inline.c jit.c samples.c) tools/say.c lib/src/explain.c lib/src/names.c
 REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)
 
@@ -173,7 +173,7 @@ perffile_libs		:= -lzstd
 perffile_defines	:= -DHAVE_LIBZSTD
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
-	$(addprefix tools/symbols/,cpp.c symbols.c names.c tasks.c samples.c) \
+	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
 		json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c) \
@@ -181,7 +181,7 @@ perffile_report_sources	:= $(perffile_sources) \
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd
 perffile_report_defines	:= -DHAVE_LIBZSTD
 perffile_report_length	:= 4096
-tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c
+tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c tools/symbols/clean.c
 tracepoint_libs		:= -ljansson
 tracepoint_length	:= 4096
 

@@ -27,7 +27,7 @@ TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_CAPSTONE),-lcapstone) $(if $
 		   -lpfm -ljansson -lz -lcap -ldw -lelf -lstdc++ -lm -pthread
 # What programs load that are run by "pmuctl run --preload"
 PRELOAD		:= $(O)/tools/libpmuctl-perf.so
-PRELOAD_SOURCES	:= $(wildcard tools/run/preload/*.c) tools/say.c \
+PRELOAD_SOURCES	:= $(wildcard tools/run/preload/*.c) tools/say.c tools/symbols/clean.c \
 		   $(addprefix tools/run/,copy.c rules.c tracepoints.c types.c)
 PRELOAD_OBJECTS	:= $(PRELOAD_SOURCES:tools/%.c=$(O)/tools/pic/%.o)
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions

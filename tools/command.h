@@ -113,7 +113,7 @@ int cpu_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
 int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
 		       char *sentence, size_t size);
 bool trace_name_is_made_up(const char *name);
-bool trace_names_are_hidden(const char *name, char *sentence, size_t size);
+int trace_names_are_hidden(const char *name, char *sentence, size_t size);
 int trace_names_visit(void (*visit)(void *arg, const char *name), void *arg);
 int cpu_events_visit(void (*visit)(void *arg, const struct cpu_event *event),
 		     void *arg);

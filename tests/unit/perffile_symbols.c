@@ -3,7 +3,7 @@
  * Symbols of files, debug files and kernels. The file is this program itself, or parts of
  * it that objcopy makes.
  */
-/* sources: tools/symbols/symbols.c tools/symbols/names.c tools/symbols/cpp.c */
+/* sources: tools/symbols/symbols.c tools/symbols/names.c tools/symbols/clean.c tools/symbols/cpp.c */
 /* sources: tools/symbols/inline.c tools/symbols/jit.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* libs: -ldw -lelf -lstdc++ */
 #define _GNU_SOURCE

@@ -3,7 +3,7 @@
  * Rows of "pmuctl stat" for single threads: a thread's name may be any bytes, as it is its own to
  * choose, and goes to the terminal of who counts it.
  */
-/* sources: tools/stat/cells.c tools/symbols/names.c */
+/* sources: tools/stat/cells.c tools/symbols/names.c tools/symbols/clean.c */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 /* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
-/* sources: tools/symbols/names.c */
+/* sources: tools/symbols/names.c tools/symbols/clean.c */
 /* libs: -ljansson -lm */
 #define _GNU_SOURCE
 #include <stdlib.h>

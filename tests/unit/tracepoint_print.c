@@ -4,7 +4,7 @@
  * the fields; and nothing but that, whatever a format or a record wants.
  */
 /* sources: tools/tracepoint/formats.c tools/tracepoint/print.c */
-/* sources: tools/symbols/names.c */
+/* sources: tools/symbols/names.c tools/symbols/clean.c */
 /* libs: -ljansson */
 #include <sys/mman.h>
 

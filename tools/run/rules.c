@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "request.h"
+#include "symbols/names.h"
 
 #define FLAGS_KNOWN \
 	(PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC)
@@ -234,6 +235,7 @@ void request_explain(const struct request *r)
 	length = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
 	if (length > 0)
 		name[strcspn(name, "\n")] = '\0';
+	names_clean(name, strlen(name));
 	if (fd >= 0)
 		close(fd);
 	pmuctl_explanation_format(&r->why, text, sizeof(text));

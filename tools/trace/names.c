@@ -16,19 +16,19 @@ static const char *const roots[] = {
 	"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
 };
 
-/* Are there tracepoints that we may not see? */
-static bool are_hidden(void)
+/* 0 if we may see tracepoints, -EACCES if they are root's, -ENOENT if tracefs is not mounted */
+static int look_at_events(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
 		char path[400];
 
 		snprintf(path, sizeof(path), "%s/events", roots[i]);
 		if (access(path, X_OK) == 0)
-			return false;
+			return 0;
 		if (errno == EACCES)
-			return true;
+			return -EACCES;
 	}
-	return false;
+	return -ENOENT;
 }
 
 /**
@@ -36,15 +36,22 @@ static bool are_hidden(void)
  * @name: the name.
  * @sentence: filled with what to do, if so.
  * @size: bytes there.
+ *
+ * Return: 0 if not, -EACCES if tracepoints are root's to see, -ENOENT without tracefs.
  */
-bool trace_names_are_hidden(const char *name, char *sentence, size_t size)
+int trace_names_are_hidden(const char *name, char *sentence, size_t size)
 {
-	if (!are_hidden())
-		return false;
-	snprintf(sentence, size,
-		 "'%.64s' is no event of this CPU, and tracepoints are root's to see: run pmuctl as root, or 'mount -o remount,mode=755 %s'",
-		 name, roots[0]);
-	return true;
+	int ret = look_at_events();
+
+	if (ret == -EACCES)
+		snprintf(sentence, size,
+			 "'%.64s' is no event of this CPU, and tracepoints are root's to see: run pmuctl as root, or 'mount -o remount,mode=755 %s'",
+			 name, roots[0]);
+	else if (ret == -ENOENT)
+		snprintf(sentence, size,
+			 "'%.64s' is no event of this CPU, and of tracepoints nobody tells: 'mount -t tracefs none %s' as root",
+			 name, roots[0]);
+	return ret;
 }
 
 /**
@@ -83,7 +90,7 @@ int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr
 	unsigned long long id;
 	char path[300];
 	FILE *file = NULL;
-	int n, ret;
+	int n, ret, hidden;
 
 	if (colon && !strchr(name, '/')) {
 		snprintf(path, sizeof(path), "events/%.*s/%.100s/id",
@@ -92,8 +99,8 @@ int trace_name_resolve(void *arg, const char *name, struct perf_event_attr *attr
 	}
 	if (!file) {
 		ret = cpu_name_resolve(arg, name, attr, sentence, size);
-		return ret == -ENOENT && colon && trace_names_are_hidden(name, sentence, size) ?
-		       -EACCES : ret;
+		hidden = ret == -ENOENT && colon ? trace_names_are_hidden(name, sentence, size) : 0;
+		return hidden ? hidden : ret;
 	}
 	n = fscanf(file, "%llu", &id);
 	fclose(file);

@@ -49,6 +49,12 @@ each_refusal_has_a_sentence()
 		'^pmuctl: perf-calls\[[0-9]+\]: type 0 config 0x1: with pid -1 it must be the number of a CPU'
 }
 
+names_do_nothing_to_a_terminal()
+{
+	cp $PROGRAM "$(printf 'a\033[31mb')"
+	run 0 run --explain "$(printf './a\033[31mb')" refusals && says '^pmuctl: a\?\[31mb\[[0-9]+\]: '
+}
+
 nothing_is_said_without_explain() { run 0 run $PROGRAM refusals && [ ! -s err ]; }
 
 perf_stat_counts_as_many()

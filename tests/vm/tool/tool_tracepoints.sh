@@ -101,6 +101,15 @@ what_is_no_tracepoint_is_refused()
 	: >/sys/kernel/tracing/kprobe_events
 }
 
+without_tracefs_what_to_do_is_told()
+{
+	status=0
+	unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug
+		pmuctl trace true; [ $? -eq 2 ] && pmuctl stat -e "sched:*" true' >out 2>err || status=$?
+	[ $status -eq 2 ] && says "'raw_syscalls:sys_enter' is .*'mount -t tracefs none /sys/kernel/tracing'" \
+		"'sched:\*' is .*'mount -t tracefs none /sys/kernel/tracing'"
+}
+
 # Who may count but not see has samples all the same, and a word about it; system calls he may see.
 what_may_not_be_seen_is_left_out()
 {
