@@ -19,8 +19,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../../tools/symbols/samples.h"
-#include "fuzz/perffile_build.h"
+#include "perffile_self.h"
 
 #define PID	70
 #define REGS	0xff0fffULL
@@ -116,22 +115,6 @@ static struct capture *capture_new(void)
 	return capture;
 }
 
-/* What this program has mapped, as records */
-static void build_maps(struct build *build)
-{
-	static const struct build_trailer early = { .pid = PID, .tid = PID, .time = 1 };
-	uint64_t start, end, offset;
-	char line[512], mode[8], path[256];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	cr_assert_not_null(maps);
-	while (fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %255s", &start,
-			   &end, mode, &offset, path) == 5 && mode[2] == 'x')
-			build_mmap(build, PID, start, end - start, offset, path, NULL, &early);
-	fclose(maps);
-}
-
 static void build_stack_sample(struct build *build, const uint64_t *regs, uint64_t abi,
 			       const uint8_t *stack, size_t size)
 {
@@ -171,30 +154,8 @@ static struct build begin(void)
 	struct build build;
 
 	build_begin(&build, &attr, 1);
-	build_maps(&build);
+	build_own_maps(&build, PID);
 	return build;
-}
-
-static struct samples *open_with(struct build *build, struct samples_options options)
-{
-	char name[] = "/tmp/callgraph-XXXXXX";
-	struct samples *samples;
-	int fd = mkstemp(name);
-
-	options.path = name;
-	build_features(build, NULL, 0);
-	cr_assert_geq(fd, 0);
-	cr_assert_eq(write(fd, build->data, build->size), (ssize_t)build->size);
-	close(fd);
-	build_free(build);
-	cr_assert_eq(samples_open(&samples, &options), 0);
-	unlink(name);
-	return samples;
-}
-
-static struct samples *open_built(struct build *build, bool no_inline)
-{
-	return open_with(build, (struct samples_options){ .root = "", .no_inline = no_inline });
 }
 
 /* Resolve the next sample; false behind the last one. */
@@ -387,7 +348,7 @@ static const char *first_name(const struct capture *capture, const char *root,
 
 	regs_of(capture, regs);
 	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, capture->size);
-	samples = open_with(&build, options);
+	samples = open_built_with(&build, options);
 	cr_assert(next_sample(samples));
 	snprintf(name, sizeof(name), "%s", samples_place_name(samples, &samples->frames[0]));
 	samples_close(samples);

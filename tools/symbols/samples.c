@@ -244,13 +244,49 @@ static struct place *add_frame(struct samples *samples, const struct thread *thr
 	return &samples->frames[samples->frame_count++];
 }
 
-/* The chain begins where the sample is, or with its callers. */
+/* Did the CPU note the user's calls that have not returned? */
+static bool has_call_stack(const struct perffile_record *record)
+{
+	return record->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK &&
+	       record->sample.branches.count >= 3;
+}
+
+/*
+ * Who called, as the CPU noted it: the innermost call first, its place and what was called. If the
+ * sample is in another function than the last call led to, then that has returned since,
+ * or has gone there by a jump.
+ */
+static void resolve_branches(struct samples *samples, const struct perffile_record *record,
+			     const struct thread *thread)
+{
+	const struct perffile_words *branches = &record->sample.branches;
+	const struct place *here = &samples->frames[samples->frame_count - 1];
+	struct place from, to;
+	size_t at = 0;
+
+	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
+		    perffile_words_get(branches, 0), false, &from);
+	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
+		    perffile_words_get(branches, 1), false, &to);
+	if (here->symbol != to.symbol && here->symbol == from.symbol)
+		at += 3;
+	else if (here->symbol != to.symbol && samples->frame_count < SAMPLES_FRAMES_MAX)
+		add_frame(samples, thread, PERF_RECORD_MISC_USER, perffile_words_get(branches, 1), false);
+	for (; at + 2 < branches->count && samples->frame_count < SAMPLES_FRAMES_MAX; at += 3)
+		add_frame(samples, thread, PERF_RECORD_MISC_USER,
+			  perffile_words_get(branches, at), false);
+}
+
+/*
+ * The chain begins where the sample is, or with its callers. Of the user's part the first is taken
+ * alone if the CPU noted who called.
+ */
 static void resolve_chain(struct samples *samples, const struct perffile_record *record,
 			  const struct thread *thread)
 {
 	const struct perffile_words *chain = &record->sample.chain;
 	uint16_t mode = record->misc;
-	bool is_return = false, is_first = true;
+	bool is_return = false, is_first = true, is_noted = has_call_stack(record);
 
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t ip = perffile_words_get(chain, i);
@@ -265,6 +301,8 @@ static void resolve_chain(struct samples *samples, const struct perffile_record 
 		if (!is_first || is_return || ip != record->sample.ip)
 			add_frame(samples, thread, mode, ip, is_return);
 		is_first = false;
+		if ((mode & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER && is_noted)
+			break;
 		is_return = !is_interrupt_entry(&samples->frames[samples->frame_count - 1]);
 	}
 }
@@ -311,6 +349,8 @@ struct thread *samples_resolve(struct samples *samples,
 	add_frame(samples, thread, record->misc, record->sample.ip, false);
 	samples->self = samples->frame_count - 1;
 	resolve_chain(samples, record, thread);
+	if (has_call_stack(record))
+		resolve_branches(samples, record, thread);
 	if (thread)
 		resolve_stack(samples, record, thread);
 	return thread;

@@ -27,17 +27,25 @@ branches_are_printed_as_perf_prints_them()
 	done
 }
 
-# Of the program alone, whose branches are the same each time: what perf records, we do.
+# Of the program alone, whose branches are the same each time: what perf records, we do. A switch of
+# tasks empties what the CPU has noted, and either is throttled: what one recording lacks so, another has.
 the_same_program_has_the_same_branches()
 {
-	record -j any_call,u -o ours.data || return 1
-	perf record -q -j any_call,u -e instructions:u -c 101 -o perfs.data "$TRACED" 1 2 3 >out 2>err ||
-		return 1
-	for file in ours perfs; do
-		perf script -i $file.data -F brstack 2>err | tr -s ' ' '\n' |
-			sed -n 's|^\(0x4[0-9a-f]*/0x4[0-9a-f]*\)/.*|\1|p' | sort -u >$file.calls
+	: >ours.calls
+	: >perfs.calls
+	for round in 1 2 3 4 5 6 7 8; do
+		record -j any_call,u -o ours.data || return 1
+		perf record -q -j any_call,u -e instructions:u -c 101 -o perfs.data "$TRACED" 1 2 3 >out 2>err ||
+			return 1
+		for file in ours perfs; do
+			perf script -i $file.data -F brstack 2>err | tr -s ' ' '\n' |
+				sed -n 's|^\(0x4[0-9a-f]*/0x4[0-9a-f]*\)/.*|\1|p' | sort -u - $file.calls >$file.more
+			mv $file.more $file.calls
+		done
+		echo "round $round: $(wc -l <ours.calls) calls, perf: $(wc -l <perfs.calls)"
+		[ "$(wc -l <ours.calls)" -gt 3 ] && cmp ours.calls perfs.calls && return
 	done
-	[ "$(wc -l <ours.calls)" -gt 3 ] && cmp ours.calls perfs.calls
+	return 1
 }
 
 types_are_named()
@@ -52,10 +60,25 @@ as_json_too()
 		grep -Eq '"branches":.[{]"from":"0x4[0-9a-f]*","to":"0x4[0-9a-f]*","mispred":(true|false),.*"type":"COND"' out
 }
 
-a_call_graph_of_them_is_perfs_to_make()
+# chains: the functions of each sample, a line each; inlined ones only we name
+chains() { awk '/^$/ { if (line) print line; line = ""; next } !/inlined/ { line = line " " $2 } END { if (line) print line }'; }
+
+# Of samples without a branch, perf tells one that it had before.
+a_call_graph_of_them_is_perfs()
 {
-	record --call-graph lbr -o lbr.data || return 1
-	perf evlist -v -i lbr.data >out && grep -q 'branch_sample_type: USER|CALL_STACK' out
+	record --call-graph lbr -o ours.data || return 1
+	perf record -q --call-graph lbr -e instructions:u -c 101 -o perfs.data "$TRACED" 1 2 3 >out 2>err ||
+		return 1
+	perf evlist -v -i ours.data >out && grep -q 'branch_sample_type: USER|CALL_STACK' out || return 1
+	for file in ours.data perfs.data; do
+		pmuctl script -i $file -F ip,sym 2>err | chains >ours
+		perf script -i $file -F ip,sym 2>err | chains >perfs
+		paste -d '|' ours perfs | grep -v unknown >both
+		wc -l ours perfs both
+		[ "$(wc -l <ours)" -eq "$(wc -l <perfs)" ] && [ "$(grep -c 'fibonacci fibonacci .*body' both)" -gt 5 ] &&
+			awk -F '|' '$1 ~ / .* / && $1 != $2 { print; bad = 1 } END { exit bad }' both || return 1
+	done
+	run 0 report -i ours.data --no-children -g caller && SAYS=out says '^ +[0-9.]+% +_?[a-z]+$'
 }
 
 what_is_not_there_is_refused()
@@ -65,4 +88,4 @@ what_is_not_there_is_refused()
 		run 1 record -e cpu-clock -b true && says 'only hardware events can sample branches'
 }
 
-run_checks record
+run_checks record chains
