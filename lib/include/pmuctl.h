@@ -3,23 +3,22 @@
  * libpmuctl: count performance events through the pmuctl driver.
  *
  * What lives here is the device, events on it, why something was refused, and the names of
- * events. Samples are in pmuctl_ring.h, many events at once in pmuctl_list.h.
+ * events. Samples are in pmuctl_ring.h, many events at once in pmuctl_list.h, parts of a program
+ * in pmuctl_region.h.
  *
  * Conventions
  *
  *  - Functions that can fail return 0 (or a count) or a negative errno.
- *  - Constructors hand the new object over through their last parameters; it
- *    belongs to the caller until the matching close or free, which accept NULL.
- *  - Nothing here prints, exits, or touches signal handlers. No file
- *    descriptor survives exec().
+ *  - Constructors hand the new object over through their last parameters; it belongs to the caller
+ *    until the matching close or free, which accept NULL.
+ *  - Nothing here prints, exits, or touches signal handlers. No file descriptor survives exec().
  *
  * Threads
  *
  *  - Different handles may be used by different threads at the same time.
- *  - One device handle may be shared: opening events on it is safe from many
- *    threads, but they also share its one explanation, the last one wins. A
- *    thread that wants to know why its own call was refused has a device of
- *    its own.
+ *  - One device handle may be shared: opening events on it is safe from many threads, but they also
+ *    share its one explanation, the last one wins. A thread that wants to know why its own call was
+ *    refused has a device of its own.
  *  - One event handle may be enabled, disabled, reset and read by several
  *    threads at once, and so may a group. Nobody may use a handle while, or after, it is closed.
  *
@@ -46,14 +45,15 @@ struct pmuctl_event;
 struct pmuctl_events;
 
 /*
- * Codes of the explanations that the library makes itself, where no driver
- * was there to explain. They share pmuctl_explanation.code with enum pmuctl_why.
+ * Codes of the explanations that the library makes itself. They share pmuctl_explanation.code with
+ * enum pmuctl_why.
  */
 enum pmuctl_why_library {
 	PMUCTL_WHY_NOT_LOADED		= 0x1000, /* ENOENT, ENXIO, ENODEV */
 	PMUCTL_WHY_DEVICE_PERMISSION	= 0x1001, /* EACCES, EPERM */
 	PMUCTL_WHY_NOT_PMUCTL		= 0x1002, /* ENOTTY: another device */
 	PMUCTL_WHY_UNEXPLAINED		= 0x1003, /* an errno, no more is known */
+	PMUCTL_WHY_EVENTS		= 0x1004, /* EINVAL: a list of events is wrong */
 };
 
 /**
