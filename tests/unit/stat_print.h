@@ -32,6 +32,8 @@ static inline char *printed(const struct stat_result *result, char form,
 		print_text(out, result);
 	else if (form == 'c')
 		print_csv(out, result, separator);
+	else if (form == 'm')
+		cr_assert_eq(print_metric_only(out, result, separator), 0);
 	else
 		cr_assert_eq(print_json(out, result), 0);
 	fclose(out);

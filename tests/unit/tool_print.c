@@ -3,7 +3,8 @@
  * The forms in which "pmuctl stat" prints, to the byte where programs read
  * them.
  */
-/* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
+/* sources: tools/stat/print.c tools/stat/metric_only.c tools/stat/metrics.c tools/stat/openmetrics.c */
+/* sources: lib/src/explain.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
 /* sources: tools/symbols/names.c tools/symbols/clean.c */
 /* libs: -ljansson -lm */

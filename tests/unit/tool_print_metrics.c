@@ -3,6 +3,7 @@
  * How "pmuctl stat" prints metrics: beside the events that they are computed of.
  */
 /* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
+/* sources: tools/stat/metric_only.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
 /* sources: tools/symbols/names.c tools/symbols/clean.c */
 /* libs: -ljansson -lm */
@@ -90,5 +91,57 @@ Test(tool_print_metrics, metrics_of_each_cpu)
 		"pmuctl_metric{metric=\"insn_per_cycle\",unit=\"insn per cycle\",cpu=\"0\"} 3.000000\n"
 		"pmuctl_metric{metric=\"share\",unit=\"%\",cpu=\"0\"} 75.000000\n"
 		"pmuctl_metric{metric=\"share\",unit=\"%\",cpu=\"1\"} 100.000000\n"), "%s", text);
+	free(text);
+}
+
+Test(tool_print_metrics, nothing_but_metrics)
+{
+	struct stat_row rows[] = {
+		hw("instructions:u", PERF_COUNT_HW_INSTRUCTIONS, 300),
+		hw("cycles:u", PERF_COUNT_HW_CPU_CYCLES, 100),
+	};
+	struct stat_result result = with_metrics(rows, 2);
+	char *text = printed(&result, 'm', NULL);
+
+	cr_assert_not_null(strstr(text, "\n Performance counter stats for 'x':\n\n"
+		"  insn_per_cycle     share\n"
+		"            3.00    75.00%\n"
+		"\n       1.000000000 seconds time elapsed\n"), "%s", text);
+	free(text);
+	text = printed(&result, 'm', ";");
+	cr_assert_str_eq(text, "insn_per_cycle;share\n3.00;75.00\n");
+	free(text);
+}
+
+/* Of some places there is less to be said; a rate is in no column. */
+Test(tool_print_metrics, nothing_but_metrics_of_each_cpu)
+{
+	struct stat_row rows[] = {
+		hw("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 50),
+		hw("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 0),
+		hw("branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 5),
+		hw("branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 5),
+		hw("task-clock", PERF_COUNT_SW_TASK_CLOCK, 1000000000),
+		hw("task-clock", PERF_COUNT_SW_TASK_CLOCK, 500000000),
+	};
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 6, .elapsed = 1 };
+	char *text;
+
+	for (int i = 0; i < 6; i++)
+		rows[i].cpu = i % 2;
+	rows[4].attr.type = rows[5].attr.type = PERF_TYPE_SOFTWARE;
+	result.aggregate = AGGREGATE_CPU;
+	text = printed(&result, 'm', ",");
+	cr_assert_str_eq(text, "cpu,of all branches,CPUs utilized\nCPU0,10.00,1.00\nCPU1,,0.50\n");
+	free(text);
+	text = printed(&result, 'm', NULL);
+	cr_assert_not_null(strstr(text, "CPU          of all branches  CPUs utilized\n"
+					"CPU0                  10.00%           1.00\n"
+					"CPU1                                   0.50\n"), "%s", text);
+	free(text);
+	/* Of an interval, the heading is on each page. */
+	result.is_interval = true;
+	text = printed(&result, 'm', ",");
+	cr_assert_str_eq(text, "     1.000000000,CPU0,10.00,1.00\n     1.000000000,CPU1,,0.50\n");
 	free(text);
 }

@@ -103,6 +103,8 @@ static int result_print(struct session *s, const struct stat_result *result)
 	s->has_begun = true;
 	if (options->json)
 		return print_json(s->out, result);
+	if (options->metric_only)
+		return print_metric_only(s->out, result, options->separator);
 	if (options->openmetrics)
 		print_openmetrics(s->out, result);
 	else if (options->separator)
@@ -139,7 +141,8 @@ static int interval_write(struct session *s)
 {
 	struct stat_result result = {
 		.is_interval = true,
-		.has_heading = s->intervals % INTERVALS_OF_A_PAGE == 0,
+		.has_heading = s->options->separator ? !s->intervals :
+			       s->intervals % INTERVALS_OF_A_PAGE == 0,
 	};
 	int ret = counters_read(s->counters);
 

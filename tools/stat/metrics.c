@@ -54,7 +54,8 @@ bool row_same_cgroup(const struct stat_row *a, const struct stat_row *b)
 	return a->cgroup == b->cgroup || (a->cgroup && b->cgroup && !strcmp(a->cgroup, b->cgroup));
 }
 
-static bool same_place(const struct stat_row *a, const struct stat_row *b)
+/* Are both counts of the same CPU, core or thread, and cgroup? */
+bool row_same_place(const struct stat_row *a, const struct stat_row *b)
 {
 	return a->cpu == b->cpu && row_same_cgroup(a, b) &&
 	       (a->where == b->where || (a->where && b->where && !strcmp(a->where, b->where)));
@@ -71,7 +72,7 @@ static const struct stat_row *row_find(const struct stat_result *result,
 
 		if (row->attr.type != like->attr.type ||
 		    row->attr.config != config || row->state != ROW_COUNTED ||
-		    !same_place(row, like) || !same_levels(&row->attr, &like->attr))
+		    !row_same_place(row, like) || !same_levels(&row->attr, &like->attr))
 			continue;
 		if (row->leader == like->leader)
 			return row;
@@ -96,7 +97,7 @@ static const struct stat_row *clock_find(const struct stat_result *result,
 		const struct stat_row *row = &result->rows[i];
 
 		if (row_is_clock(row) && row->state == ROW_COUNTED && row->value &&
-		    same_place(row, like))
+		    row_same_place(row, like))
 			return row;
 	}
 	return NULL;
@@ -183,7 +184,7 @@ static const struct stat_row *row_called(const struct counted *counted, const ch
 	for (size_t i = 0; i < counted->result->count; i++) {
 		const struct stat_row *row = &counted->result->rows[i];
 
-		if (same_place(row, counted->like) && is_called(row, name))
+		if (row_same_place(row, counted->like) && is_called(row, name))
 			return row;
 	}
 	return NULL;

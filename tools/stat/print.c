@@ -144,7 +144,8 @@ static void print_text_row(FILE *out, const struct stat_result *result,
 	}
 }
 
-static void print_interval_heading(FILE *out, const struct stat_result *result)
+/* What stands above print_text_where() */
+static const char *where_heading(const struct stat_result *result)
 {
 	static const char *const headings[] = {
 		[AGGREGATE_ALL]		= "",
@@ -156,8 +157,12 @@ static void print_interval_heading(FILE *out, const struct stat_result *result)
 		[AGGREGATE_THREAD]	= "comm-tid               ",
 	};
 
-	fprintf(out, "#           time %s            counts      events\n",
-		headings[result->aggregate]);
+	return headings[result->aggregate];
+}
+
+static void print_interval_heading(FILE *out, const struct stat_result *result)
+{
+	fprintf(out, "#           time %s            counts      events\n", where_heading(result));
 }
 
 /* Digits behind the point so that two of the deviation are seen */
@@ -184,6 +189,15 @@ static void print_elapsed(FILE *out, const struct stat_result *result)
 		100 * result->elapsed_deviation / result->elapsed : 0);
 }
 
+/* print_headline() - whose counts these are, for people */
+void print_headline(FILE *out, const struct stat_result *result)
+{
+	fprintf(out, "\n Performance counter stats for %s", result->what);
+	if (result->runs)
+		fprintf(out, " (%u runs)", result->runs);
+	fputs(":\n\n", out);
+}
+
 /**
  * print_text() - for people
  * @out: where to.
@@ -194,16 +208,17 @@ void print_text(FILE *out, const struct stat_result *result)
 	if (result->is_interval && result->has_heading)
 		print_interval_heading(out, result);
 	if (!result->is_interval)
-		fprintf(out, "\n Performance counter stats for %s", result->what);
-	if (result->runs)
-		fprintf(out, " (%u runs)", result->runs);
-	if (!result->is_interval)
-		fputs(":\n\n", out);
+		print_headline(out, result);
 	for (size_t i = 0; i < result->count; i++)
 		if (result->rows[i].state != ROW_ABSENT)
 			print_text_row(out, result, &result->rows[i]);
-	if (result->is_interval)
-		return;
+	if (!result->is_interval)
+		print_times(out, result);
+}
+
+/* print_times() - how long it took, for people */
+void print_times(FILE *out, const struct stat_result *result)
+{
 	print_elapsed(out, result);
 	if (result->has_usage)
 		fprintf(out, "%18.9f seconds user\n%18.9f seconds sys\n\n",
@@ -238,16 +253,38 @@ static void print_csv_where(FILE *out, const struct stat_row *row, const char *s
 		fprintf(out, "%u%s", row->cpus, separator);
 }
 
-/* perf's way to tell a metric that is a percentage */
-#define PERCENTAGE_PREFIX "%  "
-
-static void print_csv_head(FILE *out, const struct stat_result *result,
-			   const struct stat_row *row, const char *separator)
+/* print_where() - the first columns of a line: when, and where it was counted */
+void print_where(FILE *out, const struct stat_result *result, const struct stat_row *row,
+		 const char *separator)
 {
 	if (result->is_interval)
-		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator);
-	print_csv_where(out, row, separator);
+		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator ? separator : " ");
+	if (separator)
+		print_csv_where(out, row, separator);
+	else
+		print_text_where(out, row);
 }
+
+/* print_where_heading() - what stands above these columns */
+void print_where_heading(FILE *out, const struct stat_result *result, const char *separator)
+{
+	enum stat_aggregate aggregate = result->aggregate;
+
+	if (!separator) {
+		fprintf(out, "%s%s", result->is_interval ? "#           time " : "",
+			where_heading(result));
+		return;
+	}
+	if (result->is_interval)
+		fprintf(out, "time%s", separator);
+	if (aggregate != AGGREGATE_ALL)
+		fprintf(out, "%s%s", aggregate == AGGREGATE_CPU ? "cpu" : "where", separator);
+	if (aggregate != AGGREGATE_ALL && aggregate != AGGREGATE_CPU && aggregate != AGGREGATE_THREAD)
+		fprintf(out, "cpus%s", separator);
+}
+
+/* perf's way to tell a metric that is a percentage */
+#define PERCENTAGE_PREFIX "%  "
 
 static void print_csv_note(FILE *out, const struct row_note *note, const char *separator)
 {
@@ -266,7 +303,7 @@ static void print_csv_notes(FILE *out, const struct stat_result *result,
 	struct row_note note;
 
 	for (size_t i = 1; row_note(result, row, i, &note); i++) {
-		print_csv_head(out, result, row, separator);
+		print_where(out, result, row, separator);
 		for (int column = 0; column < 5 + !!result->runs + result->has_cgroups; column++)
 			fputs(separator, out);
 		print_csv_note(out, &note, separator);
@@ -280,7 +317,7 @@ static void print_csv_row(FILE *out, const struct stat_result *result,
 	char value[THOUSANDS_MAX];
 	struct row_note note;
 
-	print_csv_head(out, result, row, separator);
+	print_where(out, result, row, separator);
 	format_value(row, value, sizeof(value));
 	fprintf(out, "%s%s%s%s", value, separator, row_unit(row), separator);
 	print_column(out, row->name, separator);

@@ -35,6 +35,7 @@ static const char stat_help[] =
 "  -M, --metrics LIST          what is computed of several events, by name or group:\n"
 "                              insn_per_cycle, TopdownL1; see pmuctl list metrics\n"
 "      --topdown               where the slots of the pipeline went: -M TopdownL1\n"
+"      --metric-only           no counts: a table of what is computed of them\n"
 "  -n, --null                  no events: only the time\n"
 "  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
 "      --per-core, --per-die, --per-socket, --per-node\n"
@@ -84,6 +85,7 @@ static const char timec_help[] =
 enum {
 	OPTION_APPEND = 256,
 	OPTION_OPENMETRICS,
+	OPTION_METRIC_ONLY,
 	OPTION_INTERVAL_COUNT,
 	OPTION_TIMEOUT,
 	OPTION_CONTROL,
@@ -123,6 +125,7 @@ static const struct option long_options[] = {
 	{ "json",		no_argument, NULL, 'j' },
 	{ "json-output",	no_argument, NULL, 'j' },
 	{ "openmetrics",	no_argument, NULL, OPTION_OPENMETRICS },
+	{ "metric-only",	no_argument, NULL, OPTION_METRIC_ONLY },
 	{ "output",		required_argument, NULL, 'o' },
 	{ "append",		no_argument, NULL, OPTION_APPEND },
 	{ NULL, 0, NULL, 0 },
@@ -185,6 +188,9 @@ static int output_option(struct stat_options *options, int option)
 		return 0;
 	case OPTION_OPENMETRICS:
 		options->openmetrics = true;
+		return 0;
+	case OPTION_METRIC_ONLY:
+		options->metric_only = true;
 		return 0;
 	case 'o':
 		options->output = optarg;
@@ -271,6 +277,8 @@ static const char *options_wrong(const struct stat_options *options)
 		return "--openmetrics excludes -x and -j";
 	if (options->openmetrics && (options->append || options->interval || options->repeat > 1))
 		return "--openmetrics is one set of counts: without --append, -I and -r";
+	if (options->metric_only && (options->json || options->openmetrics))
+		return "--metric-only is a table: it excludes -j and --openmetrics";
 	if (options->append && !options->output)
 		return "--append needs -o FILE";
 	if (!measure->has_target && !measure->argv)

@@ -2,7 +2,8 @@
 /*
  * "pmuctl stat": what its parts share. stat.c understands the command line, open.c opens the
  * events, cells.c says which readings are added up, count.c reads them, run.c starts the command
- * and waits, control.c obeys others meanwhile, metrics.c finds ratios, print.c writes the results.
+ * and waits, control.c obeys others meanwhile, metrics.c finds ratios, print.c and
+ * metric_only.c write the results.
  */
 #ifndef PMUCTL_TOOL_STAT_H
 #define PMUCTL_TOOL_STAT_H
@@ -122,6 +123,7 @@ struct stat_result {
  * @timeout: end after so many milliseconds; 0: do not.
  * @control: where commands come from, as it was typed; NULL: from nowhere.
  * @plain_numbers: without separators of thousands.
+ * @metric_only: no counts, only what is computed of them.
  * @repeat: run the command so many times; 0 and 1 are the same.
  * @separator: of the CSV output, NULL for none.
  * @json: JSON output.
@@ -143,6 +145,7 @@ struct stat_options {
 	unsigned int timeout;
 	const char *control;
 	bool plain_numbers;
+	bool metric_only;
 	unsigned int repeat;
 	const char *separator;
 	bool json;
@@ -325,10 +328,17 @@ bool result_metric(const struct stat_result *result, const struct stat_row *like
 		   size_t number, double *value);
 bool row_is_clock(const struct stat_row *row);
 bool row_same_cgroup(const struct stat_row *a, const struct stat_row *b);
+bool row_same_place(const struct stat_row *a, const struct stat_row *b);
 
 /* print.c */
 void print_text(FILE *out, const struct stat_result *result);
 void print_csv(FILE *out, const struct stat_result *result, const char *separator);
+void print_headline(FILE *out, const struct stat_result *result);
+void print_times(FILE *out, const struct stat_result *result);
+void print_where(FILE *out, const struct stat_result *result, const struct stat_row *row,
+		 const char *separator);
+void print_where_heading(FILE *out, const struct stat_result *result, const char *separator);
+int print_metric_only(FILE *out, const struct stat_result *result, const char *separator);
 int print_json(FILE *out, const struct stat_result *result);
 void print_openmetrics(FILE *out, const struct stat_result *result);
 void format_thousands(uint64_t value, char *buffer, size_t size);

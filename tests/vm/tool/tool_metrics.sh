@@ -59,6 +59,13 @@ of_each_cpu()
 of_intervals() { run 0 stat -x , -a -I 100 --interval-count 2 -M Summary && lines err 4 && [ "$(grep -c insn_per_cycle err)" -eq 2 ]; }
 of_runs() { run 0 stat -r 3 -M Summary true && says 'insn_per_cycle +\( \+- .*% \)'; }
 as_openmetrics() { run 0 stat --openmetrics -M Summary true && says '^pmuctl_metric\{metric="insn_per_cycle",unit="insn per cycle"\} 1\.00'; }
+without_counts()
+{
+	run 0 stat --metric-only -x , -M Summary true && lines err 2 && says '^insn_per_cycle,' '^1\.00,' &&
+		run 0 stat --metric-only -a -A -M insn_per_cycle sleep 0.1 && [ "$(grep -cE '^CPU[0-9]+ +1\.00$' err)" -eq "$(nproc)" ] &&
+		run 0 stat --metric-only -x , -a -I 100 --interval-count 2 -M insn_per_cycle && lines err 3 &&
+		says '^time,insn_per_cycle$' && run 2 stat --metric-only -j true && says 'excludes -j'
+}
 of_an_ordinary_user()
 {
 	su user -c 'pmuctl stat -x , -M Summary true' 2>err && says ',instructions:u,.*,1\.00,insn_per_cycle$'
