@@ -22,7 +22,7 @@ static struct perf_event_attr attr_of(uint64_t type)
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .sample_type = type, .sample_period = 1000,
 		.sample_id_all = 1, .read_format = 0x1f, .sample_regs_user = 0xff0fff,
-		.sample_regs_intr = 0x3, .branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+		.sample_regs_intr = 0x3, .branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK,
 	};
 
 	return attr;

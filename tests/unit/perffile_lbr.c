@@ -6,6 +6,10 @@
 /* sources: $(READER) $(SYMBOLS) */
 /* libs: -ldw -lelf -lstdc++ -lcap */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
 #include <criterion/criterion.h>
 
 #include "perffile_self.h"
@@ -151,6 +155,106 @@ Test(perffile_lbr, behind_a_system_call_the_kernels_chain_comes_first)
 	samples = open_built(&build, true);
 	CALLS_ARE(samples, "", "", "leaf", "middle", "top");
 	cr_assert_eq(samples->frames[2].ip, IN(leaf));
+	samples_close(samples);
+}
+
+#define KERNEL	0xffffffff81000010ull
+
+/* Calls of before are no callers of a kernel thread, nor those of the host of a guest. */
+Test(perffile_lbr, a_chain_without_user_space_has_no_callers_there)
+{
+	const uint64_t kernel[] = { (uint64_t)PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 0x100 };
+	const uint64_t guest[] = {
+		(uint64_t)PERF_CONTEXT_GUEST, (uint64_t)PERF_CONTEXT_GUEST_USER, 0x1000, 0x2000,
+	};
+	struct build build = begin();
+	struct samples *samples;
+
+	build_noted_sample(&build, PERF_RECORD_MISC_KERNEL, KERNEL, kernel, 3, deep, 2);
+	build_noted_sample(&build, PERF_RECORD_MISC_GUEST_USER, 0x1000, guest, 4, deep, 2);
+	samples = open_built(&build, true);
+	CALLS_ARE(samples, "", "");
+	CALLS_ARE(samples, "", "");
+	samples_close(samples);
+}
+
+/* -j u,k,stack: who called in the kernel is in its own chain. */
+Test(perffile_lbr, calls_in_the_kernel_are_not_the_users)
+{
+	const uint64_t chain[] = {
+		(uint64_t)PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 0x100,
+		(uint64_t)PERF_CONTEXT_USER, IN(leaf), IN(top),
+	};
+	const struct call calls[] = { { KERNEL + 0x100, KERNEL }, deep[0], deep[1] };
+	struct build build = begin();
+	struct samples *samples;
+
+	build_noted_sample(&build, PERF_RECORD_MISC_KERNEL, KERNEL, chain, 6, calls, 3);
+	samples = open_built(&build, true);
+	CALLS_ARE(samples, "", "", "leaf", "middle", "top");
+	samples_close(samples);
+}
+
+__attribute__((noinline, used, no_sanitize("address", "undefined")))
+static int calls_libc(void)
+{
+	return getppid() + 1;
+}
+
+/* What calls_libc() calls: by its first call instruction */
+static uint64_t stub_of_getppid(void)
+{
+	const uint8_t *at = (const uint8_t *)calls_libc;
+	int32_t distance;
+
+	while (*at != 0xe8)
+		at++;
+	memcpy(&distance, at + 1, sizeof(distance));
+	return (uint64_t)(uintptr_t)at + 5 + (uint64_t)(int64_t)distance;
+}
+
+Test(perffile_lbr, a_stub_is_no_caller)
+{
+	const struct call calls[] = {
+		{ IN(calls_libc) + 4, stub_of_getppid() }, { IN(top), START(calls_libc) },
+	};
+	struct build build = begin();
+	struct samples *samples;
+
+	build_user_sample(&build, (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "getppid"), calls, 2);
+	samples = open_built(&build, true);
+	CALLS_ARE(samples, "", "calls_libc", "top");
+	samples_close(samples);
+}
+
+Test(perffile_lbr, unknown_functions_of_two_files_are_not_one)
+{
+	const struct build_trailer early = { .pid = PID, .tid = PID, .time = 1 };
+	const struct call calls[] = { { 0x100010, START(leaf) }, { IN(top), 0x100000 } };
+	struct build build = begin();
+	struct samples *samples;
+
+	build_mmap(&build, PID, 0x100000, 0x1000, 0, "/nowhere/program", NULL, &early);
+	build_mmap(&build, PID, 0x200000, 0x1000, 0, "/nowhere/library", NULL, &early);
+	build_user_sample(&build, 0x200010, calls, 2);
+	samples = open_built(&build, true);
+	CALLS_ARE(samples, "[unknown]", "leaf", "[unknown]", "top");
+	samples_close(samples);
+}
+
+/* Its address is of the event, its chain of the interrupt, some instructions later. */
+Test(perffile_lbr, a_precise_sample_is_not_its_own_caller)
+{
+	const uint64_t chain[] = {
+		(uint64_t)PERF_CONTEXT_USER, IN(leaf) + 1, IN(middle), IN(top),
+	};
+	struct build build = begin();
+	struct samples *samples;
+
+	build_noted_sample(&build, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP, IN(leaf), chain,
+			   4, NULL, 0);
+	samples = open_built(&build, true);
+	CALLS_ARE(samples, "leaf", "middle", "top");
 	samples_close(samples);
 }
 

@@ -251,10 +251,24 @@ static bool has_call_stack(const struct perffile_record *record)
 	       record->sample.branches.count >= 3;
 }
 
+/* Without symbols a file is one function. */
+static bool is_one_function(const struct place *one, const struct place *other)
+{
+	return one->symbol == other->symbol && (one->symbol || one->binary == other->binary);
+}
+
+/* It jumps on to what is called through it. */
+static bool is_stub(const struct place *place)
+{
+	const char *end = place->symbol ? strrchr(place->symbol->raw, '@') : NULL;
+
+	return end && !strcmp(end, SYMBOLS_PLT);
+}
+
 /*
  * Who called, as the CPU noted it: the innermost call first, its place and what was called. If the
  * sample is in another function than the last call led to, then that has returned since,
- * or has gone there by a jump.
+ * or has gone there by a jump. Calls within the kernel (-j k,stack) are in its own chain.
  */
 static void resolve_branches(struct samples *samples, const struct perffile_record *record,
 			     const struct thread *thread)
@@ -264,47 +278,71 @@ static void resolve_branches(struct samples *samples, const struct perffile_reco
 	struct place from, to;
 	size_t at = 0;
 
-	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
-		    perffile_words_get(branches, 0), false, &from);
-	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
-		    perffile_words_get(branches, 1), false, &to);
-	if (here->symbol != to.symbol && here->symbol == from.symbol)
+	while (at + 2 < branches->count && (int64_t)perffile_words_get(branches, at) < 0)
 		at += 3;
-	else if (here->symbol != to.symbol && samples->frame_count < SAMPLES_FRAMES_MAX)
-		add_frame(samples, thread, PERF_RECORD_MISC_USER, perffile_words_get(branches, 1), false);
+	if (at + 2 >= branches->count)
+		return;
+	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
+		    perffile_words_get(branches, at), false, &from);
+	tasks_place(samples->tasks, thread, PERF_RECORD_MISC_USER,
+		    perffile_words_get(branches, at + 1), false, &to);
+	if (!is_one_function(here, &to) && is_one_function(here, &from))
+		at += 3;
+	else if (!is_one_function(here, &to) && !is_stub(&to) &&
+		 samples->frame_count < SAMPLES_FRAMES_MAX)
+		add_frame(samples, thread, PERF_RECORD_MISC_USER, to.ip, false);
 	for (; at + 2 < branches->count && samples->frame_count < SAMPLES_FRAMES_MAX; at += 3)
 		add_frame(samples, thread, PERF_RECORD_MISC_USER,
 			  perffile_words_get(branches, at), false);
 }
 
 /*
+ * Is the address that a chain begins with in the sample's own function? A precise sample (PEBS) tells
+ * where the event was, its chain where the interrupt came, some instructions later.
+ */
+static bool is_here(struct samples *samples, const struct perffile_record *record,
+		    const struct thread *thread, uint16_t mode, uint64_t ip)
+{
+	struct place place;
+
+	if (ip == record->sample.ip || !(record->misc & PERF_RECORD_MISC_EXACT_IP))
+		return ip == record->sample.ip;
+	tasks_place(samples->tasks, thread, mode, ip, false, &place);
+	return place.symbol && place.symbol == samples->frames[samples->self].symbol;
+}
+
+/*
  * The chain begins where the sample is, or with its callers. Of the user's part the first is taken
- * alone if the CPU noted who called.
+ * alone if the CPU noted who called; a chain without such a part, of a kernel thread's or a
+ * guest's, is all there is.
  */
 static void resolve_chain(struct samples *samples, const struct perffile_record *record,
 			  const struct thread *thread)
 {
 	const struct perffile_words *chain = &record->sample.chain;
 	uint16_t mode = record->misc;
-	bool is_return = false, is_first = true, is_noted = has_call_stack(record);
+	bool is_return = false, is_first = true, is_noted = has_call_stack(record), is_user = false;
 
 	for (size_t i = 0; i < chain->count; i++) {
 		uint64_t ip = perffile_words_get(chain, i);
 
 		if (SYMBOLS_IS_MARKER(ip)) {
 			mode = mode_of_marker(ip);
+			is_user |= mode == PERF_RECORD_MISC_USER;
 			is_return = false;
 			continue;
 		}
 		if (samples->frame_count == SAMPLES_FRAMES_MAX)
 			return;
-		if (!is_first || is_return || ip != record->sample.ip)
+		if (!is_first || is_return || !is_here(samples, record, thread, mode, ip))
 			add_frame(samples, thread, mode, ip, is_return);
 		is_first = false;
-		if ((mode & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER && is_noted)
+		if (is_user && is_noted)
 			break;
 		is_return = !is_interrupt_entry(&samples->frames[samples->frame_count - 1]);
 	}
+	if (is_user && is_noted)
+		resolve_branches(samples, record, thread);
 }
 
 /* Who called in user space, if the stack was copied in place of a chain. */
@@ -349,8 +387,6 @@ struct thread *samples_resolve(struct samples *samples,
 	add_frame(samples, thread, record->misc, record->sample.ip, false);
 	samples->self = samples->frame_count - 1;
 	resolve_chain(samples, record, thread);
-	if (has_call_stack(record))
-		resolve_branches(samples, record, thread);
 	if (thread)
 		resolve_stack(samples, record, thread);
 	return thread;
