@@ -37,7 +37,7 @@ $(O)/lib/libpmuctl.a: $(LIB_OBJECTS)
 $(O)/lib/$(LIB_REAL): $(LIB_OBJECTS) lib/libpmuctl.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,-z,defs \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(LIB_SONAME) -Wl,-z,defs -Wl,-z,nodelete \
 		-Wl,--version-script,lib/libpmuctl.map -o $@ $(filter %.o,$^) -pthread
 
 $(O)/lib/$(LIB_SONAME): $(O)/lib/$(LIB_REAL)

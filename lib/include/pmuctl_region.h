@@ -34,7 +34,10 @@ int pmuctl_regions_open(const char *events, struct pmuctl_explanation *why,
 
 /**
  * pmuctl_regions_close() - forget all of it
- * @regions: the handle or NULL. No thread may be in a region, or begin one.
+ * @regions: the handle or NULL. No thread may be in a region, or begin one; threads that were in one
+ *	may live on, or be about to end.
+ *
+ * A child of fork() closes its copy of the handle, too: until then it keeps the events open.
  */
 void pmuctl_regions_close(struct pmuctl_regions *regions);
 
@@ -44,7 +47,7 @@ void pmuctl_regions_close(struct pmuctl_regions *regions);
  * @name: of the region. Equal texts are the same region, in all threads.
  *
  * Any number of threads may be in it, and each in any number of regions, nested or not. A thread
- * opens its own events when it is here for the first time.
+ * opens its own events when it is here for the first time. Not for signal handlers.
  *
  * Return: 0; -EBUSY if the thread is in it already; -EINVAL without @name; -ECHILD in a process that
  * was forked by the one that opened the handle; a refusal of the driver; -ENOMEM.
@@ -56,7 +59,8 @@ int pmuctl_region_begin(struct pmuctl_regions *regions, const char *name);
  * @regions: the handle or NULL.
  * @name: of the region.
  *
- * Return: 0; -EINVAL if the thread is not in it; -ECHILD; a refusal of the driver.
+ * Return: 0; -EINVAL if the thread is not in it; -ECHILD; -ENODATA if the events are in error
+ * state (pinned ones that found no counter); a refusal of the driver.
  */
 int pmuctl_region_end(struct pmuctl_regions *regions, const char *name);
 
@@ -65,7 +69,7 @@ int pmuctl_region_end(struct pmuctl_regions *regions, const char *name);
  * @name: its name, as long as the handle is open.
  * @calls: how often it was left.
  * @threads: by how many threads.
- * @time_enabled: nanoseconds that threads were in it.
+ * @time_enabled: nanoseconds that threads ran in it: what they slept is not counted.
  * @time_running: nanoseconds of them in which the events were on counters. What was counted in
  *	the others, while they waited for their turn, is missing.
  * @reserved: zero.
@@ -89,8 +93,8 @@ struct pmuctl_region {
  *
  * Regions that threads are in count as far as they were left. Any thread may ask.
  *
- * Return: how many events there are; -ENOENT behind the last region, and without a
- * handle; -ENOSPC if there are more events than @max, which is not 0.
+ * Return: how many events there are; -ENOENT behind the last region, and without a handle; -ENOSPC
+ * if there are more events than @max, which is not 0; -ECHILD; -ENOMEM.
  */
 int pmuctl_regions_get(struct pmuctl_regions *regions, size_t index,
 		       struct pmuctl_region *region, uint64_t *counts, size_t max);
@@ -103,7 +107,7 @@ int pmuctl_regions_get(struct pmuctl_regions *regions, size_t index,
  * Counts of events that had to wait are estimates, as pmuctl_reading_estimate() makes them; which
  * share of the time was counted stands beside them.
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ECHILD or -ENOMEM.
  */
 int pmuctl_regions_text(struct pmuctl_regions *regions, char **text);
 

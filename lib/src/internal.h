@@ -62,6 +62,10 @@ struct item {
 	char filter[FILTER_MAX];
 };
 
+/* region.c */
+struct pmuctl_regions;
+const char *pmuctl_regions_event(const struct pmuctl_regions *regions, size_t index);
+
 /* tracepoint.c */
 bool pmuctl_tracepoint_name(uint64_t id, char *name, size_t size);
 

@@ -6,8 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,12 +44,12 @@ struct part {
 };
 
 /**
- * struct thread - of a thread that was in a region
+ * struct thread - of a thread that was in a region, until that ends
  * @next: of the handle.
  * @regions: the handle.
- * @mutex: of sums, and of the list of parts against others.
+ * @mutex: of sums, and of the list of parts against others. Taken behind the handle's.
  * @parts: of it, added by the thread.
- * @events: its group.
+ * @events: its group; NULL when the handle is closed.
  * @readings: room for one of the group.
  */
 struct thread {
@@ -78,7 +76,8 @@ struct region {
  * @device: on which all events are opened.
  * @events: what is counted.
  * @nr: how many.
- * @process: that opened it.
+ * @forks: of the process that opened it.
+ * @closed: it stays for threads that have not ended.
  * @key: of the thread's own struct thread.
  * @mutex: of what follows.
  * @threads: that have not ended.
@@ -89,13 +88,42 @@ struct pmuctl_regions {
 	struct pmuctl_device *device;
 	struct pmuctl_events *events;
 	size_t nr;
-	pid_t process;
+	unsigned int forks;
+	bool closed;
 	pthread_key_t key;
 	pthread_mutex_t mutex;
 	struct thread *threads;
 	struct region *known;
 	size_t nr_known;
 };
+
+/* How many forks there were from the first process that had a handle to this one */
+static unsigned int forks;
+static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+
+static void child_begins(void)
+{
+	forks++;
+}
+
+static void forks_watch(void)
+{
+	pthread_atfork(NULL, NULL, child_begins);
+}
+
+static bool is_of_parent(const struct pmuctl_regions *regions)
+{
+	return regions->forks != forks;
+}
+
+/* close() is a cancellation point, behind which nobody would close the rest. */
+static int cancel_never(void)
+{
+	int before;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
 
 static struct sum *sum_new(size_t nr)
 {
@@ -181,11 +209,13 @@ static struct thread *thread_new(struct pmuctl_regions *regions)
 static struct thread *thread_get(struct pmuctl_regions *regions)
 {
 	struct thread *thread = pthread_getspecific(regions->key);
-	int ret;
+	int ret, cancel;
 
 	if (thread)
 		return thread;
+	cancel = cancel_never();
 	thread = thread_new(regions);
+	pthread_setcancelstate(cancel, NULL);
 	if (!thread)
 		return NULL;
 	ret = pthread_setspecific(regions->key, thread);
@@ -216,22 +246,51 @@ static void sum_add(struct sum *sum, const struct sum *more, size_t nr)
 		sum->counts[i] += more->counts[i];
 }
 
-/* Also those that come and go by the thousand leave nothing but what they have counted. */
-static void thread_ended(void *arg)
+static void regions_free(struct pmuctl_regions *regions)
 {
-	struct thread *thread = arg, **link;
-	struct pmuctl_regions *regions = thread->regions;
+	pthread_key_delete(regions->key);
+	for (size_t i = 0; i < regions->nr_known; i++) {
+		free(regions->known[i].name);
+		free(regions->known[i].past);
+	}
+	free(regions->known);
+	pthread_mutex_destroy(&regions->mutex);
+	pmuctl_events_free(regions->events);
+	free(regions);
+}
 
-	if (regions->process != getpid())
-		return;
+/* The thread ends, or closes the handle. Returns true if nobody else has the handle any more. */
+static bool thread_leaves(struct thread *thread)
+{
+	struct pmuctl_regions *regions = thread->regions;
+	struct thread **link;
+	bool is_last;
+
 	pthread_mutex_lock(&regions->mutex);
 	for (struct part *part = thread->parts; part; part = part->next)
 		sum_add(regions->known[part->index].past, part->sum, regions->nr);
 	for (link = &regions->threads; *link != thread; link = &(*link)->next)
 		;
 	*link = thread->next;
-	pthread_mutex_unlock(&regions->mutex);
+	is_last = regions->closed && !regions->threads;
 	thread_free(thread);
+	pthread_mutex_unlock(&regions->mutex);
+	return is_last;
+}
+
+/* Also those that come and go by the thousand leave nothing but what they have counted. */
+static void thread_ended(void *arg)
+{
+	struct thread *thread = arg;
+	struct pmuctl_regions *regions = thread->regions;
+	int cancel;
+
+	if (is_of_parent(regions))
+		return;
+	cancel = cancel_never();
+	if (thread_leaves(thread))
+		regions_free(regions);
+	pthread_setcancelstate(cancel, NULL);
 }
 
 static bool region_add(struct pmuctl_regions *regions, const char *name)
@@ -317,7 +376,7 @@ PMUCTL_API int pmuctl_region_begin(struct pmuctl_regions *regions, const char *n
 		return 0;
 	if (!name)
 		return -EINVAL;
-	if (regions->process != getpid())
+	if (is_of_parent(regions))
 		return -ECHILD;
 	thread = thread_get(regions);
 	if (!thread)
@@ -351,7 +410,7 @@ PMUCTL_API int pmuctl_region_end(struct pmuctl_regions *regions, const char *nam
 	thread = pthread_getspecific(regions->key);
 	if (!thread || !name)
 		return -EINVAL;
-	if (regions->process != getpid())
+	if (is_of_parent(regions))
 		return -ECHILD;
 	ret = read_group(thread);
 	part = part_find(thread, name);
@@ -393,6 +452,8 @@ PMUCTL_API int pmuctl_regions_get(struct pmuctl_regions *regions, size_t index,
 
 	if (!regions)
 		return -ENOENT;
+	if (is_of_parent(regions))
+		return -ECHILD;
 	if (max && max < regions->nr)
 		return -ENOSPC;
 	sum = sum_new(regions->nr);
@@ -415,93 +476,42 @@ PMUCTL_API int pmuctl_regions_get(struct pmuctl_regions *regions, size_t index,
 	return ret;
 }
 
-/* A text that grows; it is NULL once there was no memory. */
-static void text_add(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void text_add(char **text, const char *format, ...)
+const char *pmuctl_regions_event(const struct pmuctl_regions *regions, size_t index)
 {
-	va_list args;
-	char *more, *all;
-	int length;
-
-	va_start(args, format);
-	length = vasprintf(&more, format, args);
-	va_end(args);
-	if (length < 0) {
-		free(*text);
-		*text = NULL;
-		return;
-	}
-	all = *text ? realloc(*text, strlen(*text) + (size_t)length + 1) : NULL;
-	if (all)
-		strcat(all, more);
-	else
-		free(*text);
-	*text = all;
-	free(more);
-}
-
-static void text_of_region(char **text, const struct pmuctl_regions *regions, const char *name,
-			   const struct sum *sum)
-{
-	text_add(text, "region %s: calls %llu, threads %llu, %.6f s\n", name,
-		 (unsigned long long)sum->calls, (unsigned long long)sum->threads,
-		 (double)sum->time_enabled / 1e9);
-	for (size_t i = 0; i < regions->nr; i++) {
-		const struct pmuctl_reading reading = {
-			.value = sum->counts[i],
-			.time_enabled = sum->time_enabled, .time_running = sum->time_running,
-		};
-
-		text_add(text, "%20llu  %s", (unsigned long long)pmuctl_reading_estimate(&reading),
-			 pmuctl_events_name(regions->events, i));
-		if (sum->time_running < sum->time_enabled)
-			text_add(text, "  (%.2f%%)", 100. * (double)sum->time_running /
-				 (double)sum->time_enabled);
-		text_add(text, "\n");
-	}
-}
-
-PMUCTL_API int pmuctl_regions_text(struct pmuctl_regions *regions, char **text)
-{
-	struct sum *sum;
-
-	*text = NULL;
-	if (!regions)
-		return 0;
-	sum = sum_new(regions->nr);
-	*text = sum ? strdup("") : NULL;
-	pthread_mutex_lock(&regions->mutex);
-	for (size_t i = 0; i < regions->nr_known && *text; i++) {
-		sum_of_all(regions, i, sum);
-		text_of_region(text, regions, regions->known[i].name, sum);
-	}
-	pthread_mutex_unlock(&regions->mutex);
-	free(sum);
-	return *text ? 0 : -ENOMEM;
+	return pmuctl_events_name(regions->events, index);
 }
 
 /* ----------------------------------------------------------- open and close */
 
 PMUCTL_API void pmuctl_regions_close(struct pmuctl_regions *regions)
 {
-	struct thread *thread, *next;
+	struct thread *thread;
+	bool is_last;
+	int cancel;
 
 	if (!regions)
 		return;
-	pthread_key_delete(regions->key);
-	for (thread = regions->threads; thread; thread = next) {
-		next = thread->next;
-		thread_free(thread);
-	}
-	for (size_t i = 0; i < regions->nr_known; i++) {
-		free(regions->known[i].name);
-		free(regions->known[i].past);
-	}
-	free(regions->known);
-	pthread_mutex_destroy(&regions->mutex);
-	pmuctl_events_free(regions->events);
+	cancel = cancel_never();
+	/* In a child, whatever threads of the parent were about stays as it is but for descriptors. */
+	if (!is_of_parent(regions))
+		pthread_mutex_lock(&regions->mutex);
+	for (thread = regions->threads; thread; thread = thread->next)
+		close_events(thread);
 	pmuctl_device_close(regions->device);
-	free(regions);
+	if (!is_of_parent(regions)) {
+		/* Without threads nobody frees it before us; without our own the last of them does. */
+		regions->closed = true;
+		is_last = !regions->threads;
+		thread = pthread_getspecific(regions->key);
+		pthread_mutex_unlock(&regions->mutex);
+		if (thread) {
+			pthread_setspecific(regions->key, NULL);
+			is_last = thread_leaves(thread);
+		}
+		if (is_last)
+			regions_free(regions);
+	}
+	pthread_setcancelstate(cancel, NULL);
 }
 
 static int parse(struct pmuctl_regions *regions, const char *events, struct pmuctl_explanation *why)
@@ -512,6 +522,8 @@ static int parse(struct pmuctl_regions *regions, const char *events, struct pmuc
 	if (ret == -EINVAL && why)
 		pmuctl_why_make(why, PMUCTL_WHY_EVENTS, EINVAL, "events", "at character %zu: %s",
 				error.position + 1, error.sentence);
+	else if (ret < 0 && why)
+		pmuctl_why_make(why, PMUCTL_WHY_UNEXPLAINED, -ret, "", "%s", pmuctl_strerror(ret));
 	if (ret == 0)
 		regions->nr = pmuctl_events_count(regions->events);
 	return ret;
@@ -534,7 +546,7 @@ PMUCTL_API int pmuctl_regions_open(const char *events, struct pmuctl_explanation
 				   struct pmuctl_regions **regions)
 {
 	struct pmuctl_regions *r;
-	int ret;
+	int ret, cancel;
 
 	if (!regions)
 		return -EINVAL;
@@ -546,22 +558,27 @@ PMUCTL_API int pmuctl_regions_open(const char *events, struct pmuctl_explanation
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	r->process = getpid();
+	pthread_once(&forks_once, forks_watch);
+	r->forks = forks;
 	ret = -pthread_key_create(&r->key, thread_ended);
 	if (ret < 0) {
+		if (why)
+			pmuctl_why_make(why, PMUCTL_WHY_UNEXPLAINED, -ret, "",
+					"the process has too many pthread keys");
 		free(r);
 		return ret;
 	}
+	cancel = cancel_never();
 	pthread_mutex_init(&r->mutex, NULL);
 	ret = parse(r, events, why);
 	if (ret == 0)
 		ret = pmuctl_device_open(NULL, why, &r->device);
 	if (ret == 0)
 		ret = try_events(r, why);
-	if (ret < 0) {
+	if (ret < 0)
 		pmuctl_regions_close(r);
-		return ret;
-	}
-	*regions = r;
-	return 0;
+	else
+		*regions = r;
+	pthread_setcancelstate(cancel, NULL);
+	return ret;
 }

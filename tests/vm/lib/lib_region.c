@@ -7,6 +7,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,18 +242,115 @@ Test(lib_region, refusals_are_explained)
 Test(lib_region, a_child_is_told_that_it_has_none)
 {
 	struct pmuctl_regions *regions = open_regions("instructions:u");
+	struct pmuctl_region region;
 	int status;
 	pid_t child;
+	char *text;
 
 	go_through(regions, "parent", ROUNDS);
 	cr_assert_eq(pmuctl_region_begin(regions, "parent"), 0);
 	child = fork();
-	if (!child)
-		_exit(pmuctl_region_begin(regions, "child") == -ECHILD &&
-		      pmuctl_region_end(regions, "parent") == -ECHILD ? 0 : 1);
+	if (!child) {
+		size_t fds = count_fds();
+		bool told = pmuctl_region_begin(regions, "child") == -ECHILD &&
+			    pmuctl_region_end(regions, "parent") == -ECHILD &&
+			    pmuctl_regions_get(regions, 0, &region, NULL, 0) == -ECHILD &&
+			    pmuctl_regions_text(regions, &text) == -ECHILD && !text;
+
+		pmuctl_regions_close(regions);
+		told = told && count_fds() < fds;
+		regions = open_regions("instructions:u");
+		go_through(regions, "child", ROUNDS);
+		_exit(told ? 0 : 1);
+	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert_eq(status, 0);
 	cr_assert_eq(pmuctl_region_end(regions, "parent"), 0);
+	pmuctl_regions_close(regions);
+}
+
+static void *detached_in_region(void *arg)
+{
+	void **args = arg;
+
+	go_through(args[0], "short", 10);
+	__atomic_store_n(&args[1], NULL, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Of a thread that has left its region nobody knows when it ends: while the handle is closed, too. */
+Test(lib_region, closed_while_threads_end)
+{
+	size_t fds = count_fds();
+
+	for (int i = 0; i < 300; i++) {
+		struct pmuctl_regions *regions = open_regions("instructions:u");
+		void *args[2] = { regions, &args };
+		pthread_attr_t attr;
+		pthread_t thread;
+
+		pthread_attr_init(&attr);
+		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+		cr_assert_eq(pthread_create(&thread, &attr, detached_in_region, args), 0);
+		while (__atomic_load_n(&args[1], __ATOMIC_ACQUIRE))
+			sched_yield();
+		pmuctl_regions_close(regions);
+	}
+	cr_assert_eq(count_fds(), fds);
+	cr_assert_eq(module_info().hw_events, 0);
+}
+
+static void *thread_that_lives_on(void *arg)
+{
+	void **args = arg;
+
+	go_through(args[0], "long", 10);
+	pthread_barrier_wait(args[1]);
+	pthread_barrier_wait(args[1]);
+	return NULL;
+}
+
+Test(lib_region, closed_while_threads_live_on)
+{
+	struct pmuctl_regions *regions = open_regions("instructions:u");
+	size_t fds = count_fds();
+	pthread_barrier_t barrier;
+	void *args[2] = { regions, &barrier };
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	cr_assert_eq(pthread_create(&thread, NULL, thread_that_lives_on, args), 0);
+	pthread_barrier_wait(&barrier);
+	cr_assert_gt(count_fds(), fds);
+	go_through(regions, "long", 10);
+	pmuctl_regions_close(regions);
+	cr_assert_lt(count_fds(), fds);
+	cr_assert_eq(module_info().hw_events, 0);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+}
+
+static void *cancelled_in_region(void *regions)
+{
+	go_through(regions, "cancelled", 10);
+	pthread_cancel(pthread_self());
+	return NULL; /* with that still to come */
+}
+
+Test(lib_region, cancelled_threads_leave_nothing_open)
+{
+	struct pmuctl_regions *regions = open_regions("instructions:u,branches:u");
+	size_t fds = count_fds();
+	struct pmuctl_region region;
+	pthread_t thread;
+
+	for (int i = 0; i < 20; i++) {
+		cr_assert_eq(pthread_create(&thread, NULL, cancelled_in_region, regions), 0);
+		pthread_join(thread, NULL);
+	}
+	cr_assert_eq(count_fds(), fds);
+	cr_assert_gt(count_of(regions, "cancelled", &region), 0);
+	cr_assert_eq(region.threads, 20);
 	pmuctl_regions_close(regions);
 }
 
