@@ -185,11 +185,13 @@ Test(perffile_lbr, calls_in_the_kernel_are_not_the_users)
 		(uint64_t)PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 0x100,
 		(uint64_t)PERF_CONTEXT_USER, IN(leaf), IN(top),
 	};
-	const struct call calls[] = { { KERNEL + 0x100, KERNEL }, deep[0], deep[1] };
+	const struct call calls[] = {
+		{ KERNEL + 0x100, KERNEL }, deep[0], { KERNEL, KERNEL + 0x100 }, { 0, 0 }, deep[1],
+	};
 	struct build build = begin();
 	struct samples *samples;
 
-	build_noted_sample(&build, PERF_RECORD_MISC_KERNEL, KERNEL, chain, 6, calls, 3);
+	build_noted_sample(&build, PERF_RECORD_MISC_KERNEL, KERNEL, chain, 6, calls, 5);
 	samples = open_built(&build, true);
 	CALLS_ARE(samples, "", "", "leaf", "middle", "top");
 	samples_close(samples);

@@ -145,3 +145,66 @@ Test(tool_print_metrics, nothing_but_metrics_of_each_cpu)
 	cr_assert_str_eq(text, "     1.000000000,CPU0,10.00,1.00\n     1.000000000,CPU1,,0.50\n");
 	free(text);
 }
+
+static char *metrics_of(const struct stat_result *result, struct stat_row *rows, uint64_t instructions,
+			enum row_state state)
+{
+	rows[0].value = instructions;
+	rows[0].state = state;
+	rows[1].value = instructions / 2;
+	return printed(result, 'm', ",");
+}
+
+/* An interval in which nothing ran, or could be computed, has the columns of the others. */
+Test(tool_print_metrics, columns_stay)
+{
+	struct stat_row rows[] = {
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 0),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 0),
+		hw("branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 50),
+		hw("branch-misses", PERF_COUNT_HW_BRANCH_MISSES, 5),
+	};
+	struct stat_result result = {
+		.what = "'x'", .rows = rows, .count = 4, .elapsed = 1, .is_interval = true,
+		.has_heading = true,
+	};
+	char *text = metrics_of(&result, rows, 0, ROW_COUNTED);
+
+	cr_assert_str_eq(text, "time,insn per cycle,of all branches\n     1.000000000,,10.00\n");
+	free(text);
+	result.has_heading = false;
+	text = metrics_of(&result, rows, 10, ROW_COUNTED);
+	cr_assert_str_eq(text, "     1.000000000,2.00,10.00\n");
+	free(text);
+	text = metrics_of(&result, rows, 10, ROW_NOT_COUNTED);
+	cr_assert_str_eq(text, "     1.000000000,,10.00\n");
+	free(text);
+}
+
+Test(tool_print_metrics, columns_are_told_apart)
+{
+	struct stat_row rows[] = {
+		hw("instructions:u", PERF_COUNT_HW_INSTRUCTIONS, 300),
+		hw("cycles:u", PERF_COUNT_HW_CPU_CYCLES, 100),
+		hw("instructions:k", PERF_COUNT_HW_INSTRUCTIONS, 100),
+		hw("cycles:k", PERF_COUNT_HW_CPU_CYCLES, 100),
+	};
+	struct stat_result result = {
+		.what = "'x'", .rows = rows, .count = 4, .elapsed = 1, .has_cgroups = true,
+	};
+	char *text;
+
+	for (int i = 0; i < 4; i++) {
+		rows[i].cgroup = "a/b";
+		rows[i].attr.exclude_kernel = i < 2;
+		rows[i].attr.exclude_user = i >= 2;
+	}
+	text = printed(&result, 'm', "/");
+	cr_assert_str_eq(text, "insn per cycle of instructions:u/insn per cycle of instructions:k/cgroup\n"
+			       "3.00/1.00/\"a/b\"\n");
+	free(text);
+	result.count = 1;
+	text = printed(&result, 'm', NULL);
+	cr_assert_not_null(strstr(text, ":\n\n  nothing is computed of these events\n"), "%s", text);
+	free(text);
+}

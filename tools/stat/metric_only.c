@@ -10,6 +10,7 @@
 #include "stat.h"
 
 #define WIDTH_MIN	10
+#define HEADING_SIZE	300
 
 /**
  * struct column - of the table
@@ -71,6 +72,33 @@ static void add_columns(struct table *table, const struct stat_result *result,
 	}
 }
 
+/*
+ * All that there may ever be, whatever was counted in this interval: columns must not change from one
+ * to the next. So they are those of other numbers, of which no formula has a zero below its line.
+ */
+static int find_columns(struct table *table, const struct stat_result *result)
+{
+	struct stat_row *rows = calloc(result->count + 1, sizeof(*rows));
+	struct stat_result full = *result;
+
+	if (!rows)
+		return -ENOMEM;
+	full.rows = rows;
+	full.elapsed = 1;
+	for (size_t i = 0; i < result->count; i++) {
+		rows[i] = result->rows[i];
+		rows[i].value = (i + 2) * (i + 2) * (i + 2);
+		if (rows[i].state == ROW_NOT_COUNTED)
+			rows[i].state = ROW_COUNTED;
+	}
+	for (size_t i = 0; i < full.count; i++)
+		add_columns(table, &full, &rows[i]);
+	for (size_t i = 0; i < table->count; i++)
+		table->columns[i].event = &result->rows[table->columns[i].event - rows];
+	free(rows);
+	return table->failed ? -ENOMEM : 0;
+}
+
 /* Of one event's rows, that of the place that is meant, if it has such a number */
 static bool find_note(const struct stat_result *result, const struct column *column,
 		      const struct stat_row *like, struct row_note *note)
@@ -86,9 +114,31 @@ static bool find_note(const struct stat_result *result, const struct column *col
 	return false;
 }
 
-static int width_of(const struct column *column)
+static void print_column_behind(FILE *out, size_t number, const char *text, const char *separator)
 {
-	size_t length = strlen(column->unit) + 2;
+	if (number)
+		fputs(separator, out);
+	print_column(out, text, separator);
+}
+
+/* What stands above it: with its event, if the unit alone does not tell it from others */
+static const char *heading_of(const struct table *table, const struct column *column,
+			      char heading[HEADING_SIZE])
+{
+	bool is_alone = true;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (&table->columns[i] != column && !strcmp(table->columns[i].unit, column->unit))
+			is_alone = false;
+	snprintf(heading, HEADING_SIZE, "%s%s%s", column->unit, is_alone ? "" : " of ",
+		 is_alone ? "" : column->event->name);
+	return heading;
+}
+
+static int width_of(const struct table *table, const struct column *column)
+{
+	char heading[HEADING_SIZE];
+	size_t length = strlen(heading_of(table, column, heading)) + 2;
 
 	return length < WIDTH_MIN ? WIDTH_MIN : (int)length;
 }
@@ -108,10 +158,12 @@ static void print_line(FILE *out, const struct stat_result *result, const struct
 		if (separator)
 			fprintf(out, "%s%s", i ? separator : "", found ? number : "");
 		else
-			fprintf(out, "%*s", width_of(&table->columns[i]), found ? number : "");
+			fprintf(out, "%*s", width_of(table, &table->columns[i]), found ? number : "");
 	}
-	if (result->has_cgroups)
-		fprintf(out, "%s%s", separator ? separator : "  ", place->cgroup ? place->cgroup : "");
+	if (result->has_cgroups && separator)
+		print_column_behind(out, 1, place->cgroup ? place->cgroup : "", separator);
+	else if (result->has_cgroups)
+		fprintf(out, "  %s", place->cgroup ? place->cgroup : "");
 	fputc('\n', out);
 }
 
@@ -134,12 +186,15 @@ static void print_lines(FILE *out, const struct stat_result *result, const struc
 static void print_columns(FILE *out, const struct stat_result *result, const struct table *table,
 			  const char *separator)
 {
+	char heading[HEADING_SIZE];
+
 	print_where_heading(out, result, separator);
 	for (size_t i = 0; i < table->count; i++) {
+		heading_of(table, &table->columns[i], heading);
 		if (separator)
-			fprintf(out, "%s%s", i ? separator : "", table->columns[i].unit);
+			print_column_behind(out, i, heading, separator);
 		else
-			fprintf(out, "%*s", width_of(&table->columns[i]), table->columns[i].unit);
+			fprintf(out, "%*s", width_of(table, &table->columns[i]), heading);
 	}
 	if (result->has_cgroups)
 		fprintf(out, "%scgroup", separator ? separator : "  ");
@@ -158,15 +213,19 @@ int print_metric_only(FILE *out, const struct stat_result *result, const char *s
 {
 	struct table table = { .count = 0 };
 
-	for (size_t i = 0; i < result->count; i++)
-		add_columns(&table, result, &result->rows[i]);
+	int ret = find_columns(&table, result);
+
 	if (!separator && !result->is_interval)
 		print_headline(out, result);
-	if (!result->is_interval || result->has_heading)
-		print_columns(out, result, &table, separator);
-	print_lines(out, result, &table, separator);
+	if (!separator && !table.count) {
+		fputs("  nothing is computed of these events\n", out);
+	} else {
+		if (!result->is_interval || result->has_heading)
+			print_columns(out, result, &table, separator);
+		print_lines(out, result, &table, separator);
+	}
 	if (!separator && !result->is_interval)
 		print_times(out, result);
 	free(table.columns);
-	return table.failed ? -ENOMEM : 0;
+	return ret;
 }

@@ -226,7 +226,7 @@ void print_times(FILE *out, const struct stat_result *result)
 }
 
 /* A column; in quotes if it would be taken for several. */
-static void print_column(FILE *out, const char *text, const char *separator)
+void print_column(FILE *out, const char *text, const char *separator)
 {
 	if (!strstr(text, separator) && !strpbrk(text, "\"\n")) {
 		fputs(text, out);

@@ -128,6 +128,7 @@ int repeats_add(struct repeats *repeats, const struct stat_row *rows, size_t cou
 			continue;
 		mean_add(&sums->value, (double)rows[i].value);
 		repeats->rows[i].state = ROW_COUNTED;
+		repeats->rows[i].cpus = rows[i].cpus;
 	}
 	return 0;
 }

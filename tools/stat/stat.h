@@ -337,6 +337,7 @@ void print_headline(FILE *out, const struct stat_result *result);
 void print_times(FILE *out, const struct stat_result *result);
 void print_where(FILE *out, const struct stat_result *result, const struct stat_row *row,
 		 const char *separator);
+void print_column(FILE *out, const char *text, const char *separator);
 void print_where_heading(FILE *out, const struct stat_result *result, const char *separator);
 int print_metric_only(FILE *out, const struct stat_result *result, const char *separator);
 int print_json(FILE *out, const struct stat_result *result);

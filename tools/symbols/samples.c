@@ -292,8 +292,9 @@ static void resolve_branches(struct samples *samples, const struct perffile_reco
 		 samples->frame_count < SAMPLES_FRAMES_MAX)
 		add_frame(samples, thread, PERF_RECORD_MISC_USER, to.ip, false);
 	for (; at + 2 < branches->count && samples->frame_count < SAMPLES_FRAMES_MAX; at += 3)
-		add_frame(samples, thread, PERF_RECORD_MISC_USER,
-			  perffile_words_get(branches, at), false);
+		if ((int64_t)perffile_words_get(branches, at) > 0)
+			add_frame(samples, thread, PERF_RECORD_MISC_USER,
+				  perffile_words_get(branches, at), false);
 }
 
 /*
