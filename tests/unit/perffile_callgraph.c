@@ -158,20 +158,6 @@ static struct build begin(void)
 	return build;
 }
 
-/* Resolve the next sample; false behind the last one. */
-static bool next_sample(struct samples *samples)
-{
-	struct perffile_record record;
-
-	while (samples_next(samples, &record) > 0) {
-		if (record.type != PERF_RECORD_SAMPLE)
-			continue;
-		cr_assert_not_null(samples_resolve(samples, &record, true));
-		return true;
-	}
-	return false;
-}
-
 static void is_called(struct samples *samples, size_t frame, const char *name)
 {
 	const struct place *place = &samples->frames[frame];

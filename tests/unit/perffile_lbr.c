@@ -80,13 +80,9 @@ static void build_user_sample(struct build *build, uint64_t ip, const struct cal
 /* The next sample's functions, the innermost first, are @names; "" is any. */
 static void calls_are(struct samples *samples, const char *const *names)
 {
-	struct perffile_record record;
 	size_t count = 0;
 
-	do
-		cr_assert_gt(samples_next(samples, &record), 0);
-	while (record.type != PERF_RECORD_SAMPLE);
-	cr_assert_not_null(samples_resolve(samples, &record, true));
+	cr_assert(next_sample(samples));
 	for (; names[count]; count++) {
 		cr_assert_lt(count, samples->frame_count, "no %s", names[count]);
 		if (names[count][0])
@@ -265,16 +261,12 @@ Test(perffile_lbr, long_stacks_are_cut_off)
 	static struct call calls[2 * SAMPLES_FRAMES_MAX];
 	struct build build = begin();
 	struct samples *samples;
-	struct perffile_record record;
 
 	for (size_t i = 0; i < 2 * SAMPLES_FRAMES_MAX; i++)
 		calls[i] = (struct call){ IN(middle), START(leaf) };
 	build_user_sample(&build, IN(leaf), calls, 2 * SAMPLES_FRAMES_MAX);
 	samples = open_built(&build, true);
-	do
-		cr_assert_gt(samples_next(samples, &record), 0);
-	while (record.type != PERF_RECORD_SAMPLE);
-	cr_assert_not_null(samples_resolve(samples, &record, true));
+	cr_assert(next_sample(samples));
 	cr_assert_eq(samples->frame_count, SAMPLES_FRAMES_MAX);
 	samples_close(samples);
 }

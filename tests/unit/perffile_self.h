@@ -55,4 +55,18 @@ static inline struct samples *open_built(struct build *build, bool no_inline)
 			       (struct samples_options){ .root = "", .no_inline = no_inline });
 }
 
+/* Resolve the next sample; false behind the last one. */
+static inline bool next_sample(struct samples *samples)
+{
+	struct perffile_record record;
+
+	while (samples_next(samples, &record) > 0) {
+		if (record.type != PERF_RECORD_SAMPLE)
+			continue;
+		cr_assert_not_null(samples_resolve(samples, &record, true));
+		return true;
+	}
+	return false;
+}
+
 #endif /* TESTS_UNIT_PERFFILE_SELF_H */

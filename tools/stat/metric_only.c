@@ -15,13 +15,13 @@
 /**
  * struct column - of the table
  * @event: beside which event it is.
- * @unit: its heading.
- * @number: of the event's notes.
+ * @unit: of its numbers.
+ * @heading: what stands above it.
  */
 struct column {
 	const struct stat_row *event;
 	const char *unit;
-	size_t number;
+	char heading[HEADING_SIZE];
 };
 
 /**
@@ -68,7 +68,7 @@ static void add_columns(struct table *table, const struct stat_result *result,
 			return;
 		}
 		table->columns = grown;
-		grown[table->count++] = (struct column){ row, note.unit, i };
+		grown[table->count++] = (struct column){ .event = row, .unit = note.unit };
 	}
 }
 
@@ -121,24 +121,21 @@ static void print_column_behind(FILE *out, size_t number, const char *text, cons
 	print_column(out, text, separator);
 }
 
-/* What stands above it: with its event, if the unit alone does not tell it from others */
-static const char *heading_of(const struct table *table, const struct column *column,
-			      char heading[HEADING_SIZE])
+/* With its event, if the unit alone does not tell it from others */
+static void name_column(const struct table *table, struct column *column)
 {
 	bool is_alone = true;
 
 	for (size_t i = 0; i < table->count; i++)
 		if (&table->columns[i] != column && !strcmp(table->columns[i].unit, column->unit))
 			is_alone = false;
-	snprintf(heading, HEADING_SIZE, "%s%s%s", column->unit, is_alone ? "" : " of ",
-		 is_alone ? "" : column->event->name);
-	return heading;
+	snprintf(column->heading, sizeof(column->heading), "%s%s%s", column->unit,
+		 is_alone ? "" : " of ", is_alone ? "" : column->event->name);
 }
 
-static int width_of(const struct table *table, const struct column *column)
+static int width_of(const struct column *column)
 {
-	char heading[HEADING_SIZE];
-	size_t length = strlen(heading_of(table, column, heading)) + 2;
+	size_t length = strlen(column->heading) + 2;
 
 	return length < WIDTH_MIN ? WIDTH_MIN : (int)length;
 }
@@ -158,7 +155,7 @@ static void print_line(FILE *out, const struct stat_result *result, const struct
 		if (separator)
 			fprintf(out, "%s%s", i ? separator : "", found ? number : "");
 		else
-			fprintf(out, "%*s", width_of(table, &table->columns[i]), found ? number : "");
+			fprintf(out, "%*s", width_of(&table->columns[i]), found ? number : "");
 	}
 	if (result->has_cgroups && separator)
 		print_column_behind(out, 1, place->cgroup ? place->cgroup : "", separator);
@@ -186,15 +183,14 @@ static void print_lines(FILE *out, const struct stat_result *result, const struc
 static void print_columns(FILE *out, const struct stat_result *result, const struct table *table,
 			  const char *separator)
 {
-	char heading[HEADING_SIZE];
-
 	print_where_heading(out, result, separator);
 	for (size_t i = 0; i < table->count; i++) {
-		heading_of(table, &table->columns[i], heading);
+		const struct column *column = &table->columns[i];
+
 		if (separator)
-			print_column_behind(out, i, heading, separator);
+			print_column_behind(out, i, column->heading, separator);
 		else
-			fprintf(out, "%*s", width_of(table, &table->columns[i]), heading);
+			fprintf(out, "%*s", width_of(column), column->heading);
 	}
 	if (result->has_cgroups)
 		fprintf(out, "%scgroup", separator ? separator : "  ");
@@ -212,9 +208,10 @@ static void print_columns(FILE *out, const struct stat_result *result, const str
 int print_metric_only(FILE *out, const struct stat_result *result, const char *separator)
 {
 	struct table table = { .count = 0 };
-
 	int ret = find_columns(&table, result);
 
+	for (size_t i = 0; i < table.count; i++)
+		name_column(&table, &table.columns[i]);
 	if (!separator && !result->is_interval)
 		print_headline(out, result);
 	if (!separator && !table.count) {
