@@ -14,6 +14,7 @@
 #include "pmu/pt.h"
 
 #define RELEASE_DELAY	(1 * HZ)
+#define RETRY_DELAY	(HZ / 10)
 
 /**
  * struct rival - of a unit
@@ -33,6 +34,9 @@ static struct rival rivals[] = {
 	{ &pt_unit },
 	{ &bts_unit },
 };
+
+/* Ours, or about to be; pmuctl_mutex. */
+static bool pmu_is_ours;
 
 static struct rival *rival_of(const struct hwtrace_unit *unit)
 {
@@ -54,7 +58,7 @@ static int keep_away(struct rival *r)
 		err = r->kept_away ? 0 : -EBUSY;
 	}
 	if (r->unit == &pt_unit)
-		lbr_bar(err);
+		lbr_bar(cpu_possible_mask, err);
 	return err;
 }
 
@@ -108,13 +112,35 @@ void pmuctl_rivals_put(const struct hwtrace_unit *unit)
 	pmuctl_rivals_unused();
 }
 
-void pmuctl_rivals_pmu_comes(void)
+/* Returns false if one that has users is not kept away. */
+static bool keep_all_away(void)
 {
+	bool kept = true;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rivals); i++)
-		if (rivals[i].users)
-			keep_away(&rivals[i]);
+		if (rivals[i].users && keep_away(&rivals[i]))
+			kept = false;
+	return kept;
+}
+
+static void retry(struct work_struct *work)
+{
+	mutex_lock(&pmuctl_mutex);
+	cpus_read_lock();
+	if (pmu_is_ours && !keep_all_away())
+		schedule_delayed_work(to_delayed_work(work), RETRY_DELAY);
+	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
+}
+
+static DECLARE_DELAYED_WORK(retry_work, retry);
+
+void pmuctl_rivals_pmu_comes(void)
+{
+	pmu_is_ours = true;
+	if (!keep_all_away())
+		mod_delayed_work(system_percpu_wq, &retry_work, RETRY_DELAY);
 }
 
 void pmuctl_rivals_pmu_has_gone(void)
@@ -122,8 +148,24 @@ void pmuctl_rivals_pmu_has_gone(void)
 	unsigned int i;
 
 	lockdep_assert_held(&pmuctl_mutex);
+	pmu_is_ours = false;
 	for (i = 0; i < ARRAY_SIZE(rivals); i++)
 		let_come(&rivals[i]);
+}
+
+void pmuctl_rivals_cpu_comes(int cpu)
+{
+	if (!pt_unit.reason())
+		lbr_bar(cpumask_of(cpu), true);
+}
+
+static bool cpu_came(const struct rival *r, int cpu)
+{
+	bool kept = r->unit->cpu_came(cpu);
+
+	if (r->unit == &pt_unit)
+		lbr_bar(cpumask_of(cpu), !kept);
+	return kept;
 }
 
 bool pmuctl_rivals_cpu_came(int cpu)
@@ -135,7 +177,7 @@ bool pmuctl_rivals_cpu_came(int cpu)
 	cpus_read_lock();
 	for (i = 0; i < ARRAY_SIZE(rivals); i++)
 		if (rivals[i].kept_away && cpu_online(cpu) && rivals[i].unit->cpu_came)
-			kept &= rivals[i].unit->cpu_came(cpu);
+			kept &= cpu_came(&rivals[i], cpu);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
 	return kept;
@@ -144,4 +186,5 @@ bool pmuctl_rivals_cpu_came(int cpu)
 void pmuctl_rivals_exit(void)
 {
 	cancel_delayed_work_sync(&release_work);
+	cancel_delayed_work_sync(&retry_work);
 }

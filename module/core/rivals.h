@@ -33,10 +33,17 @@ void pmuctl_rivals_unused(void);
 
 /*
  * The PMU is about to be ours, or is not any more: so are the units of events that are open all the
- * while. Where others trace by then, ours stand still.
+ * while. Where others trace by then, ours stand still until they have ended; that is looked at ten
+ * times a second.
  */
 void pmuctl_rivals_pmu_comes(void);
 void pmuctl_rivals_pmu_has_gone(void);
+
+/*
+ * A CPU is about to be online: until pmuctl_rivals_cpu_came() has kept others away no branches are
+ * noted there. On that CPU, without locks.
+ */
+void pmuctl_rivals_cpu_comes(int cpu);
 
 /*
  * A CPU has come online: others are kept away there too. Returns false if somebody traces

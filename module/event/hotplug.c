@@ -49,6 +49,7 @@ static int hotplug_online(unsigned int cpu)
 {
 	if (READ_ONCE(stopping))
 		return 0;
+	pmuctl_rivals_cpu_comes(cpu);
 	pmuctl_context_cpu_online();
 	cpumask_set_cpu(cpu, &came);
 	mod_delayed_work(system_percpu_wq, &rivals_work, 0);

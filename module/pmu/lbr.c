@@ -20,6 +20,7 @@
  * The NMI may come between any two instructions here. What it switches on again is in @ctl, which
  * is 0 while anything is changed.
  */
+#include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
 
@@ -61,8 +62,8 @@ static bool has_transactions __ro_after_init;
 /* Attached events; pmuctl_mutex of the core */
 static unsigned int nr_used[2];
 
-/* Somebody traces. */
-static bool barred;
+/* Where somebody traces, or may at any time. */
+static struct cpumask barred;
 
 const char *lbr_reason(void)
 {
@@ -135,16 +136,19 @@ bool lbr_is_used(enum lbr_use use)
 	return nr_used[use];
 }
 
-void lbr_bar(bool bar)
+void lbr_bar(const struct cpumask *cpus, bool bar)
 {
-	WRITE_ONCE(barred, bar);
+	if (bar)
+		cpumask_or(&barred, &barred, cpus);
+	else
+		cpumask_andnot(&barred, &barred, cpus);
 }
 
 bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter)
 {
 	const struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
-	if (READ_ONCE(barred))
+	if (cpumask_test_cpu(smp_processor_id(), &barred))
 		return false;
 	return !cpu->users || cpu->select == counter->lbr_select;
 }

@@ -10,6 +10,8 @@
 #include "pmu/hwpmu.h"
 #include "pmu/lbr_config.h"
 
+struct cpumask;
+
 /**
  * struct lbr_records - what the processor had noted when an overflow's NMI came
  * @nr: how many.
@@ -83,7 +85,10 @@ void lbr_use_get(enum lbr_use use);
 void lbr_use_put(enum lbr_use use);
 bool lbr_is_used(enum lbr_use use);
 
-/* While somebody else traces they are free for nobody: whoever wants them waits. Any context. */
-void lbr_bar(bool bar);
+/*
+ * Where somebody else may trace they are free for nobody: whoever wants them waits. With
+ * cpus_read_lock, or while the CPU comes online.
+ */
+void lbr_bar(const struct cpumask *cpus, bool bar);
 
 #endif /* PMUCTL_PMU_LBR_H */

@@ -148,6 +148,7 @@ Test(refuse_branch, beside_traces)
 
 /* An event of the kernel's own driver of Processor Trace; -errno */
 #define PERFS		"/sys/bus/event_source/devices/intel_pt/type"
+#define ONLINE		"/sys/devices/system/cpu/cpu1/online"
 
 static int perfs_try(int pid, int cpu)
 {
@@ -259,7 +260,7 @@ Test(refuse_branch, perf_does_not_trace_beside)
 
 /*
  * The PMU is given back while an event is open, and perf begins to trace: when the PMU is ours
- * again the event waits, until nobody traces, and another one wants branches.
+ * again the event waits, until nobody traces.
  */
 Test(refuse_branch, waits_for_a_trace_of_perfs)
 {
@@ -284,9 +285,32 @@ Test(refuse_branch, waits_for_a_trace_of_perfs)
 	user_loop(1000000);
 	cr_assert_eq(event_read(fd).running, c.running);
 	perfs_end(&t);
-	close(event_open(BRANCHES(.branch_sample_type = USER | ANY)));
 	do {
 		user_loop(1000000);
 	} while (event_read(fd).running == c.running);
 	cr_assert_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
+}
+
+/* It waits on a CPU that comes until perf is kept away from there too. */
+Test(refuse_branch, runs_on_a_cpu_that_comes)
+{
+	struct counts c;
+	union raw_attr a;
+	int fd;
+
+	if (access(ONLINE, W_OK) || !has_branches())
+		return;
+	cr_assert_eq(raw_write_file(ONLINE, "0"), 0);
+	a = BRANCHES(.branch_sample_type = USER | ANY);
+	a.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	fd = event_open(a);
+	cr_assert_eq(raw_write_file(ONLINE, "1"), 0);
+	pin_here(1);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	c = event_read(fd);
+	do {
+		user_loop(1000000);
+	} while (event_read(fd).running == c.running);
+	if (!access(PERFS, R_OK))
+		cr_assert_eq(perfs_try(-1, 1), -EBUSY);
 }
