@@ -108,7 +108,7 @@ for suite in "$@"; do
 	case $suite in
 	*.sh)	run "$suite" timeout "$limit" sh "/pmuctl/tests/$suite" ;;
 	*)	run "$suite" env LD_LIBRARY_PATH=/pmuctl/tests/common/without-libgit2 \
-			timeout "$limit" "/pmuctl/tests/$suite" --color=never --jobs 1 --timeout "$test_limit" \
+			timeout "$limit" "/pmuctl/tests/$suite" --color=never --verbose --jobs 1 --timeout "$test_limit" \
 			${STOP_AT_FAILURE:+--fail-fast} ;;
 	esac
 	[ "$result" -eq 0 ] || [ -z "${STOP_AT_FAILURE:-}" ] || break

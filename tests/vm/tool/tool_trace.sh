@@ -128,11 +128,12 @@ what_is_cut_off_is_told()
 	says 'times the trace was cut off, as its buffer was full'
 }
 
-# Programs that start and end, one by exec of another, and all that else runs there
+# Programs that start and end, one by exec of another, and all that else runs there. For each that
+# starts perf prints some 100,000 instructions of the dynamic linker.
 all_that_runs_is_decoded()
 {
 	run 0 record -q -i -a -m 64,4096 -e intel_pt//u -o w.data \
-		sh -c "for i in 1 2; do $TRACED \$i & sh -c 'exec $TRACED 1'; done; wait" &&
+		sh -c "$TRACED 2 & sh -c 'exec $TRACED 1'; wait" &&
 		ours=$(by_us w.data) && [ "$ours" -gt 10000 ] && is_same "$ours" "$(by_perf w.data)" &&
 		grep -q fibonacci w.data.rows
 }
