@@ -269,7 +269,7 @@ static unsigned int types_of_event(const struct pmuctl_event *event, unsigned in
 	unsigned int type;
 
 	for (type = 0; pmuctl_event_is_hw(event) && type < hwpmu_nr_types(); type++)
-		if (!hwpmu_allowed_on_type(&event->own.counter, type))
+		if (!hwpmu_config_on_type(&event->own.counter, type)->allowed)
 			types &= ~BIT(type);
 	return types;
 }

@@ -317,11 +317,6 @@ bool hwpmu_extra_is_shared(const struct hwpmu_caps *caps)
 	return core && core->shared;
 }
 
-bool hwpmu_extra_has(const struct hwpmu_caps *caps, u64 config)
-{
-	return find_event(caps, config);
-}
-
 u64 hwpmu_extra_counters(const struct hwpmu_caps *caps, u64 config)
 {
 	const struct extra_event *event = find_event(caps, config);

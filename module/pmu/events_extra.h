@@ -29,10 +29,10 @@ u64 hwpmu_extra_valid(const struct hwpmu_caps *caps, enum hwpmu_extra_reg reg);
 /* Do the threads of a core share these registers? */
 bool hwpmu_extra_is_shared(const struct hwpmu_caps *caps);
 
-/* Does an event have such a register here? By its number and unit mask in @config. */
-bool hwpmu_extra_has(const struct hwpmu_caps *caps, u64 config);
-
-/* The general counters that can count such an event, 0 if it is none. */
+/*
+ * The general counters that can count an event that has such a register here, 0 if it has none. By
+ * its number and unit mask in @config.
+ */
 u64 hwpmu_extra_counters(const struct hwpmu_caps *caps, u64 config);
 
 /**

@@ -203,7 +203,7 @@ int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
 		return is_architectural(caps, config) ? 0 :
 			pmuctl_refuse(why, EVENT_NO_TABLE, "attr.config", config,
 				      caps->family, caps->model);
-	if (hwpmu_extra_has(caps, config))
+	if (hwpmu_extra_counters(caps, config))
 		return 0;
 	rule = rule_of(model, config);
 	if (rule && rule->msr)

@@ -296,9 +296,6 @@ const struct hwpmu_caps *hwpmu_caps_of_cpu(int cpu);
 /* What they all have, in @caps, and which PERF_COUNT_HW_* all can count. Process context. */
 u64 hwpmu_caps_common(struct hwpmu_caps *caps);
 
-/* The counters on which an event can be on CPUs of a type. Any context. */
-u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type);
-
 /* What an event is on CPUs of a type, or on a CPU. Any context. */
 const struct hwpmu_config *hwpmu_config_on_type(const struct hwpmu_counter *counter,
 						unsigned int type);

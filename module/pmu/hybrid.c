@@ -268,13 +268,6 @@ const struct hwpmu_config *hwpmu_config_on_type(const struct hwpmu_counter *coun
 	return &counter->of_type[min(type, hwpmu_types_found - 1)];
 }
 
-u64 hwpmu_allowed_on_type(const struct hwpmu_counter *counter, unsigned int type)
-{
-	if (!static_branch_unlikely(&hwpmu_is_hybrid))
-		return counter->config.allowed;
-	return type < hwpmu_types_found ? counter->of_type[type].allowed : 0;
-}
-
 const struct hwpmu_config *hwpmu_config_on_cpu(const struct hwpmu_counter *counter, int cpu)
 {
 	/* One that has never been online counts nothing, and is no reason to refuse. */

@@ -32,11 +32,15 @@
 
 /* ---- Tracepoints ---- */
 
-/* A probe, and the tracepoint at which it is; found when it is first needed */
+/*
+ * A probe, and the tracepoint at which it is; found when it is first needed. Its hook, if there is
+ * no more to that.
+ */
 struct place {
 	const char *name;
 	void *probe;
 	struct tracepoint *tp;
+	struct pmuctl_hook hook;
 };
 
 static void match(struct tracepoint *tp, void *arg)
@@ -65,6 +69,16 @@ static int set_one(struct place *place, struct pmuctl_explanation *why)
 static void drop_one(struct place *place)
 {
 	tracepoint_probe_unregister(place->tp, place->probe, NULL);
+}
+
+static int set_place(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	return set_one(container_of(hook, struct place, hook), why);
+}
+
+static void drop_place(struct pmuctl_hook *hook)
+{
+	drop_one(container_of(hook, struct place, hook));
 }
 
 /* ---- All page faults ---- */
@@ -217,23 +231,12 @@ static void probe_switch(void *data, bool preempt, struct task_struct *prev,
 	pmuctl_swevent(&pmuctl_sw_switches, &regs, &sample);
 }
 
-static struct place switch_place = { "sched_switch", probe_switch };
-
-static int set_switches(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
-{
-	return set_one(&switch_place, why);
-}
-
-static void drop_switches(struct pmuctl_hook *hook)
-{
-	drop_one(&switch_place);
-}
-
-static struct pmuctl_hook switches = {
-	.name = "context-switches", .set = set_switches, .drop = drop_switches,
+static struct place switches = {
+	"sched_switch", probe_switch,
+	.hook = { .name = "context-switches", .set = set_place, .drop = drop_place },
 };
 
-struct pmuctl_sw_source pmuctl_sw_switches = { .hook = &switches };
+struct pmuctl_sw_source pmuctl_sw_switches = { .hook = &switches.hook };
 
 /* ---- Switches to a task of another cgroup ---- */
 
@@ -249,23 +252,12 @@ static void probe_cgroup_switch(void *data, bool preempt, struct task_struct *pr
 	pmuctl_swevent(&pmuctl_sw_cgroup_switches, &regs, &sample);
 }
 
-static struct place cgroup_switch = { "sched_switch", probe_cgroup_switch };
-
-static int set_cgroup_switches(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
-{
-	return set_one(&cgroup_switch, why);
-}
-
-static void drop_cgroup_switches(struct pmuctl_hook *hook)
-{
-	drop_one(&cgroup_switch);
-}
-
-static struct pmuctl_hook cgroup_switches = {
-	.name = "cgroup-switches", .set = set_cgroup_switches, .drop = drop_cgroup_switches,
+static struct place cgroup_switches = {
+	"sched_switch", probe_cgroup_switch,
+	.hook = { .name = "cgroup-switches", .set = set_place, .drop = drop_place },
 };
 
-struct pmuctl_sw_source pmuctl_sw_cgroup_switches = { .hook = &cgroup_switches };
+struct pmuctl_sw_source pmuctl_sw_cgroup_switches = { .hook = &cgroup_switches.hook };
 
 /* ---- Migrations ---- */
 
@@ -286,35 +278,29 @@ static void probe_migrate(void *data, struct task_struct *task, int cpu)
 		atomic_inc(per_cpu_ptr(&arrivals, cpu));
 }
 
-static struct place migrate = { "sched_migrate_task", probe_migrate };
-
 static int set_migrations(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		atomic_set(per_cpu_ptr(&arrivals, cpu), 0);
-	return set_one(&migrate, why);
+	return set_place(hook, why);
 }
 
-static void drop_migrations(struct pmuctl_hook *hook)
-{
-	drop_one(&migrate);
-}
-
-static struct pmuctl_hook migrations = {
-	.name = "cpu-migrations", .set = set_migrations, .drop = drop_migrations,
+static struct place migrations = {
+	"sched_migrate_task", probe_migrate,
+	.hook = { .name = "cpu-migrations", .set = set_migrations, .drop = drop_place },
 };
 
-struct pmuctl_sw_source pmuctl_sw_migrations = { .hook = &migrations };
+struct pmuctl_sw_source pmuctl_sw_migrations = { .hook = &migrations.hook };
 
 void __init pmuctl_soft_sources_init(void)
 {
 	pmuctl_hook_add(&faults);
 	pmuctl_hook_add(&handled);
-	pmuctl_hook_add(&switches);
-	pmuctl_hook_add(&cgroup_switches);
-	pmuctl_hook_add(&migrations);
+	pmuctl_hook_add(&switches.hook);
+	pmuctl_hook_add(&cgroup_switches.hook);
+	pmuctl_hook_add(&migrations.hook);
 }
 
 /* The compiler checks the probes against the kernel's prototypes. */

@@ -302,11 +302,6 @@ Test(aux_reader, the_kernels_driver_waits_for_ours)
 	wait_for_theirs();
 }
 
-static void set_cpu1(bool online)
-{
-	cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", online ? "1" : "0"), 0);
-}
-
 /* A CPU that comes back while we trace is kept, too, a moment later. */
 Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
 {
@@ -315,9 +310,9 @@ Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
 
 	fd = event_open(a);
 	for (int i = 0; i < 3; i++) {
-		set_cpu1(false);
+		set_online(1, false);
 		check_theirs(-EBUSY);
-		set_cpu1(true);
+		set_online(1, true);
 		while ((theirs = open_theirs(-1, 1)) >= 0) {
 			close(theirs);
 			nap();
@@ -328,9 +323,9 @@ Test(aux_reader, the_kernels_driver_waits_on_a_cpu_that_comes_back)
 	close(fd);
 	wait_for_theirs();
 	/* It went before, and comes while we trace. */
-	set_cpu1(false);
+	set_online(1, false);
 	fd = event_open(a);
-	set_cpu1(true);
+	set_online(1, true);
 	while ((theirs = open_theirs(-1, 1)) >= 0) {
 		close(theirs);
 		nap();

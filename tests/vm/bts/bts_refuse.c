@@ -226,7 +226,6 @@ Test(bts_refuse, somebody_else_begins_to_trace)
 /* A CPU that comes while branches are traced is ours as well, one that goes is not. */
 Test(bts_refuse, a_cpu_that_goes_and_comes)
 {
-	static const char *const online = "/sys/devices/system/cpu/cpu1/online";
 	uint64_t before[MSRS_MAX], values[MSRS_MAX], ours;
 	struct msrs m = msrs_find();
 	union raw_attr a = bts_attr();
@@ -239,14 +238,14 @@ Test(bts_refuse, a_cpu_that_goes_and_comes)
 	fd = event_open(a, -1, 0);
 	msrs_read(&m, 1, values);
 	ours = values[0];
-	cr_assert_eq(raw_write_file(online, "0"), 0);
-	cr_assert_eq(raw_write_file(online, "1"), 0);
+	set_online(1, false);
+	set_online(1, true);
 	msrs_read(&m, 1, values);
 	cr_assert_eq(values[0], ours, "%#lx, not %#lx", values[0], ours);
-	cr_assert_eq(raw_write_file(online, "0"), 0);
+	set_online(1, false);
 	close(fd);
 	cr_assert_eq(raw_give_back(), 0);
-	cr_assert_eq(raw_write_file(online, "1"), 0);
+	set_online(1, true);
 	msrs_read(&m, 1, values);
 	cr_assert_neq(values[0], ours);
 	cr_assert_eq(values[1] & BTS_BITS, 0, "%#lx", values[1]);

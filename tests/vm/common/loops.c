@@ -130,6 +130,22 @@ void pin_here(int cpu)
 	pin_task(0, cpu);
 }
 
+void set_online(int cpu, bool online)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	err = raw_write_number(path, online);
+	cr_assert_eq(err, 0, "CPU %d %s: %s", cpu, online ? "online" : "offline", strerror(-err));
+}
+
+void all_online(void)
+{
+	for (int cpu = 1; cpu < get_nprocs_conf(); cpu++)
+		set_online(cpu, true);
+}
+
 uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;

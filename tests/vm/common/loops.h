@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 
 #include "event.h"
@@ -107,6 +108,10 @@ void wait_stopped(pid_t pid);
 
 void pin_task(pid_t tid, int cpu);
 void pin_here(int cpu);
+
+/* A CPU goes or comes; all that are away come, as a .fini. */
+void set_online(int cpu, bool online);
+void all_online(void);
 uint64_t clock_ns(clockid_t clock);
 void sleep_ms(unsigned int ms);
 

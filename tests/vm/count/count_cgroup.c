@@ -516,7 +516,7 @@ Test(count_cgroup, all_cpus)
 
 static void bring_online(void)
 {
-	raw_write_file("/sys/devices/system/cpu/cpu1/online", "1");
+	all_online();
 	cgroups_end();
 }
 
@@ -530,9 +530,9 @@ Test(count_cgroup, a_cpu_that_goes_and_comes_back, .fini = bring_online)
 	fd = cgroup_event(&counting_ours, &attr, "a", -1);
 	start_in(&w, "a", 1);
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
-	cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", "0"), 0);
+	set_online(1, false);
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
-	cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", "1"), 0);
+	set_online(1, true);
 	pin_task(w.tid, 1);
 	cr_expect_eq(worker_count_loop(&w, fd, N), LOOP_INSTRUCTIONS * N);
 	worker_end(&w);

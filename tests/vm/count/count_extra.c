@@ -362,9 +362,9 @@ Test(count_extra, a_cpu_that_was_offline_counts_again)
 		pin_here(1);
 		cr_assert_eq(count_bracket(fd, N), bracket_instructions(N));
 		cr_assert_eq(count_bracket(other, N), BRANCHES);
-		cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", "0"), 0);
+		set_online(1, false);
 		cr_assert_eq(count_bracket(fd, N), bracket_instructions(N));
-		cr_assert_eq(raw_write_file("/sys/devices/system/cpu/cpu1/online", "1"), 0);
+		set_online(1, true);
 	}
 	cr_assert_gt(event_value(of_cpu), 2 * bracket_instructions(N));
 }

@@ -153,14 +153,6 @@ Test(count_extra_core, two_threads_take_turns, .timeout = 600)
 	cr_assert_eq(status, 0);
 }
 
-static void set_online(int cpu, int online)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	cr_assert_eq(raw_write_number(path, online), 0, "CPU %d", cpu);
-}
-
 static pid_t hold_on(int cpu, uint64_t value, uint64_t *running)
 {
 	pid_t child = fork_child();
@@ -189,12 +181,12 @@ Test(count_extra_core, threads_that_came_apart_share, .timeout = 600)
 	pid_t pids[2];
 
 	cr_assert_neq(running, MAP_FAILED);
-	set_online(3, 0);
+	set_online(3, false);
 	module_reload(); /* whose CPUs have never met */
 	event_open(extra_attr(INSTRUCTIONS), -1, 0);
-	set_online(2, 0);
-	set_online(3, 1);
-	set_online(2, 1);
+	set_online(2, false);
+	set_online(3, true);
+	set_online(2, true);
 	pids[0] = hold_on(2, INSTRUCTIONS, &running[0]);
 	pids[1] = hold_on(3, BRANCHES, &running[1]);
 	sleep(1);

@@ -8,7 +8,6 @@
 #include "refusal.h"
 
 #define N		1000000ull
-#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
 static int all_open(struct perf_event_attr attr, int group_fd)
 {
@@ -229,14 +228,14 @@ Test(group_cpus, counts_survive_that_cpus_come_and_go)
 	for (round = 0; round < (is_debug_kernel() ? 50 : 70); round++) {
 		task_before = event_value(of_task);
 		read_cpus(fd, before, 2);
-		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+		set_online(1, false);
 		read_cpus(fd, gone, 2);
 		cr_assert_eq(gone[1].online, 0);
 		cr_assert_geq(gone[1].value, before[1].value);
 		read_cpus(fd, back, 2);
 		cr_assert_eq(back[1].value, gone[1].value, "offline, it stands");
 		cr_assert_eq(back[1].time_enabled, gone[1].time_enabled);
-		cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+		set_online(1, true);
 		loop_on(1, N);
 		pin_here(0);
 		read_cpus(fd, back, 2);
@@ -253,9 +252,9 @@ Test(group_cpus, opened_while_one_is_offline_it_counts_there_later)
 	int fd;
 
 	pin_here(0);
-	cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+	set_online(1, false);
 	fd = all_open(branches_u(), -1);
-	cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+	set_online(1, true);
 	loop_on(1, N);
 	read_cpus(fd, c, 2);
 	cr_assert_geq(c[1].value, N);

@@ -78,12 +78,10 @@ Test(group_states, of_a_task)
 
 Test(group_states, of_a_cpu)
 {
-	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
-
 	cr_expect_not(says("cpus", "cpu 1: offline\n"));
-	cr_assert_eq(raw_write_file(online, "0"), 0);
+	set_online(1, false);
 	cr_expect(says("cpus", "cpu 1: offline\n"));
 	cr_expect_not(says("cpus", "cpu 0: offline\n"));
-	cr_assert_eq(raw_write_file(online, "1"), 0);
+	set_online(1, true);
 	cr_expect_not(says("cpus", "cpu 1: offline\n"));
 }

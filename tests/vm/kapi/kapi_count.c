@@ -10,7 +10,6 @@
 #include "soft.h"
 
 #define N		100000ull
-#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
 TestSuite(kapi_count, .init = kapi_load, .fini = kapi_unload);
 
@@ -233,10 +232,10 @@ Test(kapi_count, refuses_what_is_no_cpu)
 		      "cpu 2 does not exist: this machine has the CPUs 0 to 1, and -1 means any, for a task");
 	check_refused(&attr, 0, -2, 0, ENODEV, PMUCTL_WHY_KERNEL_CPU, "cpu",
 		      "cpu -2 does not exist: this machine has the CPUs 0 to 1, and -1 means any, for a task");
-	cr_assert_eq(raw_write_number(CPU1_ONLINE, 0), 0);
+	set_online(1, false);
 	check_refused(&attr, KAPI_NOBODY, 1, 0, ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
 		      "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another");
-	cr_assert_eq(raw_write_number(CPU1_ONLINE, 1), 0);
+	set_online(1, true);
 }
 
 Test(kapi_count, refuses_a_task_that_has_ended)

@@ -8,38 +8,25 @@
 
 #define N	100000ull
 
-static void set_cpu1(bool online)
+static void make_ready(void)
 {
-	static const char path[] = "/sys/devices/system/cpu/cpu1/online";
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-
-	cr_assert(fd >= 0, "%s: %m", path);
-	n = write(fd, online ? "1" : "0", 1);
-	cr_assert(n == 1 || errno == EINVAL, "CPU 1 %s: %m",
-		  online ? "online" : "offline");
-	close(fd);
-}
-
-static void all_online(void)
-{
-	set_cpu1(true);
+	all_online();
 	module_ensure();
 }
 
-TestSuite(load_hotplug, .init = all_online, .fini = all_online);
+TestSuite(load_hotplug, .init = make_ready, .fini = make_ready);
 
 Test(load_hotplug, offline_cpu_is_refused)
 {
 	struct perf_event_attr attr = instructions_u();
 
-	set_cpu1(false);
+	set_online(1, false);
 	cr_expect_eq(event_try(attr, -1, 1), -ENODEV);
 	cr_expect_eq(event_why.code, PMUCTL_WHY_CPU_OFFLINE);
 	cr_expect_not_null(strstr(event_why.sentence, "cpu1"), "%s",
 			   event_why.sentence);
 	cr_expect_eq(event_try(attr, 0, 1), -ENODEV);
-	set_cpu1(true);
+	set_online(1, true);
 	close(event_open(attr, -1, 1));
 }
 
@@ -61,7 +48,7 @@ Test(load_hotplug, events_of_the_cpu_keep_their_counts_and_go_on)
 		cr_expect_geq(event_value(fd), before.value + 2 * N);
 
 		before = event_read(fd);
-		set_cpu1(false);
+		set_online(1, false);
 		gone = event_read(fd);
 		cr_expect_geq(gone.value, before.value);
 		sleep_ms(50);
@@ -72,7 +59,7 @@ Test(load_hotplug, events_of_the_cpu_keep_their_counts_and_go_on)
 		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 		cr_expect_eq(event_value(fd), gone.value);
-		set_cpu1(true);
+		set_online(1, true);
 	}
 	pin_task(w.tid, 1);
 	before = event_read(fd);
@@ -97,12 +84,12 @@ static unsigned int go_and_come(void)
 	pin_task(b.tid, 1);
 	b.go = true;
 	do {
-		set_cpu1(times++ % 2);
+		set_online(1, times++ % 2);
 		/* It was driven off CPU 1 when that went; it may go back. */
 		sched_setaffinity(b.tid, sizeof(both), &both);
 		usleep(10000);
 	} while (!b.done);
-	set_cpu1(true);
+	set_online(1, true);
 	busy_check(&b);
 	return times;
 }
@@ -128,11 +115,11 @@ Test(load_hotplug, event_of_a_task_for_the_cpu_that_went)
 	fd = event_open(attr, w.tid, 1);
 	pin_task(w.tid, 1);
 	cr_expect_eq(worker_count_loop(&w, fd, N), 2 * N);
-	set_cpu1(false);
+	set_online(1, false);
 	value = event_value(fd);
 	worker_run(&w, N);
 	cr_expect_eq(event_value(fd), value);
-	set_cpu1(true);
+	set_online(1, true);
 	pin_task(w.tid, 1);
 	cr_expect_eq(worker_count_loop(&w, fd, N), 2 * N);
 	worker_end(&w);
@@ -144,10 +131,10 @@ Test(load_hotplug, last_event_closed_while_its_cpu_is_offline)
 	int fd;
 
 	fd = event_open(attr, -1, 1);
-	set_cpu1(false);
+	set_online(1, false);
 	close(fd);
 	cr_expect_eq(module_settled_info().pmu_owner, PMUCTL_OWNER_NOBODY);
-	set_cpu1(true);
+	set_online(1, true);
 	fd = perf_try(&attr, -1, 1);
 	cr_expect(fd >= 0, "perf on CPU 1: %s", strerror(-fd));
 	close(fd);
@@ -160,10 +147,10 @@ Test(load_hotplug, cpu_that_comes_later_counts_too)
 	struct perf_event_attr attr = instructions_u();
 	int fd, fd_cpu1;
 
-	set_cpu1(false);
+	set_online(1, false);
 	module_reload();
 	fd = event_open(attr);
-	set_cpu1(true);
+	set_online(1, true);
 	if (is_hybrid()) { /* The other type */
 		cr_expect_eq(event_try(attr, -1, 1), -ENODEV);
 		cr_expect_eq(event_why.code, PMUCTL_WHY_CPU_OF_NEW_TYPE);
@@ -189,9 +176,9 @@ Test(load_hotplug, unload_while_a_cpu_is_offline)
 	int fd;
 
 	close(event_open(attr, -1, 1));
-	set_cpu1(false);
+	set_online(1, false);
 	cr_assert_eq(module_unload(), 0);
-	set_cpu1(true);
+	set_online(1, true);
 	fd = perf_try(&attr, -1, 1);
 	cr_expect(fd >= 0, "perf on CPU 1: %s", strerror(-fd));
 	close(fd);

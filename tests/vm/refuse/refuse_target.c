@@ -3,12 +3,10 @@
  * Refusals of the target: pids and CPUs that are not there, tasks that are ending, and what
  * the call itself may not ask for.
  */
+#include "loops.h"
 #include "refusal.h"
 
 #include <limits.h>
-#include <sched.h>
-
-#define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
 Test(refuse_target, pids_that_are_no_target)
 {
@@ -166,16 +164,11 @@ Test(refuse_target, cpus_that_do_not_exist)
 	}
 }
 
-static void bring_online(void)
-{
-	raw_write_file(CPU1_ONLINE, "1");
-}
-
-Test(refuse_target, cpus_that_are_offline, .fini = bring_online)
+Test(refuse_target, cpus_that_are_offline, .fini = all_online)
 {
 	union raw_attr a = raw_instructions();
 
-	cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
+	set_online(1, false);
 	check_refusals(
 		{ "all tasks there", OPEN(a, -1, 1), ENODEV, PMUCTL_WHY_CPU_OFFLINE, "cpu",
 		  "cpu 1 is offline: bring it online (/sys/devices/system/cpu/cpu1/online) or choose another" },
@@ -184,7 +177,7 @@ Test(refuse_target, cpus_that_are_offline, .fini = bring_online)
 	);
 	close(event_open(a, -1, 0));
 	close(event_open(a));
-	cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+	set_online(1, true);
 	close(event_open(a, -1, 1));
 	close(event_open(a, 0, 1));
 }

@@ -467,7 +467,6 @@ Test(sample_branch, noted_is_only_while_somebody_samples)
 /* Of perf's own events those of a CPU that has gone stay off. */
 Test(sample_branch, a_cpu_that_goes_and_comes_back)
 {
-	static const char online[] = "/sys/devices/system/cpu/cpu1/online";
 	struct perf_event_attr attr = branches_attr(PERIOD, USER | ANY);
 	struct perf_event_header *header;
 	uint64_t samples = 0;
@@ -477,8 +476,8 @@ Test(sample_branch, a_cpu_that_goes_and_comes_back)
 
 	fd = event_open(attr, -1, 1);
 	ring_map(&r, fd, 128);
-	cr_assert_eq(raw_write_number(online, 0), 0);
-	cr_assert_eq(raw_write_number(online, 1), 0);
+	set_online(1, false);
+	set_online(1, true);
 	pin_here(1);
 	cr_assert_eq(branch_block(fd, ROUNDS), 0);
 	while ((header = ring_next(&r))) {

@@ -332,16 +332,11 @@ Test(trace_record, is_told_of_children)
 
 #define CPU1_ONLINE	"/sys/devices/system/cpu/cpu1/online"
 
-static void bring_online(void)
-{
-	raw_write_file(CPU1_ONLINE, "1");
-}
-
 /*
  * perf's events of a CPU are gone when it comes back, and others have to be made: until then what
  * is sampled there is lost, and said to be. All hits are one or the other.
  */
-Test(trace_record, is_told_of_a_cpu_that_comes_back, .fini = bring_online)
+Test(trace_record, is_told_of_a_cpu_that_comes_back, .fini = all_online)
 {
 	struct perf_event_attr attr = record_attr();
 	unsigned int told = 0;
@@ -351,8 +346,8 @@ Test(trace_record, is_told_of_a_cpu_that_comes_back, .fini = bring_online)
 	fd = event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	ring_map(&r, fd, 256);
 	for (int round = 0; round < 3; round++) {
-		cr_assert_eq(raw_write_file(CPU1_ONLINE, "0"), 0);
-		cr_assert_eq(raw_write_file(CPU1_ONLINE, "1"), 0);
+		set_online(1, false);
+		set_online(1, true);
 		pin_here(1);
 		do {
 			uint64_t before = sampling_value(fd), counted;
@@ -550,7 +545,7 @@ static void open_and_close(void)
 }
 
 /* Somebody opens and closes, CPUs go and come, and each record is one of this task's calls. */
-Test(trace_record, while_others_come_and_go, .fini = bring_online)
+Test(trace_record, while_others_come_and_go, .fini = all_online)
 {
 	struct perf_event_attr attr = record_attr();
 	pid_t pid = fork_child();

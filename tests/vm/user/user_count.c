@@ -314,15 +314,6 @@ Test(user_count, switches_and_migrations_with_overflows)
 	readers_on_the_move(3000);
 }
 
-static void set_online(bool online)
-{
-	FILE *f = fopen("/sys/devices/system/cpu/cpu1/online", "we");
-
-	cr_assert_not_null(f);
-	fprintf(f, "%d", online);
-	cr_assert_eq(fclose(f), 0, "CPU 1 %s: %m", online ? "online" : "offline");
-}
-
 /* The right and the page follow the thread away from a CPU that goes, and back. */
 Test(user_count, cpu_goes_and_comes)
 {
@@ -333,9 +324,9 @@ Test(user_count, cpu_goes_and_comes)
 	while (!__atomic_load_n(&reader.tid, __ATOMIC_ACQUIRE))
 		usleep(1000);
 	for (i = 0; i < 5 || !all_have_read(&reader, 1); i++) {
-		set_online(false);
+		set_online(1, false);
 		usleep(20000);
-		set_online(true);
+		set_online(1, true);
 		pin_task(reader.tid, 1);
 		usleep(20000);
 	}
