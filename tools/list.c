@@ -255,6 +255,9 @@ static int list_all(struct list *list, size_t kind)
 
 	if (status)
 		return status;
+	/* Only tracepoints have a colon in their names; who wants them need not say so. */
+	if (!list->found && list->pattern && strchr(list->pattern, ':'))
+		trace_names_visit(add_tracepoint, list);
 	if (list->json) {
 		json_dumpf(list->json, stdout, JSON_INDENT(1));
 		putchar('\n');
@@ -310,7 +313,7 @@ const struct command command_list = {
 "Lists the events that 'pmuctl stat -e' understands: generic events, software events, "
 "cache events, and those that only this model of CPU has. With PATTERN, only names "
 "that contain it; * and ? stand for any text and any character, then the whole name "
-"must match.\n"
+"must match. A PATTERN with a colon is of tracepoints, too.\n"
 "\n"
 "'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e; "
 "'pmuctl list metrics' what 'pmuctl stat -M' computes, by the names of metrics or groups.",

@@ -42,9 +42,86 @@ static void overview(FILE *out)
 	      "  help      help on a command: pmuctl help COMMAND\n", out);
 }
 
+/* Of the fingers, for a command to be taken for another one */
+#define SLIPS_MAX	2
+
+static size_t least(size_t one, size_t other)
+{
+	return one < other ? one : other;
+}
+
+/* How many letters are to be changed, left out, put in or swapped; more than @most is only that. */
+static size_t difference(const char *one, const char *other, size_t most)
+{
+	size_t changes;
+
+	while (*one && *one == *other)
+		one++, other++;
+	if (!*one || !*other)
+		return strlen(one) + strlen(other);
+	if (!most)
+		return 1;
+	changes = least(difference(one + 1, other + 1, most - 1),
+			least(difference(one + 1, other, most - 1),
+			      difference(one, other + 1, most - 1)));
+	if (one[0] == other[1] && one[1] == other[0])
+		changes = least(changes, difference(one + 2, other + 2, most - 1));
+	return changes + 1;
+}
+
+/* Commands of perf that open events: they do so here as well. */
+static bool perf_counts(const char *name)
+{
+	static const char *const names[] = {
+		"c2c", "iostat", "kmem", "kvm", "kwork", "lock", "mem", "sched", "test", "timechart",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
+/* And those that read recordings, also ours */
+static bool perf_reads(const char *name)
+{
+	static const char *const names[] = {
+		"archive", "buildid-cache", "buildid-list", "data", "evlist", "inject",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 static int unknown_command(const char *name)
 {
-	say_error("unknown command '%s'", name);
+	const struct command *nearest = NULL;
+	size_t best = SLIPS_MAX + 1;
+
+	if (perf_counts(name)) {
+		say_error("unknown command '%s': 'pmuctl run perf %s' runs perf's, with the events of pmuctl",
+			  name, name);
+		return STATUS_USAGE;
+	}
+	if (perf_reads(name)) {
+		say_error("unknown command '%s': 'perf %s' reads recordings of pmuctl, too",
+			  name, name);
+		return STATUS_USAGE;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		size_t slips = difference(name, commands[i]->name, SLIPS_MAX);
+
+		if (slips < best && slips < strlen(name)) {
+			best = slips;
+			nearest = commands[i];
+		}
+	}
+	if (nearest)
+		say_error("unknown command '%s': did you mean '%s'?", name, nearest->name);
+	else
+		say_error("unknown command '%s'", name);
 	fputs("Try 'pmuctl help'.\n", stderr);
 	return STATUS_USAGE;
 }

@@ -507,9 +507,9 @@ typedef int (*pmuctl_name_fn)(void *arg, const char *name,
  *  - NAME/TERMS/, see pmuctl_trace.h.
  *
  * After it may come a colon (not needed behind a slash) and modifiers: u user
- * space, k the kernel, h a hypervisor, each alone or together, up to three p for
- * attr.precise_ip, D for attr.pinned and e for attr.exclusive. Behind a name that
- * only @resolve knows, e is left to it.
+ * space, k the kernel, h a hypervisor, G guests, H the host, each alone or together, I for
+ * attr.exclude_idle, up to three p for attr.precise_ip, P for as much as there is, D for
+ * attr.pinned, e for attr.exclusive. Behind a name that only @resolve knows, e is left to it.
  *
  * Events in braces, {a,b,c}, form a group; modifiers behind the brace, as in
  * {a,b}:u, are added to those of each member, D and e to the first one's.

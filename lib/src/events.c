@@ -73,8 +73,7 @@ static void group_modifiers_apply(struct perf_event_attr *attr,
 		attr->exclude_hv = (!chosen || attr->exclude_hv) &&
 				   !mods->times['h'];
 	}
-	if (mods->times['p'] > attr->precise_ip)
-		attr->precise_ip = mods->times['p'];
+	pmuctl_modifiers_add(mods, attr);
 	if (leader && mods->times['D'])
 		attr->pinned = 1;
 	if (leader && mods->times['e'])

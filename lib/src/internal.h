@@ -108,6 +108,7 @@ struct span pmuctl_span_trim(struct span span);
 int pmuctl_modifiers_parse(struct parser *p, struct span text,
 			   struct modifiers *mods);
 bool pmuctl_modifiers_levels(const struct modifiers *mods);
+void pmuctl_modifiers_add(const struct modifiers *mods, struct perf_event_attr *attr);
 const char *pmuctl_item_parse(struct parser *p, const char *at, struct item *item,
 			      int *ret);
 

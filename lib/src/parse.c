@@ -16,8 +16,8 @@
 #define RESOLVE_SENTENCE_MAX 200
 
 /* Letters that are modifiers, and those that are so behind any name. */
-#define MODIFIERS		"ukhpDe"
-#define MODIFIERS_OF_RESOLVED	"ukhpD"
+#define MODIFIERS		"ukhGHIpPDe"
+#define MODIFIERS_OF_RESOLVED	"ukhGHIpPD"
 
 /**
  * pmuctl_parse_fail() - say what is wrong and where
@@ -85,13 +85,13 @@ int pmuctl_modifiers_parse(struct parser *p, struct span text,
 	*mods = (struct modifiers){ .text = text };
 	if (!text.len)
 		return pmuctl_parse_fail(p, text.start,
-			"a modifier is expected here: u, k, h, p, D or e");
+			"a modifier is expected here: u, k, h, G, H, I, p, P, D or e");
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.start[i];
 
 		if (!is_one_of(c, MODIFIERS))
 			return pmuctl_parse_fail(p, text.start + i,
-				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), p (precise), D (pinned) and e (exclusive)",
+				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), G (guests), H (the host), I (not idle), p (precise), P (as precise as there is), D (pinned) and e (exclusive)",
 				c);
 		if (++mods->times[(unsigned char)c] > (c == 'p' ? 3 : 1))
 			return pmuctl_parse_fail(p, text.start + i, c == 'p' ?
@@ -110,6 +110,25 @@ bool pmuctl_modifiers_levels(const struct modifiers *mods)
 	return mods->times['u'] || mods->times['k'] || mods->times['h'];
 }
 
+/**
+ * pmuctl_modifiers_add() - what letters say besides the levels, behind an event or its group
+ * @mods: the modifiers.
+ * @attr: gets it.
+ *
+ * P asks for the most precise samples that there are, which is what there is without: nothing.
+ */
+void pmuctl_modifiers_add(const struct modifiers *mods, struct perf_event_attr *attr)
+{
+	if (mods->times['G'] != mods->times['H']) {
+		attr->exclude_guest = !mods->times['G'];
+		attr->exclude_host = !mods->times['H'];
+	}
+	if (mods->times['I'])
+		attr->exclude_idle = 1;
+	if (mods->times['p'] > attr->precise_ip)
+		attr->precise_ip = mods->times['p'];
+}
+
 /* Sets what the letters say; exclude_* stay as they are if none of u, k, h is there. */
 static int modifiers_apply(struct parser *p, struct span text, struct item *item)
 {
@@ -123,7 +142,7 @@ static int modifiers_apply(struct parser *p, struct span text, struct item *item
 		attr->exclude_kernel = !mods->times['k'];
 		attr->exclude_hv = !mods->times['h'];
 	}
-	attr->precise_ip = mods->times['p'];
+	pmuctl_modifiers_add(mods, attr);
 	attr->pinned = mods->times['D'];
 	attr->exclusive = mods->times['e'];
 	return 0;

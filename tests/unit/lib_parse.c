@@ -143,6 +143,34 @@ Test(lib_parse, modifiers)
 	}
 }
 
+Test(lib_parse, modifiers_of_guests_of_idle_cpus_and_of_precision)
+{
+	static const struct {
+		const char *text;
+		unsigned int guest, host, idle, precise;
+	} all[] = {
+		{ "cycles:G", 0, 1, 0, 0 },
+		{ "cycles:H", 1, 0, 0, 0 },
+		{ "cycles:GH", 0, 0, 0, 0 },
+		{ "cycles:uI", 0, 0, 1, 0 },
+		{ "cycles:P", 0, 0, 0, 0 },
+		{ "cycles:uP", 0, 0, 0, 0 },
+		{ "{cycles}:H", 1, 0, 0, 0 },
+		{ "{cycles:pp}:PI", 0, 0, 1, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct pmuctl_events *events = parse(all[i].text);
+		const struct perf_event_attr *attr = pmuctl_events_attr(events, 0);
+
+		cr_expect_eq(attr->exclude_guest, all[i].guest, "%s", all[i].text);
+		cr_expect_eq(attr->exclude_host, all[i].host, "%s", all[i].text);
+		cr_expect_eq(attr->exclude_idle, all[i].idle, "%s", all[i].text);
+		cr_expect_eq(attr->precise_ip, all[i].precise, "%s", all[i].text);
+		pmuctl_events_free(events);
+	}
+}
+
 Test(lib_parse, generic_name_between_slashes)
 {
 	struct pmuctl_events *events = parse("cpu/instructions/");
@@ -211,7 +239,7 @@ static const struct mistake mistakes[] = {
 	{ "cycles:uu", 8, "twice" },
 	{ "cycles:pppp", 10, "more than three" },
 	{ "cycles:u:k", 8, "unknown modifier ':'" },
-	{ "cpu/event=1/G", 12, "unknown modifier 'G'" },
+	{ "cpu/event=1/S", 12, "unknown modifier 'S'" },
 	{ "cpu/event=1", 3, "missing" },
 	{ "cycles,cpu/event=1", 10, "missing" },
 	{ "cpu//", 4, "nothing between" },

@@ -63,6 +63,7 @@ struct cgroup_names {
  * @address_filter: of events that trace, likewise.
  * @cgroups: of which cgroups' tasks.
  * @no_inherit: leave out what the targets start.
+ * @only: 'u' or 'k': all events only in user space, or in the kernel; 0: as each says.
  * @by_thread: each thread of a process is a target of its own.
  * @argv: the command to start, NULL if there is none.
  */
@@ -78,6 +79,7 @@ struct measure {
 	const char *address_filter;
 	struct cgroup_names cgroups;
 	bool no_inherit;
+	char only;
 	bool by_thread;
 	char **argv;
 };
@@ -90,6 +92,8 @@ struct measure {
 /* An option without a letter; the commands' own have smaller numbers. */
 #define MEASURE_OPTION_FILTER 1000
 #define MEASURE_OPTION_EACH_CGROUP 1001
+#define MEASURE_OPTION_ALL_USER 1002
+#define MEASURE_OPTION_ALL_KERNEL 1003
 
 /* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
 typedef int (*measure_apply)(void *arg, int option);

@@ -60,6 +60,15 @@ static int filter_option(struct measure *measure, const char *text)
 	return 0;
 }
 
+static int level_option(struct measure *measure, char level)
+{
+	if (measure->only && measure->only != level)
+		return say_usage(measure->command,
+				 "--all-user and --all-kernel exclude each other");
+	measure->only = level;
+	return 0;
+}
+
 /**
  * measure_filters_check() - are there events that the filters are of?
  * @measure: what is measured, with its events.
@@ -119,6 +128,10 @@ int measure_option(struct measure *measure, int option)
 		return cgroup_option(measure, optarg, option != 'G');
 	case MEASURE_OPTION_FILTER:
 		return filter_option(measure, optarg);
+	case MEASURE_OPTION_ALL_USER:
+		return level_option(measure, 'u');
+	case MEASURE_OPTION_ALL_KERNEL:
+		return level_option(measure, 'k');
 	default:
 		return MEASURE_OPTION_COMMON;
 	}
@@ -152,11 +165,13 @@ static const struct option common_options[] = {
 	{ "no-inherit",	no_argument, NULL, 'i' },
 	{ "cgroup",	required_argument, NULL, 'G' },
 	{ "filter",	required_argument, NULL, MEASURE_OPTION_FILTER },
+	{ "all-user",	no_argument, NULL, MEASURE_OPTION_ALL_USER },
+	{ "all-kernel",	no_argument, NULL, MEASURE_OPTION_ALL_KERNEL },
 	{ "help",	no_argument, NULL, 'h' },
 };
 
 /* No command has more of its own. */
-#define OPTIONS_MAX	32
+#define OPTIONS_MAX	48
 #define LETTERS_MAX	64
 
 /**

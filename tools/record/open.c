@@ -68,8 +68,11 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 			    PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			    PERF_SAMPLE_PERIOD;
-	if (measure_is_of_cpus(&options->measure) || has_tracepoints(&r->set))
+	if (options->cpu_of_each || measure_is_of_cpus(&options->measure) ||
+	    has_tracepoints(&r->set))
 		attr->sample_type |= PERF_SAMPLE_CPU;
+	if (options->addresses)
+		attr->sample_type |= PERF_SAMPLE_ADDR;
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
@@ -81,7 +84,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	if (event)
 		return;
 	/* Of a CPU's trace they tell whose it is. */
-	attr->context_switch = r->traces && measure_is_of_cpus(&options->measure);
+	attr->context_switch = options->switches ||
+			       (r->traces && measure_is_of_cpus(&options->measure));
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/* perf looks for a program's tables of frames where they are mapped. */

@@ -3,11 +3,13 @@
  * "pmuctl record": the command line. What it asks for is done in record_run.c.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "record.h"
 
@@ -21,8 +23,9 @@ static const char record_help[] =
 "\n"
 "  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
 "                            cycles, or cpu-clock without a PMU, if it is not given\n"
-"  -F, --freq N              N samples in a second, 4000 if it is not given; of\n"
-"                            tracepoints, a sample each if it is not given\n"
+"  -F, --freq N|max          N samples in a second, 4000 if it is not given, or as many as\n"
+"                            the module allows; of tracepoints, a sample each if it is not\n"
+"                            given\n"
 "  -c, --count N             a sample at each Nth event\n"
 "  -g                        who called, too: call chains by frame pointers\n"
 "      --call-graph HOW      the same (fp); or by copies of the stack (dwarf, or\n"
@@ -38,14 +41,21 @@ static const char record_help[] =
 "  -G, --cgroup NAME[,NAME]  with -a or -C: only tasks of this cgroup; of several each is\n"
 "                            for one of the events before it, an empty one for all tasks\n"
 "  -i, --no-inherit          leave out the threads and processes that are started\n"
+"      --per-thread          the same\n"
+"      --all-user            only what runs in user space, whatever the events say\n"
+"      --all-kernel          only the kernel\n"
 "      --filter TEXT         of tracepoints: only if what they tell passes,\n"
 "                            as 'id == 39 || id == 186'; of traces: only these\n"
 "                            addresses, as 'filter 0x1000/0x20@/usr/bin/make'\n"
+"  -d, --data                of each sample, the address of the data, as of page faults\n"
+"      --sample-cpu          of each sample, the CPU; it is there by itself with -a and -C\n"
+"      --switch-events       when tasks get and leave a CPU, too\n"
 "  -k, --clockid CLOCK       of times: mono, raw, real, boot or tai; perf's own if it is\n"
 "                            not given\n"
 "  -D, --delay MS            begin MS milliseconds later\n"
 "  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
-"                            not given; behind the comma, for each trace, 1024\n"
+"                            not given, or its size: 512K, 1M; behind the comma, for\n"
+"                            each trace, 1024\n"
 "  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
 "      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
 "  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
@@ -62,6 +72,9 @@ static const char record_help[] =
 enum {
 	OPTION_CALL_GRAPH = 256,
 	OPTION_KCORE,
+	OPTION_SAMPLE_CPU,
+	OPTION_SWITCHES,
+	OPTION_ALWAYS,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -77,6 +90,15 @@ static const struct option long_options[] = {
 	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "branch-any",	no_argument, NULL, 'b' },
 	{ "branch-filter",	required_argument, NULL, 'j' },
+	{ "per-thread",		no_argument, NULL, 'i' },
+	{ "data",		no_argument, NULL, 'd' },
+	{ "sample-cpu",		no_argument, NULL, OPTION_SAMPLE_CPU },
+	{ "switch-events",	no_argument, NULL, OPTION_SWITCHES },
+	/* As perf has them; what they ask for is always there. */
+	{ "timestamp",		no_argument, NULL, OPTION_ALWAYS },
+	{ "period",		no_argument, NULL, OPTION_ALWAYS },
+	{ "raw-samples",	no_argument, NULL, OPTION_ALWAYS },
+	{ "no-buildid-cache",	no_argument, NULL, OPTION_ALWAYS },
 	{ "clockid",		required_argument, NULL, 'k' },
 	{ "delay",		required_argument, NULL, 'D' },
 	{ "mmap-pages",		required_argument, NULL, 'm' },
@@ -88,6 +110,30 @@ static const struct option long_options[] = {
 	{ "quiet",		no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
+
+/* A number of pages, or a size with a letter behind it */
+static int pages_number(const struct record_options *options, const char *text, uint64_t *pages)
+{
+	static const char letters[] = "BKMG";
+	size_t length = strlen(text);
+	const char *letter = length ? strchr(letters, toupper(text[length - 1])) : NULL;
+	uint64_t page = (uint64_t)getpagesize();
+	char number[32];
+	int ret;
+
+	if (!letter || !*letter || length >= sizeof(number))
+		return measure_number(&options->measure, "-m", text, PAGES_MAX, pages);
+	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
+	ret = measure_number(&options->measure, "-m", number, UINT32_MAX, pages);
+	if (ret)
+		return ret;
+	*pages <<= 10 * (letter - letters);
+	*pages = (*pages + page - 1) / page;
+	if (*pages > PAGES_MAX)
+		return say_usage(options->measure.command, "-m %s is more than %u pages", text,
+				 PAGES_MAX);
+	return 0;
+}
 
 /**
  * record_pages_parse() - understand the argument of -m, or a part of it
@@ -101,7 +147,7 @@ int record_pages_parse(const struct record_options *options, const char *text,
 		       unsigned int *result)
 {
 	uint64_t pages, below = 1;
-	int ret = measure_number(&options->measure, "-m", text, PAGES_MAX, &pages);
+	int ret = pages_number(options, text, &pages);
 
 	if (ret)
 		return ret;
@@ -180,6 +226,24 @@ static int compression_option(struct record_options *options, const char *text)
 	return ret;
 }
 
+#define RATE_FILE	"/sys/module/pmuctl/parameters/max_sample_rate"
+
+static int rate_max(struct record_options *options)
+{
+	unsigned int rate;
+	FILE *in = fopen(RATE_FILE, "re");
+	int found = in ? fscanf(in, "%u", &rate) : 0;
+
+	if (in)
+		fclose(in);
+	if (found != 1) {
+		say_error("-F max is what " RATE_FILE " says, which cannot be read: is the module loaded?");
+		return STATUS_FAILED;
+	}
+	options->frequency = rate;
+	return 0;
+}
+
 /**
  * record_rate_option() - understand an option that says how often samples are taken
  * @options: get it.
@@ -191,6 +255,8 @@ int record_rate_option(struct record_options *options, int option)
 {
 	switch (option) {
 	case 'F':
+		if (!strcmp(optarg, "max"))
+			return rate_max(options);
 		return measure_number(&options->measure, "-F", optarg, UINT32_MAX,
 				      &options->frequency);
 	case 'c':
@@ -242,6 +308,21 @@ static int option_apply(void *arg, int option)
 		return 0;
 	case 'j':
 		return branches_option(options, optarg);
+	case 'd':
+		options->addresses = true;
+		return 0;
+	case OPTION_SAMPLE_CPU:
+		options->cpu_of_each = true;
+		return 0;
+	case OPTION_SWITCHES:
+		options->switches = true;
+		return 0;
+	case 'T':
+	case 'P':
+	case 'R':
+	case 'N':
+	case OPTION_ALWAYS:
+		return 0;
 	case 'o':
 		options->output = optarg;
 		return 0;
@@ -310,7 +391,7 @@ static int options_check(struct record_options *options)
 /* Returns 0, an exit status, or -1 to end well. */
 static int options_parse(struct record_options *options, int argc, char **argv)
 {
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gbj:k:D:m:So:z::Bq",
+	int ret = measure_parse(&options->measure, argc, argv, "F:c:gbj:dTPRNk:D:m:So:z::Bq",
 				long_options, option_apply, options);
 
 	return ret ? ret : options_check(options);

@@ -32,6 +32,9 @@ enum record_callgraph {
  * @callgraph: how to find out who called.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
  * @branches: PERF_SAMPLE_BRANCH_* of -b and -j; 0 none.
+ * @addresses: each sample has the address of the data, if its event has one.
+ * @cpu_of_each: each sample has its CPU, also of tasks.
+ * @switches: switches are told of, too.
  * @use_clock: @clock was asked for.
  * @clock: CLOCK_*, of times in the recording.
  * @pages: size of each ring, without the page about it.
@@ -53,6 +56,9 @@ struct record_options {
 	enum record_callgraph callgraph;
 	unsigned int stack_size;
 	uint64_t branches;
+	bool addresses;
+	bool cpu_of_each;
+	bool switches;
 	bool use_clock;
 	int clock;
 	unsigned int pages;

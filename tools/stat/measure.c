@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -339,6 +340,44 @@ static int run(struct session *s, bool is_first, struct run_end *end)
 
 /* ------------------------------------------------------------- all the runs */
 
+/* A command of the shell that nothing is counted of; returns 0 or an exit status. */
+static int shell_run(struct session *s, const char *option, const char *command)
+{
+	char shell[] = "/bin/sh", is_command[] = "-c", *text = strdup(command);
+	char *argv[] = { shell, is_command, text, NULL };
+	struct child child = { 0 };
+	int ret = text ? child_start(&child, argv, &s->mask) : -ENOMEM, status = 0;
+
+	if (ret == 0)
+		ret = -child_go(&child);
+	if (ret == 0)
+		while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
+			;
+	free(text);
+	if (ret < 0)
+		say_error("cannot run the command of %s: %s", option, strerror(-ret));
+	else if (WIFSIGNALED(status))
+		say_error("%s '%s' was ended by signal %d", option, command, WTERMSIG(status));
+	else if (status)
+		say_error("%s '%s' ended with status %d", option, command, WEXITSTATUS(status));
+	return ret < 0 || status ? STATUS_FAILED : 0;
+}
+
+/* A run with what comes before and after it */
+static int run_between(struct session *s, bool is_first, struct run_end *end)
+{
+	const struct stat_options *options = s->options;
+	int status = options->pre ? shell_run(s, "--pre", options->pre) : 0;
+
+	if (options->sync)
+		sync();
+	if (!status)
+		status = run(s, is_first, end);
+	if (!status && options->post && !end->interrupted)
+		status = shell_run(s, "--post", options->post);
+	return status;
+}
+
 static int runs(struct session *s)
 {
 	unsigned int nr = s->options->repeat > 1 ? s->options->repeat : 1;
@@ -355,7 +394,7 @@ static int runs(struct session *s)
 	for (done = 0; done < nr && !end.interrupted; done++) {
 		if (done && now() - s->begin >= LONG)
 			progress_show(&s->progress, "run %u of %u", done + 1, nr);
-		status = run(s, done == 0, &end);
+		status = run_between(s, done == 0, &end);
 		if (status)
 			return status;
 	}

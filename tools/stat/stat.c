@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ static const char stat_help[] =
 "      --for-each-cgroup NAME[,NAME]\n"
 "                              all events, for each of these\n"
 "  -i, --no-inherit            leave out the threads and processes that are started\n"
+"      --all-user              only what runs in user space, whatever the events say\n"
+"      --all-kernel            only the kernel\n"
 "      --filter TEXT           of tracepoints: only if what they tell passes,\n"
 "                              as 'id == 39 || id == 186'\n"
 "  -d, --detailed              cache events too; -dd, -ddd: more of them\n"
@@ -50,12 +53,16 @@ static const char stat_help[] =
 "                fifo:FILE[,FILE]\n"
 "                              each, or from a FIFO; answers go to the second\n"
 "  -r, --repeat N              run COMMAND N times: mean and deviation\n"
+"      --pre COMMAND           run this in a shell before each run, and\n"
+"      --post COMMAND          this after it\n"
+"  -S, --sync                  write what is to be written to disks before each run\n"
 "      --no-big-num            numbers without separators of thousands\n"
 "  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
 "  -j, --json                  JSON output, one object a line\n"
 "      --openmetrics           OpenMetrics output, which Prometheus reads\n"
 "  -o, --output FILE           write the counts to FILE instead of stderr\n"
 "      --append                to its end\n"
+"      --log-fd N              write them to this descriptor\n"
 "  -h, --help                  this text\n"
 "\n"
 "Without -e and -M: task-clock, context-switches, cpu-migrations, page-faults, and of cycles,\n"
@@ -92,6 +99,9 @@ enum {
 	OPTION_BIG_NUM,
 	OPTION_NO_BIG_NUM,
 	OPTION_TOPDOWN,
+	OPTION_PRE,
+	OPTION_POST,
+	OPTION_LOG_FD,
 	/* and the kinds of enum stat_aggregate */
 	OPTION_AGGREGATE,
 };
@@ -117,6 +127,10 @@ static const struct option long_options[] = {
 	{ "timeout",		required_argument, NULL, OPTION_TIMEOUT },
 	{ "control",		required_argument, NULL, OPTION_CONTROL },
 	{ "interval-count",	required_argument, NULL, OPTION_INTERVAL_COUNT },
+	{ "pre",		required_argument, NULL, OPTION_PRE },
+	{ "post",		required_argument, NULL, OPTION_POST },
+	{ "sync",		no_argument, NULL, 'S' },
+	{ "log-fd",		required_argument, NULL, OPTION_LOG_FD },
 	{ "big-num",		no_argument, NULL, OPTION_BIG_NUM },
 	{ "no-big-num",		no_argument, NULL, OPTION_NO_BIG_NUM },
 	{ "interval-print",	required_argument, NULL, 'I' },
@@ -198,6 +212,9 @@ static int output_option(struct stat_options *options, int option)
 	case OPTION_APPEND:
 		options->append = true;
 		return 0;
+	case OPTION_LOG_FD:
+		return number_option(options, "--log-fd", INT_MAX, &options->log_fd);
+	case 'B':
 	case OPTION_BIG_NUM:
 	case OPTION_NO_BIG_NUM:
 		options->plain_numbers = option == OPTION_NO_BIG_NUM;
@@ -246,6 +263,15 @@ static int option_apply(void *arg, int option)
 	case OPTION_CONTROL:
 		options->control = optarg;
 		return 0;
+	case OPTION_PRE:
+		options->pre = optarg;
+		return 0;
+	case OPTION_POST:
+		options->post = optarg;
+		return 0;
+	case 'S':
+		options->sync = true;
+		return 0;
 	default:
 		return output_option(options, option);
 	}
@@ -281,6 +307,10 @@ static const char *options_wrong(const struct stat_options *options)
 		return "--metric-only is a table: it excludes -j and --openmetrics";
 	if (options->append && !options->output)
 		return "--append needs -o FILE";
+	if (options->log_fd && options->output)
+		return "--log-fd and -o exclude each other";
+	if ((options->pre || options->post) && !measure->argv)
+		return "--pre and --post need a command";
 	if (!measure->has_target && !measure->argv)
 		return "nothing to count: give a command, or -p, -t, -C or -a";
 	if (options->aggregate == AGGREGATE_THREAD) {
@@ -301,7 +331,7 @@ static int options_parse(struct stat_options *options, int argc, char **argv)
 {
 	struct measure *measure = &options->measure;
 	const char *wrong;
-	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:M:", long_options,
+	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:M:BS", long_options,
 				option_apply, options);
 
 	if (ret)
@@ -426,6 +456,15 @@ static FILE *output_open(const struct stat_options *options)
 {
 	FILE *out;
 
+	if (options->log_fd) {
+		int fd = fcntl((int)options->log_fd, F_DUPFD_CLOEXEC, 3);
+
+		out = fd >= 0 ? fdopen(fd, "w") : NULL;
+		if (!out)
+			say_error("cannot write to the descriptor %u of --log-fd: %s",
+				  options->log_fd, strerror(errno));
+		return out;
+	}
 	if (!options->output)
 		return stderr;
 	out = fopen(options->output, options->append ? "ae" : "we");
@@ -453,7 +492,8 @@ static int run(const struct command *command, int argc, char **argv)
 	out = output_open(&options);
 	status = out ? stat_measure(dev, &options, out) : STATUS_FAILED;
 	if (out && out != stderr && fclose(out) != 0 && status == STATUS_OK) {
-		say_error("cannot write to '%s': %s", options.output,
+		say_error("cannot write to '%s': %s",
+			  options.output ? options.output : "the descriptor of --log-fd",
 			  strerror(errno));
 		status = STATUS_FAILED;
 	}

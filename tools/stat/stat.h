@@ -130,6 +130,10 @@ struct stat_result {
  * @openmetrics: output for monitoring.
  * @output: file to write to, NULL for stderr.
  * @append: to its end.
+ * @log_fd: the descriptor to write to instead; 0 none.
+ * @pre: a command of the shell before each run, NULL: none.
+ * @post: and after it.
+ * @sync: have disks written to before each run.
  */
 struct stat_options {
 	struct measure measure;
@@ -152,6 +156,10 @@ struct stat_options {
 	bool openmetrics;
 	const char *output;
 	bool append;
+	unsigned int log_fd;
+	const char *pre;
+	const char *post;
+	bool sync;
 };
 
 /* open.c, cells.c, count.c: counters are the events on all targets. */

@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What those type who are used to perf, which need not be looked up here: options, words and
+# modifiers of perf's, beside perf itself. Runs in busybox' sh as root.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+mkdir -p /sys/kernel/tracing
+grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+
+# events FILE: the events of a recording as perf has them, one a line, with their attr
+events() { perf evlist -v -i "$1" 2>/dev/null; }
+
+# ---- commands
+
+a_slip_of_the_finger_is_found()
+{
+	run 2 recrod true && says "^pmuctl: unknown command 'recrod': did you mean 'record'[?]" &&
+		run 2 anotate && says "did you mean 'annotate'[?]" &&
+		run 2 foobar && says "^pmuctl: unknown command 'foobar'$" &&
+		run 2 x && says "^pmuctl: unknown command 'x'$" &&
+		run 2 "$(printf '%08000d' 0)"
+}
+
+where_perfs_commands_are_is_told()
+{
+	run 2 sched latency && says "'pmuctl run perf sched' runs perf's" &&
+		run 2 evlist && says "'perf evlist' reads recordings of pmuctl"
+}
+
+# ---- events
+
+as_precise_as_there_is_is_not_refused()
+{
+	run 0 record -q -e cycles:P,instructions:uP -o file true && run 0 report -i file &&
+		run 0 stat -e cycles:P true && run 2 stat -e cycles:PP true && says 'the modifier P is given twice'
+}
+
+guests_and_idle_cpus_are_left_out_as_perf_does()
+{
+	run 0 record -q -e instructions:uH,instructions:uG,cycles:uI -o file true && events file >ours &&
+		perf record -q -e instructions:uH,instructions:uG,cycles:uI -o theirs.data true 2>perf.err &&
+		events theirs.data >theirs || return 1
+	for word in uH:exclude_guest uG:exclude_host uI:exclude_idle; do
+		grep -q "${word%:*}.*${word#*:}: 1" ours && grep -q "${word%:*}.*${word#*:}: 1" theirs || {
+			echo "$word"
+			cat ours theirs
+			return 1
+		}
+	done
+	! grep 'exclude_guest.*exclude_host' ours
+}
+
+tracepoints_are_listed_by_their_pattern()
+{
+	run 0 list 'sched:sched_*' && grep -qx 'sched:sched_switch' out && [ "$(wc -l <out)" -gt 10 ] &&
+		run 0 list -j sched:sched_switch && grep -q '"kind": "tracepoint"' out &&
+		run 1 list 'nothing:*' && says "no event matches 'nothing:[*]'"
+}
+
+# ---- pmuctl stat
+
+all_user_and_all_kernel_are_counted()
+{
+	for level in u:user k:kernel; do
+		run 0 stat -x , -e "{instructions,instructions:${level%:*}}" --all-${level#*:} true &&
+			awk -F , '{ n[NR] = $1 } END { exit n[1] != n[2] || !n[1] }' err || return 1
+	done
+	run 1 stat -e instructions:u --all-kernel true && says 'nothing could ever be counted' &&
+		run 2 stat --all-user --all-kernel true && says '--all-user and --all-kernel exclude each other'
+}
+
+something_is_run_before_and_after()
+{
+	run 0 stat -x , -e instructions:u -r 2 --pre 'echo before' --post 'echo after; echo $PPID >parent' echo run &&
+		printf 'before\nrun\nafter\nbefore\nrun\nafter\n' | cmp - out && [ -s parent ] &&
+		run 1 stat --pre 'exit 3' echo run && says "^pmuctl: --pre 'exit 3' ended with status 3" && [ ! -s out ] &&
+		run 1 stat --post 'kill $$' echo run && says "--post 'kill [$][$]' was ended by signal 15" &&
+		run 2 stat --pre true -a && says '--pre and --post need a command'
+}
+
+# Nothing of it is counted.
+what_is_run_before_has_no_counts()
+{
+	run 0 stat -x , -e instructions:u true && alone=$(cut -d , -f 1 err) &&
+		run 0 stat -x , -e instructions:u --pre 'for i in 1 2 3; do ls / >/dev/null; done' --post 'ls /' true &&
+		echo "$alone alone" && [ "$(cut -d , -f 1 err)" -lt $((alone * 3 / 2)) ]
+}
+
+disks_are_written_to_before() { run 0 stat -S -e cs true && run 0 stat --sync -r 2 -e cs true; }
+
+numbers_are_big_by_themselves() { run 0 stat -B -e instructions:u true && says '^ +[0-9]+,[0-9,]+ +instructions:u'; }
+
+counts_go_to_a_descriptor()
+{
+	status=0
+	pmuctl stat -x , -e instructions:u --log-fd 5 true >out 2>err 5>five || status=$?
+	[ $status -eq 0 ] && grep -q 'instructions:u' five && [ ! -s err ] &&
+		run 1 stat --log-fd 77 true && says "cannot write to the descriptor 77 of --log-fd: Bad file descriptor" &&
+		run 2 stat --log-fd 5 -o file true && says '--log-fd and -o exclude each other' &&
+		run 2 stat --log-fd x true && says "'x' is not a number for --log-fd"
+}
+
+# ---- pmuctl record
+
+all_user_and_all_kernel_are_recorded()
+{
+	run 0 record -q --all-user -e instructions -c 10000 -o file ls / &&
+		events file | grep 'exclude_kernel: 1' && run 0 script -i file -F ip &&
+		[ -s out ] && ! grep -E '^ *ffff' out && run 0 record -q --all-kernel -e instructions -c 10000 -o file ls / &&
+		events file | grep 'exclude_user: 1' && run 0 script -i file -F ip && [ -s out ] && ! grep -vE '^ *ffff' out
+}
+
+as_often_as_may_be()
+{
+	run 0 record -q -F max -o file true && events file |
+		grep -F "{ sample_period, sample_freq }: $(cat /sys/module/pmuctl/parameters/max_sample_rate)," ||
+		return 1
+	run 2 record -F most true && says "'most' is not a number for -F" &&
+		run 2 record -F max -c 100 true && says '-F and -c exclude each other'
+}
+
+# perf takes these, and has by them what is always there.
+what_is_always_there_may_be_asked_for()
+{
+	run 0 record -q -T -P -R -N --timestamp --period --raw-samples --no-buildid-cache -o file true &&
+		events file | grep 'sample_type: IP|TID|TIME|PERIOD|IDENTIFIER,'
+}
+
+the_cpu_and_the_address_are_recorded()
+{
+	run 0 record -q -d --sample-cpu -c 1 -e page-faults:u -o file true && events file | grep 'ADDR|CPU' &&
+		perf script -i file -F cpu,addr,event >theirs 2>perf.err && [ -s theirs ] &&
+		! grep -v '^ *[[]00[01]] *page-faults:u: *[0-9a-f]* *$' theirs && ! grep -q ' 0 *$' theirs &&
+		run 0 report -C 0,1 -i file && run 0 script -i file -F cpu,ip && [ -s out ]
+}
+
+switches_are_told()
+{
+	run 0 record -q --switch-events -o file usleep 1000 &&
+		perf script --show-switch-events -i file 2>perf.err | grep -q PERF_RECORD_SWITCH &&
+		run 0 report -i file && run 0 script -i file
+}
+
+tasks_alone()
+{
+	run 0 record -q --per-thread -e instructions:u -c 10000 -o file sh -c 'ls / | wc -l' &&
+		! events file | grep 'inherit: 1' && run 0 report -i file
+}
+
+rings_have_a_size()
+{
+	run 0 record -q -m 64K -o file true && run 0 record -q -m 1M,256K -o file true &&
+		run 2 record -m 24K true && says '-m 24K is not a power of two: use 4 or 8' &&
+		run 2 record -m K true && says "is not a number for -m" &&
+		run 2 record -m 4000000000G true && says '-m 4000000000G is more than 1073741824 pages'
+}
+
+run_checks events
