@@ -11,9 +11,9 @@
 
 #include "report.h"
 
-static const char *clean(const struct report *report, const char *text)
+static const char *clean(const struct samples *samples, const char *text)
 {
-	return names_intern(report->samples->symbols->names, text);
+	return names_intern(samples->symbols->names, text);
 }
 
 static void print_short(const struct report *report)
@@ -21,26 +21,26 @@ static void print_short(const struct report *report)
 	const struct samples *samples = report->samples;
 	const struct perffile_info *info = &samples->file->info;
 
-	printf("# recording: %s\n", clean(report, samples->path));
+	printf("# recording: %s\n", clean(samples, samples->path));
 	if (info->cmdline)
-		printf("# command: %s\n", clean(report, info->cmdline));
+		printf("# command: %s\n", clean(samples, info->cmdline));
 	if (info->hostname && info->osrelease)
-		printf("# machine: %s, kernel %s\n", clean(report, info->hostname),
-		       clean(report, info->osrelease));
+		printf("# machine: %s, kernel %s\n", clean(samples, info->hostname),
+		       clean(samples, info->osrelease));
 	printf("# lost records: %" PRIu64 "\n", samples->lost + samples->lost_samples);
 }
 
-static void print_text(const struct report *report, const char *what, const char *text)
+static void print_text(const struct samples *samples, const char *what, const char *text)
 {
 	if (text)
-		printf("# %s : %s\n", what, clean(report, text));
+		printf("# %s : %s\n", what, clean(samples, text));
 }
 
-static void print_event(const struct report *report, const struct perffile_event *event)
+static void print_event(struct samples *samples, const struct perffile_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
-	printf("# event : name = %s, , id = {", samples_event_name(report->samples, event));
+	printf("# event : name = %s, , id = {", samples_event_name(samples, event));
 	for (size_t i = 0; i < event->id_count; i++)
 		printf("%s %" PRIu64, i ? "," : "", perffile_word(event->ids + i * 8));
 	printf(" }, type = %u, config = %#" PRIx64 ", { sample_period, sample_freq } = %" PRIu64
@@ -49,31 +49,35 @@ static void print_event(const struct report *report, const struct perffile_event
 	       (uint64_t)attr->sample_type, (uint64_t)attr->read_format);
 }
 
-static void print_header(const struct report *report)
+/**
+ * about_header() - print the header, each line behind a '#'
+ * @samples: the recording.
+ */
+void about_header(struct samples *samples)
 {
-	const struct perffile *file = report->samples->file;
+	const struct perffile *file = samples->file;
 	const struct perffile_info *info = &file->info;
 	struct stat about;
 
 	printf("# ========\n");
-	if (stat(report->samples->path, &about) == 0)
+	if (stat(samples->path, &about) == 0)
 		printf("# captured on    : %s", ctime(&about.st_mtime));
 	printf("# data offset    : %" PRIu64 "\n# data size      : %" PRIu64 "\n", file->records,
 	       file->records_end - file->records);
-	print_text(report, "hostname", info->hostname);
-	print_text(report, "os release", info->osrelease);
-	print_text(report, "perf version", info->version);
-	print_text(report, "arch", info->arch);
+	print_text(samples, "hostname", info->hostname);
+	print_text(samples, "os release", info->osrelease);
+	print_text(samples, "perf version", info->version);
+	print_text(samples, "arch", info->arch);
 	if (info->cpus_available)
 		printf("# nrcpus online : %u\n# nrcpus avail : %u\n", info->cpus_online,
 		       info->cpus_available);
-	print_text(report, "cpudesc", info->cpudesc);
-	print_text(report, "cpuid", info->cpuid);
+	print_text(samples, "cpudesc", info->cpudesc);
+	print_text(samples, "cpuid", info->cpuid);
 	if (info->memory)
 		printf("# total memory : %" PRIu64 " kB\n", info->memory);
-	print_text(report, "cmdline", info->cmdline);
+	print_text(samples, "cmdline", info->cmdline);
 	for (size_t i = 0; i < file->event_count; i++)
-		print_event(report, &file->events[i]);
+		print_event(samples, &file->events[i]);
 	printf("# ========\n#\n");
 }
 
@@ -86,7 +90,7 @@ void about_print(const struct report *report)
 	enum report_about about = report->options->about;
 
 	if (about == ABOUT_HEADER || about == ABOUT_ONLY)
-		print_header(report);
+		about_header(report->samples);
 	if (about == ABOUT_SHORT || about == ABOUT_HEADER)
 		print_short(report);
 }

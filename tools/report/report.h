@@ -319,6 +319,7 @@ void graph_print(const struct report_callgraph *graph, const struct tree_node *r
 void hierarchy_print(const struct report *report, const struct report_event *event);
 
 /* about.c */
+void about_header(struct samples *samples);
 void about_print(const struct report *report);
 void about_print_stats(const struct report *report);
 

@@ -7,104 +7,119 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "options.h"
+#include "report/report.h"
 #include "script.h"
 
-static const char script_help[] =
-"usage: pmuctl script [OPTIONS] [-i FILE]\n"
-"\n"
-"Prints the samples of a recording in the order of time, a line each; behind one that\n"
-"has a call chain, a line for each caller, the innermost first, and an empty line.\n"
-"\n"
-"  -i, --input FILE     the recording (perf.data)\n"
-"  -F, --fields FIELDS  with commas between: comm, pid, tid, cpu, time, period, event,\n"
-"                       addr, ip, sym, symoff, dso, srcline, weight, phys_addr,\n"
-"                       id, trace, brstack\n"
-"  -e, --event NAME     only samples of this event\n"
-"  -G, --hide-call-graph     no callers\n"
-"      --records        all records: of forks, names, mappings, losses too\n"
-"  -j, --json           an object a line for each\n"
-"      --trace[=WHAT]   what was traced: calls (if it is not given), branches,\n"
-"                       instructions, or functions with how many instructions\n"
-"      --kallsyms FILE  the kernel's symbols: a copy of its /proc/kallsyms\n"
-"      --symfs DIR      where the recorded machine's files are, instead of /\n"
-"      --no-inline      no functions that the compiler has put into others\n"
-"      --debuginfod[=URL]    ask this server for missing debug files, or those of\n"
-"                       DEBUGINFOD_URLS\n"
-"  -h, --help           this text\n"
-"\n"
-"Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.\n";
-
 enum {
-	OPTION_RECORDS = 256,
+	OPTION_RECORDS = OPTION_NO_LETTER,
 	OPTION_TRACE,
 	OPTION_KALLSYMS,
 	OPTION_SYMFS,
 	OPTION_INLINE,
 	OPTION_NO_INLINE,
 	OPTION_DEBUGINFOD,
-};
-
-static const struct option long_options[] = {
-	{ "input",		required_argument, NULL, 'i' },
-	{ "fields",		required_argument, NULL, 'F' },
-	{ "event",		required_argument, NULL, 'e' },
-	{ "hide-call-graph",	no_argument, NULL, 'G' },
-	{ "records",		no_argument, NULL, OPTION_RECORDS },
-	{ "json",		no_argument, NULL, 'j' },
-	{ "trace",		optional_argument, NULL, OPTION_TRACE },
-	{ "kallsyms",		required_argument, NULL, OPTION_KALLSYMS },
-	{ "symfs",		required_argument, NULL, OPTION_SYMFS },
-	{ "inline",		no_argument, NULL, OPTION_INLINE },
-	{ "no-inline",		no_argument, NULL, OPTION_NO_INLINE },
-	{ "debuginfod",		optional_argument, NULL, OPTION_DEBUGINFOD },
-	{ "help",		no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+	OPTION_PID,
+	OPTION_TID,
+	OPTION_TIME,
+	OPTION_HEADER,
+	OPTION_HEADER_ONLY,
+	OPTION_NS,
 };
 
 static const char *const field_names[] = {
 	"comm", "pid", "tid", "cpu", "time", "period", "event", "addr", "ip", "sym",
 	"symoff", "dso", "srcline", "weight", "phys_addr", "id",
-	"trace", "brstack",
+	"trace", "brstack", NULL
 };
 
+static const char *const traces[] = {
+	[SCRIPT_TRACE_NONE] = "none",
+	[SCRIPT_TRACE_CALLS] = "calls",
+	[SCRIPT_TRACE_BRANCHES] = "branches",
+	[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
+	[SCRIPT_TRACE_FUNCTIONS] = "functions",
+	NULL
+};
+
+static const struct cli_option script_options[] = {
+	{ 'i', "input", .argument = "FILE", .help = "the recording (perf.data)" },
+	{ 'F', "fields", .argument = "FIELDS", .words = field_names,
+	  .help = "what is printed, with commas between; with + or - before each, as "
+		  "+srcline,-period, what is added to the default or left out" },
+	{ 'e', "event", .argument = "NAME", .help = "only samples of this event" },
+	{ 'c', "comms", "comm", "COMMS", .help = "only samples of these commands" },
+	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
+	{ OPTION_PID, "pid", .argument = "PIDS", .help = "only those of these processes" },
+	{ OPTION_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
+	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
+	{ OPTION_TIME, "time", .argument = "START,STOP",
+	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
+	{ 'G', "hide-call-graph", .help = "no callers" },
+	{ OPTION_HEADER, "header", .help = "what the recording says of itself, too" },
+	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
+	{ OPTION_RECORDS, "records",
+	  .help = "all records: of forks, names, mappings, losses too" },
+	{ 'j', "json", .help = "an object a line for each" },
+	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = traces + SCRIPT_TRACE_CALLS,
+	  .help = "what was traced; calls if it is not given; of functions, how many "
+		  "instructions each had" },
+	{ 'k', "vmlinux", .argument = "FILE",
+	  .help = "the kernel that was recorded, as a program with symbols" },
+	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
+	{ OPTION_SYMFS, "symfs", .argument = "DIR",
+	  .help = "where the recorded machine's files are, instead of /" },
+	{ OPTION_NO_INLINE, "no-inline",
+	  .help = "no functions that the compiler has put into others" },
+	{ OPTION_INLINE, "inline", .help = "with these, as always" },
+	{ OPTION_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
+	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
+	{ OPTION_NS, "ns", .help = "times in nanoseconds, as always" },
+	{ 'f', "force", .help = "whoever owns the recording, as always" },
+	{ 0 },
+};
+
+/* FIELD,FIELD or +FIELD,-FIELD */
 static int parse_fields(struct script *script, const char *text)
 {
-	script->fields = 0;
-	for (;;) {
-		size_t length = strcspn(text, ","), i;
+	bool changes = *text == '+' || *text == '-';
 
-		for (i = 0; i < ARRAY_LEN(field_names); i++)
-			if (strlen(field_names[i]) == length &&
-			    !strncmp(text, field_names[i], length))
-				break;
-		if (i == ARRAY_LEN(field_names))
+	script->fields = changes ? FIELDS_DEFAULT : 0;
+	for (;;) {
+		bool takes = changes && *text == '-';
+		size_t length, i = 0;
+
+		text += changes && (*text == '+' || *text == '-');
+		length = strcspn(text, ",");
+		while (field_names[i] && (strlen(field_names[i]) != length ||
+					  strncmp(text, field_names[i], length) != 0))
+			i++;
+		if (!field_names[i])
 			return say_usage(&command_script, "'%.*s' is no field: see 'pmuctl script --help'",
 					 (int)length, text);
 		script->fields |= 1U << i;
+		if (takes)
+			script->fields &= ~(1U << i);
 		if (!text[length])
 			break;
 		text += length + 1;
 	}
 	/* An offset is behind its symbol. */
-	if (script->fields & FIELD_SYMOFF)
+	if (script->fields & FIELD_SYMOFF && !changes)
 		script->fields |= FIELD_SYM;
+	if (!(script->fields & FIELD_SYM))
+		script->fields &= ~FIELD_SYMOFF;
 	return STATUS_OK;
 }
 
 static int parse_trace(struct script *script, const char *text)
 {
-	static const char *const names[] = {
-		[SCRIPT_TRACE_CALLS] = "calls",
-		[SCRIPT_TRACE_BRANCHES] = "branches",
-		[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
-		[SCRIPT_TRACE_FUNCTIONS] = "functions",
-	};
-
 	script->trace = SCRIPT_TRACE_CALLS;
 	if (!text)
 		return STATUS_OK;
-	for (size_t i = SCRIPT_TRACE_CALLS; i < ARRAY_LEN(names); i++)
-		if (!strcmp(text, names[i])) {
+	for (size_t i = SCRIPT_TRACE_CALLS; traces[i]; i++)
+		if (!strcmp(text, traces[i])) {
 			script->trace = (enum script_trace)i;
 			return STATUS_OK;
 		}
@@ -117,7 +132,7 @@ static bool is_wanted(const struct script *script, const struct perffile_record 
 {
 	if (record->type != PERF_RECORD_SAMPLE)
 		return script->records;
-	return record->event &&
+	return record->event && !filter_skips(&script->filter, record) &&
 	       (!script->event ||
 		!strcmp(script->event, samples_event_name(script->samples, record->event)));
 }
@@ -145,6 +160,9 @@ static int print(const struct script *script, struct perffile_record *record)
 		thread = samples_resolve(script->samples, record, script->chains);
 	else
 		thread = thread_of(script->samples, record);
+	if (record->type == PERF_RECORD_SAMPLE && thread &&
+	    !filter_has(&script->filter, script->samples, record, thread))
+		return 0;
 	if (script->json)
 		return script_print_json(script, record, thread);
 	if (record->type == PERF_RECORD_SAMPLE)
@@ -189,19 +207,81 @@ static int run(const struct script *script)
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-static int take_option(struct script *script, int option)
+/* Which samples; STATUS_HELP: it is another option. */
+static int apply_filter(struct script *script, int option)
+{
+	struct filter *filter = &script->filter;
+
+	switch (option) {
+	case 'e':
+		script->event = optarg;
+		return STATUS_OK;
+	case 'c':
+		filter->comms = optarg;
+		return STATUS_OK;
+	case 'S':
+		filter->symbols = optarg;
+		return STATUS_OK;
+	case OPTION_PID:
+		return filter_numbers(&command_script, &filter->pids, "processes", optarg);
+	case OPTION_TID:
+		return filter_numbers(&command_script, &filter->tids, "threads", optarg);
+	case 'C':
+		return filter_numbers(&command_script, &filter->cpus, "CPUs", optarg);
+	case OPTION_TIME:
+		filter->time = optarg;
+		return STATUS_OK;
+	}
+	return STATUS_HELP;
+}
+
+/* Where things are; STATUS_HELP: it is another option. */
+static int apply_input(struct samples_options *input, int option)
 {
 	switch (option) {
 	case 'i':
-		script->input.path = optarg;
-		break;
+		input->path = optarg;
+		return STATUS_OK;
+	case 'k':
+		input->vmlinux = optarg;
+		return STATUS_OK;
+	case OPTION_KALLSYMS:
+		input->kallsyms = optarg;
+		return STATUS_OK;
+	case OPTION_SYMFS:
+		input->root = optarg;
+		return STATUS_OK;
+	case OPTION_DEBUGINFOD:
+		input->debuginfod = optarg ? optarg : "";
+		return STATUS_OK;
+	case OPTION_INLINE:
+	case OPTION_NO_INLINE:
+		input->no_inline = option == OPTION_NO_INLINE;
+		return STATUS_OK;
+	}
+	return STATUS_HELP;
+}
+
+/* An option_apply */
+static int apply(void *arg, int option)
+{
+	struct script *script = arg;
+	int status = apply_filter(script, option);
+
+	if (status == STATUS_HELP)
+		status = apply_input(&script->input, option);
+	if (status != STATUS_HELP)
+		return status;
+	switch (option) {
 	case 'F':
 		return parse_fields(script, optarg);
-	case 'e':
-		script->event = optarg;
-		break;
 	case 'G':
 		script->chains = false;
+		break;
+	case OPTION_HEADER:
+	case OPTION_HEADER_ONLY:
+		script->header = true;
+		script->header_only |= option == OPTION_HEADER_ONLY;
 		break;
 	case OPTION_RECORDS:
 		script->records = true;
@@ -211,19 +291,6 @@ static int take_option(struct script *script, int option)
 		break;
 	case OPTION_TRACE:
 		return parse_trace(script, optarg);
-	case OPTION_KALLSYMS:
-		script->input.kallsyms = optarg;
-		break;
-	case OPTION_SYMFS:
-		script->input.root = optarg;
-		break;
-	case OPTION_DEBUGINFOD:
-		script->input.debuginfod = optarg ? optarg : "";
-		break;
-	case OPTION_INLINE:
-	case OPTION_NO_INLINE:
-		script->input.no_inline = option == OPTION_NO_INLINE;
-		break;
 	}
 	return STATUS_OK;
 }
@@ -231,8 +298,12 @@ static int take_option(struct script *script, int option)
 /* What is printed of samples means nothing to traces: better no answer than another one. */
 static int check_trace(const struct script *script)
 {
+	const struct filter *filter = &script->filter;
 	const char *wrong = script->json ? "-j" : script->fields ? "-F" : script->event ? "-e" :
-			    script->records ? "--records" : NULL;
+			    script->records ? "--records" : filter->comms ? "-c" :
+			    filter->symbols ? "-S" : filter->pids.list ? "--pid" :
+			    filter->tids.list ? "--tid" : filter->cpus.list ? "-C" :
+			    filter->time ? "--time" : NULL;
 
 	if (!script->trace || !wrong)
 		return STATUS_OK;
@@ -241,44 +312,52 @@ static int check_trace(const struct script *script)
 			 wrong);
 }
 
+/* The recording, as it was asked for */
+static int print_all(struct script *script)
+{
+	int status;
+
+	if (samples_open(&script->samples, &script->input) < 0)
+		return STATUS_FAILED;
+	if (script->header)
+		about_header(script->samples);
+	if (script->header_only)
+		status = STATUS_OK;
+	else if (script->trace)
+		status = script_print_trace(script);
+	else
+		status = filter_start(&script->filter, script->samples) == 0 &&
+			 script_tracepoints_open(script) ? run(script) : STATUS_FAILED;
+	tracepoints_free(script->tracepoints);
+	samples_close(script->samples);
+	return status;
+}
+
+static int say_operand(const char *word)
+{
+	if (!strcmp(word, "flamegraph"))
+		return say_usage(&command_script, "a flame graph is drawn by 'pmuctl report --svg FILE'");
+	return say_usage(&command_script, "'%s' is no option: give the recording with -i", word);
+}
+
 static int script_run(int argc, char **argv)
 {
 	struct script script = {
 		.input = { .path = "perf.data", .root = "" },
 		.chains = true,
 	};
-	int option, status;
+	int status = options_parse(&command_script, argc, argv, apply, &script);
 
-	opterr = 0;
-	optind = 0; /* forgets where another command line ended */
-	while ((option = getopt_long(argc, argv, ":i:F:e:Gjh", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(script_help, stdout);
-			return STATUS_OK;
-		}
-		if (option == ':' || option == '?')
-			return say_bad_option(&command_script, argc, argv);
-		status = take_option(&script, option);
-		if (status != STATUS_OK)
-			return status;
-	}
-	if (optind < argc)
-		return say_usage(&command_script, "'%s' is no option: give the recording with -i",
-				 argv[optind]);
-	status = check_trace(&script);
-	if (status != STATUS_OK)
-		return status;
+	if (!status && optind < argc)
+		status = say_operand(argv[optind]);
+	if (!status)
+		status = check_trace(&script);
 	script.chose_fields = script.fields;
 	if (!script.fields)
 		script.fields = FIELDS_DEFAULT;
-	if (samples_open(&script.samples, &script.input) < 0)
-		return STATUS_FAILED;
-	if (script.trace)
-		status = script_print_trace(&script);
-	else
-		status = script_tracepoints_open(&script) ? run(&script) : STATUS_FAILED;
-	tracepoints_free(script.tracepoints);
-	samples_close(script.samples);
+	if (!status)
+		status = print_all(&script);
+	filter_free(&script.filter);
 	return status;
 }
 
@@ -286,5 +365,9 @@ const struct command command_script = {
 	.name = "script",
 	.run = script_run,
 	.summary = "print the samples of a recording one by one",
-	.help = script_help,
+	.about =
+"Prints the samples of a recording in the order of time, a line each; behind one that has a "
+"call chain, a line for each caller, the innermost first, and an empty line.",
+	.options = { script_options },
+	.notes = "Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.",
 };

@@ -8,6 +8,7 @@
 #define PMUCTL_TOOL_SCRIPT_H
 
 #include "command.h"
+#include "report/filter.h"
 #include "symbols/samples.h"
 #include "tracepoint/tracepoint.h"
 
@@ -50,11 +51,14 @@ enum script_trace {
  * struct script - what is printed
  * @input: the file and its surroundings.
  * @event: only this event, or NULL.
+ * @filter: only these samples.
  * @fields: FIELD_*
  * @chose_fields: they were asked for.
  * @chains: call chains too.
  * @records: all records, not only samples.
  * @json: an object a line.
+ * @header: what the recording says of itself comes first, and
+ * @header_only: that is all.
  * @trace: of traces, and no samples then.
  * @samples: the recording.
  * @tracepoints: formats of what its tracepoints tell, or NULL.
@@ -62,11 +66,14 @@ enum script_trace {
 struct script {
 	struct samples_options input;
 	const char *event;
+	struct filter filter;
 	unsigned int fields;
 	bool chose_fields;
 	bool chains;
 	bool records;
 	bool json;
+	bool header;
+	bool header_only;
 	enum script_trace trace;
 	struct samples *samples;
 	struct tracepoints *tracepoints;

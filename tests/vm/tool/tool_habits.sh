@@ -158,4 +158,44 @@ rings_have_a_size()
 		run 2 record -m 4000000000G true && says '-m 4000000000G is more than 1073741824 pages'
 }
 
+# ---- pmuctl script
+
+# As many as perf has with the same options
+samples_are_chosen_as_perf_does()
+{
+	run 0 record -q -a -e instructions:u -c 5000 -o file sh -c 'ls / | wc -l; usleep 100' &&
+		pid=$(perf script -i file -F comm,pid 2>/dev/null | awk '$1 == "ls" { print $2 }' | head -n 1) &&
+		[ -n "$pid" ] || return 1
+	for choice in "-C 0 --ns" "--pid $pid" "--tid $pid" "-c wc,ls" "--time 10%-60%"; do
+		# shellcheck disable=SC2086 # an option and its argument
+		run 0 script -i file -F comm,tid,ip $choice &&
+			perf script -i file -F comm,tid,ip $choice >theirs 2>perf.err || return 1
+		echo "$choice: $(wc -l <out), perf: $(wc -l <theirs)"
+		[ "$(wc -l <out)" -eq "$(wc -l <theirs)" ] || return 1
+	done
+	run 0 script -i file -S nothing && [ ! -s out ] && run 2 script -C x && says "'x'"
+}
+
+fields_are_added_and_left_out()
+{
+	run 0 record -q -c 10000 -e instructions:u -o file ls / && run 0 script -i file -F comm,ip && cp out fields &&
+		run 0 script -i file -F -tid,-cpu,-time,-period,-event,-addr,-sym,-dso,-trace && cmp out fields &&
+		run 0 script -i file -F +pid && grep -Eq '^ls +[0-9]+/[0-9]+' out &&
+		run 2 script -i file -F +nothing && says "'nothing' is no field"
+}
+
+headers_are_printed()
+{
+	run 0 record -q -o file true && run 0 script -i file --header-only && grep -q '^# cmdline : ' out &&
+		! grep -v '^#' out && mv out header && run 0 script -i file --header &&
+		head -n "$(wc -l <header)" out | cmp - header && grep -qv '^#' out &&
+		run 0 script -i file --header-only --records && cmp out header
+}
+
+traces_have_no_choice_of_samples()
+{
+	run 0 record -q -o file true && run 2 script -i file --trace -C 0 && says '^pmuctl: -C is of samples' &&
+		run 2 script flamegraph && says "'pmuctl report --svg FILE'"
+}
+
 run_checks events
