@@ -34,6 +34,7 @@ struct cli_option;
  * @operands: what follows the options, for the usage; a line for each way to use it.
  * @about: the help begins with it.
  * @options: one or two tables of its options.
+ * @base: another command, whose options it takes, too; its help does not repeat them.
  * @notes: the help ends with it.
  * @starts_command: the operands are a command, which has options of its own.
  */
@@ -41,10 +42,10 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *summary;
-	const char *help;
 	const char *operands;
 	const char *about;
 	const struct cli_option *options[2];
+	const struct command *base;
 	const char *notes;
 	bool starts_command;
 };
@@ -68,7 +69,6 @@ void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_refusal(const char *name, const struct pmuctl_explanation *why);
 int say_usage(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-int say_bad_option(const struct command *command, int argc, char **argv);
 
 /* capabilities.c */
 int capabilities_drop(void);

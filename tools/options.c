@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The options of commands: from their tables come the parser, the help, and what
- * completion asks for.
+ * The options of commands: from their tables come the parser and the help.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -12,15 +11,15 @@
 
 #define LINE_WIDTH	80
 /* No command has more. */
-#define LONG_MAX_COUNT	64
-#define LETTERS_SIZE	96
+#define LONG_MAX_COUNT	96
+#define LETTERS_SIZE	128
 #define NAMES_SIZE	80
 
 static const struct cli_option help_option = {
 	.value = 'h', .name = "help", .help = "this text",
 };
 
-/* The options of a command, one by one; NULL behind the last, which is -h. */
+/* The options that a command's help has, one by one; NULL behind the last, which is -h. */
 static const struct cli_option *option_at(const struct command *command, size_t index)
 {
 	for (size_t i = 0; i < ARRAY_LEN(command->options) && command->options[i]; i++)
@@ -28,6 +27,19 @@ static const struct cli_option *option_at(const struct command *command, size_t 
 			if (index-- == 0)
 				return option;
 	return index == 0 ? &help_option : NULL;
+}
+
+/* And those that it takes: another command's, too */
+static const struct cli_option *taken_at(const struct command *command, size_t index)
+{
+	const struct cli_option *option = option_at(command, index);
+	size_t own = 0;
+
+	if (option || !command->base)
+		return option;
+	while (option_at(command, own))
+		own++;
+	return option_at(command->base, index - own);
 }
 
 static bool has_letter(const struct cli_option *option)
@@ -50,7 +62,7 @@ static bool is_next_word(const struct command *command, int value)
 {
 	const struct cli_option *option;
 
-	for (size_t i = 0; (option = option_at(command, i)); i++)
+	for (size_t i = 0; (option = taken_at(command, i)); i++)
 		if (option->value == value)
 			return option->argument && option->argument[0] == '[' &&
 			       option->argument[1] != '=';
@@ -65,7 +77,7 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 	if (command->starts_command)
 		*letters++ = '+';
 	*letters++ = ':';
-	for (size_t i = 0; (option = option_at(command, i)); i++) {
+	for (size_t i = 0; (option = taken_at(command, i)); i++) {
 		const char *const names[] = { option->name, option->alias };
 		int kind = argument_kind(option);
 
@@ -94,7 +106,7 @@ static int bad_option(const struct command *command, int result, const char *wor
 		return say_usage(command, "the option '-%c' needs an argument", optopt);
 	if (!optopt)
 		return say_usage(command, "unknown option '%s'", word);
-	while ((option = option_at(command, i)) && option->value != optopt)
+	while ((option = taken_at(command, i)) && option->value != optopt)
 		i++;
 	if (option)
 		return say_usage(command, "the option '%.*s' takes no argument",
@@ -250,33 +262,4 @@ void options_help(const struct command *command)
 	putchar('\n');
 	print_wrapped(command->notes, 0, 0);
 	putchar('\n');
-}
-
-/**
- * options_print() - print the options for completion
- * @command: the command.
- *
- * A line for each name of an option: the name, its argument as the help has it, or "-",
- * and the words that the argument may be.
- */
-void options_print(const struct command *command)
-{
-	const struct cli_option *option;
-
-	for (size_t i = 0; (option = option_at(command, i)); i++) {
-		const char letter[] = { (char)option->value, '\0' };
-		const char *const names[] = {
-			has_letter(option) ? letter : NULL, option->name, option->alias,
-		};
-
-		for (size_t j = 0; j < ARRAY_LEN(names); j++) {
-			if (!names[j])
-				continue;
-			printf("%s%s %s", j ? "--" : "-", names[j],
-			       option->argument ? option->argument : "-");
-			for (size_t k = 0; option->words && option->words[k]; k++)
-				printf(" %s", option->words[k]);
-			putchar('\n');
-		}
-	}
 }

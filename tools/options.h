@@ -38,6 +38,5 @@ int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg);
 int options_percent(const struct command *command, const char *text, double *percent);
 void options_help(const struct command *command);
-void options_print(const struct command *command);
 
 #endif /* PMUCTL_TOOL_OPTIONS_H */

@@ -137,10 +137,7 @@ static int help(const char *name)
 	command = command_find(name);
 	if (!command)
 		return unknown_command(name);
-	if (command->help)
-		fputs(command->help, stdout);
-	else
-		options_help(command);
+	options_help(command);
 	return STATUS_OK;
 }
 

@@ -61,29 +61,3 @@ int say_usage(const struct command *command, const char *format, ...)
 	fprintf(stderr, "Try 'pmuctl %s --help'.\n", command->name);
 	return STATUS_USAGE;
 }
-
-/**
- * say_bad_option() - say why getopt_long() returned '?' or ':'
- * @command: the command.
- * @argc: number of arguments.
- * @argv: the arguments, as getopt_long() left them.
- *
- * For this, opterr is 0 and the option string starts with ":" (behind a "+").
- *
- * Return: the exit status for that.
- */
-int say_bad_option(const struct command *command, int argc, char **argv)
-{
-	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-	bool is_long = !strncmp(word, "--", 2);
-
-	if (is_long && !optopt)
-		return say_usage(command, "unknown option '%s'", word);
-	if (is_long && strchr(word, '='))
-		return say_usage(command, "the option '%.*s' takes no argument",
-				 (int)strcspn(word, "="), word);
-	if (is_long)
-		return say_usage(command, "the option '%s' needs an argument",
-				 word);
-	return say_usage(command, "unknown option '-%c'", optopt);
-}

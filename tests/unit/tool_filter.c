@@ -4,7 +4,7 @@
  */
 /* sources: tools/evlist/measure_options.c tools/evlist/lists.c tools/evlist/events_text.c tools/evlist/cpu_names.c */
 /* sources: tools/evlist/cgroups.c tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
-/* sources: tools/trace/names.c tools/say.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
+/* sources: tools/trace/names.c tools/say.c tools/options.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
 /* sources: lib/src/terms.c lib/src/events.c lib/src/explain.c lib/src/tracepoint.c */
 /* sources: lib/src/device.c */
 /* libs: -lpfm */
@@ -17,19 +17,18 @@
 
 #include "../../tools/evlist/measure.h"
 
-static const struct command command = { .name = "stat" };
+static const struct command command = {
+	.name = "stat", .options = { measure_options }, .starts_command = true,
+};
 
-static int none(void *arg, int option)
+static int apply(void *arg, int option)
 {
-	(void)arg;
-	(void)option;
-	return MEASURE_OPTION_COMMON;
+	return measure_option(arg, option);
 }
 
 /* The command line of these words; returns the exit status. */
 static int parse(struct measure *measure, char **argv)
 {
-	static const struct option options[] = { { NULL, 0, NULL, 0 } };
 	int argc = 0;
 
 	while (argv[argc])
@@ -38,7 +37,7 @@ static int parse(struct measure *measure, char **argv)
 	measure->command = &command;
 	/* What is refused is said there. */
 	cr_assert_not_null(freopen("/dev/null", "w", stderr));
-	return measure_parse(measure, argc, argv, "", options, none, NULL);
+	return measure_parse(measure, argc, argv, apply, measure);
 }
 
 static void is_kind(const char *filter, bool of_addresses)

@@ -7,11 +7,10 @@
 #ifndef PMUCTL_TOOL_MEASURE_H
 #define PMUCTL_TOOL_MEASURE_H
 
-#include <getopt.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "command.h"
+#include "options.h"
 
 enum target_kind {
 	TARGET_COMMAND,		/* the command that is started */
@@ -95,12 +94,10 @@ struct measure {
 #define MEASURE_OPTION_ALL_USER 1002
 #define MEASURE_OPTION_ALL_KERNEL 1003
 
-/* An option of a command: 0, an exit status, -1 to end well, MEASURE_OPTION_COMMON. */
-typedef int (*measure_apply)(void *arg, int option);
+/* Those that these commands have in common, ends with zeroes */
+extern const struct cli_option measure_options[];
 
-int measure_parse(struct measure *measure, int argc, char **argv,
-		  const char *letters, const struct option *options,
-		  measure_apply apply, void *arg);
+int measure_parse(struct measure *measure, int argc, char **argv, option_apply apply, void *arg);
 int measure_option(struct measure *measure, int option);
 int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number);

@@ -3,6 +3,7 @@
  * The options that "pmuctl stat", "pmuctl record" and "pmuctl top" have in common.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <pmuctl_trace.h>
 
 #include "measure.h"
+#include "options.h"
 
 static int target_option(struct measure *measure, enum target_kind kind,
 			 const char *text)
@@ -137,78 +139,44 @@ int measure_option(struct measure *measure, int option)
 	}
 }
 
-/* One of the common options, or a wrong one; returns as a measure_apply does. */
-static int common_option(struct measure *measure, int option, int argc, char **argv)
-{
-	int ret = measure_option(measure, option);
-
-	if (ret != MEASURE_OPTION_COMMON)
-		return ret;
-	switch (option) {
-	case 'h':
-		fputs(measure->command->help, stdout);
-		return -1;
-	case ':':
-		return say_usage(measure->command, "the option '%s' needs an argument",
-				 argv[optind - 1]);
-	default:
-		return say_bad_option(measure->command, argc, argv);
-	}
-}
-
-static const struct option common_options[] = {
-	{ "event",	required_argument, NULL, 'e' },
-	{ "pid",	required_argument, NULL, 'p' },
-	{ "tid",	required_argument, NULL, 't' },
-	{ "cpu",	required_argument, NULL, 'C' },
-	{ "all-cpus",	no_argument, NULL, 'a' },
-	{ "no-inherit",	no_argument, NULL, 'i' },
-	{ "cgroup",	required_argument, NULL, 'G' },
-	{ "filter",	required_argument, NULL, MEASURE_OPTION_FILTER },
-	{ "all-user",	no_argument, NULL, MEASURE_OPTION_ALL_USER },
-	{ "all-kernel",	no_argument, NULL, MEASURE_OPTION_ALL_KERNEL },
-	{ "help",	no_argument, NULL, 'h' },
+const struct cli_option measure_options[] = {
+	{ 'e', "event", .argument = "EVENTS",
+	  .help = "what is counted or sampled; several -e add up, and {A,B} is a group; see "
+		  "pmuctl-list(1)" },
+	{ 'p', "pid", .argument = "PIDS",
+	  .help = "these processes, all threads, and what they start" },
+	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
+	{ 'C', "cpu", .argument = "CPUS", .help = "these CPUs, all that runs there: 0,2-3" },
+	{ 'a', "all-cpus", .help = "all CPUs" },
+	{ 'G', "cgroup", .argument = "NAMES",
+	  .help = "with -a or -C: only tasks of this cgroup; of several, with commas between, each "
+		  "is for one of the events before it, an empty one for all tasks" },
+	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
+	{ MEASURE_OPTION_ALL_USER, "all-user",
+	  .help = "only what runs in user space, whatever the events say" },
+	{ MEASURE_OPTION_ALL_KERNEL, "all-kernel", .help = "only the kernel" },
+	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
+	  .help = "of tracepoints: only if what they tell passes, as 'id == 39 || id == 186'; of "
+		  "traces: only these addresses, as 'filter 0x1000/0x20@/usr/bin/make'" },
+	{ 0 },
 };
-
-/* No command has more of its own. */
-#define OPTIONS_MAX	48
-#define LETTERS_MAX	64
 
 /**
  * measure_parse() - understand the options of a command
- * @measure: what is measured: the common options and the command to start are set.
+ * @measure: what is measured: its command is set; gets the command to start.
  * @argc: number of arguments.
  * @argv: the arguments.
- * @letters: the command's own options, as getopt() wants them.
- * @options: the same, by long names; ends with zeroes.
- * @apply: called for each of them.
+ * @apply: called for each option; those of measure_options[] are measure_option()'s.
  * @arg: for @apply.
  *
- * Return: 0, or an exit status, or -1 to end well.
+ * Return: 0, or an exit status, or STATUS_HELP: the help was printed.
  */
-int measure_parse(struct measure *measure, int argc, char **argv,
-		  const char *letters, const struct option *options,
-		  measure_apply apply, void *arg)
+int measure_parse(struct measure *measure, int argc, char **argv, option_apply apply, void *arg)
 {
-	struct option all[ARRAY_LEN(common_options) + OPTIONS_MAX] = { { 0 } };
-	char all_letters[LETTERS_MAX];
-	size_t count = ARRAY_LEN(common_options);
-	int option, ret = 0;
+	int status = options_parse(measure->command, argc, argv, apply, arg);
 
-	memcpy(all, common_options, sizeof(common_options));
-	while (options->name && count + 1 < ARRAY_LEN(all))
-		all[count++] = *options++;
-	snprintf(all_letters, sizeof(all_letters), "+:e:p:t:C:aihG:%s", letters);
-	opterr = 0;
-	optind = 1;
-	while (ret == 0 &&
-	       (option = getopt_long(argc, argv, all_letters, all, NULL)) != -1) {
-		ret = apply(arg, option);
-		if (ret == MEASURE_OPTION_COMMON)
-			ret = common_option(measure, option, argc, argv);
-	}
 	measure->argv = optind < argc ? argv + optind : NULL;
-	return ret;
+	return status;
 }
 
 /**

@@ -13,68 +13,12 @@
 
 #include "record.h"
 
-static const char record_help[] =
-"usage: pmuctl record [OPTIONS] COMMAND [ARGUMENTS]\n"
-"       pmuctl record [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
-"\n"
-"Samples where COMMAND spends its time, or other events, into the file perf.data, which\n"
-"'pmuctl report', 'pmuctl script' and perf read; of COMMAND and of all that it starts.\n"
-"With -p, -t, -C or -a, samples those instead, until COMMAND ends, they end, or Ctrl-C.\n"
-"\n"
-"  -e, --event LIST          what to sample, several -e add up; see pmuctl-list(1);\n"
-"                            cycles, or cpu-clock without a PMU, if it is not given\n"
-"  -F, --freq N|max          N samples in a second, 4000 if it is not given, or as many as\n"
-"                            the module allows; of tracepoints, a sample each if it is not\n"
-"                            given\n"
-"  -c, --count N             a sample at each Nth event\n"
-"  -g                        who called, too: call chains by frame pointers\n"
-"      --call-graph HOW      the same (fp); or by copies of the stack (dwarf, or\n"
-"                            dwarf,BYTES; 8192 bytes if it is not given), for programs\n"
-"                            without frame pointers; or by the CPU's branches (lbr)\n"
-"  -b, --branch-any          the branches that led to each sample, too\n"
-"  -j, --branch-filter LIST  the same, of these kinds: any, any_call, any_ret, ind_call,\n"
-"                            ind_jmp, call, cond, stack, ..., u and k; see pmuctl-record(1)\n"
-"  -p, --pid LIST            these processes, all threads, and what they start\n"
-"  -t, --tid LIST            these threads, and what they start\n"
-"  -C, --cpu LIST            these CPUs, all that runs there: 0,2-3\n"
-"  -a, --all-cpus            all CPUs\n"
-"  -G, --cgroup NAME[,NAME]  with -a or -C: only tasks of this cgroup; of several each is\n"
-"                            for one of the events before it, an empty one for all tasks\n"
-"  -i, --no-inherit          leave out the threads and processes that are started\n"
-"      --per-thread          the same\n"
-"      --all-user            only what runs in user space, whatever the events say\n"
-"      --all-kernel          only the kernel\n"
-"      --filter TEXT         of tracepoints: only if what they tell passes,\n"
-"                            as 'id == 39 || id == 186'; of traces: only these\n"
-"                            addresses, as 'filter 0x1000/0x20@/usr/bin/make'\n"
-"  -d, --data                of each sample, the address of the data, as of page faults\n"
-"      --sample-cpu          of each sample, the CPU; it is there by itself with -a and -C\n"
-"      --switch-events       when tasks get and leave a CPU, too\n"
-"  -k, --clockid CLOCK       of times: mono, raw, real, boot or tai; perf's own if it is\n"
-"                            not given\n"
-"  -D, --delay MS            begin MS milliseconds later\n"
-"  -m, --mmap-pages [N][,N]  pages of memory for each ring, a power of two, 128 if it is\n"
-"                            not given, or its size: 512K, 1M; behind the comma, for\n"
-"                            each trace, 1024\n"
-"  -S, --snapshot            of traces: only the end, and what is there at each SIGUSR2\n"
-"      --kcore               copy the kernel's code, too, for traces: FILE is a directory\n"
-"  -o, --output FILE         write to FILE instead of perf.data; what it was before is\n"
-"                            kept in FILE.old; '-' or a pipe: as 'perf record -o -'\n"
-"  -z, --compression-level[=N]   compress by zstd; N is 1, the fastest, to 22\n"
-"  -B, --no-buildid          leave out the build ids of programs\n"
-"  -q, --quiet               say nothing but what went wrong\n"
-"  -h, --help                this text\n"
-"\n"
-"The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
-"not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
-"options.\n";
-
 enum {
-	OPTION_CALL_GRAPH = 256,
+	OPTION_CALL_GRAPH = OPTION_NO_LETTER,
 	OPTION_KCORE,
 	OPTION_SAMPLE_CPU,
 	OPTION_SWITCHES,
-	OPTION_ALWAYS,
+	OPTION_PER_THREAD,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -84,31 +28,50 @@ enum {
 #define PAGES_MAX		(1u << 30)
 #define COMPRESSION_MAX		22u
 
-static const struct option long_options[] = {
-	{ "freq",		required_argument, NULL, 'F' },
-	{ "count",		required_argument, NULL, 'c' },
-	{ "call-graph",		required_argument, NULL, OPTION_CALL_GRAPH },
-	{ "branch-any",	no_argument, NULL, 'b' },
-	{ "branch-filter",	required_argument, NULL, 'j' },
-	{ "per-thread",		no_argument, NULL, 'i' },
-	{ "data",		no_argument, NULL, 'd' },
-	{ "sample-cpu",		no_argument, NULL, OPTION_SAMPLE_CPU },
-	{ "switch-events",	no_argument, NULL, OPTION_SWITCHES },
-	/* As perf has them; what they ask for is always there. */
-	{ "timestamp",		no_argument, NULL, OPTION_ALWAYS },
-	{ "period",		no_argument, NULL, OPTION_ALWAYS },
-	{ "raw-samples",	no_argument, NULL, OPTION_ALWAYS },
-	{ "no-buildid-cache",	no_argument, NULL, OPTION_ALWAYS },
-	{ "clockid",		required_argument, NULL, 'k' },
-	{ "delay",		required_argument, NULL, 'D' },
-	{ "mmap-pages",		required_argument, NULL, 'm' },
-	{ "snapshot",		no_argument, NULL, 'S' },
-	{ "kcore",		no_argument, NULL, OPTION_KCORE },
-	{ "output",		required_argument, NULL, 'o' },
-	{ "compression-level",	optional_argument, NULL, 'z' },
-	{ "no-buildid",		no_argument, NULL, 'B' },
-	{ "quiet",		no_argument, NULL, 'q' },
-	{ NULL, 0, NULL, 0 },
+static const char *const call_graphs[] = { "fp", "dwarf", "dwarf,BYTES", "lbr", NULL };
+
+static const char *const clocks[] = { "mono", "raw", "real", "boot", "tai", NULL };
+
+static const struct cli_option record_options[] = {
+	{ 'F', "freq", .argument = "N|max",
+	  .help = "N samples in a second (4000), or as many as the module allows; of tracepoints, "
+		  "a sample each if it is not given" },
+	{ 'c', "count", .argument = "N", .help = "a sample at each Nth event" },
+	{ 'g', .help = "who called, too: call chains by frame pointers" },
+	{ OPTION_CALL_GRAPH, "call-graph", .argument = "HOW", .words = call_graphs,
+	  .help = "the same; or by copies of the stack, of 8192 bytes if nothing is said, for "
+		  "programs without frame pointers; or by the CPU's branches" },
+	{ 'b', "branch-any", .help = "the branches that led to each sample, too" },
+	{ 'j', "branch-filter", .argument = "LIST",
+	  .help = "the same, of these kinds: any, any_call, any_ret, ind_call, ind_jmp, call, "
+		  "cond, stack, ..., u and k; see pmuctl-record(1)" },
+	{ OPTION_PER_THREAD, "per-thread", .help = "as --no-inherit" },
+	{ 'd', "data", .help = "of each sample, the address of the data, as of page faults" },
+	{ OPTION_SAMPLE_CPU, "sample-cpu",
+	  .help = "of each sample, the CPU, which it has by itself with -a and -C" },
+	{ OPTION_SWITCHES, "switch-events", .help = "when tasks get and leave a CPU, too" },
+	{ 'k', "clockid", .argument = "CLOCK", .words = clocks,
+	  .help = "of times; perf's own if it is not given" },
+	{ 'D', "delay", .argument = "MS", .help = "begin MS milliseconds later" },
+	{ 'm', "mmap-pages", .argument = "N[,N]",
+	  .help = "pages of memory for each ring (128), a power of two, or its size: 512K, 1M; "
+		  "behind the comma, for each trace (1024)" },
+	{ 'S', "snapshot",
+	  .help = "of traces: only the end, and what is there at each SIGUSR2" },
+	{ OPTION_KCORE, "kcore",
+	  .help = "copy the kernel's code, too, for traces: FILE is a directory" },
+	{ 'o', "output", .argument = "FILE",
+	  .help = "write to FILE instead of perf.data; what it was before is kept in FILE.old; '-' "
+		  "or a pipe: as 'perf record -o -'" },
+	{ 'z', "compression-level", .argument = "[=N]",
+	  .help = "compress by zstd; N is 1, the fastest, to 22" },
+	{ 'B', "no-buildid", .help = "leave out the build ids of programs" },
+	{ 'q', "quiet", .help = "say nothing but what went wrong" },
+	{ 'T', "timestamp", .help = "the time of each sample, as always" },
+	{ 'P', "period", .help = "its period, as always" },
+	{ 'R', "raw-samples", .help = "what tracepoints tell, as always" },
+	{ 'N', "no-buildid-cache", .help = "copy no programs, as always" },
+	{ 0 },
 };
 
 /* A number of pages, or a size with a letter behind it */
@@ -186,7 +149,7 @@ static int clock_option(struct record_options *options, const char *text)
 	static const struct {
 		const char *name;
 		int clock;
-	} clocks[] = {
+	} names[] = {
 		{ "mono", CLOCK_MONOTONIC }, { "monotonic", CLOCK_MONOTONIC },
 		{ "raw", CLOCK_MONOTONIC_RAW }, { "monotonic_raw", CLOCK_MONOTONIC_RAW },
 		{ "real", CLOCK_REALTIME }, { "realtime", CLOCK_REALTIME },
@@ -195,9 +158,9 @@ static int clock_option(struct record_options *options, const char *text)
 	};
 
 	options->use_clock = true;
-	for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
-		options->clock = clocks[i].clock;
-		if (!strcmp(text, clocks[i].name))
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		options->clock = names[i].clock;
+		if (!strcmp(text, names[i].name))
 			return 0;
 	}
 	return say_usage(options->measure.command,
@@ -283,10 +246,11 @@ int record_rate_check(struct record_options *options)
 	return 0;
 }
 
-/* A measure_apply */
-static int option_apply(void *arg, int option)
+/* An option_apply */
+static int apply(void *arg, int option)
 {
 	struct record_options *options = arg;
+	int ret;
 
 	switch (option) {
 	case 'k':
@@ -317,11 +281,13 @@ static int option_apply(void *arg, int option)
 	case OPTION_SWITCHES:
 		options->switches = true;
 		return 0;
+	case OPTION_PER_THREAD:
+		options->measure.no_inherit = true;
+		return 0;
 	case 'T':
 	case 'P':
 	case 'R':
 	case 'N':
-	case OPTION_ALWAYS:
 		return 0;
 	case 'o':
 		options->output = optarg;
@@ -338,7 +304,8 @@ static int option_apply(void *arg, int option)
 		options->quiet = true;
 		return 0;
 	default:
-		return record_rate_option(options, option);
+		ret = record_rate_option(options, option);
+		return ret == MEASURE_OPTION_COMMON ? measure_option(&options->measure, option) : ret;
 	}
 }
 
@@ -388,15 +355,6 @@ static int options_check(struct record_options *options)
 	return 0;
 }
 
-/* Returns 0, an exit status, or -1 to end well. */
-static int options_parse(struct record_options *options, int argc, char **argv)
-{
-	int ret = measure_parse(&options->measure, argc, argv, "F:c:gbj:dTPRNk:D:m:So:z::Bq",
-				long_options, option_apply, options);
-
-	return ret ? ret : options_check(options);
-}
-
 static int record_main(int argc, char **argv)
 {
 	struct record_options options = {
@@ -406,8 +364,10 @@ static int record_main(int argc, char **argv)
 		.line = argv,
 	};
 	struct pmuctl_device *dev = NULL;
-	int status = options_parse(&options, argc, argv);
+	int status = measure_parse(&options.measure, argc, argv, apply, &options);
 
+	if (!status)
+		status = options_check(&options);
 	if (!status)
 		status = measure_device(&dev);
 	if (!status && !options.measure.events_text)
@@ -416,12 +376,22 @@ static int record_main(int argc, char **argv)
 		status = record_run(dev, &options);
 	pmuctl_device_close(dev);
 	measure_free(&options.measure);
-	return status < 0 ? STATUS_OK : status;
+	return status;
 }
 
 const struct command command_record = {
 	.name = "record",
 	.run = record_main,
 	.summary = "sample a command, a process, a thread or CPUs into a file",
-	.help = record_help,
+	.operands = "COMMAND [ARGUMENTS]\n-p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]",
+	.about =
+"Samples where COMMAND spends its time, or other events, into the file perf.data, which "
+"'pmuctl report', 'pmuctl script' and perf read; of COMMAND and of all that it starts. With -p, "
+"-t, -C or -a, samples those instead, until COMMAND ends, they end, or Ctrl-C.",
+	.options = { measure_options, record_options },
+	.notes =
+"Without -e: cycles, or cpu-clock without a PMU. The exit status is COMMAND's own, 128 plus the "
+"signal that ended it, 127 if it is not found, 126 if it cannot be executed; 1 if events are "
+"refused, 2 for wrong options.",
+	.starts_command = true,
 };

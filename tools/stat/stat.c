@@ -12,91 +12,13 @@
 
 #include "stat.h"
 
-static const char stat_help[] =
-"usage: pmuctl stat [OPTIONS] COMMAND [ARGUMENTS]\n"
-"       pmuctl stat [OPTIONS] -p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]\n"
-"\n"
-"Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, -C\n"
-"or -a, counts those instead, until COMMAND ends, they end, or Ctrl-C.\n"
-"\n"
-"  -e, --event LIST            what to count, several -e add up; {A,B} is a group,\n"
-"                              counted all at once; see pmuctl-list(1)\n"
-"  -p, --pid LIST              these processes, all threads, and what they start\n"
-"  -t, --tid LIST              these threads, and what they start\n"
-"  -C, --cpu LIST              these CPUs, all that runs there: 0,2-3\n"
-"  -a, --all-cpus              all CPUs, those that come later too\n"
-"  -G, --cgroup NAME[,NAME]    with -a or -C: only tasks of this cgroup; of several each is\n"
-"                              for one of the events before it, an empty one for all tasks\n"
-"      --for-each-cgroup NAME[,NAME]\n"
-"                              all events, for each of these\n"
-"  -i, --no-inherit            leave out the threads and processes that are started\n"
-"      --all-user              only what runs in user space, whatever the events say\n"
-"      --all-kernel            only the kernel\n"
-"      --filter TEXT           of tracepoints: only if what they tell passes,\n"
-"                              as 'id == 39 || id == 186'\n"
-"  -d, --detailed              cache events too; -dd, -ddd: more of them\n"
-"  -M, --metrics LIST          what is computed of several events, by name or group:\n"
-"                              insn_per_cycle, TopdownL1; see pmuctl list metrics\n"
-"      --topdown               where the slots of the pipeline went: -M TopdownL1\n"
-"      --metric-only           no counts: a table of what is computed of them\n"
-"  -n, --null                  no events: only the time\n"
-"  -A, --per-cpu, --no-aggr    with -a or -C: a line for each CPU\n"
-"      --per-core, --per-die, --per-socket, --per-node\n"
-"                              with -a or -C: a line for each of these\n"
-"      --per-thread            with -p or -t: a line for each thread\n"
-"  -I, --interval-print MS     what was counted in each MS milliseconds\n"
-"      --interval-count N      end after N of them\n"
-"  -D, --delay MS              start measuring MS milliseconds after COMMAND; -1: when\n"
-"                              --control says so\n"
-"      --timeout MS            end after MS milliseconds; COMMAND gets SIGTERM then\n"
-"      --control fd:N[,N]      obey enable, disable, ping and stop from descriptor N, a line\n"
-"                fifo:FILE[,FILE]\n"
-"                              each, or from a FIFO; answers go to the second\n"
-"  -r, --repeat N              run COMMAND N times: mean and deviation\n"
-"      --pre COMMAND           run this in a shell before each run, and\n"
-"      --post COMMAND          this after it\n"
-"  -S, --sync                  write what is to be written to disks before each run\n"
-"      --no-big-num            numbers without separators of thousands\n"
-"  -x, --field-separator TEXT  CSV output with TEXT between the columns\n"
-"  -j, --json                  JSON output, one object a line\n"
-"      --openmetrics           OpenMetrics output, which Prometheus reads\n"
-"  -o, --output FILE           write the counts to FILE instead of stderr\n"
-"      --append                to its end\n"
-"      --log-fd N              write them to this descriptor\n"
-"  -h, --help                  this text\n"
-"\n"
-"Without -e and -M: task-clock, context-switches, cpu-migrations, page-faults, and of cycles,\n"
-"instructions, branches, branch-misses those that the CPU has.\n"
-"The exit status is COMMAND's own, 128 plus the signal that ended it, 127 if it is\n"
-"not found, 126 if it cannot be executed; 1 if events are refused, 2 for wrong\n"
-"options.\n";
-
-static const char timec_help[] =
-"usage: pmuctl timec [-e LIST] [OPTIONS] COMMAND [ARGUMENTS]\n"
-"\n"
-"Counts events of COMMAND and of all processes and threads that it starts, down to the\n"
-"last one, and prints the sums when it has ended: pmuctl stat by another name.\n"
-"\n"
-"  -e, --event LIST            what to count, several -e add up: names of events, see\n"
-"                              pmuctl-list(1), or numbers of generic ones:\n"
-"                                0 cycles            5 branch-misses\n"
-"                                1 instructions      6 bus-cycles\n"
-"                                2 cache-references  7 stalled-cycles-frontend\n"
-"                                3 cache-misses      8 stalled-cycles-backend\n"
-"                                4 branches          9 ref-cycles\n"
-"  -h, --help                  this text\n"
-"\n"
-"All other options, the events without -e, and the exit status are those of pmuctl stat:\n"
-"see 'pmuctl stat --help'.\n";
-
 enum {
-	OPTION_APPEND = 256,
+	OPTION_APPEND = OPTION_NO_LETTER,
 	OPTION_OPENMETRICS,
 	OPTION_METRIC_ONLY,
 	OPTION_INTERVAL_COUNT,
 	OPTION_TIMEOUT,
 	OPTION_CONTROL,
-	OPTION_BIG_NUM,
 	OPTION_NO_BIG_NUM,
 	OPTION_TOPDOWN,
 	OPTION_PRE,
@@ -110,39 +32,48 @@ enum {
 #define INTERVAL_MAX	86400000u
 #define REPEAT_MAX	1000000u
 
-static const struct option long_options[] = {
-	{ "for-each-cgroup",	required_argument, NULL, MEASURE_OPTION_EACH_CGROUP },
-	{ "per-cpu",		no_argument, NULL, 'A' },
-	{ "no-aggr",		no_argument, NULL, 'A' },
-	{ "per-core",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_CORE },
-	{ "per-die",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_DIE },
-	{ "per-socket",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_SOCKET },
-	{ "per-node",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_NODE },
-	{ "per-thread",		no_argument, NULL, OPTION_AGGREGATE + AGGREGATE_THREAD },
-	{ "detailed",		no_argument, NULL, 'd' },
-	{ "metrics",		required_argument, NULL, 'M' },
-	{ "topdown",		no_argument, NULL, OPTION_TOPDOWN },
-	{ "null",		no_argument, NULL, 'n' },
-	{ "delay",		required_argument, NULL, 'D' },
-	{ "timeout",		required_argument, NULL, OPTION_TIMEOUT },
-	{ "control",		required_argument, NULL, OPTION_CONTROL },
-	{ "interval-count",	required_argument, NULL, OPTION_INTERVAL_COUNT },
-	{ "pre",		required_argument, NULL, OPTION_PRE },
-	{ "post",		required_argument, NULL, OPTION_POST },
-	{ "sync",		no_argument, NULL, 'S' },
-	{ "log-fd",		required_argument, NULL, OPTION_LOG_FD },
-	{ "big-num",		no_argument, NULL, OPTION_BIG_NUM },
-	{ "no-big-num",		no_argument, NULL, OPTION_NO_BIG_NUM },
-	{ "interval-print",	required_argument, NULL, 'I' },
-	{ "repeat",		required_argument, NULL, 'r' },
-	{ "field-separator",	required_argument, NULL, 'x' },
-	{ "json",		no_argument, NULL, 'j' },
-	{ "json-output",	no_argument, NULL, 'j' },
-	{ "openmetrics",	no_argument, NULL, OPTION_OPENMETRICS },
-	{ "metric-only",	no_argument, NULL, OPTION_METRIC_ONLY },
-	{ "output",		required_argument, NULL, 'o' },
-	{ "append",		no_argument, NULL, OPTION_APPEND },
-	{ NULL, 0, NULL, 0 },
+static const struct cli_option stat_options[] = {
+	{ MEASURE_OPTION_EACH_CGROUP, "for-each-cgroup", .argument = "NAMES",
+	  .help = "all events, for each of these" },
+	{ 'd', "detailed", .help = "cache events too; -dd, -ddd: more of them" },
+	{ 'M', "metrics", .argument = "LIST",
+	  .help = "what is computed of several events, by name or group: insn_per_cycle, "
+		  "TopdownL1; see pmuctl list metrics" },
+	{ OPTION_TOPDOWN, "topdown", .help = "where the slots of the pipeline went: -M TopdownL1" },
+	{ OPTION_METRIC_ONLY, "metric-only",
+	  .help = "no counts: a table of what is computed of them" },
+	{ 'n', "null", .help = "no events: only the time" },
+	{ 'A', "per-cpu", "no-aggr", .help = "with -a or -C: a line for each CPU" },
+	{ OPTION_AGGREGATE + AGGREGATE_CORE, "per-core", .help = "likewise for each core," },
+	{ OPTION_AGGREGATE + AGGREGATE_DIE, "per-die", .help = "for each die," },
+	{ OPTION_AGGREGATE + AGGREGATE_SOCKET, "per-socket", .help = "for each socket," },
+	{ OPTION_AGGREGATE + AGGREGATE_NODE, "per-node", .help = "for each NUMA node" },
+	{ OPTION_AGGREGATE + AGGREGATE_THREAD, "per-thread",
+	  .help = "with -p or -t: a line for each thread" },
+	{ 'I', "interval-print", .argument = "MS",
+	  .help = "what was counted in each MS milliseconds" },
+	{ OPTION_INTERVAL_COUNT, "interval-count", .argument = "N", .help = "end after N of them" },
+	{ 'D', "delay", .argument = "MS",
+	  .help = "start measuring MS milliseconds after COMMAND; -1: when --control says so" },
+	{ OPTION_TIMEOUT, "timeout", .argument = "MS",
+	  .help = "end after MS milliseconds; COMMAND gets SIGTERM then" },
+	{ OPTION_CONTROL, "control", .argument = "HOW",
+	  .help = "obey enable, disable, ping and stop, a line each, from a descriptor, fd:N, or "
+		  "from a FIFO, fifo:FILE; answers go to a second one, fd:N,N or fifo:FILE,FILE" },
+	{ 'r', "repeat", .argument = "N", .help = "run COMMAND N times: mean and deviation" },
+	{ OPTION_PRE, "pre", .argument = "COMMAND", .help = "run this in a shell before each run, and" },
+	{ OPTION_POST, "post", .argument = "COMMAND", .help = "this after it" },
+	{ 'S', "sync", .help = "have disks written to before each run" },
+	{ OPTION_NO_BIG_NUM, "no-big-num", .help = "numbers without separators of thousands" },
+	{ 'B', "big-num", .help = "with these, as always" },
+	{ 'x', "field-separator", .argument = "TEXT",
+	  .help = "CSV output with TEXT between the columns" },
+	{ 'j', "json", "json-output", .help = "JSON output, one object a line" },
+	{ OPTION_OPENMETRICS, "openmetrics", .help = "OpenMetrics output, which Prometheus reads" },
+	{ 'o', "output", .argument = "FILE", .help = "write the counts to FILE instead of stderr" },
+	{ OPTION_APPEND, "append", .help = "to its end" },
+	{ OPTION_LOG_FD, "log-fd", .argument = "N", .help = "write them to this descriptor" },
+	{ 0 },
 };
 
 /* The argument of --@option, a number from 1 to @max */
@@ -215,7 +146,6 @@ static int output_option(struct stat_options *options, int option)
 	case OPTION_LOG_FD:
 		return number_option(options, "--log-fd", INT_MAX, &options->log_fd);
 	case 'B':
-	case OPTION_BIG_NUM:
 	case OPTION_NO_BIG_NUM:
 		options->plain_numbers = option == OPTION_NO_BIG_NUM;
 		return 0;
@@ -238,10 +168,11 @@ static int metrics_option(struct stat_options *options, const char *names)
 	return 0;
 }
 
-/* A measure_apply */
-static int option_apply(void *arg, int option)
+/* An option_apply */
+static int apply(void *arg, int option)
 {
 	struct stat_options *options = arg;
+	int ret;
 
 	switch (option) {
 	case 'M':
@@ -273,7 +204,8 @@ static int option_apply(void *arg, int option)
 		options->sync = true;
 		return 0;
 	default:
-		return output_option(options, option);
+		ret = output_option(options, option);
+		return ret == MEASURE_OPTION_COMMON ? measure_option(&options->measure, option) : ret;
 	}
 }
 
@@ -326,17 +258,13 @@ static const char *options_wrong(const struct stat_options *options)
 	return times_wrong(options);
 }
 
-/* Returns 0, an exit status, or -1 to end well. */
-static int options_parse(struct stat_options *options, int argc, char **argv)
+/* Returns 0 or an exit status. */
+static int options_check(struct stat_options *options)
 {
 	struct measure *measure = &options->measure;
-	const char *wrong;
-	int ret = measure_parse(measure, argc, argv, "AI:r:x:jo:dnD:M:BS", long_options,
-				option_apply, options);
+	const char *wrong = options_wrong(options);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	wrong = options_wrong(options);
 	if (wrong)
 		return say_usage(measure->command, "%s", wrong);
 	if (measure->events_text)
@@ -479,8 +407,10 @@ static int run(const struct command *command, int argc, char **argv)
 	struct stat_options options = { .measure.command = command };
 	struct pmuctl_device *dev = NULL;
 	FILE *out = NULL;
-	int status = options_parse(&options, argc, argv);
+	int status = measure_parse(&options.measure, argc, argv, apply, &options);
 
+	if (!status)
+		status = options_check(&options);
 	if (!status)
 		status = metrics_find(&options);
 	if (!status)
@@ -502,7 +432,7 @@ out:
 	metric_choice_free(&options.metrics);
 	free(options.metrics_text);
 	measure_free(&options.measure);
-	return status < 0 ? STATUS_OK : status;
+	return status;
 }
 
 static int stat_run(int argc, char **argv)
@@ -519,12 +449,40 @@ const struct command command_stat = {
 	.name = "stat",
 	.run = stat_run,
 	.summary = "count events of a command, a process, a thread or CPUs",
-	.help = stat_help,
+	.operands = "COMMAND [ARGUMENTS]\n-p PIDS | -t TIDS | -C CPUS | -a [COMMAND [ARGUMENTS]]",
+	.about =
+"Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, -C or -a, "
+"counts those instead, until COMMAND ends, they end, or Ctrl-C.",
+	.options = { measure_options, stat_options },
+	.notes =
+"Without -e and -M: task-clock, context-switches, cpu-migrations, page-faults, and of cycles, "
+"instructions, branches, branch-misses those that the CPU has. The exit status is COMMAND's own, "
+"128 plus the signal that ended it, 127 if it is not found, 126 if it cannot be executed; 1 if "
+"events are refused, 2 for wrong options.",
+	.starts_command = true,
+};
+
+static const struct cli_option timec_options[] = {
+	{ 'e', "event", .argument = "EVENTS",
+	  .help = "what is counted, several -e add up: names of events, see pmuctl-list(1), or "
+		  "numbers of generic ones: 0 cycles, 1 instructions, 2 cache-references, 3 "
+		  "cache-misses, 4 branches, 5 branch-misses, 6 bus-cycles, 7 "
+		  "stalled-cycles-frontend, 8 stalled-cycles-backend, 9 ref-cycles" },
+	{ 0 },
 };
 
 const struct command command_timec = {
 	.name = "timec",
 	.run = timec_run,
 	.summary = "stat by another name: a command and all that it starts",
-	.help = timec_help,
+	.operands = "COMMAND [ARGUMENTS]",
+	.about =
+"Counts events of COMMAND and of all processes and threads that it starts, down to the last one, "
+"and prints the sums when it has ended: pmuctl stat by another name.",
+	.options = { timec_options },
+	.base = &command_stat,
+	.notes =
+"All other options, the events without -e, and the exit status are those of pmuctl stat: see "
+"'pmuctl stat --help'.",
+	.starts_command = true,
 };
