@@ -256,10 +256,12 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
 	attr->disabled = leads;
 	attr->enable_on_exec = leads && by_exec;
 	attr->inherit = !set->measure->no_inherit && !measure_is_of_cpus(set->measure);
-	if (set->measure->only == 'u')
-		attr->exclude_kernel = attr->exclude_hv = 1;
-	if (set->measure->only == 'k')
-		attr->exclude_user = 1;
+	/* Tracepoints are in the kernel, whoever passes them: nothing of them would be left. */
+	if (!set->measure->only || attr->type == PERF_TYPE_TRACEPOINT)
+		return;
+	attr->exclude_user = set->measure->only == 'k';
+	attr->exclude_kernel = set->measure->only == 'u';
+	attr->exclude_hv = set->measure->only == 'u';
 }
 
 /* ------------------------------------------------------------------- open */

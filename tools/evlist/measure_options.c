@@ -153,7 +153,7 @@ const struct cli_option measure_options[] = {
 		  "is for one of the events before it, an empty one for all tasks" },
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ MEASURE_OPTION_ALL_USER, "all-user",
-	  .help = "only what runs in user space, whatever the events say" },
+	  .help = "only what runs in user space, whatever the events say; not of tracepoints" },
 	{ MEASURE_OPTION_ALL_KERNEL, "all-kernel", .help = "only the kernel" },
 	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
 	  .help = "of tracepoints: only if what they tell passes, as 'id == 39 || id == 186'; of "

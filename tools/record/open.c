@@ -89,7 +89,7 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/* perf looks for a program's tables of frames where they are mapped. */
-	attr->mmap_data = options->callgraph == CALLGRAPH_DWARF;
+	attr->mmap_data = options->callgraph == CALLGRAPH_DWARF || options->addresses;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;

@@ -144,7 +144,7 @@ int filter_start(struct filter *filter, const struct samples *samples)
 	int ret;
 
 	if (filter->cpus.count && !all_have(file, PERF_SAMPLE_CPU)) {
-		say_error("'%s' does not tell on which CPU a sample was: leave -C out, or record with -a",
+		say_error("'%s' does not tell on which CPU a sample was: leave -C out, or record with -a or --sample-cpu",
 			  path);
 		return -ENODATA;
 	}

@@ -85,7 +85,11 @@ static int parse_fields(struct script *script, const char *text)
 {
 	bool changes = *text == '+' || *text == '-';
 
-	script->fields = changes ? FIELDS_DEFAULT : 0;
+	if (!changes)
+		script->fields = 0;
+	else if (!script->chose_fields)
+		script->fields = FIELDS_DEFAULT;
+	script->chose_fields = true;
 	for (;;) {
 		bool takes = changes && *text == '-';
 		size_t length, i = 0;
@@ -110,6 +114,8 @@ static int parse_fields(struct script *script, const char *text)
 		script->fields |= FIELD_SYM;
 	if (!(script->fields & FIELD_SYM))
 		script->fields &= ~FIELD_SYMOFF;
+	if (!script->fields)
+		return say_usage(&command_script, "-F leaves no field");
 	return STATUS_OK;
 }
 
@@ -299,7 +305,7 @@ static int apply(void *arg, int option)
 static int check_trace(const struct script *script)
 {
 	const struct filter *filter = &script->filter;
-	const char *wrong = script->json ? "-j" : script->fields ? "-F" : script->event ? "-e" :
+	const char *wrong = script->json ? "-j" : script->chose_fields ? "-F" : script->event ? "-e" :
 			    script->records ? "--records" : filter->comms ? "-c" :
 			    filter->symbols ? "-S" : filter->pids.list ? "--pid" :
 			    filter->tids.list ? "--tid" : filter->cpus.list ? "-C" :
@@ -352,8 +358,9 @@ static int script_run(int argc, char **argv)
 		status = say_operand(argv[optind]);
 	if (!status)
 		status = check_trace(&script);
-	script.chose_fields = script.fields;
-	if (!script.fields)
+	if (!status && script.header && script.json && !script.header_only)
+		status = say_usage(&command_script, "--header is text: it excludes -j");
+	if (!script.chose_fields)
 		script.fields = FIELDS_DEFAULT;
 	if (!status)
 		status = print_all(&script);

@@ -115,6 +115,17 @@ static int result_print(struct session *s, const struct stat_result *result)
 	return 0;
 }
 
+/* Who does not read what is written lets nobody wait for ever. */
+static void ends_let(int how)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(how, &ends, NULL);
+}
+
 /* Returns 0 or a negative errno, of which the user has been told. */
 static int result_write(struct session *s, struct stat_result *result)
 {
@@ -126,13 +137,16 @@ static int result_write(struct session *s, struct stat_result *result)
 	result->plain_numbers = s->options->plain_numbers;
 	result->metrics = s->options->metrics.count ? &s->options->metrics : NULL;
 	result->has_cgroups = s->options->measure.cgroups.count;
+	ends_let(SIG_UNBLOCK);
 	errno = 0;
 	ret = result_print(s, result);
 	if (fflush(s->out) != 0 || ferror(s->out))
 		ret = errno ? -errno : -EIO;
+	ends_let(SIG_BLOCK);
 	if (ret < 0)
 		say_error("cannot write the counts to %s: %s",
-			  s->options->output ? s->options->output : "stderr",
+			  s->options->output ? s->options->output :
+			  s->options->log_fd ? "the descriptor of --log-fd" : "stderr",
 			  strerror(-ret));
 	return ret;
 }
@@ -340,41 +354,55 @@ static int run(struct session *s, bool is_first, struct run_end *end)
 
 /* ------------------------------------------------------------- all the runs */
 
-/* A command of the shell that nothing is counted of; returns 0 or an exit status. */
-static int shell_run(struct session *s, const char *option, const char *command)
+/*
+ * A command of the shell that nothing is counted of; returns 0 or an exit status. A signal that
+ * asks for the end is passed on to it, and is in @end.
+ */
+static int shell_run(struct session *s, const char *option, const char *command,
+		     struct run_end *end)
 {
 	char shell[] = "/bin/sh", is_command[] = "-c", *text = strdup(command);
 	char *argv[] = { shell, is_command, text, NULL };
 	struct child child = { 0 };
-	int ret = text ? child_start(&child, argv, &s->mask) : -ENOMEM, status = 0;
+	int ret = text ? child_start(&child, argv, &s->mask) : -ENOMEM;
 
 	if (ret == 0)
 		ret = -child_go(&child);
-	if (ret == 0)
-		while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
-			;
 	free(text);
-	if (ret < 0)
+	if (ret < 0) {
 		say_error("cannot run the command of %s: %s", option, strerror(-ret));
-	else if (WIFSIGNALED(status))
-		say_error("%s '%s' was ended by signal %d", option, command, WTERMSIG(status));
-	else if (status)
-		say_error("%s '%s' ended with status %d", option, command, WEXITSTATUS(status));
-	return ret < 0 || status ? STATUS_FAILED : 0;
+		return STATUS_FAILED;
+	}
+	if (run_wait(s->signals, child.pid, NULL, 0, NULL, 0, end) < 0)
+		return STATUS_FAILED;
+	if (end->interrupted)
+		return STATUS_SIGNAL + end->interrupted;
+	if (end->status > STATUS_SIGNAL)
+		say_error("%s '%s' was ended by signal %d", option, command,
+			  end->status - STATUS_SIGNAL);
+	else if (end->status)
+		say_error("%s '%s' ended with status %d", option, command, end->status);
+	return end->status ? STATUS_FAILED : 0;
 }
 
-/* A run with what comes before and after it */
-static int run_between(struct session *s, bool is_first, struct run_end *end)
+/*
+ * A run with what comes before and after it. Returns 0 or an exit status; @is_done: it was
+ * measured all the same.
+ */
+static int run_between(struct session *s, bool is_first, struct run_end *end, bool *is_done)
 {
 	const struct stat_options *options = s->options;
-	int status = options->pre ? shell_run(s, "--pre", options->pre) : 0;
+	struct run_end between = { 0 };
+	int status = options->pre ? shell_run(s, "--pre", options->pre, &between) : 0;
 
+	if (status)
+		return status;
 	if (options->sync)
 		sync();
-	if (!status)
-		status = run(s, is_first, end);
+	status = run(s, is_first, end);
+	*is_done = !status;
 	if (!status && options->post && !end->interrupted)
-		status = shell_run(s, "--post", options->post);
+		status = shell_run(s, "--post", options->post, &between);
 	return status;
 }
 
@@ -391,11 +419,14 @@ static int runs(struct session *s)
 		return STATUS_FAILED;
 	}
 	s->begin = now();
-	for (done = 0; done < nr && !end.interrupted; done++) {
+	for (done = 0; done < nr && !status && !end.interrupted; done++) {
+		bool is_done = false;
+
 		if (done && now() - s->begin >= LONG)
 			progress_show(&s->progress, "run %u of %u", done + 1, nr);
-		status = run_between(s, done == 0, &end);
-		if (status)
+		status = run_between(s, done == 0, &end, &is_done);
+		/* Of what was measured before something failed the means are told. */
+		if (status && !is_done && (!done || !s->repeats))
 			return status;
 	}
 	if (s->repeats) {
@@ -403,6 +434,8 @@ static int runs(struct session *s)
 		if (result_write(s, &result) < 0)
 			return STATUS_FAILED;
 	}
+	if (status)
+		return status;
 	/* The command may have ended by itself just then. */
 	return done < nr ? STATUS_SIGNAL + end.interrupted : end.status;
 }

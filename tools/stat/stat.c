@@ -237,12 +237,10 @@ static const char *options_wrong(const struct stat_options *options)
 		return "--openmetrics is one set of counts: without --append, -I and -r";
 	if (options->metric_only && (options->json || options->openmetrics))
 		return "--metric-only is a table: it excludes -j and --openmetrics";
-	if (options->append && !options->output)
+	if (options->append && !options->output && !options->log_fd)
 		return "--append needs -o FILE";
 	if (options->log_fd && options->output)
 		return "--log-fd and -o exclude each other";
-	if ((options->pre || options->post) && !measure->argv)
-		return "--pre and --post need a command";
 	if (!measure->has_target && !measure->argv)
 		return "nothing to count: give a command, or -p, -t, -C or -a";
 	if (options->aggregate == AGGREGATE_THREAD) {

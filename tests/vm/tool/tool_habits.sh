@@ -64,11 +64,11 @@ tracepoints_are_listed_by_their_pattern()
 
 all_user_and_all_kernel_are_counted()
 {
-	for level in u:user k:kernel; do
-		run 0 stat -x , -e "{instructions,instructions:${level%:*}}" --all-${level#*:} true &&
-			awk -F , '{ n[NR] = $1 } END { exit n[1] != n[2] || !n[1] }' err || return 1
+	for level in user kernel; do
+		run 0 stat -x , -e "{instructions,instructions:u,instructions:k}" --all-$level true &&
+			awk -F , '{ n[NR] = $1 } END { exit n[1] != n[2] || n[1] != n[3] || !n[1] }' err || return 1
 	done
-	run 1 stat -e instructions:u --all-kernel true && says 'nothing could ever be counted' &&
+	run 0 stat -x , -e task-clock,sched:sched_process_exec --all-user true && says '^1,,sched:' &&
 		run 2 stat --all-user --all-kernel true && says '--all-user and --all-kernel exclude each other'
 }
 
@@ -77,8 +77,36 @@ something_is_run_before_and_after()
 	run 0 stat -x , -e instructions:u -r 2 --pre 'echo before' --post 'echo after; echo $PPID >parent' echo run &&
 		printf 'before\nrun\nafter\nbefore\nrun\nafter\n' | cmp - out && [ -s parent ] &&
 		run 1 stat --pre 'exit 3' echo run && says "^pmuctl: --pre 'exit 3' ended with status 3" && [ ! -s out ] &&
-		run 1 stat --post 'kill $$' echo run && says "--post 'kill [$][$]' was ended by signal 15" &&
-		run 2 stat --pre true -a && says '--pre and --post need a command'
+		run 1 stat --post 'kill $$' echo run && says "--post 'kill [$][$]' was ended by signal 15" 'instructions'
+}
+
+what_was_counted_is_told_though_something_fails()
+{
+	run 1 stat -x , -e instructions:u -r 5 --post '[ -e again ] && exit 1; touch again' echo run &&
+		lines out 2 && says '^[1-9][0-9]*,,instructions:u,[0-9.]+%'
+}
+
+# It ends, and the command is not run.
+a_signal_ends_what_is_run_before()
+{
+	pmuctl stat --pre 'touch begun; exec sleep 1000' touch run 2>err &
+	appears begun && kill $!
+	status=0
+	wait $! || status=$?
+	[ $status -eq 143 ] && [ ! -e run ] || { echo "status $status"; return 1; }
+}
+
+nobody_waits_for_ever_for_who_does_not_read()
+{
+	mkfifo pipe
+	exec 7<>pipe
+	dd if=/dev/zero of=pipe bs=4096 count=16 2>/dev/null
+	pmuctl stat -x , -e instructions:u --log-fd 7 touch run 2>err &
+	appears run && usleep 200000 && kill $!
+	status=0
+	wait $! || status=$?
+	exec 7<&-
+	[ $status -eq 143 ] || { echo "status $status"; return 1; }
 }
 
 # Nothing of it is counted.
@@ -98,8 +126,10 @@ counts_go_to_a_descriptor()
 	status=0
 	pmuctl stat -x , -e instructions:u --log-fd 5 true >out 2>err 5>five || status=$?
 	[ $status -eq 0 ] && grep -q 'instructions:u' five && [ ! -s err ] &&
+		pmuctl stat -e cs --log-fd 3 true 3>/dev/full 2>err || says 'cannot write the counts to the descriptor of --log-fd: No space' &&
 		run 1 stat --log-fd 77 true && says "cannot write to the descriptor 77 of --log-fd: Bad file descriptor" &&
 		run 2 stat --log-fd 5 -o file true && says '--log-fd and -o exclude each other' &&
+		run 0 stat -e cs --append --log-fd 1 true && grep -q ' cs ' out &&
 		run 2 stat --log-fd x true && says "'x' is not a number for --log-fd"
 }
 
@@ -131,7 +161,8 @@ what_is_always_there_may_be_asked_for()
 
 the_cpu_and_the_address_are_recorded()
 {
-	run 0 record -q -d --sample-cpu -c 1 -e page-faults:u -o file true && events file | grep 'ADDR|CPU' &&
+	run 0 record -q -d --sample-cpu -c 1 -e page-faults:u -o file true && events file >ours && grep 'ADDR|CPU' ours &&
+		grep 'mmap_data: 1' ours &&
 		perf script -i file -F cpu,addr,event >theirs 2>perf.err && [ -s theirs ] &&
 		! grep -v '^ *[[]00[01]] *page-faults:u: *[0-9a-f]* *$' theirs && ! grep -q ' 0 *$' theirs &&
 		run 0 report -C 0,1 -i file && run 0 script -i file -F cpu,ip && [ -s out ]
@@ -181,7 +212,9 @@ fields_are_added_and_left_out()
 	run 0 record -q -c 10000 -e instructions:u -o file ls / && run 0 script -i file -F comm,ip && cp out fields &&
 		run 0 script -i file -F -tid,-cpu,-time,-period,-event,-addr,-sym,-dso,-trace && cmp out fields &&
 		run 0 script -i file -F +pid && grep -Eq '^ls +[0-9]+/[0-9]+' out &&
-		run 2 script -i file -F +nothing && says "'nothing' is no field"
+		run 0 script -i file -F -tid,-cpu,-time,-period -F -event,-addr,-sym,-dso,-trace && cmp out fields &&
+		run 2 script -i file -F +nothing && says "'nothing' is no field" &&
+		run 2 script -i file -F ip -F -ip && says '-F leaves no field'
 }
 
 headers_are_printed()
@@ -189,7 +222,8 @@ headers_are_printed()
 	run 0 record -q -o file true && run 0 script -i file --header-only && grep -q '^# cmdline : ' out &&
 		! grep -v '^#' out && mv out header && run 0 script -i file --header &&
 		head -n "$(wc -l <header)" out | cmp - header && grep -qv '^#' out &&
-		run 0 script -i file --header-only --records && cmp out header
+		run 0 script -i file --header-only --records && cmp out header &&
+		run 2 script -i file --header -j && says '--header is text: it excludes -j'
 }
 
 traces_have_no_choice_of_samples()
