@@ -45,6 +45,7 @@
  * @users: events on the PMU that want them.
  * @select: what they want.
  * @was_read: @records is what was noted when this NMI came.
+ * @barred: somebody else traces there, or may at any time.
  * @records: of the NMI.
  */
 struct lbr_cpu {
@@ -52,6 +53,7 @@ struct lbr_cpu {
 	unsigned int users;
 	u16 select;
 	bool was_read;
+	bool barred;
 	struct lbr_records records;
 };
 
@@ -61,9 +63,6 @@ static bool has_transactions __ro_after_init;
 
 /* Attached events; pmuctl_mutex of the core */
 static unsigned int nr_used[2];
-
-/* Where somebody traces, or may at any time. */
-static struct cpumask barred;
 
 const char *lbr_reason(void)
 {
@@ -138,17 +137,17 @@ bool lbr_is_used(enum lbr_use use)
 
 void lbr_bar(const struct cpumask *cpus, bool bar)
 {
-	if (bar)
-		cpumask_or(&barred, &barred, cpus);
-	else
-		cpumask_andnot(&barred, &barred, cpus);
+	unsigned int cpu;
+
+	for_each_cpu(cpu, cpus)
+		WRITE_ONCE(per_cpu(lbr_cpu, cpu).barred, bar);
 }
 
 bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter)
 {
 	const struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);
 
-	if (cpumask_test_cpu(smp_processor_id(), &barred))
+	if (READ_ONCE(cpu->barred))
 		return false;
 	return !cpu->users || cpu->select == counter->lbr_select;
 }

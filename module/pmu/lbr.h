@@ -85,10 +85,7 @@ void lbr_use_get(enum lbr_use use);
 void lbr_use_put(enum lbr_use use);
 bool lbr_is_used(enum lbr_use use);
 
-/*
- * Where somebody else may trace they are free for nobody: whoever wants them waits. With
- * cpus_read_lock, or while the CPU comes online.
- */
+/* Where somebody else may trace they are free for nobody: whoever wants them waits. Any context. */
 void lbr_bar(const struct cpumask *cpus, bool bar);
 
 #endif /* PMUCTL_PMU_LBR_H */
