@@ -194,7 +194,7 @@ rings_have_a_size()
 # As many as perf has with the same options
 samples_are_chosen_as_perf_does()
 {
-	run 0 record -q -a -e instructions:u -c 5000 -o file sh -c 'ls / | wc -l; usleep 100' &&
+	run 0 record -q -a -e instructions:u -c 20000 -o file sh -c 'ls / | wc -l; usleep 100' &&
 		pid=$(perf script -i file -F comm,pid 2>/dev/null | awk '$1 == "ls" { print $2 }' | head -n 1) &&
 		[ -n "$pid" ] || return 1
 	for choice in "-C 0 --ns" "--pid $pid" "--tid $pid" "-c wc,ls" "--time 10%-60%"; do
