@@ -70,29 +70,20 @@ static size_t difference(const char *one, const char *other, size_t most)
 }
 
 /* Commands of perf that open events: they do so here as well. */
-static bool perf_counts(const char *name)
-{
-	static const char *const names[] = {
-		"c2c", "iostat", "kmem", "kvm", "kwork", "lock", "mem", "sched", "test", "timechart",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
-}
+static const char *const perf_counts[] = {
+	"c2c", "iostat", "kmem", "kvm", "kwork", "lock", "mem", "sched", "test", "timechart", NULL
+};
 
 /* And those that read recordings, also ours */
-static bool perf_reads(const char *name)
-{
-	static const char *const names[] = {
-		"archive", "buildid-cache", "buildid-list", "data", "evlist", "inject",
-	};
+static const char *const perf_reads[] = {
+	"archive", "buildid-cache", "buildid-list", "data", "evlist", "inject", NULL
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
+static bool is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name) != 0)
+		names++;
+	return *names;
 }
 
 static int unknown_command(const char *name)
@@ -100,12 +91,12 @@ static int unknown_command(const char *name)
 	const struct command *nearest = NULL;
 	size_t best = SLIPS_MAX + 1;
 
-	if (perf_counts(name)) {
+	if (is_one_of(name, perf_counts)) {
 		say_error("unknown command '%s': 'pmuctl run perf %s' runs perf's, with the events of pmuctl",
 			  name, name);
 		return STATUS_USAGE;
 	}
-	if (perf_reads(name)) {
+	if (is_one_of(name, perf_reads)) {
 		say_error("unknown command '%s': 'perf %s' reads recordings of pmuctl, too",
 			  name, name);
 		return STATUS_USAGE;

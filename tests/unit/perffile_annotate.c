@@ -4,7 +4,8 @@
  * each sample is at the instruction that it is said to be at.
  */
 /* sources: $(READER) $(SYMBOLS) */
-/* sources: tools/options.c tools/report/filter.c tools/report/times.c tools/annotate/annotate.c */
+/* sources: tools/options.c tools/report/filter.c tools/report/reading.c tools/report/times.c */
+/* sources: tools/annotate/annotate.c */
 /* sources: tools/annotate/sites.c tools/annotate/code.c tools/annotate/source.c */
 /* sources: tools/annotate/print.c tools/trace/code.c */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lcap -lcapstone */

@@ -9,17 +9,15 @@
 
 #include "annotate.h"
 #include "options.h"
+#include "report/reading.h"
 
 /* Functions with less are not printed unless they are asked for. */
 #define LIMIT_DEFAULT 1.0
 
 enum {
 	OPTION_LIMIT = OPTION_NO_LETTER,
-	OPTION_TIME,
 	OPTION_NO_SOURCE,
 	OPTION_STDIO,
-	OPTION_KALLSYMS,
-	OPTION_SYMFS,
 };
 
 static const char *const syntaxes[] = { "att", "intel", NULL };
@@ -31,7 +29,7 @@ static const struct cli_option annotate_options[] = {
 	  .help = "only functions in these programs and libraries, with commas between" },
 	{ 'e', "event", .argument = "NAME", .help = "only this event of the recording" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "only samples on these CPUs, 0,2-3" },
-	{ OPTION_TIME, "time", .argument = "START,STOP",
+	{ READING_TIME, "time", .argument = "START,STOP",
 	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
 	{ OPTION_LIMIT, "percent-limit", .argument = "P",
 	  .help = "only functions with P percent or more (1), unless one is named" },
@@ -44,9 +42,9 @@ static const struct cli_option annotate_options[] = {
 	{ 'j', "json", .help = "one JSON object" },
 	{ 'k', "vmlinux", .argument = "FILE",
 	  .help = "the kernel that was recorded, as a program with symbols" },
-	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	{ READING_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
-	{ OPTION_SYMFS, "symfs", .argument = "DIR",
+	{ READING_SYMFS, "symfs", .argument = "DIR",
 	  .help = "where the recorded machine's files are, instead of /" },
 	{ 0 },
 };
@@ -60,25 +58,6 @@ static int parse_syntax(struct annotate *annotate, const char *text)
 	return STATUS_OK;
 }
 
-static int apply_input(struct annotate *annotate, int option)
-{
-	switch (option) {
-	case 'i':
-		annotate->input.path = optarg;
-		break;
-	case 'k':
-		annotate->input.vmlinux = optarg;
-		break;
-	case OPTION_KALLSYMS:
-		annotate->input.kallsyms = optarg;
-		break;
-	case OPTION_SYMFS:
-		annotate->input.root = optarg;
-		break;
-	}
-	return STATUS_OK;
-}
-
 static int apply(void *arg, int option)
 {
 	struct annotate *annotate = arg;
@@ -87,16 +66,8 @@ static int apply(void *arg, int option)
 	case 's':
 		annotate->symbol = optarg;
 		break;
-	case 'd':
-		annotate->filter.dsos = optarg;
-		break;
 	case 'e':
 		annotate->event = optarg;
-		break;
-	case 'C':
-		return filter_numbers(&command_annotate, &annotate->filter.cpus, "CPUs", optarg);
-	case OPTION_TIME:
-		annotate->filter.time = optarg;
 		break;
 	case OPTION_LIMIT:
 		return options_percent(&command_annotate, optarg, &annotate->limit);
@@ -111,8 +82,12 @@ static int apply(void *arg, int option)
 	case 'j':
 		annotate->json = true;
 		break;
+	case OPTION_STDIO:
+	case 'f':
+		break;
 	default:
-		return apply_input(annotate, option);
+		return reading_input(&annotate->input, option) == STATUS_HELP ?
+			reading_filter(&command_annotate, &annotate->filter, option) : STATUS_OK;
 	}
 	return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "report/reading.h"
 #include "report.h"
 
 enum {
@@ -16,15 +17,7 @@ enum {
 	OPTION_SVG,
 	OPTION_TITLE,
 	OPTION_FORMAT,
-	OPTION_KALLSYMS,
-	OPTION_SYMFS,
-	OPTION_INLINE,
-	OPTION_NO_INLINE,
-	OPTION_DEBUGINFOD,
 	OPTION_STDIO,
-	OPTION_PID,
-	OPTION_TID,
-	OPTION_TIME,
 	OPTION_SYMBOL_FILTER,
 	OPTION_PERCENTAGE,
 	OPTION_HIERARCHY,
@@ -74,10 +67,10 @@ static const struct cli_option report_options[] = {
 	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
 	{ OPTION_SYMBOL_FILTER, "symbol-filter", .argument = "TEXT",
 	  .help = "only rows of functions that have it in their names" },
-	{ OPTION_PID, "pid", .argument = "PIDS", .help = "only samples of these processes" },
-	{ OPTION_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
+	{ READING_PID, "pid", .argument = "PIDS", .help = "only samples of these processes" },
+	{ READING_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
-	{ OPTION_TIME, "time", .argument = "START,STOP",
+	{ READING_TIME, "time", .argument = "START,STOP",
 	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
 	{ 'p', "parent", .argument = "REGEX",
 	  .help = "what the key 'parent' looks for among the callers; rows go by it too" },
@@ -101,15 +94,15 @@ static const struct cli_option report_options[] = {
 	  .help = "for the viewer of that name, with -o" },
 	{ 'o', "output", .argument = "FILE", .help = "where that goes; '-' is standard output" },
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel that was recorded, as a program with symbols" },
-	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	{ READING_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
-	{ OPTION_SYMFS, "symfs", .argument = "DIR",
+	{ READING_SYMFS, "symfs", .argument = "DIR",
 	  .help = "where the recorded machine's files are, instead of /" },
-	{ OPTION_NO_INLINE, "no-inline",
+	{ READING_NO_INLINE, "no-inline",
 	  .help = "no functions that the compiler has put into others" },
-	{ OPTION_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
+	{ READING_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
 	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
-	{ OPTION_INLINE, "inline", .help = "with these, as always" },
+	{ READING_INLINE, "inline", .help = "with these, as always" },
 	{ 0 },
 };
 
@@ -143,26 +136,8 @@ static int parse_format(struct report_options *options, const char *name)
 static int apply_filter(struct filter *filter, int option)
 {
 	switch (option) {
-	case 'c':
-		filter->comms = optarg;
-		return STATUS_OK;
-	case 'd':
-		filter->dsos = optarg;
-		return STATUS_OK;
-	case 'S':
-		filter->symbols = optarg;
-		return STATUS_OK;
 	case OPTION_SYMBOL_FILTER:
 		filter->symbol_part = optarg;
-		return STATUS_OK;
-	case OPTION_PID:
-		return filter_numbers(&command_report, &filter->pids, "processes", optarg);
-	case OPTION_TID:
-		return filter_numbers(&command_report, &filter->tids, "threads", optarg);
-	case 'C':
-		return filter_numbers(&command_report, &filter->cpus, "CPUs", optarg);
-	case OPTION_TIME:
-		filter->time = optarg;
 		return STATUS_OK;
 	case 'p':
 		return filter_parent(&command_report, filter, optarg);
@@ -170,7 +145,7 @@ static int apply_filter(struct filter *filter, int option)
 		filter->has_parent = true;
 		return STATUS_OK;
 	}
-	return STATUS_HELP;
+	return reading_filter(&command_report, filter, option);
 }
 
 /* How rows look; STATUS_HELP: it is another option. */
@@ -257,32 +232,12 @@ static int apply(void *arg, int option)
 		status = apply_rows(options, option);
 	if (status == STATUS_HELP)
 		status = apply_format(options, option);
+	if (status == STATUS_HELP)
+		status = reading_input(&options->input, option);
 	if (status != STATUS_HELP)
 		return status;
-	switch (option) {
-	case 'i':
-		options->input.path = optarg;
-		break;
-	case 'e':
+	if (option == 'e')
 		options->event = optarg;
-		break;
-	case 'k':
-		options->input.vmlinux = optarg;
-		break;
-	case OPTION_KALLSYMS:
-		options->input.kallsyms = optarg;
-		break;
-	case OPTION_SYMFS:
-		options->input.root = optarg;
-		break;
-	case OPTION_DEBUGINFOD:
-		options->input.debuginfod = optarg ? optarg : "";
-		break;
-	case OPTION_INLINE:
-	case OPTION_NO_INLINE:
-		options->input.no_inline = option == OPTION_NO_INLINE;
-		break;
-	}
 	return STATUS_OK;
 }
 

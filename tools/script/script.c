@@ -8,20 +8,13 @@
 #include <string.h>
 
 #include "options.h"
+#include "report/reading.h"
 #include "report/report.h"
 #include "script.h"
 
 enum {
 	OPTION_RECORDS = OPTION_NO_LETTER,
 	OPTION_TRACE,
-	OPTION_KALLSYMS,
-	OPTION_SYMFS,
-	OPTION_INLINE,
-	OPTION_NO_INLINE,
-	OPTION_DEBUGINFOD,
-	OPTION_PID,
-	OPTION_TID,
-	OPTION_TIME,
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_NS,
@@ -50,10 +43,10 @@ static const struct cli_option script_options[] = {
 	{ 'e', "event", .argument = "NAME", .help = "only samples of this event" },
 	{ 'c', "comms", "comm", "COMMS", .help = "only samples of these commands" },
 	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
-	{ OPTION_PID, "pid", .argument = "PIDS", .help = "only those of these processes" },
-	{ OPTION_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
+	{ READING_PID, "pid", .argument = "PIDS", .help = "only those of these processes" },
+	{ READING_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
-	{ OPTION_TIME, "time", .argument = "START,STOP",
+	{ READING_TIME, "time", .argument = "START,STOP",
 	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
 	{ 'G', "hide-call-graph", .help = "no callers" },
 	{ OPTION_HEADER, "header", .help = "what the recording says of itself, too" },
@@ -66,14 +59,14 @@ static const struct cli_option script_options[] = {
 		  "instructions each had" },
 	{ 'k', "vmlinux", .argument = "FILE",
 	  .help = "the kernel that was recorded, as a program with symbols" },
-	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	{ READING_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
-	{ OPTION_SYMFS, "symfs", .argument = "DIR",
+	{ READING_SYMFS, "symfs", .argument = "DIR",
 	  .help = "where the recorded machine's files are, instead of /" },
-	{ OPTION_NO_INLINE, "no-inline",
+	{ READING_NO_INLINE, "no-inline",
 	  .help = "no functions that the compiler has put into others" },
-	{ OPTION_INLINE, "inline", .help = "with these, as always" },
-	{ OPTION_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
+	{ READING_INLINE, "inline", .help = "with these, as always" },
+	{ READING_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
 	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
 	{ OPTION_NS, "ns", .help = "times in nanoseconds, as always" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
@@ -213,72 +206,20 @@ static int run(const struct script *script)
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
-/* Which samples; STATUS_HELP: it is another option. */
-static int apply_filter(struct script *script, int option)
-{
-	struct filter *filter = &script->filter;
-
-	switch (option) {
-	case 'e':
-		script->event = optarg;
-		return STATUS_OK;
-	case 'c':
-		filter->comms = optarg;
-		return STATUS_OK;
-	case 'S':
-		filter->symbols = optarg;
-		return STATUS_OK;
-	case OPTION_PID:
-		return filter_numbers(&command_script, &filter->pids, "processes", optarg);
-	case OPTION_TID:
-		return filter_numbers(&command_script, &filter->tids, "threads", optarg);
-	case 'C':
-		return filter_numbers(&command_script, &filter->cpus, "CPUs", optarg);
-	case OPTION_TIME:
-		filter->time = optarg;
-		return STATUS_OK;
-	}
-	return STATUS_HELP;
-}
-
-/* Where things are; STATUS_HELP: it is another option. */
-static int apply_input(struct samples_options *input, int option)
-{
-	switch (option) {
-	case 'i':
-		input->path = optarg;
-		return STATUS_OK;
-	case 'k':
-		input->vmlinux = optarg;
-		return STATUS_OK;
-	case OPTION_KALLSYMS:
-		input->kallsyms = optarg;
-		return STATUS_OK;
-	case OPTION_SYMFS:
-		input->root = optarg;
-		return STATUS_OK;
-	case OPTION_DEBUGINFOD:
-		input->debuginfod = optarg ? optarg : "";
-		return STATUS_OK;
-	case OPTION_INLINE:
-	case OPTION_NO_INLINE:
-		input->no_inline = option == OPTION_NO_INLINE;
-		return STATUS_OK;
-	}
-	return STATUS_HELP;
-}
-
 /* An option_apply */
 static int apply(void *arg, int option)
 {
 	struct script *script = arg;
-	int status = apply_filter(script, option);
+	int status = reading_filter(&command_script, &script->filter, option);
 
 	if (status == STATUS_HELP)
-		status = apply_input(&script->input, option);
+		status = reading_input(&script->input, option);
 	if (status != STATUS_HELP)
 		return status;
 	switch (option) {
+	case 'e':
+		script->event = optarg;
+		break;
 	case 'F':
 		return parse_fields(script, optarg);
 	case 'G':
