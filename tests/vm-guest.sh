@@ -20,7 +20,7 @@ result=0
 # others with it. A busy host may need ten times as long as a calm one. Kernels with
 # leak checks have many others, and are slow; so is one that looks for data races.
 leaks=/sys/kernel/debug/kmemleak
-limit=900
+limit=${SUITE_SECONDS:-900}
 test_limit=${TEST_SECONDS:-600}
 if [ -e "$leaks" ] || [ -e /sys/kernel/debug/kcsan ]; then
 	limit=2400
