@@ -177,8 +177,8 @@ const struct syscall_metadata *tracepoint_find_syscall(const char *full_name, co
 		*place = "sys_exit";
 	else
 		return NULL;
-	file = trace_get_event_file(NULL, "syscalls", full_name + strlen(SYSTEM));
-	if (IS_ERR(file))
+	file = tracepoint_get_file(full_name);
+	if (!file)
 		return NULL;
 	if (tracepoint_is_syscall(file->event_call))
 		meta = file->event_call->data;

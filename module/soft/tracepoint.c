@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events of tracepoints. The probe is called with the arguments of the tracepoint, however
- * many: it takes those that there can be, and what it takes too much is never looked at if
- * the prototype is known.
+ * Events of tracepoints, and of what the kernel's tracing has that is like one. The probe is called
+ * with the arguments of the tracepoint, however many: it takes those that there can be, and what it
+ * takes too much is never looked at if the prototype is known.
  *
  * A tracepoint of a module goes with it: the kernel tells us before, then the probe is
  * taken off, and its events count nothing more.
@@ -33,14 +33,18 @@ static unsigned long times;
 
 /**
  * struct place - where a hit is
- * @regs: of the user, if it is there.
+ * @regs: of the user, if it is there, and of a dynamic event.
  * @ip: else in the kernel.
  * @sp: likewise.
+ * @record: the kernel's of a dynamic event; NULL for others.
+ * @size: its bytes.
  */
 struct place {
 	struct pt_regs *regs;
 	unsigned long ip;
 	unsigned long sp;
+	const void *record;
+	u32 size;
 };
 
 static noinline void sample(struct pmuctl_event *event, const struct pmuctl_sample_data *data,
@@ -91,8 +95,13 @@ static noinline void miss_all(struct hlist_head *running, const u64 *args)
  */
 static __always_inline void fill_data(struct pmuctl_sample_data *data,
 				      const struct pmuctl_tracepoint *t, u64 *args,
-				      unsigned int level)
+				      unsigned int level, const struct place *place)
 {
+	if (place->record) {
+		data->raw = place->record;
+		data->raw_size = place->size;
+		return;
+	}
 	args[t->prototype->nr_args] = 0;
 	data->raw = args;
 	data->raw_size = t->prototype->nr_args * sizeof(*args) + sizeof(u32);
@@ -116,7 +125,7 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, u64 *args,
 		local_irq_restore(flags);
 		return;
 	}
-	fill_data(&data, t, args, level);
+	fill_data(&data, t, args, level, place);
 	local_irq_save(flags);
 	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, running, sw.node, true)
@@ -203,6 +212,15 @@ void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_reg
 	trace_hit(t, args, &place);
 }
 
+void pmuctl_tracepoint_hit_dynamic(struct pmuctl_tracepoint *t, const void *record, u32 size,
+				   struct pt_regs *regs)
+{
+	const struct place place = { .regs = regs, .record = record, .size = size };
+
+	if (!hlist_empty(this_cpu_ptr(t->source.running)))
+		trace_hit(t, NULL, &place);
+}
+
 static void *probe_of(const struct pmuctl_tracepoint *t)
 {
 	return t->prototype->nr_args <= 5 ? (void *)probe_few :
@@ -231,7 +249,7 @@ static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	err = pmuctl_record_source_set(t->record, why);
 	if (err)
 		return err;
-	err = put_probe(t);
+	err = t->dynamic ? 0 : put_probe(t);
 	times += !err;
 	if (err)
 		pmuctl_record_source_drop(t->record);
@@ -248,7 +266,7 @@ static void drop(struct pmuctl_hook *hook)
 
 	if (t->syscall)
 		pmuctl_syscall_drop(t);
-	else
+	else if (!t->dynamic)
 		tracepoint_probe_unregister(t->tp, probe_of(t), t);
 	pmuctl_record_source_drop(t->record);
 }
@@ -333,11 +351,28 @@ static struct pmuctl_tracepoint *find_used(const struct tracepoint_search *searc
 {
 	struct pmuctl_tracepoint *t;
 
-	list_for_each_entry(t, &tracepoints, node)
-		if (t->tp == search->tp && pmuctl_syscall_is(t->syscall, search->meta) &&
+	list_for_each_entry(t, &tracepoints, node) {
+		if (t->dynamic != search->dynamic)
+			continue;
+		if (t->dynamic ? !strcmp(t->name, search->full_name) :
+		    t->tp == search->tp && pmuctl_syscall_is(t->syscall, search->meta) &&
 		    !t->gone && !t->record == !search->records)
 			return t;
+	}
 	return NULL;
+}
+
+static const struct pmuctl_prototype *prototype_of(const struct pmuctl_tracepoint *t,
+						   const struct tracepoint_search *search)
+{
+	static const struct filter_field none[1];
+	static const struct pmuctl_prototype dynamic = { .name = "", .fields = none };
+
+	if (t->dynamic)
+		return &dynamic;
+	if (t->syscall)
+		return pmuctl_syscall_prototype(t->syscall);
+	return pmuctl_prototype_of(search->module ? "" : search->name);
 }
 
 /* Records are not wanted any more if there are none. Returns NULL if there is no memory. */
@@ -348,7 +383,10 @@ static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 	if (!t)
 		return NULL;
 	t->source.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
-	if (t->source.running && search->records)
+	t->dynamic = search->dynamic;
+	if (t->dynamic)
+		t->record = pmuctl_record_source_alloc_dynamic(t);
+	else if (t->source.running && search->records)
 		t->record = pmuctl_record_source_alloc(search->full_name, search->tp,
 						       search->meta, t->source.running);
 	if (search->meta)
@@ -358,13 +396,12 @@ static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 		return NULL;
 	}
 	search->records = t->record;
-	strscpy(t->name, search->name, sizeof(t->name));
+	strscpy(t->name, t->dynamic ? search->full_name : search->name, sizeof(t->name));
 	t->hook.name = t->name;
 	t->hook.set = set;
 	t->hook.drop = drop;
 	t->source.hook = &t->hook;
-	t->prototype = t->syscall ? pmuctl_syscall_prototype(t->syscall) :
-		       pmuctl_prototype_of(search->module ? "" : search->name);
+	t->prototype = prototype_of(t, search);
 	t->tp = search->tp;
 	t->module = search->module;
 	return t;
@@ -416,7 +453,7 @@ static struct pmuctl_tracepoint *get(const char *full_name, bool records,
 	struct pmuctl_tracepoint *t;
 
 	tracepoint_find(&search);
-	if (!search.tp)
+	if (!search.tp && !search.dynamic)
 		return ERR_PTR(pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
 					     name));
 	if (search.module)
@@ -427,11 +464,18 @@ static struct pmuctl_tracepoint *get(const char *full_name, bool records,
 	return t ? t : ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 }
 
-static void put(struct pmuctl_tracepoint *t)
+/*
+ * Who has made a dynamic event takes it away again when he is done: that must not fail because it
+ * is still set for a second. But not every user may have it set as often as he likes.
+ */
+static void put(struct pmuctl_tracepoint *t, bool at_once)
 {
 	mutex_lock(&tracepoints_mutex);
-	if (!--t->refs)
+	if (!--t->refs) {
+		if (t->dynamic && at_once)
+			pmuctl_hook_drop_now(&t->hook);
 		pmuctl_hooks_look_later();
+	}
 	mutex_unlock(&tracepoints_mutex);
 }
 
@@ -452,12 +496,13 @@ struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 		return ERR_CAST(t);
 	}
 	tp->tracepoint = t;
+	tp->privileged = perfmon_capable();
 	return tp;
 }
 
 bool pmuctl_tp_is_in_kernel(const struct pmuctl_tp *tp)
 {
-	return !tp->tracepoint->syscall;
+	return !tp->tracepoint->syscall && tp->tracepoint->dynamic != TRACEPOINT_UPROBE;
 }
 
 bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp)
@@ -469,7 +514,7 @@ void pmuctl_tp_free(struct pmuctl_tp *tp)
 {
 	if (!tp)
 		return;
-	put(tp->tracepoint);
+	put(tp->tracepoint, tp->privileged);
 	kfree(rcu_access_pointer(tp->filter));
 	kfree(tp);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of tracepoints: any of the kernel or of a module, by name, and "syscalls:*", one system
- * call. What they count are hits as those of software events; all events of a tracepoint share one
- * probe.
+ * Events of tracepoints: any of the kernel or of a module, by name, "syscalls:*", one system
+ * call, and the dynamic events of the kernel's tracing, kprobes and uprobes that people make in
+ * tracefs. What they count are hits as those of software events; all events of a tracepoint share
+ * one probe.
  */
 #ifndef PMUCTL_TRACEPOINT_H
 #define PMUCTL_TRACEPOINT_H
@@ -32,10 +33,12 @@ const struct pmuctl_prototype *pmuctl_prototype_of(const char *name);
  * struct pmuctl_tp - what an event with a descriptor has that is of a tracepoint; its
  * parts and children share it
  * @tracepoint: which one; referenced.
+ * @privileged: who opened it has CAP_PERFMON.
  * @filter: or NULL; replaced under its mutex, read with preemption off.
  */
 struct pmuctl_tp {
 	struct pmuctl_tracepoint *tracepoint;
+	bool privileged;
 	struct filter __rcu *filter;
 };
 
@@ -53,7 +56,10 @@ struct pmuctl_tp {
 struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 				  struct pmuctl_explanation *why);
 
-/* Is it in the kernel? A system call is where the user made it, as perf has it. Any context. */
+/*
+ * Is it in the kernel? A system call is where the user made it, as perf has it, and a uprobe in his
+ * program. Any context.
+ */
 bool pmuctl_tp_is_in_kernel(const struct pmuctl_tp *tp);
 
 /* May everybody be told its records who may count the task that they are of? Any context. */

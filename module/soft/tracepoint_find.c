@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looks for a tracepoint by its name: among the kernel's, then among those of modules.
+ * Looks for a tracepoint by its name: among the kernel's, then among those of modules. Before all
+ * of them come the dynamic events: who names one "probe:sched_switch" means that.
  */
+#include <linux/err.h>
 #include <linux/module.h>
+#include <linux/trace_events.h>
 #include <linux/tracepoint.h>
 
 #include "soft/tracepoint_private.h"
@@ -50,6 +53,41 @@ static void search_modules(struct tracepoint_search *search)
 static void search_modules(struct tracepoint_search *search) { }
 #endif
 
+#ifdef CONFIG_EVENT_TRACING
+struct trace_event_file *tracepoint_get_file(const char *full_name)
+{
+	const char *colon = strchr(full_name, ':');
+	char system[PMUCTL_TRACEPOINT_NAME_MAX];
+	struct trace_event_file *file;
+
+	if (!colon)
+		return NULL;
+	strscpy(system, full_name, sizeof(system));
+	system[colon - full_name] = '\0';
+	file = trace_get_event_file(NULL, system, colon + 1);
+	return IS_ERR(file) ? NULL : file;
+}
+
+enum tracepoint_dynamic tracepoint_dynamic_of(const struct trace_event_call *call)
+{
+	if (call->flags & TRACE_EVENT_FL_KPROBE)
+		return TRACEPOINT_KPROBE;
+	return call->flags & TRACE_EVENT_FL_UPROBE ? TRACEPOINT_UPROBE : TRACEPOINT_STATIC;
+}
+
+static void find_dynamic(struct tracepoint_search *search)
+{
+	struct trace_event_file *file = tracepoint_get_file(search->full_name);
+
+	if (!file)
+		return;
+	search->dynamic = tracepoint_dynamic_of(file->event_call);
+	trace_put_event_file(file);
+}
+#else
+static void find_dynamic(struct tracepoint_search *search) { }
+#endif
+
 static void find_syscall(struct tracepoint_search *search)
 {
 	search->meta = tracepoint_find_syscall(search->full_name, &search->place);
@@ -63,6 +101,9 @@ void tracepoint_find(struct tracepoint_search *search)
 		find_syscall(search);
 		return;
 	}
+	find_dynamic(search);
+	if (search->dynamic)
+		return;
 	search->place = search->name;
 	for_each_kernel_tracepoint(match, search);
 	if (!search->tp)

@@ -2,7 +2,7 @@
 /*
  * What the files about tracepoints share among themselves: tracepoint.c has the objects and calls
  * their events, tracepoint_find.c looks for the kernel's, syscall_events.c is about those of one
- * system call.
+ * system call, tracepoint_record.c has perf's events of them.
  */
 #ifndef PMUCTL_TRACEPOINT_PRIVATE_H
 #define PMUCTL_TRACEPOINT_PRIVATE_H
@@ -20,26 +20,35 @@
 #define TRACEPOINT_PRIORITY		(TRACEPOINT_DEFAULT_PRIO + 10)
 #define TRACEPOINT_PRIORITY_RECORD	(TRACEPOINT_DEFAULT_PRIO - 1)
 
+/* Events that people make in tracefs, of a place in the kernel or in a program */
+enum tracepoint_dynamic {
+	TRACEPOINT_STATIC,
+	TRACEPOINT_KPROBE,
+	TRACEPOINT_UPROBE,
+};
+
 struct pmuctl_record_source;
 struct pmuctl_syscall;
 struct pt_regs;
 struct syscall_metadata;
 struct trace_event_call;
+struct trace_event_file;
 
 /**
  * struct pmuctl_tracepoint - a tracepoint that has events; those that are told the kernel's records
- * of it have one of their own, and so have those of each system call
+ * of it have one of their own, and so have those of each system call, and each dynamic event
  * @source: what it is to its events.
- * @record: who makes these records, or NULL.
+ * @record: who makes these records, or NULL; of a dynamic event, who tells us.
  * @hook: our probe on it, in the registry.
  * @prototype: of its arguments.
  * @syscall: which system call it is of, or NULL.
+ * @dynamic: it is no tracepoint but a dynamic event of the kernel's tracing.
  * @node: in the list of them all.
  * @refs: one for each event with a descriptor; 0: it goes after a while.
  * @tp: which one.
  * @module: whose it is, NULL: the kernel's. Only to be compared.
  * @gone: its module has gone, before @hook was dropped for the last time.
- * @name: without system.
+ * @name: without system, but with it of a dynamic event.
  *
  * @node, @refs and @gone under tracepoint.c's mutex; the rest is constant.
  */
@@ -49,6 +58,7 @@ struct pmuctl_tracepoint {
 	struct pmuctl_hook hook;
 	const struct pmuctl_prototype *prototype;
 	struct pmuctl_syscall *syscall;
+	enum tracepoint_dynamic dynamic;
 	struct list_head node;
 	unsigned int refs;
 	struct tracepoint *tp;
@@ -70,6 +80,18 @@ bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t);
  */
 void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_regs *regs);
 
+/**
+ * pmuctl_tracepoint_hit_dynamic() - tell its events, if there are any here
+ * @t: of a dynamic event.
+ * @record: the kernel's, of this hit.
+ * @size: its bytes, 4 more than a multiple of 8.
+ * @regs: where.
+ *
+ * Context: Any, preemption off.
+ */
+void pmuctl_tracepoint_hit_dynamic(struct pmuctl_tracepoint *t, const void *record, u32 size,
+				   struct pt_regs *regs);
+
 /* ---- tracepoint_find.c ---- */
 
 /**
@@ -80,6 +102,7 @@ void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_reg
  * @place: the name of the tracepoint where it happens.
  * @tp: what was found, or NULL.
  * @meta: which system call it is to be of, or NULL.
+ * @dynamic: it is such an event, and has no tracepoint.
  * @module: whose it is, pinned; NULL: the kernel's.
  * @notifier: through which modules are looked at.
  */
@@ -90,6 +113,7 @@ struct tracepoint_search {
 	const char *place;
 	struct tracepoint *tp;
 	const struct syscall_metadata *meta;
+	enum tracepoint_dynamic dynamic;
 	struct module *module;
 	struct notifier_block notifier;
 };
@@ -101,6 +125,18 @@ struct tracepoint_search {
  * Context: Process, may sleep.
  */
 void tracepoint_find(struct tracepoint_search *search);
+
+/**
+ * tracepoint_get_file() - look for an event of the kernel's tracing
+ * @full_name: "system:name".
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to trace_put_event_file(), meanwhile it stays; NULL if there is none.
+ */
+struct trace_event_file *tracepoint_get_file(const char *full_name);
+
+/* What kind of dynamic event it is, if it is one. Any context. */
+enum tracepoint_dynamic tracepoint_dynamic_of(const struct trace_event_call *call);
 
 /* ---- syscall_events.c ---- */
 

@@ -26,17 +26,19 @@
 
 /**
  * struct pmuctl_record_source - who makes the records of a tracepoint
- * @id: of the event in tracefs.
+ * @id: of the event in tracefs; of a dynamic one as long as it is set.
+ * @dynamic: whom to tell of each hit of a dynamic event; NULL: it is another.
  * @for_anyone: what it tells of a task is no secret to who may look into that.
  * @of_syscall: it is the kernel's event of one system call, not of a tracepoint.
- * @running: see pmuctl_record_source_alloc().
+ * @running: see pmuctl_record_source_alloc(); NULL if @dynamic.
  * @events: perf's, of each CPU; NULL where there is none.
  * @node: in sources, from set to drop.
  *
- * @events and @node under sources_mutex, the rest is constant.
+ * @id of a dynamic event, @events and @node under sources_mutex, the rest is constant.
  */
 struct pmuctl_record_source {
 	u64 id;
+	struct pmuctl_tracepoint *dynamic;
 	bool for_anyone;
 	bool of_syscall;
 	struct hlist_head __percpu *running;
@@ -121,6 +123,15 @@ static void keep(struct perf_event *event, struct perf_sample_data *data, struct
 	record->of = source;
 }
 
+/* Of a dynamic event; preemption is off. */
+static void tell(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	const struct pmuctl_record_source *source = event->overflow_handler_context;
+	const struct perf_raw_record *raw = data->raw;
+
+	pmuctl_tracepoint_hit_dynamic(source->dynamic, raw->frag.data, raw->frag.size, regs);
+}
+
 const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
 			       u32 *size)
 {
@@ -156,7 +167,8 @@ static int make_event(struct pmuctl_record_source *source, int cpu)
 	};
 	struct perf_event *event;
 
-	event = perf_event_create_kernel_counter(&attr, cpu, NULL, keep, source);
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, source->dynamic ? tell : keep,
+						 source);
 	if (IS_ERR(event))
 		return PTR_ERR(event) == -ENODEV ? 0 : PTR_ERR(event); /* it has gone offline */
 	*per_cpu_ptr(source->events, cpu) = event;
@@ -202,6 +214,25 @@ static int make_events(struct pmuctl_record_source *source)
 	return err;
 }
 
+/*
+ * What has its number may have been taken away since then, and another have it. As long as there
+ * are events of perf's it cannot be taken away.
+ */
+static int make_events_dynamic(struct pmuctl_record_source *source)
+{
+	struct trace_event_file *file = tracepoint_get_file(source->dynamic->name);
+	int err = -ENOENT;
+
+	if (!file)
+		return err;
+	if (tracepoint_dynamic_of(file->event_call) == source->dynamic->dynamic) {
+		source->id = file->event_call->event.type;
+		err = make_events(source);
+	}
+	trace_put_event_file(file);
+	return err;
+}
+
 int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_explanation *why)
 {
 	int err;
@@ -209,12 +240,14 @@ int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_
 	if (!source)
 		return 0;
 	mutex_lock(&sources_mutex);
-	err = make_events(source);
+	err = source->dynamic ? make_events_dynamic(source) : make_events(source);
 	if (err)
 		end_events(source);
 	else
 		list_add(&source->node, &sources);
 	mutex_unlock(&sources_mutex);
+	if (err == -ENOENT)
+		return pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint", source->dynamic->name);
 	return err ? pmuctl_refuse(why, NO_MEMORY, "") : 0;
 }
 
@@ -282,17 +315,10 @@ static int get_kept(void)
 /* The number of that event, if it is one of this tracepoint; 0: there is none. */
 static u64 find_id(const char *name, struct tracepoint *tp, bool of_syscall, bool *for_anyone)
 {
-	const char *colon = strchr(name, ':');
-	char system[PMUCTL_TRACEPOINT_NAME_MAX];
-	struct trace_event_file *file;
+	struct trace_event_file *file = tracepoint_get_file(name);
 	u64 id = 0;
 
-	if (!colon)
-		return 0;
-	strscpy(system, name, sizeof(system));
-	system[colon - name] = '\0';
-	file = trace_get_event_file(NULL, system, colon + 1);
-	if (IS_ERR(file))
+	if (!file)
 		return 0;
 	if (of_syscall ? tracepoint_is_syscall(file->event_call) :
 			 file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT &&
@@ -301,6 +327,20 @@ static u64 find_id(const char *name, struct tracepoint *tp, bool of_syscall, boo
 	*for_anyone = file->event_call->flags & TRACE_EVENT_FL_CAP_ANY;
 	trace_put_event_file(file);
 	return id;
+}
+
+static struct pmuctl_record_source *alloc_source(void)
+{
+	struct pmuctl_record_source *source = kzalloc(sizeof(*source), GFP_KERNEL_ACCOUNT);
+
+	if (!source)
+		return ERR_PTR(-ENOMEM);
+	source->events = alloc_percpu_gfp(struct perf_event *, GFP_KERNEL_ACCOUNT);
+	if (!source->events) {
+		kfree(source);
+		return ERR_PTR(-ENOMEM);
+	}
+	return source;
 }
 
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
@@ -316,18 +356,22 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 		return NULL;
 	if (get_kept())
 		return ERR_PTR(-ENOMEM);
-	source = kzalloc(sizeof(*source), GFP_KERNEL_ACCOUNT);
-	if (!source)
-		return ERR_PTR(-ENOMEM);
-	source->events = alloc_percpu_gfp(struct perf_event *, GFP_KERNEL_ACCOUNT);
-	if (!source->events) {
-		kfree(source);
-		return ERR_PTR(-ENOMEM);
-	}
+	source = alloc_source();
+	if (IS_ERR(source))
+		return source;
 	source->id = id;
 	source->for_anyone = for_anyone;
 	source->of_syscall = of_syscall;
 	source->running = running;
+	return source;
+}
+
+struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tracepoint *t)
+{
+	struct pmuctl_record_source *source = alloc_source();
+
+	if (!IS_ERR(source))
+		source->dynamic = t;
 	return source;
 }
 
@@ -367,6 +411,11 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 							struct hlist_head __percpu *running)
 {
 	return NULL;
+}
+
+struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tracepoint *t)
+{
+	return ERR_PTR(-ENOMEM);
 }
 
 bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source)

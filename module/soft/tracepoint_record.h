@@ -7,6 +7,8 @@
  * called for whoever has a perf event of it. So we have one on each CPU while it is needed, and
  * keep what it is given; our own probe comes right behind it, counts, filters and samples as
  * always, and finds the record here.
+ *
+ * Dynamic events have no place for a probe of ours: of each hit perf's event is what tells.
  */
 #ifndef PMUCTL_TRACEPOINT_RECORD_H
 #define PMUCTL_TRACEPOINT_RECORD_H
@@ -16,6 +18,7 @@
 struct hlist_head;
 struct pmuctl_explanation;
 struct pmuctl_record_source;
+struct pmuctl_tracepoint;
 struct tracepoint;
 
 /**
@@ -33,6 +36,15 @@ struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct
 							bool of_syscall,
 							struct hlist_head __percpu *running);
 
+/**
+ * pmuctl_record_source_alloc_dynamic() - the same for a dynamic event
+ * @t: to be told of each hit, with its record; its name has the system.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to pmuctl_record_source_free(); ERR_PTR(-ENOMEM).
+ */
+struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tracepoint *t);
+
 /* Is it of those that everybody may see of a task of his own (TRACE_EVENT_FL_CAP_ANY)? */
 bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source);
 
@@ -46,7 +58,7 @@ void pmuctl_record_source_free(struct pmuctl_record_source *source);
  * @why: filled on refusal.
  *
  * Context: Process, may sleep; cpus_read_lock not held.
- * Return: 0; -ENOMEM.
+ * Return: 0; -ENOMEM; -ENOENT if it is a dynamic event, and has been taken away.
  */
 int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_explanation *why);
 void pmuctl_record_source_drop(struct pmuctl_record_source *source);

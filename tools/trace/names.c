@@ -60,8 +60,8 @@ int trace_names_are_hidden(const char *name, char *sentence, size_t size)
  */
 bool trace_name_is_made_up(const char *name)
 {
-	return !strncmp(name, "ftrace:", 7) || !strncmp(name, "kprobes:", 8) ||
-	       !strncmp(name, "uprobes:", 8) || !strncmp(name, "synthetic:", 10);
+	return !strncmp(name, "ftrace:", 7) || !strncmp(name, "eprobes:", 8) ||
+	       !strncmp(name, "synthetic:", 10);
 }
 
 /* What cannot be had, with what can */

@@ -95,10 +95,27 @@ calls_are_counted_one_by_one()
 what_is_no_tracepoint_is_refused()
 {
 	run 2 stat -e 'sched:nothing*' true && says "no tracepoint has a name like 'sched:nothing\*'" &&
-		run 2 stat -e ftrace:function true && says "'perf record' has it" || return 1
-	echo p:kprobes/mine do_sys_openat2 >/sys/kernel/tracing/kprobe_events &&
-		run 2 stat -e 'kprobes:*' true && says "'perf record' has them" || return 1
-	: >/sys/kernel/tracing/kprobe_events
+		run 2 stat -e ftrace:function true && says "'perf record' has it" &&
+		run 2 stat -e kprobes:nothing true && says 'kprobes:nothing' || return 1
+	echo 'e:eprobes/mine sched.sched_switch' >/sys/kernel/tracing/dynamic_events &&
+		run 2 stat -e 'eprobes:*' true && says "'perf record' has them" || return 1
+	: >/sys/kernel/tracing/dynamic_events
+}
+
+# Events that somebody has made, as perf probe does; afterwards they can be taken away.
+probes_are_counted_and_told_as_by_perf()
+{
+	dir=/sys/kernel/tracing
+	echo 'p:mine/open do_sys_openat2 how=%di:s32' >$dir/kprobe_events &&
+		echo 'r:mine/opened do_sys_openat2 fd=$retval:s32' >>$dir/kprobe_events || return 1
+	perf stat -x ';' -e 'mine:open,mine:opened' cat /dev/null 2>theirs &&
+		run 0 stat -x ';' -e 'mine:*' cat /dev/null &&
+		cut -d ';' -f 1,3 err | sort >ours && cut -d ';' -f 1,3 theirs | sort >perfs && cat ours perfs && cmp ours perfs &&
+		run 0 record -q -e mine:open,mine:opened -o file cat /dev/null && told file && grep '^mine: opened.*fd=[0-9]' ours &&
+		perf record -q -B -e mine:open,mine:opened -o theirs.data cat /dev/null && told theirs.data || return 1
+	run 0 run perf stat -x ';' -o stat -e mine:open cat /dev/null && grep '^[1-9][0-9]*;;mine:open;' stat &&
+		echo '-:mine/open' >>$dir/kprobe_events && echo '-:mine/opened' >>$dir/kprobe_events &&
+		run 2 stat -e 'mine:*' true
 }
 
 without_tracefs_what_to_do_is_told()
