@@ -164,6 +164,7 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 		ctx->nr_user_pages++;
 		ctx->clone_id = 0;
 	}
+	event->user->hw.base = event->state->base;
 	hwpmu_rdpmc_attach(&event->state->counter, &event->user->hw);
 	pmuctl_userpage_reset(event);
 }

@@ -106,6 +106,21 @@ static u64 sample_distance(const struct hwpmu_counter *c)
 	return distance & ~(u64)(c->config.multiple - 1);
 }
 
+/*
+ * What is counted for user space without a period: as far from its overflow as perf's counters are,
+ * so that the page's offset stays what it is, and stays positive in the width of the counter.
+ * There are readers that extend both from that width (PAPI).
+ */
+static u64 user_distance(const struct hwpmu_counter *c)
+{
+	u64 max = distance_max(c->index) - 1;
+	u64 done = c->count - c->user->base;
+
+	if (unlikely(done >= max))
+		done %= max;
+	return max - done;
+}
+
 void hwpmu_arm(struct hwpmu_counter *c)
 {
 	unsigned int headroom = READ_ONCE(hwpmu_headroom);
@@ -115,8 +130,8 @@ void hwpmu_arm(struct hwpmu_counter *c)
 		distance = sample_distance(c);
 	else if (headroom)
 		distance = clamp(headroom, HEADROOM_MIN, (unsigned int)S32_MAX);
-	else if (c->user && !(c->prev & half_range(c->index)))
-		distance = distance_max(c->index);
+	else if (c->user)
+		distance = user_distance(c);
 	else
 		return;
 	raw = -distance & hwpmu_width_mask(c->index);

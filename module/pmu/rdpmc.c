@@ -6,7 +6,8 @@
  * A reader adds the page's offset to the raw value, extended from its highest bit. That
  * is a number that grows without a jump as long as the raw value does not pass from
  * the lower half of its range to the upper one; so such a counter is kept in the
- * upper half (hwpmu_arm()), at whose end it overflows.
+ * upper half (hwpmu_arm()), at whose end it overflows. It is set as perf's are, and the offset
+ * is perf's: not only what the header of the page says of them is relied on.
  *
  * The instruction reads every counter of the CPU. What is left in those that nobody
  * uses is somebody else's, and is cleared before a program that may read comes.
@@ -42,10 +43,10 @@ static void write_index(const struct hwpmu_counter *c)
 	struct perf_event_mmap_page *page = c->user->userpage.page;
 	u32 index = 0;
 
-	if (c->running) {
+	/* That of general counters while it is on none: readers may ask for it once, and before. */
+	WRITE_ONCE(page->pmc_width, hwpmu_width(c->running ? c->index : 0));
+	if (c->running)
 		index = hwpmu_regs_number(c->index) + 1;
-		WRITE_ONCE(page->pmc_width, hwpmu_width(c->index));
-	}
 	WRITE_ONCE(page->index, index);
 }
 

@@ -19,6 +19,12 @@
 /* <linux/perf_event.h>, PERF_PMU_TYPE_SHIFT: of generic events, the PMU that is meant */
 #define CONFIG_TYPE(config)	((uint32_t)((config) >> 32))
 #define CONFIG_EVENT		0xffffffffull
+/*
+ * Of the event-select register: USR, OS, PC, INT and EN, which perf sets as it needs them, whatever
+ * the program says (SDM, Vol. 3B, "IA32_PERFEVTSELx MSRs"). Programs that were made for its first
+ * versions have them in their events.
+ */
+#define CONFIG_OF_PERF	0x5b0000ull
 
 /* Returns the number in directory/name/type, or -1. */
 static long type_of(const char *directory, const char *name)
@@ -135,6 +141,7 @@ static int find_raw(struct request *r)
 {
 	char name[NAME_SIZE];
 
+	r->attr.config &= ~CONFIG_OF_PERF;
 	if (type_of(PERFS_TYPES, "cpu_core") < 0)
 		return 0;
 	name_type(PERF_TYPE_RAW, name);

@@ -195,6 +195,34 @@ Test(inherit_race, periods)
 	ring_unmap(&r);
 }
 
+Test(inherit_race, the_period_of_the_parent_itself)
+{
+	struct perf_event_attr attr = inherited(sampling_attr(PERIOD));
+	struct perf_event_header *header;
+	uint64_t period = 701, n = 0;
+	struct sample s;
+	struct ring r;
+	int fd;
+
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
+	fd = event_open(attr);
+	ring_map(&r, fd, 16);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_PERIOD, &period), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (volatile uint64_t i = 0; i < 100 * period; i++)
+		;
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	while ((header = ring_next(&r))) {
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		take_sample(&attr, header, &s);
+		cr_assert_eq(s.period, period, "%lu", s.period);
+		n++;
+	}
+	cr_expect_geq(n, 100, "%lu", n);
+	ring_unmap(&r);
+}
+
 /* ---- The parent is killed ---- */
 
 static void wait_none_open(void)

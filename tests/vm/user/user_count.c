@@ -170,6 +170,50 @@ Test(user_count, reset_starts_from_0)
 	cr_expect_eq(page_read(page).value, 0);
 }
 
+/* As PAPI reads a page: the offset, too, is extended from the counter's width. */
+static int64_t page_read_narrow(const volatile user_page *page)
+{
+	const unsigned int unused = 64 - page->pmc_width;
+	uint64_t offset, pmc;
+	uint32_t lock, index;
+
+	do {
+		lock = page->lock;
+		asm volatile("" : : : "memory");
+		index = page->index;
+		offset = page->offset;
+		pmc = index ? counter_read(index - 1) : 0;
+		asm volatile("" : : : "memory");
+	} while (page->lock != lock || lock & 1);
+	return ((int64_t)(offset << unused) >> unused) + ((int64_t)(pmc << unused) >> unused);
+}
+
+Test(user_count, readers_that_extend_the_offset)
+{
+	struct perf_event_attr attrs[2] = { disabled(instructions_u()), branches_u() };
+	int fd = event_open(attrs[0]);
+	int fds[] = { fd, event_open(attrs[1], .group = fd) };
+	user_page *pages[] = { page_map(fds[0]), page_map(fds[1]) };
+
+	cr_expect_geq(pages[0]->pmc_width, 32, "before it has a counter");
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (unsigned int i = 0; i < 100; i++) {
+		const unsigned int k = i & 1;
+		int64_t before, now, after;
+
+		user_loop(N);
+		if (i % 10 == 9)
+			usleep(100);
+		if (i == 50)
+			event_ioctl(fd, PERF_EVENT_IOC_RESET);
+		before = page_read_narrow(pages[k]);
+		now = event_value(fds[k]);
+		after = page_read_narrow(pages[k]);
+		cr_assert(before > 0 || i == 50, "%u: %ld", i, before);
+		cr_assert(before <= now && now <= after, "%u: %ld, %ld, %ld", i, before, now, after);
+	}
+}
+
 /* Mapping a counter that runs moves it to the upper half of its range. */
 Test(user_count, mapping_loses_nothing)
 {

@@ -17,6 +17,7 @@ enum {
     X86_PMU_INSN,   /* instructions retired */
     X86_PMU_BR,     /* branch instructions retired */
     X86_PMU_BRM,    /* mispredicted conditional branches (modelled) */
+    X86_PMU_COND,   /* conditional branches retired; counted with X86_PMU_BR */
     X86_PMU_NB_EV,
 };
 

@@ -127,18 +127,25 @@ static const PMUEvent intel_events[] = {
     { 0x2e, 0x41, X86_PMU_INSN, 12 },   /* LLC Misses */
     { 0xc4, 0x00, X86_PMU_BR, 0 },      /* Branch Instruction Retired */
     { 0xc5, 0x00, X86_PMU_BRM, 0 },     /* Branch Misses Retired */
+    /*
+     * BR_INST_RETIRED.CONDITIONAL of the cores up to Skylake, and .COND from Ice Lake on, where
+     * the first is something else (event lists of both)
+     */
+    { 0xc4, 0x01, X86_PMU_COND, 0 },
+    { 0xc4, 0x11, X86_PMU_COND, 0 },
 };
 
 /*
  * PPR for AMD family 17h and later, "Core Performance Monitor Counters":
- * PMCx0C0, PMCx076, PMCx0C2 and PMCx0C3.  Linux uses the same for all earlier
- * families, back to the K7.
+ * PMCx0C0, PMCx076, PMCx0C2, PMCx0C3 and PMCx0D1.  Linux uses the same of the first four for all
+ * earlier families, back to the K7.
  */
 static const PMUEvent amd_events[] = {
     { 0xc0, 0x00, X86_PMU_INSN, 0 },    /* Retired Instructions */
     { 0x76, 0x00, X86_PMU_INSN, 0 },    /* Cycles not in Halt */
     { 0xc2, 0x00, X86_PMU_BR, 0 },      /* Retired Branch Instructions */
     { 0xc3, 0x00, X86_PMU_BRM, 0 },     /* Retired ... Mispredicted */
+    { 0xd1, 0x00, X86_PMU_COND, 0 },    /* Retired Conditional Branch Instructions */
 };
 
 /*
@@ -180,6 +187,12 @@ static const PMUEvent *pmu_events(X86PMUState *pmu, int *n)
     return amd_events;
 }
 
+/* Intel's conditional branches have another unit mask from Ice Lake on, which has version 5. */
+static bool pmu_has_umask(const X86PMUState *pmu, const PMUEvent *ev)
+{
+    return pmu->is_amd || ev->base != X86_PMU_COND || (ev->umask == 0x11) == (pmu->version >= 5);
+}
+
 /* What EVTSEL counts on general counter INDEX; NULL: nothing */
 static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel, int index)
 {
@@ -195,7 +208,7 @@ static const PMUEvent *pmu_find_event(X86PMUState *pmu, uint64_t evtsel, int ind
         return NULL;
     }
     for (; n--; ev++) {
-        if (ev->event == event && ev->umask == umask) {
+        if (ev->event == event && ev->umask == umask && pmu_has_umask(pmu, ev)) {
             return !ev->counters || ((ev->counters >> index) & 1) ? ev : NULL;
         }
     }
@@ -388,7 +401,7 @@ void pmu_rearm(CPUX86State *env)
             }
             bound[c.ev->base][p] = MIN(bound[c.ev->base][p], b);
             flags[p] |= HF_PMU_MASK;
-            if (c.ev->base == X86_PMU_BR) {
+            if (c.ev->base == X86_PMU_BR || c.ev->base == X86_PMU_COND) {
                 flags[p] |= HF_PMU_BR_MASK;
             } else if (c.ev->base == X86_PMU_BRM) {
                 flags[p] |= HF_PMU_BRM_MASK;

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs that others have made for perf_event_open(2), by "pmuctl run": PAPI's, which read
+# counters by the mapped page, and rr, for which each conditional branch counts, and which wants
+# to be stopped after a number of them. Runs in busybox' sh as root; the kernel argument
+# rr_rounds=N makes more rounds of the latter.
+# shellcheck disable=SC2317 # the checks are called by name
+# shellcheck source=tests/vm/common/checks.sh
+. "$(dirname -- "$0")/common/checks.sh"
+
+export HOME=/tmp _RR_TRACE_DIR=/tmp/rr
+ROUNDS=$(sed -n 's/.*rr_rounds=\([0-9]*\).*/\1/p' /proc/cmdline)
+# rr asks perf's own level, before it opens anything.
+echo 1 >/proc/sys/kernel/perf_event_paranoid
+
+# counted: the values in the output of papi_command_line
+counted() { awk '/^PAPI_/ && $2 == ":" { print $1, $3 }' "$1"; }
+
+# near FILE FILE: the same events, and each value of the one within a hundredth of the other's: the
+# program measures some of the C library, too, which maps what it uses.
+near()
+{
+	awk 'NR == FNR { value[$1] = $2; n++; next }
+	     { d = $2 - value[$1]; if (d < 0) d = -d; if (!($1 in value) || d * 100 > value[$1]) bad = 1; n-- }
+	     END { exit bad || n != 0 || FNR == 0 }' "$1" "$2"
+}
+
+papi_finds_the_same_events()
+{
+	papi_avail -a >theirs 2>&1 && run 0 run papi_avail -a && grep -q 'Fast counter read (rdpmc): yes' out &&
+		grep -q PAPI_TOT_INS out && cmp theirs out
+}
+
+# In groups and alone, by the page and, where it has none, by read(2)
+papi_counts_the_same()
+{
+	for events in 'PAPI_TOT_INS PAPI_BR_INS' PAPI_TOT_CYC 'PAPI_TOT_INS PAPI_BR_INS PAPI_TOT_CYC PAPI_BR_MSP'; do
+		# shellcheck disable=SC2086 # words
+		give_back && papi_command_line $events >theirs.out 2>&1 && run 0 run papi_command_line $events || return 1
+		counted theirs.out >theirs && counted out >ours && cat theirs ours && near theirs ours || return 1
+	done
+}
+
+# A program whose threads race: each run ends with another number, its replay with the same, on perf
+# as well.
+rr_replays_what_it_has_recorded()
+{
+	: >numbers
+	for _ in $(seq "${ROUNDS:-2}"); do
+		rm -rf -- /tmp/rr
+		run 0 run rr record /pmuctl/tests/prog/racing-threads || return 1
+		cp out number
+		cat number >>numbers
+		run 0 run rr replay -a && cmp out number || return 1
+	done
+	[ "$(sort -u numbers | wc -l)" -eq "$(wc -l <numbers)" ] || return 1
+	give_back && rr replay -a >out && cmp out number
+}
+
+# All of it was counted by us, but for what rr only asks whether the kernel has it.
+nothing_is_passed_on()
+{
+	rm -rf -- /tmp/rr
+	run 0 run --strict rr record /pmuctl/tests/prog/racing-threads && run 0 run --strict papi_command_line PAPI_TOT_INS
+}
+
+run_checks counted near
