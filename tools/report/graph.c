@@ -19,40 +19,40 @@ static bool is_plain(const struct tree_node *parent, const struct tree_node *nod
 	return parent->child == node && !node->sibling && node->period == parent->period;
 }
 
-static void print_value(const struct report_callgraph *graph, struct report_part part,
+static void print_value(FILE *out, const struct report_callgraph *graph, struct report_part part,
 			uint64_t total)
 {
 	switch (graph->value) {
 	case VALUE_PERCENT:
-		printf("%7.2f%%", report_percent(part.period, total));
+		fprintf(out, "%7.2f%%", report_percent(part.period, total));
 		break;
 	case VALUE_PERIOD:
-		printf("%8" PRIu64, part.period);
+		fprintf(out, "%8" PRIu64, part.period);
 		break;
 	case VALUE_COUNT:
-		printf("%8" PRIu64, part.samples);
+		fprintf(out, "%8" PRIu64, part.samples);
 		break;
 	}
 }
 
-static void print_others(const struct report_callgraph *graph, struct report_part hidden,
+static void print_others(FILE *out, const struct report_callgraph *graph, struct report_part hidden,
 			 uint64_t total, size_t indent)
 {
 	if (!hidden.samples || report_percent(hidden.period, total) < graph->limit)
 		return;
-	printf("%*s", (int)indent, "");
-	print_value(graph, hidden, total);
+	fprintf(out, "%*s", (int)indent, "");
+	print_value(out, graph, hidden, total);
 	if (graph->most)
-		puts("  [others]");
+		fputs("  [others]\n", out);
 	else
-		printf("  [others, each less than %.1f%%]\n", graph->limit);
+		fprintf(out, "  [others, each less than %.1f%%]\n", graph->limit);
 }
 
 /*
  * Children below their parent, further to the right. An only child that has all of its
  * parent's samples is right under it, so that a plain stack stays a plain column.
  */
-static void print_tree(const struct report_callgraph *graph, const struct tree_node *parent,
+static void print_tree(FILE *out, const struct report_callgraph *graph, const struct tree_node *parent,
 		       uint64_t total, size_t indent, unsigned int depth)
 {
 	struct report_part hidden = { 0 };
@@ -72,16 +72,16 @@ static void print_tree(const struct report_callgraph *graph, const struct tree_n
 			continue;
 		}
 		shown++;
-		printf("%*s", (int)indent, "");
+		fprintf(out, "%*s", (int)indent, "");
 		if (plain)
-			printf("        ");
+			fprintf(out, "        ");
 		else
-			print_value(graph, part, total);
-		printf("  %s\n", node->label);
+			print_value(out, graph, part, total);
+		fprintf(out, "  %s\n", node->label);
 		if (depth + 1 < TREE_DEPTH_MAX)
-			print_tree(graph, node, total, indent + (column ? 0 : INDENT), depth + 1);
+			print_tree(out, graph, node, total, indent + (column ? 0 : INDENT), depth + 1);
 	}
-	print_others(graph, hidden, total, indent);
+	print_others(out, graph, hidden, total, indent);
 }
 
 /* ---------------------------------------------------------------- chains */
@@ -133,34 +133,34 @@ static int by_period(const void *left, const void *right)
 }
 
 /* Flame graphs are made of folded lines: a semicolon in a name would end it. */
-static void print_folded(const struct tree_node *node)
+static void print_folded(FILE *out, const struct tree_node *node)
 {
 	if (node->parent->parent) {
-		print_folded(node->parent);
-		putchar(';');
+		print_folded(out, node->parent);
+		fputc(';', out);
 	}
 	for (const char *at = node->label; *at; at++)
-		putchar(*at == ';' ? ':' : *at);
+		fputc(*at == ';' ? ':' : *at, out);
 }
 
-static void print_flat(const struct tree_node *node, size_t indent)
+static void print_flat(FILE *out, const struct tree_node *node, size_t indent)
 {
 	if (node->parent->parent)
-		print_flat(node->parent, indent);
-	printf("%*s%s\n", (int)indent, "", node->label);
+		print_flat(out, node->parent, indent);
+	fprintf(out, "%*s%s\n", (int)indent, "", node->label);
 }
 
 /* A folded line begins with its number: "12.34% main;work;hot". */
-static void print_folded_value(const struct report_callgraph *graph, struct report_part own,
+static void print_folded_value(FILE *out, const struct report_callgraph *graph, struct report_part own,
 			       uint64_t total)
 {
 	if (graph->value == VALUE_PERCENT)
-		printf("%.2f%% ", report_percent(own.period, total));
+		fprintf(out, "%.2f%% ", report_percent(own.period, total));
 	else
-		printf("%" PRIu64 " ", graph->value == VALUE_PERIOD ? own.period : own.samples);
+		fprintf(out, "%" PRIu64 " ", graph->value == VALUE_PERIOD ? own.period : own.samples);
 }
 
-static void print_chains(const struct report_callgraph *graph, const struct tree_node *root,
+static void print_chains(FILE *out, const struct report_callgraph *graph, const struct tree_node *root,
 			 uint64_t total, size_t indent)
 {
 	struct chain_list chains = { 0 };
@@ -174,32 +174,33 @@ static void print_chains(const struct report_callgraph *graph, const struct tree
 		if (report_percent(chain->own.period, total) < graph->limit)
 			break;
 		if (graph->style == STYLE_FOLDED) {
-			print_folded_value(graph, chain->own, total);
-			print_folded(chain->end);
-			putchar('\n');
+			print_folded_value(out, graph, chain->own, total);
+			print_folded(out, chain->end);
+			fputc('\n', out);
 			continue;
 		}
-		printf("%*s", (int)indent, "");
-		print_value(graph, chain->own, total);
-		putchar('\n');
-		print_flat(chain->end, indent + 10);
-		putchar('\n');
+		fprintf(out, "%*s", (int)indent, "");
+		print_value(out, graph, chain->own, total);
+		fputc('\n', out);
+		print_flat(out, chain->end, indent + 10);
+		fputc('\n', out);
 	}
 	free(chains.list);
 }
 
 /**
  * graph_print() - print the call graph of a row
+ * @out: where to.
  * @graph: how.
  * @root: of its tree, sorted.
  * @total: period of which shares are.
  * @indent: columns before it.
  */
-void graph_print(const struct report_callgraph *graph, const struct tree_node *root,
+void graph_print(FILE *out, const struct report_callgraph *graph, const struct tree_node *root,
 		 uint64_t total, size_t indent)
 {
 	if (graph->style == STYLE_FLAT || graph->style == STYLE_FOLDED)
-		print_chains(graph, root, total, indent);
+		print_chains(out, graph, root, total, indent);
 	else
-		print_tree(graph, root, total, indent, 0);
+		print_tree(out, graph, root, total, indent, 0);
 }

@@ -83,7 +83,7 @@ static const struct cli_option report_options[] = {
 	{ OPTION_STATS, "stats", .help = "only the numbers of records" },
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
-	{ OPTION_STDIO, "stdio", .help = "text, as always" },
+	{ OPTION_STDIO, "stdio", .help = "text, on a terminal too" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
 	{ 'j', "json", .help = "one JSON object" },
 	{ OPTION_FOLDED, "folded", .help = "a line for each stack, 'command;caller;function EVENTS'" },
@@ -217,6 +217,8 @@ static int apply_format(struct report_options *options, int option)
 		options->output = optarg;
 		return STATUS_OK;
 	case OPTION_STDIO:
+		options->stdio = true;
+		return STATUS_OK;
 	case 'f':
 		return STATUS_OK;
 	}

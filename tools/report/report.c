@@ -176,6 +176,16 @@ static int print(struct report *report)
 	return print_single(report);
 }
 
+/* On a terminal, or on paper */
+static int present(struct report *report, struct report_options *options)
+{
+	int status = STATUS_HELP;
+
+	if (browse_is_wanted(options))
+		status = browse(report, options);
+	return status == STATUS_HELP ? print(report) : status;
+}
+
 static int read_records(struct report *report)
 {
 	struct perffile_record record;
@@ -261,8 +271,8 @@ int report_make(struct report_options *options)
 		about_print(&report);
 		status = STATUS_OK;
 	} else if (ret == 0 && report_read(&report) == 0) {
-		status = print(&report);
-		if (options->about != ABOUT_NOTHING)
+		status = present(&report, options);
+		if (report.samples && options->about != ABOUT_NOTHING)
 			samples_warn(report.samples);
 	}
 	if (fflush(stdout) || ferror(stdout)) {

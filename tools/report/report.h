@@ -4,8 +4,9 @@
  * what a row is and which columns it has, callgraph.c the kind of call graph; report.c reads
  * the samples, filter.c chooses among them, hist.c sorts them into rows, chains.c has their
  * call chains, tree.c trees of calls; text.c, graph.c, hierarchy.c and json.c print these,
- * about.c what the recording says of itself; flame.c and flame_svg.c print the tree of all
- * calls for flame graphs; export/ writes files for viewers of others.
+ * browse.c shows them on a terminal, about.c prints what the recording says of itself; flame.c
+ * and flame_svg.c print the tree of all calls for flame graphs; export/ writes files for viewers
+ * of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
 #define PMUCTL_TOOL_REPORT_H
@@ -121,6 +122,7 @@ enum report_about {
  * @title: of the flame graph, or NULL.
  * @export: for FORMAT_EXPORT: which,
  * @output: and the file.
+ * @stdio: text, on a terminal too.
  */
 struct report_options {
 	struct samples_options input;
@@ -143,6 +145,7 @@ struct report_options {
 	const char *title;
 	const struct export_format *export;
 	const char *output;
+	bool stdio;
 };
 
 /* options.c */
@@ -310,10 +313,18 @@ extern const char *const report_headings[COLUMN_COUNT];
 void report_print(const struct report *report);
 void report_print_rows(FILE *out, const struct report *report,
 		       const struct report_event *event, size_t most);
+void report_print_graph(FILE *out, const struct report *report,
+			const struct report_event *event, const struct report_row *row);
+bool report_row_is_shown(const struct report *report, const struct report_event *event,
+			 const struct report_row *row);
+
+/* browse.c */
+bool browse_is_wanted(const struct report_options *options);
+int browse(struct report *report, struct report_options *options);
 
 /* graph.c */
-void graph_print(const struct report_callgraph *graph, const struct tree_node *root,
-		 uint64_t total, size_t indent);
+void graph_print(FILE *out, const struct report_callgraph *graph,
+		 const struct tree_node *root, uint64_t total, size_t indent);
 
 /* hierarchy.c */
 void hierarchy_print(const struct report *report, const struct report_event *event);

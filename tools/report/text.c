@@ -35,8 +35,14 @@ const char *const report_headings[COLUMN_COUNT] = {
 	[NUMBER_PERIOD] = "Period",
 };
 
-static bool is_shown(const struct report *report, const struct report_event *event,
-		     const struct report_row *row)
+/**
+ * report_row_is_shown() - has a row as much as the options ask for?
+ * @report: the report.
+ * @event: of it.
+ * @row: of that.
+ */
+bool report_row_is_shown(const struct report *report, const struct report_event *event,
+			 const struct report_row *row)
 {
 	return report_percent(report_weight(report, row), event->period) >=
 	       report->options->limit;
@@ -97,7 +103,7 @@ static void measure(const struct report *report, const struct report_event *even
 	for (size_t n = 0; n < event->row_count && most; n++) {
 		const struct report_row *row = event->rows[n];
 
-		if (!is_shown(report, event, row))
+		if (!report_row_is_shown(report, event, row))
 			continue;
 		most--;
 		for (size_t i = 0; i < columns->count; i++) {
@@ -208,15 +214,22 @@ void report_print_rows(FILE *out, const struct report *report,
 	measure(report, event, most, widths);
 	print_headings(out, report, widths);
 	for (size_t i = 0; i < event->row_count && most; i++) {
-		if (!is_shown(report, event, event->rows[i]))
+		if (!report_row_is_shown(report, event, event->rows[i]))
 			continue;
 		print_row(out, report, event, event->rows[i], widths);
 		most--;
 	}
 }
 
-static void print_graph(const struct report *report, const struct report_event *event,
-			const struct report_row *row)
+/**
+ * report_print_graph() - print who called what a row is of, as the options say
+ * @out: where to.
+ * @report: the report.
+ * @event: of it, with chains.
+ * @row: of that.
+ */
+void report_print_graph(FILE *out, const struct report *report,
+			const struct report_event *event, const struct report_row *row)
 {
 	const struct report_callgraph *graph = &report->options->graph;
 	struct tree_node *root;
@@ -228,9 +241,9 @@ static void print_graph(const struct report *report, const struct report_event *
 		return;
 	tree = chains_of_row(report, row, &root);
 	if (tree && root->child) {
-		graph_print(graph, root, event->period, GRAPH_INDENT);
+		graph_print(out, graph, root, event->period, GRAPH_INDENT);
 		if (graph->style == STYLE_GRAPH || graph->style == STYLE_FRACTAL)
-			putchar('\n');
+			fputc('\n', out);
 	}
 	tree_free(tree);
 }
@@ -257,16 +270,16 @@ static void print_event(const struct report *report, const struct report_event *
 	for (size_t i = 0; i < event->row_count; i++) {
 		const struct report_row *row = event->rows[i];
 
-		if (!is_shown(report, event, row))
+		if (!report_row_is_shown(report, event, row))
 			continue;
 		print_row(stdout, report, event, row, widths);
 		if (event->has_chains)
-			print_graph(report, event, row);
+			report_print_graph(stdout, report, event, row);
 	}
 	if (!event->root || !event->root->child)
 		return;
 	printf("\n# Calls, from the outermost caller on\n#\n");
-	graph_print(&whole, event->root, event->period, 0);
+	graph_print(stdout, &whole, event->root, event->period, 0);
 }
 
 /**

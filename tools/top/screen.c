@@ -6,16 +6,12 @@
 #ifdef HAVE_NCURSES
 #define _GNU_SOURCE
 #include <errno.h>
-#include <locale.h>
 #include <ncurses.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "screen.h"
+#include "terminal.h"
 
 /* Nobody scrolls farther. */
 #define ROWS_MAX 1000
@@ -23,17 +19,10 @@
 /* The line about all, that of the event, the headings; below them rows, and the last line */
 #define ROWS_AT 3
 
-/* Shares that perf shows in these colours */
-#define RED_FROM 5.0
-#define GREEN_FROM 0.5
-
-enum { COLOUR_RED = 1, COLOUR_GREEN };
-
 /**
  * struct screen - the screen
  * @live: what is shown.
- * @terminal: of ncurses.
- * @signals: a signalfd of changes of the terminal's size.
+ * @terminal: taken over.
  * @head: the line about all.
  * @texts: of each event: its lines, those of '#' alone left out.
  * @event: number of the one that is shown.
@@ -46,8 +35,7 @@ enum { COLOUR_RED = 1, COLOUR_GREEN };
  */
 struct screen {
 	struct top_live *live;
-	SCREEN *terminal;
-	int signals;
+	struct terminal *terminal;
 	char *head;
 	char **texts;
 	size_t event;
@@ -79,21 +67,6 @@ static const char help[] =
 
 /* --------------------------------------------------------------------- draw */
 
-/* One line, which ends at the right side */
-static void put_line(int y, const char *text, size_t length)
-{
-	mvaddnstr(y, 0, text, (int)text_fit(text, length, (size_t)COLS));
-}
-
-static attr_t colour_of(const char *row)
-{
-	double share = strtod(row, NULL);
-
-	if (!has_colors() || share < GREEN_FROM)
-		return A_NORMAL;
-	return (attr_t)COLOR_PAIR(share < RED_FROM ? COLOUR_GREEN : COLOUR_RED);
-}
-
 /* How many rows there is room for */
 static size_t room(void)
 {
@@ -119,12 +92,12 @@ static void draw_event(const struct screen *screen, const char *text)
 
 		if (n < 2) {
 			attrset(n ? A_BOLD : A_NORMAL);
-			put_line((int)n + 1, text, length);
+			terminal_put_line((int)n + 1, text, length);
 		} else if (screen->has_help) {
 			break;
 		} else if (row >= screen->first && row - screen->first < room()) {
-			attrset(colour_of(text));
-			put_line(ROWS_AT + (int)(row - screen->first), text, length);
+			attrset(terminal_colour_of(strtod(text, NULL)));
+			terminal_put_line(ROWS_AT + (int)(row - screen->first), text, length);
 		}
 		text += length + (text[length] == '\n');
 	}
@@ -137,7 +110,7 @@ static void draw_help(void)
 	for (size_t n = 0; *text && n < room(); n++) {
 		size_t length = strcspn(text, "\n");
 
-		put_line(ROWS_AT + (int)n, text, length);
+		terminal_put_line(ROWS_AT + (int)n, text, length);
 		text += length + (text[length] == '\n');
 	}
 }
@@ -156,7 +129,7 @@ static void draw_last(const struct screen *screen)
 		snprintf(line, sizeof(line), "%s%s", screen->paused ? "Paused. " : "",
 			 *screen->message ? screen->message : "h: help, q: quit");
 	attrset(A_NORMAL);
-	put_line(LINES - 1, line, strlen(line));
+	terminal_put_line(LINES - 1, line, strlen(line));
 }
 
 static void draw(const struct screen *screen)
@@ -166,7 +139,7 @@ static void draw(const struct screen *screen)
 	erase();
 	attrset(A_REVERSE);
 	mvhline(0, 0, ' ' | A_REVERSE, COLS);
-	put_line(0, screen->head ? screen->head : "", strcspn(screen->head ? screen->head : "", "\n"));
+	terminal_put_line(0, screen->head ? screen->head : "", strcspn(screen->head ? screen->head : "", "\n"));
 	draw_event(screen, text ? text : "");
 	attrset(A_NORMAL);
 	if (screen->has_help)
@@ -246,15 +219,8 @@ int screen_refresh(struct screen *screen)
  */
 void screen_resize(struct screen *screen)
 {
-	struct signalfd_siginfo info;
-	struct winsize size;
-
-	while (read(screen->signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_row || !size.ws_col)
+	if (!terminal_resize(screen->terminal))
 		return;
-	resizeterm(size.ws_row, size.ws_col);
-	clearok(curscr, TRUE);
 	draw(screen);
 }
 
@@ -439,18 +405,6 @@ enum screen_wish screen_keys(struct screen *screen)
 
 /* ---------------------------------------------------------------- beginning */
 
-static struct sigaction bus_before;
-
-/*
- * A program became shorter while its symbols were read, never within ncurses: this is the end,
- * which whoever reads programs tells of.
- */
-static void give_back(int signal)
-{
-	endwin();
-	bus_before.sa_handler(signal);
-}
-
 /**
  * screen_open() - take over the terminal
  * @live: open; what will be shown.
@@ -459,33 +413,21 @@ static void give_back(int signal)
  */
 struct screen *screen_open(struct top_live *live)
 {
-	const struct sigaction bus = { .sa_handler = give_back };
 	struct screen *screen = calloc(1, sizeof(*screen));
 
 	if (screen) {
 		screen->live = live;
-		screen->signals = signal_block(SIGWINCH);
 		screen->texts = calloc(live->report.event_count, sizeof(*screen->texts));
-		setlocale(LC_CTYPE, "");
-		if (screen->texts)
-			screen->terminal = newterm(NULL, stdout, stdin);
 	}
-	if (!screen || !screen->terminal) {
-		say_error("the terminal '%s' is not known here: as with --stdio, then",
-			  getenv("TERM") ? getenv("TERM") : "");
+	if (!screen || !screen->texts) {
+		say_error("%s", pmuctl_strerror(-ENOMEM));
 		screen_close(screen);
 		return NULL;
 	}
-	sigaction(SIGBUS, &bus, &bus_before);
-	cbreak();
-	noecho();
-	nodelay(stdscr, TRUE);
-	keypad(stdscr, TRUE);
-	curs_set(0);
-	set_escdelay(25);
-	if (has_colors() && start_color() == OK && use_default_colors() == OK) {
-		init_pair(COLOUR_RED, COLOR_RED, -1);
-		init_pair(COLOUR_GREEN, COLOR_GREEN, -1);
+	screen->terminal = terminal_open();
+	if (!screen->terminal) {
+		screen_close(screen);
+		return NULL;
 	}
 	snprintf(screen->message, sizeof(screen->message), "Sampling ...");
 	draw(screen);
@@ -500,7 +442,7 @@ struct screen *screen_open(struct top_live *live)
  */
 int screen_signals(const struct screen *screen)
 {
-	return screen->signals;
+	return terminal_signals(screen->terminal);
 }
 
 /**
@@ -511,13 +453,7 @@ void screen_close(struct screen *screen)
 {
 	if (!screen)
 		return;
-	if (screen->terminal) {
-		endwin();
-		sigaction(SIGBUS, &bus_before, NULL);
-		delscreen(screen->terminal);
-	}
-	if (screen->signals >= 0)
-		close(screen->signals);
+	terminal_close(screen->terminal);
 	for (size_t i = 0; screen->texts && i < screen->live->report.event_count; i++)
 		free(screen->texts[i]);
 	free(screen->texts);

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "terminal.h"
 #include "top.h"
 
 /* Rows where there is no terminal whose size would tell */
@@ -101,33 +102,13 @@ static size_t rows_for(const struct top_live *live, const struct winsize *size)
 	return lines > EVENT_LINES + 1 ? lines - EVENT_LINES - 1 : 1;
 }
 
-/**
- * text_fit() - how much of a line there is room for
- * @line: its text, UTF-8.
- * @length: bytes of it.
- * @width: columns that there are.
- *
- * Return: bytes. Those that continue a character take no room, so that none is cut in two.
- */
-size_t text_fit(const char *line, size_t length, size_t width)
-{
-	size_t bytes = 0, columns = 0;
-
-	for (; bytes < length; bytes++) {
-		columns += ((unsigned char)line[bytes] & 0xc0) != 0x80;
-		if (columns > width)
-			break;
-	}
-	return bytes;
-}
-
 /* Lines that are wider than the terminal would take two. */
 static void put_clipped(const char *text, size_t width)
 {
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 
-		fwrite(text, 1, text_fit(text, length, width), stdout);
+		fwrite(text, 1, terminal_fit(text, length, width), stdout);
 		text += length;
 		if (*text) {
 			putchar('\n');

@@ -85,7 +85,6 @@ void live_close(struct top_live *live);
 void text_head(FILE *out, const struct top_live *live);
 void text_event(FILE *out, const struct top_live *live, const struct report_event *event,
 		size_t rows);
-size_t text_fit(const char *line, size_t length, size_t width);
 int text_print(const struct top_live *live);
 
 /* run.c */

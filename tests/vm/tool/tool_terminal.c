@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the tool tells on a terminal while it counts: that something goes on, which run
- * it is, and that no trace of that is left in what it prints in the end. And the screen of
- * "pmuctl top".
+ * it is, and that no trace of that is left in what it prints in the end. And the screens of
+ * "pmuctl top" and "pmuctl report".
  */
 /* libs: -lutil */
 #define _GNU_SOURCE
@@ -285,4 +285,109 @@ Test(tool_terminal, top_prints_text_where_the_terminal_is_not_known)
 	cr_assert_eq(finish(terminal, child), 0);
 	assert_shown("pmuctl: the terminal 'nothing' is not known here: as with --stdio, then");
 	assert_shown("\033\\[H\033\\[2Jpmuctl top: ");
+}
+
+#define RECORDING "/tmp/terminal-test.data"
+#define REPORT "TERM=screen exec pmuctl report -i " RECORDING
+
+static void record(void)
+{
+	/* It ends with 3. */
+	cr_assert_eq(WEXITSTATUS(system("pmuctl record -q -g -e instructions:u,cycles:u -c 170003 -o "
+					RECORDING " /pmuctl/tests/prog/hot-warm-cold")), 3);
+}
+
+static void forget(void)
+{
+	unlink(RECORDING);
+}
+
+Test(tool_terminal, report_has_a_screen_until_q, .init = record, .fini = forget)
+{
+	pid_t child;
+	int terminal = start(SIZE REPORT, &child);
+
+	read_until(terminal, TO_PAGE);
+	read_until(terminal, "instructions:u: [0-9]+ samples, [0-9]+ events; " RECORDING);
+	read_until(terminal, "Children +Self +Command +Shared object");
+	read_until(terminal, "] hot");
+	read_until(terminal, "q: quit");
+	cr_assert_eq(write(terminal, "q", 1), 1);
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown(FROM_PAGE);
+}
+
+Test(tool_terminal, keys_of_report, .init = record, .fini = forget)
+{
+	pid_t child;
+	int terminal = start(SIZE REPORT, &child);
+
+	read_until(terminal, "q: quit");
+	type(terminal, "h", "callers of this row");
+	type(terminal, "q", "Enter: callers");
+	/* From the outermost caller on, down to who was hit */
+	type(terminal, "\r", "%  hot");
+	type(terminal, "C", "Without call");
+	type(terminal, "jk/war\r", "warm");
+	type(terminal, "a", "The code of warm");
+	read_until(terminal, "Percent");
+	read_until(terminal, "dec|jn[ez]");
+	type(terminal, "q", "Enter: callers");
+	type(terminal, "U", "User space is hi");
+	type(terminal, "K", "Nothing would be");
+	type(terminal, "\033", "cold");
+	type(terminal, "d", "Only hot-warm-cold; Left");
+	type(terminal, "t", "Only hot-warm-cold; Left");
+	type(terminal, "S", "Sorted by dso,symbol");
+	type(terminal, "E", "cycles:u");
+	type(terminal, "q", FROM_PAGE);
+	cr_assert_eq(finish(terminal, child), 0);
+}
+
+Test(tool_terminal, report_follows_the_size_of_the_terminal, .init = record, .fini = forget)
+{
+	const struct winsize size = { .ws_row = 60, .ws_col = 200 };
+	pid_t child;
+	int terminal = start(SIZE REPORT, &child);
+
+	read_until(terminal, "q: quit");
+	output_len = 0;
+	output[0] = '\0';
+	cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	read_until(terminal, "\033\\[60(;1H|d)");
+	type(terminal, "q", FROM_PAGE);
+	cr_assert_eq(finish(terminal, child), 0);
+}
+
+/* What is read again may have gone: that is told when the terminal is as it was. */
+Test(tool_terminal, report_tells_why_it_cannot_go_on, .init = record)
+{
+	pid_t child;
+	int terminal = start(SIZE REPORT, &child);
+
+	read_until(terminal, "q: quit");
+	forget();
+	cr_assert_eq(write(terminal, "K", 1), 1);
+	cr_assert_eq(WEXITSTATUS(finish(terminal, child)), 1);
+	assert_shown(FROM_PAGE ".*pmuctl: cannot read '" RECORDING "'");
+}
+
+Test(tool_terminal, report_is_text_where_that_is_asked_for, .init = record, .fini = forget)
+{
+	static const char *const with[] = { "--stdio", "-q", "-t ,", "--header", "| cat", "</dev/null" };
+	char command[200];
+	int terminal;
+	pid_t child;
+
+	for (size_t i = 0; i < sizeof(with) / sizeof(*with); i++) {
+		snprintf(command, sizeof(command), "TERM=screen pmuctl report -i " RECORDING " %s", with[i]);
+		terminal = start(command, &child);
+		cr_assert_eq(finish(terminal, child), 0);
+		assert_shown("%.*hot");
+		cr_assert(!is_shown(TO_PAGE), "%s", with[i]);
+	}
+	terminal = start("TERM=nothing pmuctl report -i " RECORDING, &child);
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown("pmuctl: the terminal 'nothing' is not known here: as with --stdio, then");
+	assert_shown("%.*hot");
 }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The lines of a report on a terminal, and how they are drawn: those of the text, below a row its
+ * call graph if that is open, or those of a page in their place.
+ */
+#ifdef HAVE_NCURSES
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <ncurses.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "browse.h"
+
+/* Nobody looks at more. */
+#define ROWS_MAX 100000
+
+/* The line about the event, and the headings; below them rows, and the last line */
+#define ROWS_AT 2
+
+/* -------------------------------------------------------------------- lines */
+
+static bool add_line(struct lines *lines, const char *text, size_t length, size_t row, bool is_row)
+{
+	if (lines->count == lines->room) {
+		size_t room = lines->room ? lines->room * 2 : 256;
+		struct line *list = reallocarray(lines->list, room, sizeof(*list));
+
+		if (!list)
+			return false;
+		lines->list = list;
+		lines->room = room;
+	}
+	lines->list[lines->count] = (struct line){ strndup(text, length), row, is_row };
+	return lines->list[lines->count].text && ++lines->count;
+}
+
+static void drop_lines(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		free(lines->list[i].text);
+	free(lines->list);
+	*lines = (struct lines){ 0 };
+}
+
+/* Each line of a text; without memory as many as there is some for. */
+static void add_text(struct lines *lines, const char *text, size_t row, bool with_empty)
+{
+	while (text && *text) {
+		size_t length = strcspn(text, "\n");
+
+		if ((length || with_empty) && !add_line(lines, text, length, row, false))
+			return;
+		text += length + (text[length] == '\n');
+	}
+}
+
+const struct report_event *browse_event(const struct browser *b)
+{
+	return &b->report->events[b->event];
+}
+
+static void add_graph(struct browser *b, struct lines *lines, size_t row)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	report_print_graph(out, b->report, browse_event(b), b->rows[row]);
+	if (fclose(out) == 0)
+		add_text(lines, text && *text ? text : "            no callers are known", row, false);
+	free(text);
+}
+
+/* The rows, each with its call graph if that is open */
+void browse_make_lines(struct browser *b)
+{
+	char *text = NULL, *at;
+	struct lines lines = { 0 };
+	size_t size, length;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return;
+	report_print_rows(out, b->report, browse_event(b), ROWS_MAX);
+	if (fclose(out) == 0) {
+		at = text;
+		length = strcspn(at, "\n");
+		free(b->heading);
+		b->heading = strndup(at, length);
+		if (b->heading && *b->heading == '#')
+			*b->heading = ' ';
+		at += length;
+		at += strspn(at, "\n#");
+		for (size_t n = 0; *at && n < b->row_count; n++) {
+			length = strcspn(at, "\n");
+			if (!add_line(&lines, at, length, n, true))
+				break;
+			if (b->open[n])
+				add_graph(b, &lines, n);
+			at += length + (at[length] == '\n');
+		}
+	}
+	free(text);
+	drop_lines(&b->table.lines);
+	b->table.lines = lines;
+}
+
+/* Of an event that is shown for the first time, or was read again */
+bool browse_find_rows(struct browser *b)
+{
+	const struct report_event *event = browse_event(b);
+
+	free(b->rows);
+	free(b->open);
+	b->row_count = 0;
+	b->rows = calloc(event->row_count + 1, sizeof(struct report_row *));
+	b->open = calloc(event->row_count + 1, sizeof(*b->open));
+	if (!b->rows || !b->open)
+		return false;
+	for (size_t i = 0; i < event->row_count && b->row_count < ROWS_MAX; i++)
+		if (report_row_is_shown(b->report, event, event->rows[i]))
+			b->rows[b->row_count++] = event->rows[i];
+	b->table.cursor = 0;
+	b->table.first = 0;
+	browse_make_lines(b);
+	return true;
+}
+
+/* The row that the cursor is on, or in the call graph of; NULL: there is none. */
+const struct report_row *browse_row_here(const struct browser *b)
+{
+	const struct view *v = &b->table;
+
+	return v->cursor < v->lines.count ? b->rows[v->lines.list[v->cursor].row] : NULL;
+}
+
+/* --------------------------------------------------------------------- draw */
+
+/* How many lines there is room for */
+size_t browse_room(void)
+{
+	int lines = LINES - ROWS_AT - 1;
+
+	return lines > 0 ? (size_t)lines : 1;
+}
+
+static void draw_lines(const struct browser *b, const struct view *v)
+{
+	for (size_t i = v->first; i < v->lines.count && i - v->first < browse_room(); i++) {
+		const struct line *line = &v->lines.list[i];
+		bool here = v == &b->table && i == v->cursor;
+		int y = ROWS_AT + (int)(i - v->first);
+
+		attrset(line->is_row ? terminal_colour_of(strtod(line->text, NULL)) : A_NORMAL);
+		if (here) {
+			attron(A_REVERSE);
+			mvhline(y, 0, ' ' | A_REVERSE, COLS);
+		}
+		terminal_put_line(y, line->text, strlen(line->text));
+	}
+}
+
+static void draw_head(const struct browser *b, bool is_page)
+{
+	const struct report_event *event = browse_event(b);
+	char line[300];
+
+	if (is_page)
+		snprintf(line, sizeof(line), "%s", b->title);
+	else
+		snprintf(line, sizeof(line), "%s: %" PRIu64 " samples, %" PRIu64 " events; %s",
+			 event->name, event->samples, event->period, b->report->samples->path);
+	attrset(A_REVERSE);
+	mvhline(0, 0, ' ' | A_REVERSE, COLS);
+	terminal_put_line(0, line, strlen(line));
+	attrset(A_BOLD);
+	if (!is_page && b->heading)
+		terminal_put_line(1, b->heading, strlen(b->heading));
+}
+
+void browse_draw(const struct browser *b)
+{
+	bool is_page = b->page.lines.count > 0;
+	char line[200];
+
+	erase();
+	draw_head(b, is_page);
+	draw_lines(b, is_page ? &b->page : &b->table);
+	if (b->asks)
+		snprintf(line, sizeof(line), "In the name of the function: %s", b->typed);
+	else if (*b->message)
+		snprintf(line, sizeof(line), "%s", b->message);
+	else
+		snprintf(line, sizeof(line), "%s", is_page ? "q: back" :
+			 "Enter: callers, a: code, /: find, h: help, q: quit");
+	attrset(A_NORMAL);
+	terminal_put_line(LINES - 1, line, strlen(line));
+	refresh();
+}
+
+/* -------------------------------------------------------------------- pages */
+
+void browse_show_page(struct browser *b, const char *title, const char *text)
+{
+	drop_lines(&b->page.lines);
+	b->page.cursor = 0;
+	b->page.first = 0;
+	snprintf(b->title, sizeof(b->title), "%s", title);
+	add_text(&b->page.lines, text, 0, true);
+}
+
+void browse_drop_page(struct browser *b)
+{
+	drop_lines(&b->page.lines);
+}
+
+/* What a browser has, but for its report and the terminal */
+void browse_free(struct browser *b)
+{
+	drop_lines(&b->table.lines);
+	drop_lines(&b->page.lines);
+	free(b->heading);
+	free(b->rows);
+	free(b->open);
+	for (size_t i = 0; i < ARRAY_LEN(b->chosen); i++)
+		free(b->chosen[i]);
+}
+#endif

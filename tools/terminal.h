@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A screen on the terminal, drawn by ncurses: what commands that have one share.
+ */
+#ifndef PMUCTL_TOOL_TERMINAL_H
+#define PMUCTL_TOOL_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct terminal;
+
+size_t terminal_fit(const char *line, size_t length, size_t width);
+
+#ifdef HAVE_NCURSES
+struct terminal *terminal_open(void);
+int terminal_signals(const struct terminal *terminal);
+bool terminal_resize(struct terminal *terminal);
+void terminal_suspend(void);
+void terminal_put_line(int y, const char *text, size_t length);
+unsigned int terminal_colour_of(double share);
+void terminal_close(struct terminal *terminal);
+#endif
+
+#endif /* PMUCTL_TOOL_TERMINAL_H */
