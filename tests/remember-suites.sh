@@ -3,11 +3,11 @@
 # shellcheck disable=SC2154,SC2034 # variables of tests/run-vm and of tests/results.sh
 #
 # Which suites need not run, as they passed before with all that they stand on as it is now:
-# their own file, the options of their run, the laboratory with its kernels and images, the
-# compiler, the helpers of tests/vm, the library; and
+# their own file, the options of their run and the programs that it adds, the laboratory with its
+# kernels and images, the compiler, the helpers of tests/vm, the library; and
 #
 #   tool_*	the tool: how the module does is what the other suites are for
-#   *.sh	the tool and the module, and so tool_selftest.sh
+#   *.sh	the tool and the module, and so those of the tool that the module has much to do with
 #   others	the module
 #
 # A pass is remembered if the guest, too, was without fault, and if it was the first attempt:
@@ -21,8 +21,9 @@
 . "$LAB_DIR/lib/parts.sh"
 
 PASSES=$CACHE/passed/vm
-SHARED='include lib tests/lab tests/vm/common tests/vm/prog tests/unit/data tests/vm-guest.sh
-	tests/build.mk'
+SHARED='include lib tests/lab tests/vm/common tests/vm/prog tests/unit/data tests/unit/*.h
+	tests/unit/kernel tests/vm-guest.sh tests/build.mk tests/run-vm tests/results.sh
+	tests/remember-suites.sh'
 
 # hash_of PATH...: of the contents of these files, and of those below these directories
 hash_of()
@@ -59,8 +60,12 @@ stamp_of()
 {
 	local file parts="$SHARED_HASH ${run_options[$1]}"
 
+	for file in ${run_options[$1]}; do
+		[[ $file != /*:* ]] || parts+=" $(sha256sum <"${file%%:*}")"
+	done
 	case $2 in
-	tool_selftest.sh) parts+=" $MODULE_HASH $TOOL_HASH" ;;
+	tool_selftest.sh|tool_run*|tool_tracepoints.sh|tool_record.sh|tool_inherit.sh)
+		parts+=" $MODULE_HASH $TOOL_HASH" ;;
 	tool_*)	parts+=" $TOOL_HASH" ;;
 	*.sh)	parts+=" $MODULE_HASH $TOOL_HASH" ;;
 	*)	parts+=" $MODULE_HASH" ;;

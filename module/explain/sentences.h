@@ -101,7 +101,7 @@
 #define PMUCTL_SAY_NAME_LONG EINVAL, \
 	"the name of the tracepoint has more than %u characters, and none is so long: end it with a NUL"
 #define PMUCTL_SAY_TRACEPOINT_UNKNOWN ENOENT, \
-	"this kernel has no tracepoint %s: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded"
+	"this kernel has no tracepoint %s: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded, and kprobes and uprobes are for CAP_PERFMON"
 #define PMUCTL_SAY_TRACEPOINT_KERNEL EINVAL, \
 	"tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it"
 #define PMUCTL_SAY_FILTER_TEXT EINVAL, \

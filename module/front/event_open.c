@@ -254,7 +254,8 @@ static int find_tracepoint(struct open_request *r)
 
 	if (!r->open->tracepoint)
 		return 0;
-	tp = pmuctl_tp_alloc(r->name, r->attr.attr.sample_type & PERF_SAMPLE_RAW, r->why);
+	tp = pmuctl_tp_alloc(r->name, r->attr.attr.sample_type & PERF_SAMPLE_RAW,
+			     pmuctl_may_see_raw(), r->why);
 	if (IS_ERR(tp))
 		return PTR_ERR(tp);
 	r->tp = tp;

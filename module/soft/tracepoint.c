@@ -442,13 +442,13 @@ static struct pmuctl_tracepoint *use_or_make(struct tracepoint_search *search)
 	return t;
 }
 
-static struct pmuctl_tracepoint *get(const char *full_name, bool records,
+static struct pmuctl_tracepoint *get(const char *full_name, bool records, bool may_probe,
 				     struct pmuctl_explanation *why)
 {
 	const char *colon = strchr(full_name, ':');
 	const char *name = colon ? colon + 1 : full_name;
 	struct tracepoint_search search = {
-		.full_name = full_name, .name = name, .records = records,
+		.full_name = full_name, .name = name, .records = records, .may_probe = may_probe,
 	};
 	struct pmuctl_tracepoint *t;
 
@@ -481,7 +481,7 @@ static void put(struct pmuctl_tracepoint *t, bool at_once)
 
 /* ---- For events ---- */
 
-struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records, bool may_probe,
 				  struct pmuctl_explanation *why)
 {
 	struct pmuctl_tracepoint *t;
@@ -490,7 +490,7 @@ struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
 	tp = kzalloc(sizeof(*tp), GFP_KERNEL_ACCOUNT);
 	if (!tp)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
-	t = get(name, records, why);
+	t = get(name, records, may_probe, why);
 	if (IS_ERR(t)) {
 		kfree(tp);
 		return ERR_CAST(t);

@@ -47,13 +47,15 @@ struct pmuctl_tp {
  * @name: with its system before and a colon between, or without.
  * @records: the event is to be told the kernel's records of it, if tracefs has it by that name,
  *	instead of its arguments.
+ * @may_probe: the caller may have kprobes and uprobes: setting one takes long, for everybody, if
+ *	its file is mapped often, and it is in the programs of all users.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
  * Return: to be given to an event, or to pmuctl_tp_free(); or ERR_PTR: -ENOENT if there
  * is none of that name, -ENOMEM.
  */
-struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records,
+struct pmuctl_tp *pmuctl_tp_alloc(const char *name, bool records, bool may_probe,
 				  struct pmuctl_explanation *why);
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Looks for a tracepoint by its name: among the kernel's, then among those of modules. Before all
- * of them come the dynamic events: who names one "probe:sched_switch" means that.
+ * of them come the events of tracing's own: who names one "probe:sched_switch" means that.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -75,17 +75,28 @@ enum tracepoint_dynamic tracepoint_dynamic_of(const struct trace_event_call *cal
 	return call->flags & TRACE_EVENT_FL_UPROBE ? TRACEPOINT_UPROBE : TRACEPOINT_STATIC;
 }
 
-static void find_dynamic(struct tracepoint_search *search)
+/*
+ * Is it an event of tracing's own? It is never a tracepoint that has its name in another system;
+ * and to who may not have it, it is not there: tracefs does not tell everybody either.
+ */
+static bool find_dynamic(struct tracepoint_search *search)
 {
 	struct trace_event_file *file = tracepoint_get_file(search->full_name);
+	bool own;
 
 	if (!file)
-		return;
-	search->dynamic = tracepoint_dynamic_of(file->event_call);
+		return false;
+	own = !(file->event_call->flags & TRACE_EVENT_FL_TRACEPOINT);
+	if (search->may_probe)
+		search->dynamic = tracepoint_dynamic_of(file->event_call);
 	trace_put_event_file(file);
+	return own;
 }
 #else
-static void find_dynamic(struct tracepoint_search *search) { }
+static bool find_dynamic(struct tracepoint_search *search)
+{
+	return false;
+}
 #endif
 
 static void find_syscall(struct tracepoint_search *search)
@@ -101,8 +112,7 @@ void tracepoint_find(struct tracepoint_search *search)
 		find_syscall(search);
 		return;
 	}
-	find_dynamic(search);
-	if (search->dynamic)
+	if (find_dynamic(search))
 		return;
 	search->place = search->name;
 	for_each_kernel_tracepoint(match, search);

@@ -99,6 +99,7 @@ void pmuctl_tracepoint_hit_dynamic(struct pmuctl_tracepoint *t, const void *reco
  * @full_name: of it, as the caller has it.
  * @name: of it, without system.
  * @records: the kernel's records of it are wanted, if there are any.
+ * @may_probe: the caller may have dynamic events; else there are none for him.
  * @place: the name of the tracepoint where it happens.
  * @tp: what was found, or NULL.
  * @meta: which system call it is to be of, or NULL.
@@ -110,6 +111,7 @@ struct tracepoint_search {
 	const char *full_name;
 	const char *name;
 	bool records;
+	bool may_probe;
 	const char *place;
 	struct tracepoint *tp;
 	const struct syscall_metadata *meta;

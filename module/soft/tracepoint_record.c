@@ -263,19 +263,38 @@ void pmuctl_record_source_drop(struct pmuctl_record_source *source)
 
 /* ---- CPUs that come and go ---- */
 
+/*
+ * A dynamic event stays what it is from before the last of perf's events is ended on. One that
+ * finds no memory has no records on that CPU: what is sampled there is lost.
+ */
+static void renew_source(struct pmuctl_record_source *source, const struct cpumask *came)
+{
+	struct trace_event_file *file = NULL;
+	int cpu;
+
+	if (source->dynamic)
+		file = tracepoint_get_file(source->dynamic->name);
+	for_each_cpu(cpu, came)
+		end_event(source, cpu);
+	if (!source->dynamic || (file && file->event_call->event.type == source->id))
+		make_events(source);
+	if (file)
+		trace_put_event_file(file);
+}
+
 static void renew_events(struct work_struct *work)
 {
 	struct pmuctl_record_source *source;
+	static struct cpumask came;
 	int cpu;
 
 	mutex_lock(&sources_mutex);
+	cpumask_clear(&came);
 	for_each_possible_cpu(cpu)
 		if (cpu_online(cpu) && cpumask_test_and_clear_cpu(cpu, &stale))
-			list_for_each_entry(source, &sources, node)
-				end_event(source, cpu);
-	/* One that finds no memory has no records on that CPU: what is sampled there is lost. */
+			cpumask_set_cpu(cpu, &came);
 	list_for_each_entry(source, &sources, node)
-		make_events(source);
+		renew_source(source, &came);
 	mutex_unlock(&sources_mutex);
 }
 

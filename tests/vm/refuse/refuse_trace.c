@@ -21,7 +21,7 @@ Test(refuse_trace, names)
 		  "the name of a tracepoint is given, but attr.type is another: set it to PERF_TYPE_TRACEPOINT, or leave the name 0" },
 		{ "an unknown name", OPEN(attr, .tracepoint = "sched:nothing_of_the_kind"),
 		  ENOENT, PMUCTL_WHY_TRACEPOINT_UNKNOWN, "tracepoint",
-		  "this kernel has no tracepoint nothing_of_the_kind: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded" },
+		  "this kernel has no tracepoint nothing_of_the_kind: 'pmuctl list tracepoints' shows them; a module's are there while it is loaded, and kprobes and uprobes are for CAP_PERFMON" },
 		{ "a long name", OPEN(attr, .tracepoint = name), EINVAL, PMUCTL_WHY_NAME_LONG,
 		  "tracepoint",
 		  "the name of the tracepoint has more than 127 characters, and none is so long: end it with a NUL" },
