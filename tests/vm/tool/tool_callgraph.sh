@@ -37,7 +37,7 @@ frames()
 {
 	awk 'NR == FNR { name[$1] = $2; next }
 		/^[^ \t]/ { if (line) print line; line = "" }
-		/^[ \t]/ && $1 !~ /^ffffffffc/ && $2 !~ /^\[unknown\]/ {
+		/^[ \t]/ && $1 !~ /^ffffffff[a-f]/ && $2 !~ /^\[unknown\]/ {
 			split($2, at, "+")
 			offset = substr($2, length(at[1]) + 1)
 			if (offset ~ /^\+(0x)?0$/)
