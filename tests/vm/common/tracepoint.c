@@ -31,6 +31,24 @@ uint64_t tracepoint_id(const char *event)
 	return raw_read_number(path);
 }
 
+struct tracepoint_pair tracepoint_pair_open(struct perf_event_attr attr, const char *event,
+					    pid_t pid)
+{
+	struct tracepoint_pair pair;
+
+	pair.ours = event_open(attr, pid, .tracepoint = event);
+	attr.config = tracepoint_id(event);
+	pair.perfs = perf_try(&attr, pid, -1);
+	cr_assert_geq(pair.perfs, 0, "%s: %s", event, strerror(-pair.perfs));
+	return pair;
+}
+
+void tracepoint_pair_ioctl(const struct tracepoint_pair *pair, unsigned long request)
+{
+	event_ioctl(pair->perfs, request);
+	event_ioctl(pair->ours, request);
+}
+
 int tracepoint_filter(int fd, const char *text)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_FILTER, text) ? -errno : 0;

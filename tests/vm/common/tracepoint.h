@@ -19,6 +19,15 @@ uint64_t tracepoint_id(const char *event);
 
 int tracepoint_filter(int fd, const char *text);
 
+/* An event of perf's and one of ours, of the same, and what both are to do */
+struct tracepoint_pair {
+	int ours, perfs;
+};
+
+struct tracepoint_pair tracepoint_pair_open(struct perf_event_attr attr, const char *event,
+					    pid_t pid);
+void tracepoint_pair_ioctl(const struct tracepoint_pair *pair, unsigned long request);
+
 /* What an event counts of @n system calls of this task; the two around are none of them. */
 uint64_t tracepoint_count_getppid(int fd, uint64_t n);
 

@@ -248,19 +248,24 @@ Test(tool_terminal, keys_of_top)
 }
 
 /* The last line is that of the larger terminal then. */
-Test(tool_terminal, top_follows_the_size_of_the_terminal)
+static void check_size(const char *command, const char *ready)
 {
 	const struct winsize size = { .ws_row = 60, .ws_col = 200 };
 	pid_t child;
-	int terminal = start(SIZE "TERM=screen " TOP, &child);
+	int terminal = start(command, &child);
 
-	read_until(terminal, "Overhead");
+	read_until(terminal, ready);
 	output_len = 0;
 	output[0] = '\0';
 	cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
 	read_until(terminal, "\033\\[60(;1H|d)");
 	type(terminal, "q", FROM_PAGE);
 	cr_assert_eq(finish(terminal, child), 0);
+}
+
+Test(tool_terminal, top_follows_the_size_of_the_terminal)
+{
+	check_size(SIZE "TERM=screen " TOP, "Overhead");
 }
 
 /* As when a program becomes shorter whose symbols are read */
@@ -346,17 +351,7 @@ Test(tool_terminal, keys_of_report, .init = record, .fini = forget)
 
 Test(tool_terminal, report_follows_the_size_of_the_terminal, .init = record, .fini = forget)
 {
-	const struct winsize size = { .ws_row = 60, .ws_col = 200 };
-	pid_t child;
-	int terminal = start(SIZE REPORT, &child);
-
-	read_until(terminal, "q: quit");
-	output_len = 0;
-	output[0] = '\0';
-	cr_assert_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
-	read_until(terminal, "\033\\[60(;1H|d)");
-	type(terminal, "q", FROM_PAGE);
-	cr_assert_eq(finish(terminal, child), 0);
+	check_size(SIZE REPORT, "q: quit");
 }
 
 /* What is read again may have gone: that is told when the terminal is as it was. */

@@ -99,35 +99,13 @@ TestSuite(trace_dynamic, .init = init, .fini = sampling_fini);
 
 /* ---- Counts ---- */
 
-/* An event of perf's and one of ours */
-struct pair {
-	int ours, perfs;
-};
-
-static struct pair pair_open(struct perf_event_attr attr, const char *event, pid_t pid)
-{
-	struct pair pair;
-
-	pair.ours = event_open(attr, pid, .tracepoint = event);
-	attr.config = tracepoint_id(event);
-	pair.perfs = perf_try(&attr, pid, -1);
-	cr_assert_geq(pair.perfs, 0, "%s: %s", event, strerror(-pair.perfs));
-	return pair;
-}
-
-static void pair_ioctl(const struct pair *pair, unsigned long request)
-{
-	event_ioctl(pair->perfs, request);
-	event_ioctl(pair->ours, request);
-}
-
 static void expect_counts(const char *event, void (*work)(void), uint64_t count)
 {
-	struct pair pair = pair_open(tracepoint_attr(), event, 0);
+	struct tracepoint_pair pair = tracepoint_pair_open(tracepoint_attr(), event, 0);
 
-	pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 	work();
-	pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 	cr_expect_eq(sampling_value(pair.ours), count, "%s: %lu", event, sampling_value(pair.ours));
 	cr_expect_eq(sampling_value(pair.perfs), count, "%s: %lu", event,
 		     sampling_value(pair.perfs));
@@ -149,15 +127,15 @@ Test(trace_dynamic, are_counted_as_perf_does)
 Test(trace_dynamic, of_children_and_of_all_cpus)
 {
 	struct perf_event_attr attr = tracepoint_attr();
-	struct pair pair;
+	struct tracepoint_pair pair;
 	int everywhere;
 
 	make_uprobe();
 	everywhere = event_open(attr, -1, .tracepoint = "pmutest:called");
 	attr.inherit = 1;
-	pair = pair_open(attr, "pmutest:called", 0);
+	pair = tracepoint_pair_open(attr, "pmutest:called", 0);
 	event_ioctl(everywhere, PERF_EVENT_IOC_ENABLE);
-	pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < 4; i++) {
 		pid_t pid = fork();
 
@@ -168,7 +146,7 @@ Test(trace_dynamic, of_children_and_of_all_cpus)
 		}
 		perm_join(pid);
 	}
-	pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 	event_ioctl(everywhere, PERF_EVENT_IOC_DISABLE);
 	cr_expect_eq(sampling_value(pair.ours), 4 * CALLS);
 	cr_expect_eq(sampling_value(pair.perfs), 4 * CALLS);
@@ -238,14 +216,14 @@ static void take_hits(struct hits *to, const struct perf_event_attr *attr, struc
 static void expect_same_hits(const char *event, void (*work)(void))
 {
 	struct perf_event_attr attr = sample_attr();
-	struct pair pair = pair_open(attr, event, 0);
+	struct tracepoint_pair pair = tracepoint_pair_open(attr, event, 0);
 	struct ring r[2];
 
 	ring_map(&r[0], pair.ours, 32);
 	ring_map(&r[1], pair.perfs, 32);
-	pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 	work();
-	pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 	ours.n = perfs.n = 0;
 	take_hits(&ours, &attr, &r[0]);
 	take_hits(&perfs, &attr, &r[1]);

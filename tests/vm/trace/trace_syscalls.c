@@ -12,37 +12,7 @@
 
 TestSuite(trace_syscalls, .init = sampling_init, .fini = sampling_fini);
 
-static void wait_for_end(pid_t pid)
-{
-	int status;
-
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0);
-}
-
 /* ---- Counts ---- */
-
-/* An event of perf's and one of ours, and what both count of the same */
-struct pair {
-	int ours, perfs;
-};
-
-static struct pair pair_open(struct perf_event_attr attr, const char *event, pid_t pid)
-{
-	struct pair pair;
-
-	pair.ours = event_open(attr, pid, .tracepoint = event);
-	attr.config = tracepoint_id(event);
-	pair.perfs = perf_try(&attr, pid, -1);
-	cr_assert_geq(pair.perfs, 0, "%s: %s", event, strerror(-pair.perfs));
-	return pair;
-}
-
-static void pair_ioctl(const struct pair *pair, unsigned long request)
-{
-	event_ioctl(pair->perfs, request);
-	event_ioctl(pair->ours, request);
-}
 
 static void calls(void)
 {
@@ -73,11 +43,11 @@ Test(trace_syscalls, are_counted_as_perf_does)
 {
 	tracepoint_mount();
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(counted); i++) {
-		struct pair pair = pair_open(tracepoint_attr(), counted[i].event, 0);
+		struct tracepoint_pair pair = tracepoint_pair_open(tracepoint_attr(), counted[i].event, 0);
 
-		pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+		tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 		calls();
-		pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+		tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 		cr_expect_eq(sampling_value(pair.ours), counted[i].count, "%s: %lu",
 			     counted[i].event, sampling_value(pair.ours));
 		cr_expect_eq(sampling_value(pair.perfs), counted[i].count, "%s: %lu",
@@ -111,15 +81,15 @@ Test(trace_syscalls, are_counted_side_by_side)
 
 Test(trace_syscalls, those_of_32_bit_programs_are_none)
 {
-	struct pair enter, leave;
+	struct tracepoint_pair enter, leave;
 	int all = event_open(tracepoint_attr(), .tracepoint = "raw_syscalls:sys_enter");
 
 	tracepoint_mount();
 	/* Number 110 is getppid of 64-bit programs, and iopl of others. */
-	enter = pair_open(tracepoint_attr(), "syscalls:sys_enter_getppid", 0);
-	leave = pair_open(tracepoint_attr(), "syscalls:sys_exit_getppid", 0);
-	pair_ioctl(&enter, PERF_EVENT_IOC_ENABLE);
-	pair_ioctl(&leave, PERF_EVENT_IOC_ENABLE);
+	enter = tracepoint_pair_open(tracepoint_attr(), "syscalls:sys_enter_getppid", 0);
+	leave = tracepoint_pair_open(tracepoint_attr(), "syscalls:sys_exit_getppid", 0);
+	tracepoint_pair_ioctl(&enter, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&leave, PERF_EVENT_IOC_ENABLE);
 	event_ioctl(all, PERF_EVENT_IOC_ENABLE);
 	syscall_loop(5);
 	for (int i = 0; i < 10; i++) {
@@ -139,16 +109,16 @@ Test(trace_syscalls, those_of_32_bit_programs_are_none)
 Test(trace_syscalls, of_children_and_of_all_cpus)
 {
 	struct perf_event_attr attr = tracepoint_attr();
-	struct pair pair;
+	struct tracepoint_pair pair;
 	int everywhere, children = 4;
 
 	tracepoint_mount();
 	everywhere = event_open(attr, -1, .tracepoint = "syscalls:sys_enter_getppid");
 	attr.inherit = 1;
-	pair = pair_open(attr, "syscalls:sys_enter_getppid", 0);
+	pair = tracepoint_pair_open(attr, "syscalls:sys_enter_getppid", 0);
 	cr_assert_eq(tracepoint_filter(everywhere, "__syscall_nr == 110"), 0);
 	event_ioctl(everywhere, PERF_EVENT_IOC_ENABLE);
-	pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 	for (int i = 0; i < children; i++) {
 		pid_t pid = fork();
 
@@ -157,9 +127,9 @@ Test(trace_syscalls, of_children_and_of_all_cpus)
 			syscall_loop(CALLS);
 			_exit(0);
 		}
-		wait_for_end(pid);
+		perm_join(pid);
 	}
-	pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 	event_ioctl(everywhere, PERF_EVENT_IOC_DISABLE);
 	cr_expect_eq(sampling_value(pair.ours), children * CALLS);
 	cr_expect_eq(sampling_value(pair.perfs), children * CALLS);
@@ -185,18 +155,18 @@ Test(trace_syscalls, filters_have_the_names_of_arguments)
 
 	tracepoint_mount();
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
-		struct pair pair = pair_open(tracepoint_attr(), filters[i].event, 0);
+		struct tracepoint_pair pair = tracepoint_pair_open(tracepoint_attr(), filters[i].event, 0);
 
 		cr_assert_eq(tracepoint_filter(pair.ours, filters[i].text), 0, "%s",
 			     filters[i].text);
 		cr_assert_eq(tracepoint_filter(pair.perfs, filters[i].text), 0, "%s",
 			     filters[i].text);
-		pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+		tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 		for (int n = 0; n < 10; n++) {
 			syscall(__NR_read, 1000, 0xabcdef0123, n & 1 ? 5 : 4);
 			syscall(__NR_read, 1001, 0xabcdef0123, n < 2 ? 3 : 2);
 		}
-		pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+		tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 		cr_expect_eq(sampling_value(pair.perfs), filters[i].count, "%s: perf %lu",
 			     filters[i].text, sampling_value(pair.perfs));
 		cr_expect_eq(sampling_value(pair.ours), filters[i].count, "%s: %lu",
@@ -213,19 +183,19 @@ Test(trace_syscalls, samples_are_of_the_user)
 {
 	struct perf_event_attr attr = tracepoint_attr();
 	struct ring rings[2];
-	struct pair pair;
+	struct tracepoint_pair pair;
 
 	tracepoint_mount();
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
 		PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
 	attr.exclude_kernel = 1;
-	pair = pair_open(attr, "syscalls:sys_exit_getppid", 0);
+	pair = tracepoint_pair_open(attr, "syscalls:sys_exit_getppid", 0);
 	ring_map(&rings[0], pair.perfs, 64);
 	ring_map(&rings[1], pair.ours, 64);
-	pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_ENABLE);
 	syscall_loop(50);
-	pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
+	tracepoint_pair_ioctl(&pair, PERF_EVENT_IOC_DISABLE);
 	for (int i = 0; i < 50; i++) {
 		const struct perf_event_header *theirs = ring_next(&rings[0]);
 		const struct perf_event_header *header = ring_next(&rings[1]);
@@ -359,7 +329,7 @@ Test(trace_syscalls, all_of_them_are_all_calls)
 	all = event_open(attr, pid, .tracepoint = "raw_syscalls:sys_enter");
 	ends = event_open(attr, pid, .tracepoint = "raw_syscalls:sys_exit");
 	cr_assert_eq(write(go[1], "x", 1), 1);
-	wait_for_end(pid);
+	perm_join(pid);
 	cr_expect_geq(sampling_value(all), CALLS + 5 * 20);
 	cr_expect_eq(sum(enter, entered), sampling_value(all));
 	cr_expect_eq(sum(leave, left), sampling_value(ends));
@@ -415,7 +385,7 @@ Test(trace_syscalls, who_may_have_them_is_perfs_matter, .fini = default_levels)
 		pid = fork();
 		if (!pid)
 			_exit(ask_as_user(&id));
-		wait_for_end(pid);
+		perm_join(pid);
 	}
 }
 
