@@ -246,7 +246,7 @@ int pmuctl_record_source_set(struct pmuctl_record_source *source, struct pmuctl_
 	else
 		list_add(&source->node, &sources);
 	mutex_unlock(&sources_mutex);
-	if (err == -ENOENT)
+	if (err == -ENOENT && source->dynamic)
 		return pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint", source->dynamic->name);
 	return err ? pmuctl_refuse(why, NO_MEMORY, "") : 0;
 }
