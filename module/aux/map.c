@@ -13,7 +13,6 @@
 
 #include "aux/aux.h"
 #include "core/context.h"
-#include "core/rdpmc.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
 
@@ -79,9 +78,6 @@ static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,
 		return err;
 	buf = auxbuf_alloc(aux->buffer->ring->user, nr_pages, flags, aux->watermark);
 	if (buf && aux->driver->unit->alloc(&aux->trace, buf)) {
-		/* The trace's time stamps are the TSC's, its records' are not. */
-		if (event->output->clockid < 0)
-			pmuctl_userpage_tell_clock(aux->buffer->ring->user);
 		cpumask_clear(&aux->ran);
 		set_buf(event, buf);
 		return 0;

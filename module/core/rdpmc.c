@@ -84,7 +84,10 @@ static unsigned long last_calls[1 << USERS_BITS];
 
 /* ---- Pages ---- */
 
-/* Is the kernel's own sched_clock() this clock, or does it run beside it? */
+/*
+ * Is the kernel's own sched_clock() this clock, or does it run beside it? Where the TSC stops in
+ * sleep states, and these are used, the kernel marks it as unstable.
+ */
 static bool find_clock(u32 *mult, u16 *shift)
 {
 	u32 found;
@@ -101,21 +104,25 @@ static bool find_clock(u32 *mult, u16 *shift)
 	return true;
 }
 
-void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page)
+static void tell_clock(struct perf_event_mmap_page *page, u32 mult, u16 shift)
 {
 	unsigned long flags;
-	u32 mult;
-	u16 shift;
 
-	/* CPUs that trace have one that never stops, even if a hypervisor hides that. */
-	if (!find_clock(&mult, &shift))
-		return;
 	page->time_mult = mult;
 	page->time_shift = shift;
 	local_irq_save(flags);
-	page->time_zero = sched_clock() - userpage_ns(rdtsc_ordered(), mult, shift);
+	page->time_zero = local_clock() - userpage_ns(rdtsc_ordered(), mult, shift);
 	local_irq_restore(flags);
 	page->cap_user_time_zero = 1;
+}
+
+void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page)
+{
+	u32 mult;
+	u16 shift;
+
+	if (find_clock(&mult, &shift))
+		tell_clock(page, mult, shift);
 }
 
 static void write_page(struct pmuctl_event *event)
@@ -127,8 +134,7 @@ static void write_page(struct pmuctl_event *event)
 	};
 
 	if (event->state->eligible && user->mult) {
-		times.mult = user->mult;
-		times.shift = user->shift;
+		times.ticking = true;
 		times.offset = sched_clock() - event->state->stamp -
 			       userpage_ns(rdtsc(), user->mult, user->shift);
 	}
@@ -173,15 +179,17 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 static bool alloc_spare(struct pmuctl_userpages **spare, bool own)
 {
 	struct pmuctl_userpages *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	struct userpage *up;
 
 	if (!user)
 		return false;
 	*spare = user;
-	if (!own)
-		return userpage_alloc(&user->other, false, false);
-	if (boot_cpu_has(X86_FEATURE_NONSTOP_TSC))
-		find_clock(&user->mult, &user->shift);
-	return userpage_alloc(&user->hw.userpage, true, user->mult);
+	up = own ? &user->hw.userpage : &user->other;
+	if (!userpage_alloc(up, own))
+		return false;
+	if (find_clock(&user->mult, &user->shift))
+		tell_clock(up->page, user->mult, user->shift);
+	return true;
 }
 
 static void free_user(struct pmuctl_userpages *user)
@@ -212,8 +220,6 @@ static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_userpa
 		*spare = NULL;
 		user = from;
 	} else if (from && own && !user->hw.userpage.page) {
-		user->mult = from->mult;
-		user->shift = from->shift;
 		take_userpage(&user->hw.userpage, &from->hw.userpage);
 	} else if (from && !own) {
 		take_userpage(&user->other, &from->other);

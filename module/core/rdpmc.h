@@ -38,7 +38,7 @@ void pmuctl_userpage_write_all(struct pmuctl_context *ctx);
 /* The event, whose counter has a user, was reset. Context: as hwpmu_read() */
 void pmuctl_userpage_reset(struct pmuctl_event *event);
 
-/* Tell in a page how the TSC becomes sched_clock(), if it does. Before user space has it. */
+/* Tell in a page how the TSC becomes local_clock(), if it does. Before user space has it. */
 void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
 
 /**

@@ -55,9 +55,8 @@ static void write_times(struct perf_event_mmap_page *page,
 {
 	WRITE_ONCE(page->time_enabled, times->enabled);
 	WRITE_ONCE(page->time_running, times->running);
-	WRITE_ONCE(page->time_mult, times->mult);
-	WRITE_ONCE(page->time_shift, times->shift);
 	WRITE_ONCE(page->time_offset, times->offset);
+	page->cap_user_time = times->ticking;
 }
 
 void hwpmu_rdpmc_write(struct hwpmu_counter *c, const struct userpage_times *times)

@@ -13,6 +13,7 @@
 
 #include "compat/gfp.h"
 #include "ringbuf/ring.h"
+#include "ringbuf/userpage.h"
 
 #define RING_GFP	(COMPAT_GFP_MAPPED | __GFP_ZERO | __GFP_NOWARN)
 /* 256 KiB: beyond that, allocating is little of what zeroing costs. */
@@ -88,6 +89,7 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 	ring_init(ring, user, data, (u64)nr_pages << PAGE_SHIFT, flags, watermark);
 	ring->pages = pages;
 	ring->nr_pages = nr_pages;
+	userpage_init(user);
 	user->data_offset = PAGE_SIZE;
 	return ring;
 

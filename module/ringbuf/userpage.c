@@ -7,17 +7,15 @@
 #include "compat/gfp.h"
 #include "ringbuf/userpage.h"
 
-bool userpage_alloc(struct userpage *up, bool counter, bool time)
+bool userpage_alloc(struct userpage *up, bool counter)
 {
 	struct perf_event_mmap_page *page;
 
 	page = (void *)get_zeroed_page(COMPAT_GFP_MAPPED);
 	if (!page)
 		return false;
-	page->cap_bit0_is_deprecated = 1;
+	userpage_init(page);
 	page->cap_user_rdpmc = counter;
-	page->cap_user_time = time;
-	page->size = offsetof(struct perf_event_mmap_page, __reserved);
 	up->page = page;
 	up->lock = 0;
 	return true;

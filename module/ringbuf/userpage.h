@@ -23,7 +23,7 @@
 
 /**
  * struct userpage - such a page
- * @page: the page. User space may write to it, so it is never read here.
+ * @page: the page. User space may write to it, so nothing here depends on what it holds.
  * @lock: what its lock is.
  */
 struct userpage {
@@ -34,28 +34,33 @@ struct userpage {
 /**
  * struct userpage_times - the times in it
  * @enabled: and @running: ns, at an instant that the following tell.
- * @mult: and @shift: from cycles of the TSC to ns; 0 if the clock stands still.
- * @offset: to be added, so that the sum is ns since that instant.
+ * @ticking: they go on with the TSC; else they stand still.
+ * @offset: to be added to the TSC's ns, so that the sum is ns since that instant.
  */
 struct userpage_times {
 	u64 enabled;
 	u64 running;
-	u32 mult;
-	u16 shift;
+	bool ticking;
 	u64 offset;
 };
+
+/* What every such page says, a ring's first one, too; it is all zeros before. */
+static inline void userpage_init(struct perf_event_mmap_page *page)
+{
+	page->cap_bit0_is_deprecated = 1;
+	page->size = offsetof(struct perf_event_mmap_page, __reserved);
+}
 
 /**
  * userpage_alloc() - get the memory
  * @up: is filled.
  * @counter: the page says that a counter can be read with it; else it only says that
  *	none can.
- * @time: its times can be brought up to date with the TSC.
  *
  * Context: Process, may sleep.
  * Return: true; false if there is no memory.
  */
-bool userpage_alloc(struct userpage *up, bool counter, bool time);
+bool userpage_alloc(struct userpage *up, bool counter);
 
 /* Free it; who has it mapped keeps it as long. Nothing happens if it was not got. */
 void userpage_free(struct userpage *up);

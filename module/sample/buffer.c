@@ -20,6 +20,7 @@
 #include <linux/workqueue.h>
 
 #include "core/event.h"
+#include "core/rdpmc.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
 
@@ -129,6 +130,8 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 		err = pmuctl_refuse(why, NO_MEMORY, "");
 		goto err_uncharge;
 	}
+	if (output->clockid < 0)
+		pmuctl_userpage_tell_clock(buffer->ring->user);
 	buffer->nr_pages = nr_pages;
 	buffer->flags = flags;
 	spin_lock_init(&buffer->lock);

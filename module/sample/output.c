@@ -41,7 +41,7 @@ static u64 (*clock_of(int clockid))(void)
 		compat_tai_follow();
 		return ktime_get_tai_fast_ns;
 	default:
-		return sched_clock;
+		return local_clock;
 	}
 }
 

@@ -41,7 +41,7 @@ struct pmuctl_explanation;
  * @trailer: those of PERF_SAMPLE_* that records other than samples end with.
  * @trailer_size: bytes of that.
  * @clock: what the time is, in ns.
- * @clockid: of it; -1: sched_clock().
+ * @clockid: of it; -1: local_clock(), as in perf.
  * @namespace: pids are told as those of it. Referenced.
  * @wakeup_events: samples until somebody is woken; 0: only the ring's watermark counts.
  * @watermark: of a ring that is made for it, in bytes; 0: default.

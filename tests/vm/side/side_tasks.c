@@ -4,8 +4,10 @@
  * of each record, and the order: after its EXIT nothing comes from a task.
  */
 #include "side.h"
+#include "userpage.h"
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 TestSuite(side_tasks, .init = sampling_init, .fini = sampling_fini);
 
@@ -78,6 +80,62 @@ Test(side_tasks, names_of_every_length)
 	after = clock_ns(CLOCK_MONOTONIC);
 	side_expect(&attr, &r, PERF_RECORD_COMM, &end);
 	cr_assert(end.time >= before && end.time <= after);
+}
+
+/* What the TSC is in ns, as a page says */
+static uint64_t page_clock(const user_page *page, uint64_t cycles)
+{
+	uint64_t rest = cycles & ((1ull << page->time_shift) - 1);
+
+	return page->time_zero + (cycles >> page->time_shift) * page->time_mult +
+	       (rest * page->time_mult >> page->time_shift);
+}
+
+static void expect_between(const user_page *page, uint64_t before, uint64_t time, uint64_t after)
+{
+	uint64_t from, to;
+
+	/* Either may be rounded. */
+	from = page_clock(page, before) - 1;
+	to = page_clock(page, after) + 1;
+	cr_expect_eq(page->cap_user_time_zero, 1);
+	cr_expect(from <= time && time <= to, "%lu <= %lu <= %lu", from, time, to);
+}
+
+/* With the ring's page as with the one for reading, whether the event is enabled or not. */
+Test(side_tasks, pages_turn_the_tsc_into_their_time)
+{
+	struct perf_event_attr attr = with_comm(), off = disabled(instructions_u()), dummy = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(dummy),
+	};
+	int fd, idle = event_open(off), perf = syscall(SYS_perf_event_open, &dummy, 0, -1, -1, 0);
+	user_page *theirs, *page;
+	uint64_t before, after;
+	struct sample end;
+	struct ring r;
+
+	theirs = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, perf, 0);
+	cr_assert_neq(theirs, MAP_FAILED);
+	if (!theirs->cap_user_time_zero)
+		return;
+	attr.use_clockid = 0;
+	attr.clockid = 0;
+	fd = event_open(attr);
+	ring_map(&r, fd, 1);
+	page = page_map(idle);
+	before = __builtin_ia32_rdtsc();
+	cr_assert_eq(prctl(PR_SET_NAME, "timed"), 0);
+	after = __builtin_ia32_rdtsc();
+	side_expect(&attr, &r, PERF_RECORD_COMM, &end);
+	expect_between(theirs, before, end.time, after);
+	expect_between(page, before, end.time, after);
+	expect_between(r.page, before, end.time, after);
+	cr_expect_eq(page->time_mult, theirs->time_mult);
+	cr_expect_eq(page->time_shift, theirs->time_shift);
+	event_ioctl(idle, PERF_EVENT_IOC_ENABLE);
+	expect_between(page, before, end.time, after);
+	munmap(theirs, PAGE);
+	close(perf);
 }
 
 /* Who does it is told, and the record says of whom. */
