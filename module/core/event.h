@@ -117,8 +117,8 @@ struct pmuctl_soft_state {
 /**
  * struct pmuctl_count_state - what an event has counted, and what it counts with
  * @on_pmu: of a leader: its group has counters there.
- * @eligible: the context is loaded on a CPU where the event may count, it is enabled, and so
- *	is its leader.
+ * @eligible: the context is loaded on a CPU, the event is enabled, and so is its leader: its
+ *	time goes on, and if it counts on this CPU it may get there.
  * @counter: the hardware counter; of a software event the count and the period.
  * @stamp: when the two times were right, in ns of sched_clock() of that CPU.
  * @time_enabled: ns during which the event was eligible.

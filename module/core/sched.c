@@ -65,7 +65,6 @@ static struct runner runner_of(const struct pmuctl_cpuctx *pc, const struct task
 static bool may_count(const struct pmuctl_event *event, const struct runner *runner)
 {
 	return event->enabled && !(runner->idle && event->exclude_idle) &&
-		(event->cpu < 0 || event->cpu == smp_processor_id()) &&
 		(!event->cgroup || pmuctl_cgroup_has(event->cgroup, runner->cgroup));
 }
 
@@ -200,6 +199,8 @@ static bool group_sched_in(struct pmuctl_cpuctx *pc, struct pmuctl_event *leader
 	unsigned int n = 0;
 
 	/* It is neither waiting nor in error: its time runs, and it does not. */
+	if (leader->cpu >= 0 && leader->cpu != pc->context.cpu)
+		return true;
 	if (static_branch_unlikely(&hwpmu_is_hybrid) && !pmuctl_group_can_be_here(leader))
 		return true;
 	for_each_group_member(event, leader) {

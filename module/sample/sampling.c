@@ -31,6 +31,10 @@
 /* Of a rate: periods after which the weight of one has fallen to about a third */
 #define MEMORY		8
 
+/* The same of how long a sample takes; and how many times that is told from another's doing */
+#define TIME_MEMORY	32
+#define TIME_UNUSUAL	4
+
 /* No CPU gets further than this, and computing with it does not overflow. */
 #define RATE_MAX	10000000U
 
@@ -44,10 +48,16 @@ module_param(cpu_time_max_percent, uint, 0644);
 MODULE_PARM_DESC(cpu_time_max_percent,
 		 "Share of a CPU's time that samples of its counters may take; more are throttled (default 25; 0: no limit)");
 
-/* What the samples of a CPU's counters took in one jiffy */
+/**
+ * struct sampling_time - what the samples of a CPU's counters take, in cycles of the TSC
+ * @window: the jiffy that
+ * @taken: is of.
+ * @usual: one sample, of late.
+ */
 struct sampling_time {
 	unsigned long window;
-	u64 cycles;
+	u64 taken;
+	u64 usual;
 };
 
 static DEFINE_PER_CPU(struct sampling_time, sampling_time);
@@ -173,21 +183,24 @@ static bool is_too_often(struct pmuctl_sampling *s)
 /*
  * The same for all events of the CPU together, by the time that this sample and those before
  * it took: with a period of a few instructions of the kernel, or where an NMI is dear, nothing
- * else would get on. A tick that comes late for it finds another jiffy.
+ * else would get on. A tick that comes late for it finds another jiffy. One that takes many times
+ * what is usual was interrupted, by a hypervisor or the firmware: most of that is not its own.
  */
 static bool takes_too_long(u64 began)
 {
 	struct sampling_time *time = this_cpu_ptr(&sampling_time);
 	unsigned int percent = READ_ONCE(cpu_time_max_percent);
 	unsigned long now = READ_ONCE(jiffies);
+	u64 took = rdtsc() - began;
 
 	if (time->window != now) {
 		time->window = now;
-		time->cycles = 0;
+		time->taken = 0;
 	}
-	time->cycles += rdtsc() - began;
+	time->usual += took / TIME_MEMORY - time->usual / TIME_MEMORY;
+	time->taken += min(took, TIME_UNUSUAL * time->usual);
 	/* kHz times 1000 / HZ is a jiffy, and a hundredth of that a percent. */
-	return percent && time->cycles > 10ULL * tsc_khz / HZ * percent;
+	return percent && time->taken > 10ULL * tsc_khz / HZ * percent;
 }
 
 /* The last one that REFRESH allowed? */

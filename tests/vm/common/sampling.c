@@ -174,3 +174,25 @@ uint64_t block_ip(uint64_t n, uint64_t rounds)
 		return (uintptr_t)sampled_first + round[n % BLOCK_ROUND];
 	return (uintptr_t)sampled_first + end[n - BLOCK_ROUND * rounds];
 }
+
+struct totals totals(void)
+{
+	FILE *f = fopen("/sys/kernel/debug/pmuctl/cpus", "re");
+	struct totals t = { 0 }, one;
+	char line[256];
+
+	cr_assert_not_null(f, "%m");
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " samples %lu, throttles %lu, records lost %lu", &one.samples,
+			   &one.throttles, &one.lost) == 3) {
+			t.samples += one.samples;
+			t.throttles += one.throttles;
+			t.lost += one.lost;
+		} else if (sscanf(line, " overflows %*u, NMIs seen %*u, claimed %*u, stuck %*u, rotations %lu",
+				  &one.rotations) == 1) {
+			t.rotations += one.rotations;
+		}
+	}
+	fclose(f);
+	return t;
+}

@@ -119,4 +119,12 @@ static inline void block_run(int fd, uint64_t rounds)
 /* Where a task is that has executed @n > 0 instructions of blocks */
 uint64_t block_ip(uint64_t n, uint64_t rounds);
 
+/* Of all CPUs: struct pmuctl_output_stats, and rotations */
+struct totals {
+	uint64_t samples, throttles, lost, rotations;
+};
+
+/* What debugfs shows of them */
+struct totals totals(void);
+
 #endif /* VM_SAMPLING_H */

@@ -283,27 +283,39 @@ Test(count_state, times_never_go_back)
 	}
 }
 
-Test(count_state, event_for_one_cpu_does_not_count_its_time_elsewhere)
+/* As perf's: the time that a task is elsewhere is time in which it is enabled and does not run. */
+Test(count_state, event_for_one_cpu_is_enabled_elsewhere_and_does_not_run)
 {
-	struct perf_event_attr attr = instructions_u();
-	struct counts before, after;
-	int fd;
+	struct perf_event_attr attr = instructions_u(), clock = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
+		.size = sizeof(clock),
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	struct counts before, after, theirs;
+	int fd, perf;
 
 	pin_here(0);
 	fd = event_open(attr, 0, 1);
+	perf = syscall(SYS_perf_event_open, &clock, 0, 1, -1, 0);
 	user_loop(N);
 	before = event_read(fd);
+	cr_assert_eq(read(perf, &theirs, sizeof(theirs)), sizeof(theirs));
 	cr_expect_eq(before.value, 0);
-	cr_expect_eq(before.enabled, 0);
+	cr_expect_eq(before.running, 0);
+	cr_expect_gt(before.enabled, 0);
+	cr_expect_eq(theirs.running, 0);
+	cr_expect_gt(theirs.enabled, 0);
 	pin_here(1);
 	user_loop(N);
 	pin_here(0);
 	before = event_read(fd);
 	cr_expect_gt(before.value, 2 * N);
 	cr_expect_lt(before.value, 2 * N + 5000);
-	cr_expect_gt(before.enabled, 0);
+	cr_expect_gt(before.running, 0);
+	cr_expect_gt(before.enabled, before.running);
 	user_loop(N);
 	after = event_read(fd);
 	cr_expect_eq(after.value, before.value);
-	cr_expect_eq(after.enabled, before.enabled);
+	cr_expect_eq(after.running, before.running);
+	cr_expect_gt(after.enabled, before.enabled);
 }

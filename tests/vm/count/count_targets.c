@@ -134,6 +134,7 @@ Test(count_targets, task_on_one_cpu_only)
 	struct perf_event_attr attr = instructions_u();
 	uint64_t around, value;
 	struct worker w;
+	struct counts c;
 	int fd;
 
 	worker_start(&w, false);
@@ -146,7 +147,9 @@ Test(count_targets, task_on_one_cpu_only)
 	cr_expect_eq(value - around, LOOP_INSTRUCTIONS * N);
 	pin_task(w.tid, 0);
 	cr_expect_eq(worker_count(&w, fd, N), 0);
-	cr_expect_eq(event_read(fd).enabled, event_read(fd).running);
+	c = event_read(fd);
+	cr_expect_gt(c.running, 0);
+	cr_expect_gt(c.enabled, c.running);
 	worker_end(&w);
 }
 

@@ -12,33 +12,6 @@ TestSuite(group_totals, .init = sampling_init, .fini = sampling_fini);
 #define PERIOD	50
 #define ROUNDS	2000	/* more than fit a page */
 
-/* Of all CPUs: struct pmuctl_output_stats, and rotations */
-struct totals {
-	uint64_t samples, throttles, lost, rotations;
-};
-
-static struct totals totals(void)
-{
-	FILE *f = fopen("/sys/kernel/debug/pmuctl/cpus", "re");
-	struct totals t = { 0 }, one;
-	char line[256];
-
-	cr_assert_not_null(f, "%m");
-	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, " samples %lu, throttles %lu, records lost %lu", &one.samples,
-			   &one.throttles, &one.lost) == 3) {
-			t.samples += one.samples;
-			t.throttles += one.throttles;
-			t.lost += one.lost;
-		} else if (sscanf(line, " overflows %*u, NMIs seen %*u, claimed %*u, stuck %*u, rotations %lu",
-				  &one.rotations) == 1) {
-			t.rotations += one.rotations;
-		}
-	}
-	fclose(f);
-	return t;
-}
-
 Test(group_totals, of_samples_and_what_was_lost)
 {
 	struct perf_event_attr attr = sampling_attr(PERIOD);

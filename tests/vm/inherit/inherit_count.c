@@ -386,6 +386,30 @@ Test(inherit_count, a_group_agrees_in_every_read)
 	reads_equal(leader);
 }
 
+/*
+ * A child is read at one instant: kernel instructions too, so that every one that the interrupt on
+ * its CPU takes between two counters would show.
+ */
+Test(inherit_count, a_child_that_runs_is_read_at_one_instant)
+{
+	struct perf_event_attr attr = inherited(event_attr(PERF_TYPE_RAW, 0xc0));
+	volatile uint64_t *progress = shared_progress();
+	pid_t child;
+	int leader;
+
+	pin_here(0);
+	attr.read_format = PERF_FORMAT_GROUP;
+	leader = event_open(disabled(attr));
+	event_open(attr, .group = leader);
+	child = run_on(1, progress);
+	wait_for_rounds(progress, 1);
+	event_ioctl(leader, PERF_EVENT_IOC_ENABLE);
+	for (unsigned int i = 0; i < 1000 && reads_equal(leader); i++)
+		;
+	kill_runner(child);
+	reads_equal(leader);
+}
+
 /* ---- Many ---- */
 
 #define CHILDREN	2000

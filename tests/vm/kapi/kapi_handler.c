@@ -326,6 +326,32 @@ Test(kapi_handler, is_throttled)
 	close(fd);
 }
 
+#define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
+
+/*
+ * What takes half of a tick together is throttled; one sample that takes so long, between many
+ * that do not, was interrupted itself.
+ */
+Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
+{
+	struct perf_event_attr attr = with_period(10000);
+	uint64_t rounds = 0, before = totals().throttles;
+	struct kapi_calls calls;
+	int fd;
+
+	cr_assert_eq(raw_write_number(PERCENT, 50), 0);
+	fd = kapi_create_with(&attr, 0, -1, KAPI_HANDLER | KAPI_SLOW, 200);
+	do {
+		block_run(fd, ROUNDS);
+		rounds++;
+		kapi_calls(fd, &calls);
+	} while (calls.calls < 300);
+	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_expect_eq(event_value(fd), rounds * BLOCK_LENGTH(ROUNDS));
+	cr_expect_eq(totals().throttles, before);
+	close(fd);
+}
+
 /* ---- Releasing ---- */
 
 static void *run_there(void *stop)
