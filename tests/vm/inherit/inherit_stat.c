@@ -179,6 +179,45 @@ Test(inherit_stat, threads_have_ids_of_their_own)
 	ring_unmap(&r);
 }
 
+/* One that ends with an exec, before its task does */
+Test(inherit_stat, a_child_that_an_exec_removes_is_told)
+{
+	struct perf_event_attr attr = stat_attr(PERF_FORMAT_ID);
+	struct perf_event_header *header;
+	unsigned int told = 0;
+	uint64_t counted;
+	struct told t;
+	struct ring r;
+	pid_t child;
+	int fd;
+
+	attr.remove_on_exec = 1;
+	fd = open_here(&attr);
+	ring_map(&r, fd, 8);
+	child = fork();
+	if (!child) {
+		user_loop(N);
+		execl(EXEC_PROGRAM, EXEC_PROGRAM, NULL);
+		_exit(1);
+	}
+	reap(child);
+	while ((header = ring_next(&r))) {
+		if (header->type == PERF_RECORD_EXIT)
+			cr_expect_eq(told, 1, "the task ends after that");
+		if (header->type != PERF_RECORD_READ)
+			continue;
+		take_told(&attr, header, &t);
+		told++;
+	}
+	cr_assert_eq(told, 1);
+	counted = t.read.each[0].value;
+	cr_expect_eq(t.pid, (uint32_t)child);
+	cr_expect_eq(t.read.each[0].id, event_id(fd));
+	cr_expect(counted >= N * LOOP_INSTRUCTIONS && counted < 2 * N * LOOP_INSTRUCTIONS, "%lu",
+		  counted);
+	ring_unmap(&r);
+}
+
 Test(inherit_stat, nothing_is_told_if_it_is_not_asked_for)
 {
 	struct perf_event_attr attr = stat_attr(0);
