@@ -5,7 +5,7 @@
  * and prints a line "NAME INSTRUCTIONS" for each row when all is measured, because
  * devices that work would disturb.
  *
- * usage: bench none|perf|pmuctl [many|trace|switches|forks|scale]
+ * usage: bench none|perf|pmuctl [many|trace|switches|forks|caught|scale]
  *
  * With "many" nothing is measured: many processes begin and end with one inherited event.
  * With "trace" only pauses of a trace are, which needs ours and Processor Trace. With
@@ -124,6 +124,8 @@ int main(int argc, char **argv)
 			bench_switches();
 		else if (!strcmp(what, "forks"))
 			bench_forks();
+		else if (!strcmp(what, "caught"))
+			bench_caught();
 		else
 			measure_all();
 		print_rows();

@@ -96,6 +96,7 @@ void bench_close_all(const int *fds, unsigned int n);
 
 /* The rows */
 void bench_calls(void);		/* calls.c: open, close, enable, disable, read */
+void bench_caught(void);	/* calls.c: open, close of a program that may be by "pmuctl run" */
 void bench_maps(void);		/* maps.c: control page and rings */
 void bench_user_read(void);	/* user_read.c: rdpmc */
 void bench_switches(void);	/* switches.c: context switches */

@@ -179,3 +179,14 @@ void bench_calls(void)
 	one_event();
 	group_of_four();
 }
+
+void bench_caught(void)
+{
+	int other;
+
+	first = bench_attr(0);
+	other = bench_open(&first, 0, -1, -1);
+	bench_row("open_caught", bench_measure(open_close, 20));
+	bench_close(other);
+	bench_row("syscall_caught", bench_measure(null_syscall, 100));
+}

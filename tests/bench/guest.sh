@@ -11,6 +11,15 @@ measure()
 	sed "s/^/$1 /" /tmp/rows >>/tmp/all
 }
 
+# measure_caught KIND COMMAND...: a program made for perf, started by COMMAND, has events of KIND
+measure_caught()
+{
+	kind=$1
+	shift
+	"$@" /add/bench perf caught >/tmp/rows || exit 1
+	sed "s/^/$kind /" /tmp/rows >>/tmp/all
+}
+
 # One sample after the other: nobody is to be stopped for that. The kernel takes a rate only
 # while it limits the time that samples take, which would make it lower the rate again.
 rate=10000000
@@ -29,6 +38,8 @@ if [ "$2" = trace ]; then
 fi
 measure none
 measure perf
+measure_caught perf env
 insmod "$1" max_sample_rate=$rate || exit 1
 measure pmuctl
+measure_caught pmuctl pmuctl run
 cat /tmp/all
