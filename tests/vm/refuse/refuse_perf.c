@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The errno of each refusal is the kernel's own perf's, so that programs made for perf fall back
- * as they do there. Both are asked in turn: each bit and each field of the attr alone, and each
- * bit beside another or beside a field, on events of several kinds; and targets. Where the two
+ * as they do there. Both are asked in turn: each bit and each field of the attr alone, and any
+ * two of them together, on events of several kinds; and targets. Where the two
  * differ, the table has the reason.
  */
 #include "loops.h"
@@ -59,6 +59,7 @@ static const struct difference {
 	{ NULL, "type = 0x2*", 0, EINVAL, "with exclude_kernel, nothing is counted" },
 	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
 	{ NULL, "config1 = *", 0, EINVAL, "of hardware events only" },
+	{ NULL, "type = 0x1 and config1 = *", 0, EINVAL, "of hardware events only" },
 	{ NULL, "config2 = *", 0, EINVAL, "no event here has it" },
 	{ NULL, "config3 = *", 0, EINVAL, "no event here has it" },
 	{ NULL, "branch_sample_type = *", 0, EINVAL, "without branch stacks" },
@@ -68,6 +69,7 @@ static const struct difference {
 	/* The same in other words */
 	{ NULL, "config3 = *", E2BIG, EINVAL, "Linux 6.1 does not know it" },
 	{ NULL, "__reserved_3 = *", EINVAL, EOPNOTSUPP, "Linux 6.1 does not know aux_action" },
+	{ NULL, "* and __reserved_3 = *", EINVAL, ENOENT, "likewise" },
 	{ NULL, "sample_regs_* = *", EOPNOTSUPP, EINVAL, "registers that there are not" },
 	{ "sampling", "freq", 0, EINVAL, "this module's limit of samples a second" },
 	{ "instructions", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
@@ -78,6 +80,11 @@ static const struct difference {
 	{ NULL, "ioctl SET_FILTER nowhere*", EFAULT, EINVAL, "the address is not looked at" },
 	{ NULL, "ioctl MODIFY_* nowhere*", EFAULT, EOPNOTSUPP, "the address is not looked at" },
 	{ NULL, "ioctl MODIFY_* zeroes*", EINVAL, EOPNOTSUPP, "the type is not looked at" },
+	/* Two that are wrong, of which the other is looked at first */
+	{ NULL, "* and __reserved_3 = *", EINVAL, EOPNOTSUPP, "aux_action is early" },
+	{ NULL, "* and __reserved_3 = *", ENOENT, EOPNOTSUPP, "aux_action is early" },
+	{ NULL, "* and __reserved_3 = *", EOPNOTSUPP, EINVAL, "aux_sample_size is earlier" },
+	{ NULL, "* and aux_sample_size = *", ENOENT, EINVAL, "not supported, whatever the type" },
 	/* Ignored here, as no sample has them */
 	{ NULL, "sample_regs_* = *", EINVAL, 0, "registers that there are not" },
 	{ NULL, "sample_regs_* = *", EOPNOTSUPP, 0, "registers that there are not" },
@@ -170,7 +177,7 @@ static int outcome(opener open, const struct question *given, struct pmuctl_expl
 	return error;
 }
 
-#define QUESTIONS	64
+#define QUESTIONS	192
 
 /*
  * Each question to us, and then each to perf: giving the PMU back in between is what takes time.
@@ -248,8 +255,11 @@ static const uint64_t values[] = {
 
 static void set_field(struct question *q, size_t field, uint64_t value)
 {
+	size_t length = strlen(q->change);
+
 	memcpy(q->attr.bytes + fields[field].at, &value, fields[field].size);
-	snprintf(q->change, sizeof(q->change), "%s = %#lx", fields[field].name, value);
+	snprintf(q->change + length, sizeof(q->change) - length, "%s%s = %#lx",
+		 length ? " and " : "", fields[field].name, value);
 }
 
 /* Of tracepoints not ftrace:function, which has the number of instructions: it patches each function. */
@@ -338,37 +348,83 @@ Test(refuse_perf, each_pair_of_bits, .timeout = 1800)
 	}
 }
 
+/* A value of a field, of an event that is otherwise @question */
+struct value {
+	size_t field;
+	uint64_t value;
+	struct question question;
+};
+
+/*
+ * Ask for each value of a field; of the values with the same answer, if both give that, the first
+ * is one of @first. Returns how many there are.
+ */
+static size_t ask_values(size_t base, size_t field, struct value *first)
+{
+	struct value all[RAW_ARRAY_SIZE(values)];
+	struct question q[RAW_ARRAY_SIZE(values)];
+	int answers[RAW_ARRAY_SIZE(values)];
+	bool had[256] = { false };
+	size_t n = 0, kept = 0;
+
+	for (size_t v = 0; v < RAW_ARRAY_SIZE(values); v++) {
+		if (fields[field].size < 8 && values[v] >> 8 * fields[field].size)
+			continue;
+		q[n] = begin(base);
+		set_field(&q[n], field, values[v]);
+		choose_tracepoint(&q[n]);
+		all[n] = (struct value){ field, values[v], q[n] };
+		n++;
+	}
+	ask_all(q, n, answers);
+	for (size_t i = 0; i < n; i++) {
+		if (answers[i] < 0 || had[answers[i]])
+			continue;
+		had[answers[i]] = true;
+		first[kept++] = all[i];
+	}
+	return kept;
+}
+
+/* Each of @first with each of another field behind it */
+static void ask_pairs(const struct value *first, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct question q[QUESTIONS];
+		int answers[QUESTIONS];
+		size_t pairs = 0;
+
+		for (size_t k = i + 1; k < n; k++) {
+			if (first[k].field == first[i].field)
+				continue;
+			q[pairs] = first[i].question;
+			set_field(&q[pairs], first[k].field, first[k].value);
+			choose_tracepoint(&q[pairs++]);
+		}
+		if (pairs)
+			ask_all(q, pairs, answers);
+	}
+}
+
 /*
  * Each field with each value; and of each field the first value with each answer, if both give
- * that, with each bit beside it.
+ * that, with each bit beside it, and with each such value of each other field.
  */
 Test(refuse_perf, each_field_of_the_attr, .timeout = 1800)
 {
 	tracepoint_mount();
 	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++) {
+		struct value first[QUESTIONS];
 		uint64_t same = same_bits(b);
+		size_t n = 0;
 
 		for (size_t f = 0; f < RAW_ARRAY_SIZE(fields); f++) {
-			struct question q[QUESTIONS];
-			int answers[QUESTIONS];
-			bool had[256] = { false };
-			size_t n = 0;
-
-			for (size_t v = 0; v < RAW_ARRAY_SIZE(values); v++) {
-				if (fields[f].size < 8 && values[v] >> 8 * fields[f].size)
-					continue;
-				q[n] = begin(b);
-				set_field(&q[n], f, values[v]);
-				choose_tracepoint(&q[n++]);
-			}
-			ask_all(q, n, answers);
-			for (size_t i = 0; i < n; i++) {
-				if (answers[i] < 0 || had[answers[i]])
-					continue;
-				had[answers[i]] = true;
-				ask_with_each(&q[i], same);
-			}
+			cr_assert_leq(n + RAW_ARRAY_SIZE(values), RAW_ARRAY_SIZE(first));
+			n += ask_values(b, f, first + n);
 		}
+		for (size_t i = 0; i < n; i++)
+			ask_with_each(&first[i].question, same);
+		ask_pairs(first, n);
 	}
 }
 
