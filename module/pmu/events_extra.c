@@ -255,17 +255,29 @@ static const struct extra_core extra_cores[] = {
 
 /* ---- What an event is ---- */
 
-static const struct extra_core *core_of(const struct hwpmu_caps *caps)
+static bool is_core(const struct extra_core *core, const struct hwpmu_caps *caps)
 {
 	u32 core_type = caps->core_type ?: HWPMU_CORE_PERFORMANCE;
-	unsigned int i;
+
+	return (!core->core_type || core->core_type == core_type) &&
+		memchr(core->models, caps->model, sizeof(core->models));
+}
+
+static const struct extra_core *core_of(const struct hwpmu_caps *caps)
+{
+	static const struct extra_core *last; /* asked at each open, of the same one */
+	const struct extra_core *core = READ_ONCE(last);
 
 	if (caps->vendor != HWPMU_VENDOR_INTEL || caps->family != 6 || !caps->model)
 		return NULL;
-	for (i = 0; i < ARRAY_SIZE(extra_cores); i++)
-		if (memchr(extra_cores[i].models, caps->model, sizeof(extra_cores[i].models)) &&
-		    (!extra_cores[i].core_type || extra_cores[i].core_type == core_type))
-			return &extra_cores[i];
+	if (core && is_core(core, caps))
+		return core;
+	for (core = extra_cores; core < extra_cores + ARRAY_SIZE(extra_cores); core++) {
+		if (!is_core(core, caps))
+			continue;
+		WRITE_ONCE(last, core);
+		return core;
+	}
 	return NULL;
 }
 

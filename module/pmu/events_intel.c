@@ -130,18 +130,27 @@ u64 hwpmu_intel_cache(const struct hwpmu_caps *caps, unsigned int cache,
 
 /* ---- Which counters can count an event ---- */
 
+static bool is_model(const struct hwpmu_intel_model *m, const struct hwpmu_caps *caps)
+{
+	u32 core_type = caps->core_type ?: HWPMU_CORE_PERFORMANCE;
+
+	return m->family == caps->family && m->model == caps->model &&
+		(!m->core_type || m->core_type == core_type);
+}
+
 /* What is known of this CPU's events, or NULL; performance cores if it does not say which */
 static const struct hwpmu_intel_model *model_of(const struct hwpmu_caps *caps)
 {
-	u32 core_type = caps->core_type ?: HWPMU_CORE_PERFORMANCE;
-	unsigned int i;
+	static const struct hwpmu_intel_model *last; /* asked at each open, of the same one */
+	const struct hwpmu_intel_model *m = READ_ONCE(last);
 
-	for (i = 0; i < hwpmu_nr_intel_models; i++) {
-		const struct hwpmu_intel_model *m = &hwpmu_intel_models[i];
-
-		if (m->family == caps->family && m->model == caps->model &&
-		    (!m->core_type || m->core_type == core_type))
-			return m;
+	if (m && is_model(m, caps))
+		return m;
+	for (m = hwpmu_intel_models; m < hwpmu_intel_models + hwpmu_nr_intel_models; m++) {
+		if (!is_model(m, caps))
+			continue;
+		WRITE_ONCE(last, m);
+		return m;
 	}
 	return NULL;
 }

@@ -523,6 +523,8 @@ int pmuctl_side_get(u16 side, struct pmuctl_explanation *why)
 	int err;
 
 	lockdep_assert_held(&pmuctl_mutex);
+	if (!side)
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		err = side & hooks[i].kinds ? pmuctl_hook_get(hooks[i].hook, why) : 0;
 		if (err)
@@ -544,6 +546,8 @@ err_put:
 void pmuctl_side_put(u16 side)
 {
 	lockdep_assert_held(&pmuctl_mutex);
+	if (!side)
+		return;
 	count_users(side, -1);
 	put_first(ARRAY_SIZE(hooks), side);
 }
