@@ -18,6 +18,7 @@
 
 #include "core/admission.h"
 #include "core/context.h"
+#include "core/sampling_state.h"
 #include "pmu/assign.h"
 #include "pmu/events_extra.h"
 
@@ -369,12 +370,13 @@ int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *lea
  * @ended: nothing may join it any more.
  * @members: how many there are.
  * @other_branches: one of them has other branches noted than the event.
+ * @limit: how many there may be, with the event.
  */
 struct group {
 	bool leads;
 	bool ended;
 	bool other_branches;
-	unsigned int members;
+	unsigned int members, limit;
 };
 
 /* The processor notes either, or none. */
@@ -385,6 +387,27 @@ static bool has_other_branches(const struct pmuctl_event *member, const struct p
 	return a->lbr && b->lbr && a->lbr_select != b->lbr_select;
 }
 
+static bool tells_group(const struct pmuctl_event *event)
+{
+	return event->sampling && event->sampling->tells_group;
+}
+
+unsigned int pmuctl_group_limit(struct pmuctl_event *leader, const struct pmuctl_event *event)
+{
+	struct pmuctl_event *member;
+	bool told = tells_group(event);
+
+	for_each_group_member(member, leader)
+		told |= tells_group(member);
+	return told ? PMUCTL_GROUP_SAMPLED_MAX : PMUCTL_GROUP_MAX;
+}
+
+int pmuctl_refuse_long_group(unsigned int limit, struct pmuctl_explanation *why)
+{
+	return pmuctl_refuse(why, GROUP_LONG, "group_fd", limit,
+			     limit < PMUCTL_GROUP_MAX ? " of which samples tell all values" : "");
+}
+
 static struct group look_at_group(struct pmuctl_event *leader, const struct pmuctl_event *event)
 {
 	struct group group = { .members = 0 };
@@ -393,6 +416,7 @@ static struct group look_at_group(struct pmuctl_event *leader, const struct pmuc
 
 	raw_spin_lock_irqsave(&leader->context->lock, flags);
 	group.leads = leader->leader == leader;
+	group.limit = pmuctl_group_limit(leader, event);
 	group.ended = group.leads && !pmuctl_may_join(leader->context, leader);
 	for_each_group_member(member, leader) {
 		group.members++;
@@ -429,9 +453,8 @@ int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_
 				     "exclusive");
 	if (event->aux_action & (PMUCTL_AUX_PAUSE | PMUCTL_AUX_RESUME) && !leader->aux)
 		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
-	if (group.members >= PMUCTL_GROUP_MAX)
-		return pmuctl_refuse(why, GROUP_LONG, "group_fd",
-				     PMUCTL_GROUP_MAX);
+	if (group.members >= group.limit)
+		return pmuctl_refuse_long_group(group.limit, why);
 	if (group.other_branches)
 		return pmuctl_refuse(why, GROUP_BRANCHES, "group_fd");
 	return 0;

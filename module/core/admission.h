@@ -95,4 +95,10 @@ static inline u64 pmuctl_usable_counters(const struct pmuctl_context *ctx, int c
 		pmuctl_usable_beside_reserved(ctx, cpu);
 }
 
+/* How many members the group of @leader may have if @event is one; their context is locked. */
+unsigned int pmuctl_group_limit(struct pmuctl_event *leader, const struct pmuctl_event *event);
+
+/* It has as many. Returns the error. */
+int pmuctl_refuse_long_group(unsigned int limit, struct pmuctl_explanation *why);
+
 #endif /* PMUCTL_ADMISSION_H */

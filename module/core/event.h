@@ -156,6 +156,8 @@ struct pmuctl_count_state {
  *	the last change that it has followed.
  * @thread_only: only threads of the same process inherit it; constant.
  * @process: it is of all threads that its process had; constant once it has a descriptor.
+ * @slot: where what its children have counted goes in the walk with number @walk; likewise.
+ * @next_meant: of those that are being switched; likewise.
  *
  * Of a child:
  * @child_entry: in its shard; that one's lock.
@@ -177,6 +179,9 @@ struct pmuctl_inherit {
 	u64 changes;
 	bool thread_only;
 	bool process;
+	unsigned int slot;
+	u64 walk;
+	struct pmuctl_inherit *next_meant;
 
 	struct list_head child_entry;
 	struct pmuctl_inherit *next_ended;
@@ -300,8 +305,10 @@ static inline void pmuctl_inherit_follows(struct pmuctl_event *event)
 		event->inherit.changes = READ_ONCE(root->inherit.changes);
 }
 
-/* Most events of a group */
-#define PMUCTL_GROUP_MAX	HWPMU_MAX_COUNTERS
+/* Most events of a group: perf has as many whose values alone fit into a read of 16 KiB. */
+#define PMUCTL_GROUP_MAX	2048
+/* The same if samples tell the values of all, which they do from an NMI */
+#define PMUCTL_GROUP_SAMPLED_MAX	64
 
 /* Walk the members of a group: its leader first. */
 #define for_each_group_member(event, leading)				\
@@ -393,6 +400,7 @@ static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
  * @value: events counted since the last reset.
  * @time_enabled: and @time_running: ns, see struct pmuctl_event.
  * @lost: records that found no room.
+ * @root: whose it is if it is inherited, as long as its family is locked; else NULL.
  */
 struct pmuctl_counts {
 	u64 id;
@@ -400,6 +408,7 @@ struct pmuctl_counts {
 	u64 value;
 	u64 time_enabled;
 	u64 time_running;
+	struct pmuctl_inherit *root;
 };
 
 /* Does it count CPUs, not a task? Any context. */

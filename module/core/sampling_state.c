@@ -19,6 +19,7 @@ void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event 
 
 	s->event = child;
 	s->freq = from->sampling->freq;
+	s->tells_group = from->sampling->tells_group;
 	init_irq_work(&s->work, from->sampling->work.func);
 	if (child->ops->init_timer)
 		child->ops->init_timer(child);

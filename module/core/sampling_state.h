@@ -23,6 +23,7 @@ struct pmuctl_sample_data;
  * @freq: samples a second that are wanted; 0: the period is fixed. Changed as the period.
  * @window: the jiffy of the last overflow, in which there were @in_window of @allowed.
  * @throttled: its counter is stopped until the next tick.
+ * @tells_group: its samples have the values of all of its group; constant.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
  * @left: events that were left of the period at the last tick.
@@ -41,6 +42,7 @@ struct pmuctl_sampling {
 	unsigned int in_window;
 	unsigned int allowed;
 	bool throttled;
+	bool tells_group;
 	bool expired;
 	u64 ran;
 	s64 left;

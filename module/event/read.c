@@ -68,7 +68,7 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 #define FORMAT_TIMES \
 	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-static void read_one(const struct pmuctl_event *event,
+static void read_one(struct pmuctl_event *event,
 		     struct pmuctl_counts *counts, bool sum)
 {
 	if (!sum)
@@ -78,6 +78,7 @@ static void read_one(const struct pmuctl_event *event,
 	counts->value += pmuctl_count(event) - event->state->base;
 	counts->time_enabled += event->state->time_enabled;
 	counts->time_running += event->state->time_running;
+	counts->root = event->inherit.root ? &event->inherit : NULL;
 }
 
 /* @n stays 0 if the group is in error. */

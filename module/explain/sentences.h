@@ -170,8 +170,8 @@
 	"the events of this group want more values of config1 at once than the registers for them can hold, one each: use the same value, or open it in another group"
 #define PMUCTL_SAY_GROUP_OTHER_CPUS EINVAL, \
 	"no type of CPU can count both this event and all that its group has: open it in another group"
-#define PMUCTL_SAY_GROUP_LONG EINVAL, \
-	"its group already has %u events, and no group has more: open it in another group"
+#define PMUCTL_SAY_GROUP_LONG E2BIG, \
+	"its group already has %u events, and no group%s has more: open it in another group"
 #define PMUCTL_SAY_SIBLING_FLAG EINVAL, \
 	"only a group's leader can be %s, for the whole group: set it there"
 #define PMUCTL_SAY_SIBLING_INHERIT EINVAL, \

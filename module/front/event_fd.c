@@ -19,8 +19,6 @@
 #include "sample/buffer.h"
 #include "sample/output.h"
 
-#define COUNTS_MAX	PMUCTL_GROUP_MAX
-
 static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
 			       u64 *out)
 {
@@ -62,6 +60,7 @@ static unsigned int format_counts(u64 format, const struct pmuctl_counts *counts
 
 /* Most groups are this small; larger ones get memory for their largest size. */
 #define COUNTS_FEW	8
+#define COUNTS_MANY	64
 #define WORDS(n)	(3 + 3 * (n))
 
 /* As event_read(); -E2BIG, without explanation, if the group has more than @max. */
@@ -86,20 +85,20 @@ static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 	return need;
 }
 
-static ssize_t read_large(struct event_file *ef, char __user *buf, size_t size,
+/* As read_into(), of a group of up to @max */
+static ssize_t read_large(struct event_file *ef, unsigned int max, char __user *buf, size_t size,
 			  struct pmuctl_explanation *why)
 {
-	struct large {
-		struct pmuctl_counts counts[COUNTS_MAX];
-		u64 out[WORDS(COUNTS_MAX)];
-	} *large;
+	struct pmuctl_counts *counts = kvmalloc_array(max, sizeof(*counts), GFP_KERNEL);
+	u64 *out = kvmalloc_array(WORDS(max), sizeof(*out), GFP_KERNEL);
 	ssize_t ret;
 
-	large = kmalloc(sizeof(*large), GFP_KERNEL);
-	if (!large)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	ret = read_into(ef, large->counts, COUNTS_MAX, large->out, buf, size, why);
-	kfree(large);
+	if (counts && out)
+		ret = read_into(ef, counts, max, out, buf, size, why);
+	else
+		ret = pmuctl_refuse(why, NO_MEMORY, "");
+	kvfree(out);
+	kvfree(counts);
 	return ret;
 }
 
@@ -112,7 +111,9 @@ static noinline ssize_t read_any(struct event_file *ef, char __user *buf, size_t
 
 	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, why);
 	if (ret == -E2BIG)
-		ret = read_large(ef, buf, size, why);
+		ret = read_large(ef, COUNTS_MANY, buf, size, why);
+	if (ret == -E2BIG)
+		ret = read_large(ef, PMUCTL_GROUP_MAX, buf, size, why);
 	return ret;
 }
 

@@ -30,7 +30,7 @@
  * @child: the one that is being attached to its context, whose group has
  * @leader: as its leader, NULL if it leads itself.
  * @joined: it was.
- * @full: it was not, as that group has no room.
+ * @full: it was not, as that group has so many; else 0.
  * @added: how many were in this round.
  * @err: the first error.
  */
@@ -41,20 +41,20 @@ struct spread {
 	struct pmuctl_event *child;
 	struct pmuctl_event *leader;
 	bool joined;
-	bool full;
+	unsigned int full;
 	unsigned int added;
 	int err;
 };
 
-/* Has the group of a leader, in a context that is locked, as many as there may be? */
-static bool is_full(struct pmuctl_event *leader)
+/* If the group of a leader, in a context that is locked, has no room: for how many; else 0 */
+static unsigned int is_full(struct pmuctl_event *leader, const struct pmuctl_event *joins)
 {
+	unsigned int n = 0, limit = pmuctl_group_limit(leader, joins);
 	struct pmuctl_event *event;
-	unsigned int n = 0;
 
 	for_each_group_member(event, leader)
 		n++;
-	return n >= PMUCTL_GROUP_MAX;
+	return n >= limit ? limit : 0;
 }
 
 static bool join(struct pmuctl_cpuctx *pc, void *arg)
@@ -67,7 +67,7 @@ static bool join(struct pmuctl_cpuctx *pc, void *arg)
 	if (!pmuctl_may_join(ctx, s->leader) || pmuctl_inherit_find(ctx, s->root))
 		return false;
 	/* Some may be there still that an exec has taken from the root's. */
-	s->full = s->leader && is_full(s->leader);
+	s->full = s->leader ? is_full(s->leader, s->root) : 0;
 	if (s->full)
 		return false;
 	if (!pmuctl_inherit_list(child, s->root, cpu))
@@ -131,13 +131,13 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	s->child->context = ctx;
 	s->leader = leader;
 	s->joined = false;
-	s->full = false;
+	s->full = 0;
 	pmuctl_context_join(ctx, join, s);
 	if (s->joined)
 		s->added++;
 	else
 		pmuctl_event_free_child(s->child);
-	return s->full ? pmuctl_refuse(s->why, GROUP_LONG, "group_fd", PMUCTL_GROUP_MAX) : 0;
+	return s->full ? pmuctl_refuse_long_group(s->full, s->why) : 0;
 }
 
 /* With attr.inherit_thread only those of the same process inherit. */

@@ -16,7 +16,6 @@
  * @ig: whose walk it is.
  * @counts: of pmuctl_inherit_add(), as
  * @n: is.
- * @root: whose each of these is.
  * @group: all of a group are wanted.
  * @child: of which an instant is read.
  */
@@ -24,38 +23,33 @@ struct sum {
 	struct pmuctl_inherit_group *ig;
 	struct pmuctl_counts *counts;
 	unsigned int n;
-	const struct pmuctl_inherit *root[PMUCTL_GROUP_MAX];
 	bool group;
 	struct pmuctl_event *child;
 };
 
-static struct pmuctl_counts *counts_of(const struct sum *sum, u64 id)
+/* What a child adds to, or NULL: there may be many of which the root was in the group before. */
+static struct pmuctl_counts *counts_of(const struct sum *sum, const struct pmuctl_event *child)
+{
+	const struct pmuctl_inherit *root = &child->inherit.root->inherit;
+
+	return root->walk == sum->ig->walk ? &sum->counts[root->slot] : NULL;
+}
+
+static void give_slots(struct sum *sum)
 {
 	unsigned int i;
 
-	for (i = 0; i < sum->n; i++)
-		if (sum->counts[i].id == id)
-			return &sum->counts[i];
-	return NULL;
-}
-
-/* There may be many more that were in the group before: interrupts are on. */
-static void find_roots(struct sum *sum)
-{
-	const struct pmuctl_counts *counts;
-	struct pmuctl_inherit *h;
-
-	list_for_each_entry(h, &sum->ig->roots, sibling) {
-		counts = counts_of(sum, pmuctl_inherit_event(h)->id);
-		if (counts)
-			sum->root[counts - sum->counts] = h;
-		cond_resched();
+	for (i = 0; i < sum->n; i++) {
+		if (!sum->counts[i].root)
+			continue;
+		sum->counts[i].root->slot = i;
+		sum->counts[i].root->walk = sum->ig->walk;
 	}
 }
 
 static void add_child(const struct sum *sum, struct pmuctl_event *child)
 {
-	struct pmuctl_counts *counts = counts_of(sum, child->id);
+	struct pmuctl_counts *counts = counts_of(sum, child);
 	const struct pmuctl_count_state *state = child->state;
 
 	child->inherit.seen = sum->ig->walk;
@@ -98,9 +92,9 @@ static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 	raw_spin_lock_irq(&shard->lock);
 	shard->walked = true;
 	for (i = 0; i < sum->n; i++) {
-		if (!sum->root[i])
+		if (!sum->counts[i].root)
 			continue;
-		total = per_cpu_ptr(sum->root[i]->child_total, cpu);
+		total = per_cpu_ptr(sum->counts[i].root->child_total, cpu);
 		sum->counts[i].value += total->value;
 		sum->counts[i].time_enabled += total->time_enabled;
 		sum->counts[i].time_running += total->time_running;
@@ -111,7 +105,7 @@ static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 		cond_resched();
 		sum->child = pmuctl_inherit_event(h);
 		if (h->seen == sum->ig->walk ||
-		    !counts_of(sum, sum->child->id))
+		    !counts_of(sum, sum->child))
 			continue;
 		pmuctl_context_call(sum->child->context, add_live, sum);
 		/* It had ended, or has meanwhile, but after we came here. */
@@ -132,7 +126,7 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 
 	lockdep_assert_held(&ig->mutex);
 	ig->walk++;
-	find_roots(&sum);
+	give_slots(&sum);
 	for_each_possible_cpu(cpu)
 		add_shard(&sum, per_cpu_ptr(ig->shards, cpu), cpu);
 }

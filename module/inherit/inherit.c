@@ -255,23 +255,23 @@ static void follow_switch(struct pmuctl_event *child, void *arg)
 	pmuctl_event_switch(child, change->group, change->value);
 }
 
-/* Those that are meant, of perhaps very many that were in the group before; their number */
-static unsigned int find_meant(struct pmuctl_event *event, bool group,
-			       struct pmuctl_inherit **meant)
+/* Those that are meant, of perhaps very many that were in the group before */
+static struct pmuctl_inherit *find_meant(struct pmuctl_event *event, bool group)
 {
-	struct pmuctl_inherit *h;
-	unsigned int n = 0;
+	struct pmuctl_inherit *meant = NULL, *h;
 
 	if (!group) {
-		meant[n++] = &event->inherit;
-		return n;
+		event->inherit.next_meant = NULL;
+		return &event->inherit;
 	}
 	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
-		if (n < PMUCTL_GROUP_MAX && pmuctl_is_meant(h, event, true))
-			meant[n++] = h;
+		if (pmuctl_is_meant(h, event, true)) {
+			h->next_meant = meant;
+			meant = h;
+		}
 		cond_resched();
 	}
-	return n;
+	return meant;
 }
 
 void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
@@ -279,14 +279,12 @@ void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 {
 	struct change change = { .group = group, .value = enabled };
 	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *meant[PMUCTL_GROUP_MAX], *h;
-	unsigned int n = find_meant(event, group, meant);
+	struct pmuctl_inherit *h = find_meant(event, group);
 	unsigned long flags;
 
 	local_irq_save(flags); /* who makes children waits for it */
 	write_seqcount_begin(&ig->switches);
-	while (n--) {
-		h = meant[n];
+	for (; h; h = h->next_meant) {
 		h->switched = true;
 		h->enabled = enabled;
 		WRITE_ONCE(h->changes, h->changes + 1);

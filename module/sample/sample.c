@@ -29,7 +29,7 @@
 /* A size of 4 bytes, and the first 4 of what is told */
 #define RAW_WORDS	1
 /* Every group member has up to 3 words, and there are up to 3 before them. */
-#define READ_WORDS	(3 + 3 * PMUCTL_GROUP_MAX)
+#define READ_WORDS	(3 + 3 * PMUCTL_GROUP_SAMPLED_MAX)
 /* Their number, two markers, the addresses */
 #define CHAIN_WORDS	(3 + PMUCTL_STACK_MAX)
 /* The ABI and the registers, twice */
@@ -222,7 +222,10 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		*out++ = times.running;
 	if (format & PERF_FORMAT_GROUP) {
+		/* More may be there that an exec has taken from the root's. */
 		for_each_group_member(each, event->leader) {
+			if (*nr == PMUCTL_GROUP_SAMPLED_MAX)
+				break;
 			out = put_value(out, format, each);
 			++*nr;
 		}

@@ -371,6 +371,8 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 	}
 	WRITE_ONCE(pmuctl_times_asked, true);
 	s->event = event;
+	s->tells_group = attr->sample_type & PERF_SAMPLE_READ &&
+			 attr->read_format & PERF_FORMAT_GROUP;
 	init_irq_work(&s->work, sampling_work);
 	event->sampling = s;
 	if (event->ops->init_timer) {

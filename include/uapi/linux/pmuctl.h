@@ -159,7 +159,7 @@ enum pmuctl_why {
 	/* Events without hardware */
 	PMUCTL_WHY_SOFT_UNSUPPORTED	= 128,	/* ENOENT */
 	PMUCTL_WHY_NO_SOFT_HOOK		= 129,	/* EOPNOTSUPP: a hook lacks */
-	PMUCTL_WHY_GROUP_LONG		= 130,	/* EINVAL: too many events */
+	PMUCTL_WHY_GROUP_LONG		= 130,	/* E2BIG: too many events */
 	PMUCTL_WHY_NAME_MISSING		= 131,	/* EINVAL: of the tracepoint */
 	PMUCTL_WHY_NAME_UNUSED		= 132,	/* EINVAL */
 	PMUCTL_WHY_NAME_LONG		= 133,	/* EINVAL */

@@ -11,7 +11,7 @@
 #include <poll.h>
 
 #define GROUP_MAX	64
-#define SENTENCE	"its group already has 64 events, and no group has more: open it in another group"
+#define SENTENCE	"its group already has 64 events, and no group of which samples tell all values has more: open it in another group"
 #define PAGES		128
 
 /**
@@ -152,14 +152,14 @@ Test(attack_group, a_childs_group_has_room_for_who_joins)
 	wait_asleep(f.pid);
 
 	/* The parent's has room, the child's has not. */
-	check_refused(OPEN(stays, f.pid, .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
+	check_refused(OPEN(stays, f.pid, .group = leader), E2BIG, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
 	sampled_members(&ring);
 	family_touch(&f);
 	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
 	/* Of an event that is closed there are no children. */
 	close(sibling[1]);
 	sibling[1] = join(stays, f.pid, leader);
-	check_refused(OPEN(stays, f.pid, .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
+	check_refused(OPEN(stays, f.pid, .group = leader), E2BIG, PMUCTL_WHY_GROUP_LONG, "group_fd", "%s", SENTENCE);
 	family_touch(&f);
 	cr_expect_eq(sampled_members(&ring), GROUP_MAX);
 	raw_reap(f.child);

@@ -7,8 +7,11 @@
 #include "refusal.h"
 #include "soft.h"
 
+#include <sys/resource.h>
+
 #define PAGES	29u
 #define ROUNDS	100000ull
+#define LARGEST	2048
 
 static struct perf_event_attr faults(void)
 {
@@ -176,16 +179,38 @@ Test(soft_group, what_does_not_exist_is_refused)
 
 Test(soft_group, a_group_has_an_end)
 {
-	int leader = event_open(faults());
+	const struct rlimit files = { LARGEST + 100, LARGEST + 100 };
+	struct perf_event_attr tells = faults();
+	int leader;
 
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	leader = event_open(faults());
+	for (int i = 1; i < LARGEST; i++)
+		event_open(faults(), .group = leader);
+	check_refused(OPEN(faults(), .group = leader), E2BIG, PMUCTL_WHY_GROUP_LONG,
+		      "group_fd",
+		      "its group already has 2048 events, and no group has more: open it in another group");
+	close_range(leader, ~0u, 0);
+
+	tells.sample_period = 1;
+	tells.sample_type = PERF_SAMPLE_READ;
+	tells.read_format = PERF_FORMAT_GROUP;
+	leader = event_open(tells);
 	for (int i = 1; i < 64; i++)
 		event_open(faults(), .group = leader);
-	check_refused(OPEN(faults(), .group = leader), EINVAL, PMUCTL_WHY_GROUP_LONG,
-		      "group_fd",
-		      "its group already has 64 events, and no group has more: open it in another group");
+	check_refused(OPEN(faults(), .group = leader), E2BIG, PMUCTL_WHY_GROUP_LONG, "group_fd",
+		      "its group already has 64 events, and no group of which samples tell all values has more: open it in another group");
+	/* Nor can who tells of it join one that has more. */
+	leader = event_open(faults());
+	for (int i = 1; i < 65; i++)
+		event_open(faults(), .group = leader);
+	cr_expect_eq(event_try(tells, 0, .group = leader), -E2BIG);
+	cr_expect_eq(event_why.code, PMUCTL_WHY_GROUP_LONG);
 }
 
-/* More than a read has room for on the stack */
+#define LARGE	100
+
+/* More than a read has room for on the stack, and more than it has first elsewhere */
 Test(soft_group, a_read_of_a_large_group_gives_all)
 {
 	struct perf_event_attr attr = soft_attr(PERF_COUNT_SW_DUMMY);
@@ -193,12 +218,12 @@ Test(soft_group, a_read_of_a_large_group_gives_all)
 		uint64_t nr;
 		struct {
 			uint64_t value, id;
-		} each[20];
+		} each[LARGE];
 	} got;
-	int fds[20];
+	int fds[LARGE];
 
 	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	for (unsigned int i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < LARGE; i++) {
 		fds[i] = event_open(attr, .group = i ? fds[0] : -1);
 		if (i + 1 < 7)
 			continue;
@@ -207,6 +232,6 @@ Test(soft_group, a_read_of_a_large_group_gives_all)
 		for (unsigned int k = 0; k <= i; k++)
 			cr_assert_eq(got.each[k].id, event_id(fds[k]));
 	}
-	cr_assert_eq(read(fds[0], &got, 8 + 16 * 20 - 1), -1);
+	cr_assert_eq(read(fds[0], &got, sizeof(got) - 1), -1);
 	cr_assert_eq(errno, ENOSPC);
 }
