@@ -104,15 +104,32 @@ static bool find_clock(u32 *mult, u16 *shift)
 	return true;
 }
 
+/* An NMI or a hypervisor may come in between: of some readings that with the shortest time. */
+static u64 find_time_zero(u32 mult, u16 shift)
+{
+	u64 least = U64_MAX, zero = 0, before, ns, took;
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		local_irq_save(flags);
+		before = rdtsc_ordered();
+		ns = local_clock();
+		took = rdtsc_ordered() - before;
+		local_irq_restore(flags);
+		if (took >= least)
+			continue;
+		least = took;
+		zero = ns - userpage_ns(before + took / 2, mult, shift);
+	}
+	return zero;
+}
+
 static void tell_clock(struct perf_event_mmap_page *page, u32 mult, u16 shift)
 {
-	unsigned long flags;
-
 	page->time_mult = mult;
 	page->time_shift = shift;
-	local_irq_save(flags);
-	page->time_zero = local_clock() - userpage_ns(rdtsc_ordered(), mult, shift);
-	local_irq_restore(flags);
+	page->time_zero = find_time_zero(mult, shift);
 	page->cap_user_time_zero = 1;
 }
 

@@ -31,9 +31,14 @@
 /* Of a rate: periods after which the weight of one has fallen to about a third */
 #define MEMORY		8
 
-/* The same of how long a sample takes; and how many times that is told from another's doing */
+/*
+ * The same of how long a sample takes; how many times that is what somebody else did; and how much
+ * of that is forgiven, as shares of what samples may take in a jiffy: each jiffy, and at once
+ */
 #define TIME_MEMORY	32
 #define TIME_UNUSUAL	4
+#define FORGIVEN(allowed)	((allowed) / 4)
+#define FORGIVEN_MAX(allowed)	(16 * (allowed))
 
 /* No CPU gets further than this, and computing with it does not overflow. */
 #define RATE_MAX	10000000U
@@ -53,11 +58,13 @@ MODULE_PARM_DESC(cpu_time_max_percent,
  * @window: the jiffy that
  * @taken: is of.
  * @usual: one sample, of late.
+ * @forgiven: how much of what is not usual may still be.
  */
 struct sampling_time {
 	unsigned long window;
 	u64 taken;
 	u64 usual;
+	u64 forgiven;
 };
 
 static DEFINE_PER_CPU(struct sampling_time, sampling_time);
@@ -181,26 +188,42 @@ static bool is_too_often(struct pmuctl_sampling *s)
 }
 
 /*
+ * What of a sample is its own: one that takes many times what is usual was interrupted, by a
+ * hypervisor or the firmware. That cannot be told from one that is dear, among many that are not,
+ * so there is a limit to it.
+ */
+static u64 own_time(struct sampling_time *time, u64 took)
+{
+	u64 usual = TIME_UNUSUAL * time->usual, not_its_own = 0;
+
+	time->usual += took / TIME_MEMORY - time->usual / TIME_MEMORY;
+	if (took > usual)
+		not_its_own = min(took - usual, time->forgiven);
+	time->forgiven -= not_its_own;
+	return took - not_its_own;
+}
+
+/*
  * The same for all events of the CPU together, by the time that this sample and those before
  * it took: with a period of a few instructions of the kernel, or where an NMI is dear, nothing
- * else would get on. A tick that comes late for it finds another jiffy. One that takes many times
- * what is usual was interrupted, by a hypervisor or the firmware: most of that is not its own.
+ * else would get on. A tick that comes late for it finds another jiffy.
  */
 static bool takes_too_long(u64 began)
 {
 	struct sampling_time *time = this_cpu_ptr(&sampling_time);
 	unsigned int percent = READ_ONCE(cpu_time_max_percent);
+	/* kHz times 1000 / HZ is a jiffy, and a hundredth of that a percent. */
+	u64 allowed = 10ULL * tsc_khz / HZ * percent;
 	unsigned long now = READ_ONCE(jiffies);
-	u64 took = rdtsc() - began;
 
 	if (time->window != now) {
+		time->forgiven += FORGIVEN(allowed) * min(now - time->window, 100UL);
+		time->forgiven = min(time->forgiven, FORGIVEN_MAX(allowed));
 		time->window = now;
 		time->taken = 0;
 	}
-	time->usual += took / TIME_MEMORY - time->usual / TIME_MEMORY;
-	time->taken += min(took, TIME_UNUSUAL * time->usual);
-	/* kHz times 1000 / HZ is a jiffy, and a hundredth of that a percent. */
-	return percent && time->taken > 10ULL * tsc_khz / HZ * percent;
+	time->taken += own_time(time, rdtsc() - began);
+	return percent && time->taken > allowed;
 }
 
 /* The last one that REFRESH allowed? */

@@ -178,6 +178,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "FLAG_UNSUPPORTED", { "PID_CGROUP" } },
 		{ "CGROUP_EVENT", { "cpu-migrations" } },
 		{ "SIBLING_FLAG", { "exclusive" } },
+		{ "GROUP_LONG", { " of which samples tell all values" } },
 		{ "NO_HOOK", { "sched_process_exec" } },
 		{ "NO_MMAP_HOOK", { "perf_event_mmap" } },
 		{ "NO_SIDE_HOOK", { "perf_event_namespaces" } },

@@ -352,6 +352,25 @@ Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
 	close(fd);
 }
 
+/* Not for a few; but who mixes dear ones with cheap ones takes no more of the time by that. */
+Test(kapi_handler, is_throttled_for_many_that_take_long)
+{
+	struct perf_event_attr attr = with_period(10000);
+	uint64_t before = totals().throttles;
+	struct kapi_calls calls;
+	int fd;
+
+	cr_assert_eq(raw_write_number(PERCENT, 25), 0);
+	fd = kapi_create_with(&attr, 0, -1, KAPI_HANDLER | KAPI_SLOW, 32);
+	do {
+		block_run(fd, ROUNDS);
+		kapi_calls(fd, &calls);
+	} while (totals().throttles == before && calls.calls < 2000);
+	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_expect_gt(totals().throttles, before, "none in %lu calls", calls.calls);
+	close(fd);
+}
+
 /* ---- Releasing ---- */
 
 static void *run_there(void *stop)

@@ -78,7 +78,7 @@ static bool handle(struct pmuctl_counter *counter,
 	if (user->handler & KAPI_MISUSE && !said->calls)
 		misuse(counter, said);
 	smp_store_release(&said->calls, said->calls + 1);
-	if (user->handler & KAPI_SLOW && said->calls == user->arg)
+	if (user->handler & KAPI_SLOW && said->calls % user->arg == 0)
 		mdelay(3);
 	return !(user->handler & KAPI_STOP && said->calls == user->arg);
 }
