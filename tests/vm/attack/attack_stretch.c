@@ -290,6 +290,35 @@ Test(attack_stretch, families)
 	check_stretch("a family", (struct attack){ prepare_family, work_family, TASKS }, STRETCH_MAX);
 }
 
+/* ---- One group of all that a task may have ---- */
+
+static pid_t prepare_group(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+
+	attr.remove_on_exec = 1;
+	family[0] = event_try(attr);
+	die_if(family[0] < 0, "open");
+	while (--n)
+		die_if(event_try(attr, .group = family[0]) < 0, "open");
+	return getpid();
+}
+
+static void work_group(void)
+{
+	work_fork();
+	by_vfork_and_exec(1);
+	die_if(ioctl(family[0], PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "disable");
+	die_if(ioctl(family[0], PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "enable");
+	close(family[0]);
+}
+
+Test(attack_stretch, the_largest_group)
+{
+	check_stretch("the largest group", (struct attack){ prepare_group, work_group,
+		      PER_CONTEXT_DEFAULT }, STRETCH_MAX);
+}
+
 /* ---- One hit that many events sample, each with as much of the user's stack as it may ---- */
 
 #define DEPTH		140
