@@ -67,13 +67,28 @@ Test(count_loop, bracket_equals_that_of_perf)
 }
 
 /*
+ * What three events have counted of a task that is about to sleep, or sleeps: it may be on its way
+ * out of its CPU while it is said to sleep, so until the last one does not count any more.
+ */
+static void read_settled(const int *fd, uint64_t *count)
+{
+	uint64_t before;
+
+	do {
+		before = event_value(fd[2]);
+		for (unsigned int i = 0; i < 3; i++)
+			count[i] = event_value(fd[i]);
+	} while (count[2] != before);
+}
+
+/*
  * Three events of another task stop and start in one write of the PMU's control
  * register, so what they count at its switches is the very same.
  */
 Test(count_loop, user_and_kernel_add_up)
 {
 	struct perf_event_attr attr[3];
-	uint64_t count[3];
+	uint64_t start[3], count[3];
 	struct worker w;
 	unsigned int i;
 	int fd[3];
@@ -85,9 +100,11 @@ Test(count_loop, user_and_kernel_add_up)
 		attr[i].exclude_user = i == 1;
 		fd[i] = event_open(attr[i], w.tid);
 	}
+	read_settled(fd, start);
 	worker_run(&w, N);
+	read_settled(fd, count);
 	for (i = 0; i < 3; i++)
-		count[i] = event_value(fd[i]);
+		count[i] -= start[i];
 	cr_expect_gt(count[0], LOOP_INSTRUCTIONS * N);
 	cr_expect_lt(count[0], LOOP_INSTRUCTIONS * N + 1000);
 	cr_expect_gt(count[1], 100, "read() takes some");
