@@ -253,13 +253,16 @@ static int open_files(const struct pmuctl_event *event, const struct pt_filter *
 /* From now on, and as long as the event is open, mappings are told of. */
 static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
 {
-	int err = 0;
+	const u16 before = event->side, side = before | PMUCTL_SIDE_CODE;
+	int err;
 
 	mutex_lock(&pmuctl_mutex);
-	if (!(event->side & PMUCTL_SIDE_CODE))
-		err = pmuctl_side_get(PMUCTL_SIDE_CODE, why);
-	if (!err)
-		event->side |= PMUCTL_SIDE_CODE;
+	/* All at once, as it is put when the event is closed: several kinds share a hook. */
+	err = pmuctl_side_get(side, why);
+	if (!err) {
+		event->side = side;
+		pmuctl_side_put(before);
+	}
 	mutex_unlock(&pmuctl_mutex);
 	return err;
 }

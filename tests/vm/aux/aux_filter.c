@@ -5,6 +5,7 @@
  * whoever is called from there. For --cpu intel-pt.
  */
 #include "aux_code.h"
+#include "hooks.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -408,4 +409,18 @@ Test(aux_filter, stops_where_it_is_told_to)
 	cr_assert_eq(stops, 1);
 	trace_close(&t);
 	pt_image_free(decode_image);
+}
+
+/* The records of mappings and a filter by file are told of by the same hook. */
+Test(aux_filter, its_hook_goes_with_it)
+{
+	union raw_attr a = trace_attr();
+	int fd;
+
+	a.attr.mmap = 1;
+	fd = event_open(a);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 0x1000/16@" TRACED), 0);
+	close(fd);
+	hooks_wait_for_none();
 }
