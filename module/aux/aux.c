@@ -61,7 +61,7 @@ bool pmuctl_aux_is_there(void)
 /* The task that is traced; at a switch it is not the current one yet. */
 static struct task_struct *whose(const struct pmuctl_aux *aux)
 {
-	return aux->event->context->task ? : current;
+	return aux->running->context->task ? : current;
 }
 
 static void put_start(struct pmuctl_aux *aux)
@@ -78,7 +78,7 @@ static void put_start(struct pmuctl_aux *aux)
 	};
 
 	aux->told_start = true;
-	pmuctl_record_put(aux->event, &record.header, sizeof(record), task);
+	pmuctl_record_put(aux->running, &record.header, sizeof(record), task);
 }
 
 static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
@@ -94,7 +94,7 @@ static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
 	};
 
 	aux->cut = flags & PERF_AUX_FLAG_TRUNCATED;
-	pmuctl_record_put(aux->event, &record.header, sizeof(record), whose(aux));
+	pmuctl_record_put(aux->running, &record.header, sizeof(record), whose(aux));
 }
 
 /* ---- On and off ---- */
@@ -149,16 +149,23 @@ void pmuctl_aux_interrupt(struct hwtrace *trace)
 	begin(aux);
 }
 
+static void begin_first(struct pmuctl_aux *aux)
+{
+	if (!aux->told_start)
+		put_start(aux);
+	begin(aux);
+}
+
 static void aux_start(struct pmuctl_event *event)
 {
 	struct pmuctl_aux *aux = event->aux;
 
 	this_cpu_write(aux_running, aux);
-	if (!aux->buf)
-		return;
-	if (!aux->told_start)
-		put_start(aux);
-	begin(aux);
+	aux->running = event;
+	aux->bytes = event->own.counter.count;
+	WRITE_ONCE(aux->trace.paused, &event->aux_paused);
+	if (aux->buf)
+		begin_first(aux);
 }
 
 static void aux_stop(struct pmuctl_event *event)
@@ -169,6 +176,8 @@ static void aux_stop(struct pmuctl_event *event)
 		end(aux);
 	aux->stalled = false;
 	event->own.counter.count = aux->bytes;
+	aux->running = NULL;
+	WRITE_ONCE(aux->trace.paused, &aux->event->aux_paused);
 	if (this_cpu_read(aux_running) == aux)
 		this_cpu_write(aux_running, NULL);
 }
@@ -179,23 +188,32 @@ static u64 aux_read(const struct pmuctl_event *event)
 	return READ_ONCE(event->aux->bytes);
 }
 
+/*
+ * Those that are inherited run on their CPU alone, whichever task's context has them there. While
+ * that of the CPU is not loaded none is; and its lock is held.
+ */
+void pmuctl_aux_call(const struct pmuctl_event *event, pmuctl_context_func func, void *arg)
+{
+	pmuctl_context_call(event->inherit.root ? pmuctl_context_of_cpu(event->cpu) :
+						  event->context, func, arg);
+}
+
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 {
 	struct pmuctl_aux *aux = event->aux;
-	bool running = event->own.counter.running;
 
-	if (running && aux->buf)
+	if (aux->running && aux->buf)
 		end(aux);
 	aux->buf = buf;
 	aux->stalled = false;
-	if (running && buf)
-		aux_start(event);
+	if (aux->running && buf)
+		begin_first(aux);
 }
 
 void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter)
 {
 	struct pmuctl_aux *aux = event->aux;
-	bool running = event->own.counter.running && aux->buf;
+	bool running = aux->running && aux->buf;
 
 	if (running)
 		end(aux);
@@ -246,8 +264,6 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 				     driver->unit->reason());
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return pmuctl_refuse(why, BRANCH_TYPE, "attr.sample_type");
-	if (attr->inherit)
-		return pmuctl_refuse(why, AUX_INHERIT, "attr.inherit");
 	aux = kzalloc(sizeof(*aux), GFP_KERNEL_ACCOUNT);
 	if (!aux)
 		return pmuctl_refuse(why, NO_MEMORY, "");
@@ -260,7 +276,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	}
 	aux->event = event;
 	aux->watermark = attr->aux_watermark;
-	aux->trace.paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
+	aux->trace.paused = &event->aux_paused;
 	INIT_HLIST_NODE(&aux->filed);
 	mutex_init(&aux->filter_mutex);
 	mutex_init(&aux->map_mutex);
@@ -292,8 +308,8 @@ static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *e
 	raw_spin_lock_irqsave(&ctx->lock, flags);
 	for_each_group(leader, class, ctx)
 		for_each_group_member(each, leader)
-			found |= each->aux && (each->cpu < 0 || event->cpu < 0 ||
-					       each->cpu == event->cpu);
+			found |= each->aux && each->aux != event->aux &&
+				 (each->cpu < 0 || event->cpu < 0 || each->cpu == event->cpu);
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	return found;
 }

@@ -7,6 +7,9 @@
  * software event is (soft.h): it needs no counter. Its value is how many bytes were traced.
  * What was traced between a start and a stop, or a watermark, is one AUX record.
  *
+ * One that is inherited is for one CPU, where at most one of those runs that descend from it, and
+ * it: they share what it has here, and write to its buffer in turn.
+ *
  *	start:	which part of the buffer is free? the unit writes there
  *	NMI:	a watermark is reached, or there is no more room: publish, tell, go on
  *	stop:	publish, tell
@@ -22,6 +25,7 @@
 
 #include <asm/local64.h>
 
+#include "core/context.h"
 #include "core/event.h"
 #include "pmu/bts.h"
 #include "pmu/pt.h"
@@ -42,17 +46,18 @@ struct pmuctl_aux_file {
 
 /**
  * struct pmuctl_aux - what an event has that traces
- * @event: whose; constant, as
+ * @event: whose, the root if it is inherited; constant, as
  * @driver: its kind.
  * @trace: what the tracing unit needs to know; it is the first of
  * @pt: and
  * @bts: whichever its driver is for.
  * @buf: where it writes; NULL while nothing is mapped. Changed on the CPU on which the
  *	event's context is loaded, with its lock.
+ * @running: the event that runs: @event, or a child of it; NULL if none does. Owner CPU.
  * @ran: CPUs on which it was started with that buffer: no other has been told of it. Owner CPU, and
  *	its NMI; whoever has taken the buffer away.
- * @bytes: traced, ever.
- * @told_start: an ITRACE_START record was written.
+ * @bytes: traced, ever, by @running.
+ * @told_start: an ITRACE_START record was written: of the first task that is traced, as by perf.
  * @stalled: it is running, but there is no room.
  * @cut: it was told that something is missing since the last record with bytes.
  * @work: does what an NMI cannot.
@@ -87,6 +92,7 @@ struct pmuctl_aux {
 		struct bts_trace bts;
 	};
 	struct auxbuf *buf;
+	struct pmuctl_event *running;
 	struct cpumask ran;
 	u64 bytes;
 	bool told_start;
@@ -147,10 +153,13 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 /* Try again what is stalled on this CPU. Returns true if it still is. Locks of @pc held. */
 bool pmuctl_aux_tick(struct pmuctl_cpuctx *pc);
 
-/* Give it its buffer, or take it away: NULL. Its context is locked, on its CPU. */
+/* Call it where the event runs, or its children: there the next two may be called. Process. */
+void pmuctl_aux_call(const struct pmuctl_event *event, pmuctl_context_func func, void *arg);
+
+/* Give it its buffer, or take it away: NULL. */
 void pmuctl_aux_set_buf(struct pmuctl_event *event, struct auxbuf *buf);
 
-/* What its trace is to be restricted to, by Processor Trace. Its context is locked, on its CPU. */
+/* What its trace is to be restricted to, by Processor Trace. */
 void pmuctl_aux_put_filter(struct pmuctl_event *event, const struct pt_filter *filter);
 
 /* attr.aux_action of a validated attr */

@@ -241,6 +241,8 @@ static int open_files(const struct pmuctl_event *event, const struct pt_filter *
 			continue;
 		if (!event->context->task)
 			err = pmuctl_refuse(why, PT_RANGE_FILE, "filter");
+		else if (event->inherit.root)
+			err = pmuctl_refuse(why, PT_RANGE_INHERIT, "filter");
 		else
 			err = open_file(&names[i], &files[i], why);
 		files[i].part = filter->ranges[i];
@@ -281,7 +283,7 @@ static void exchange(struct pmuctl_event *event, struct filter_change *change,
 	if (any)
 		hlist_add_head(&aux->filed, &aux->chain->first);
 	put_nowhere(aux, &change->filter);
-	pmuctl_context_call(event->context, change_filter, change);
+	pmuctl_aux_call(event, change_filter, change);
 	raw_spin_unlock(&aux->chain->lock);
 }
 

@@ -3,8 +3,8 @@
  * AUX buffers of events that trace. They are mapped where user space said in the metadata
  * page that it wants them, beside the ring of the same event. Process context only.
  *
- * A buffer is given to the event, and taken away from it, on the CPU on which the event's
- * context is loaded, so that no trace knows it afterwards.
+ * A buffer is given to the event, and taken away from it, on the CPU on which the event may be
+ * running, so that no trace knows it afterwards.
  */
 #include <linux/err.h>
 #include <linux/log2.h>
@@ -63,7 +63,7 @@ static void set_buf(struct pmuctl_event *event, struct auxbuf *buf)
 {
 	struct change change = { event, buf };
 
-	pmuctl_context_call(event->context, change_buf, &change);
+	pmuctl_aux_call(event, change_buf, &change);
 }
 
 static int make_buf(struct pmuctl_event *event, unsigned long nr_pages,

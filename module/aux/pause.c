@@ -11,8 +11,15 @@
 void pmuctl_aux_pause(struct pmuctl_event *event, bool pause)
 {
 	struct pmuctl_aux *aux = event->aux;
+	bool changes;
 
-	if (!aux->driver->unit->pause(&aux->trace, pause))
+	if (READ_ONCE(aux->trace.paused) == &event->aux_paused) {
+		changes = aux->driver->unit->pause(&aux->trace, pause);
+	} else { /* it is inherited, and does not run just now */
+		changes = event->aux_paused != pause;
+		WRITE_ONCE(event->aux_paused, pause);
+	}
+	if (!changes)
 		local64_inc(&aux->idle);
 	else
 		local64_inc(pause ? &aux->pauses : &aux->resumes);
@@ -33,7 +40,7 @@ void pmuctl_aux_status(const struct pmuctl_event *event,
 
 	*status = (struct pmuctl_aux_status){
 		.size = sizeof(*status),
-		.state = (READ_ONCE(aux->trace.paused) ? PMUCTL_AUX_IS_PAUSED : 0) |
+		.state = (READ_ONCE(event->aux_paused) ? PMUCTL_AUX_IS_PAUSED : 0) |
 			 (READ_ONCE(aux->stalled) ? PMUCTL_AUX_IS_STALLED : 0),
 		.pauses = local64_read(&aux->pauses),
 		.resumes = local64_read(&aux->resumes),

@@ -473,9 +473,10 @@ void pmuctl_context_cpu_offline(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	unload(pc, &pc->context);
+	/* While the CPU's is not loaded nothing runs here. */
 	if (pc->task_context)
 		unload(pc, pc->task_context);
+	unload(pc, &pc->context);
 	pc->rotate_necessary = false;
 	hwpmu_cpu_offline();
 	local_irq_restore(flags);

@@ -97,6 +97,9 @@ void pmuctl_event_copy(struct pmuctl_event *child, const struct pmuctl_event *fr
 	child->read_format = from->read_format;
 	child->side = from->side;
 	child->missed = from->missed;
+	child->aux = from->aux;
+	child->aux_action = from->aux_action;
+	child->aux_paused = from->aux_action & PMUCTL_AUX_START_PAUSED;
 	child->hook = from->hook;
 	child->exclude_idle = from->exclude_idle;
 	child->remove_on_exec = from->remove_on_exec;

@@ -235,6 +235,8 @@ struct pmuctl_inherit {
  * @enable_on_exec: enable it at the next exec of its task.
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
+ * @aux_paused: of one that traces: nothing is, though it runs. Its CPU, whose NMI may change it.
+ *
  * As @enabled, and changed only by the CPU on which the context is loaded:
  * @state: what it has counted; &own, or one that it got at a switch of clones for its
  *	own (core/clone_switch.c). Of one that samples or is a software event always &own.
@@ -278,6 +280,7 @@ struct pmuctl_event {
 	bool enabled;
 	bool enable_on_exec;
 	bool error;
+	bool aux_paused;
 
 	bool ended;
 	struct pmuctl_count_state *state;

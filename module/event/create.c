@@ -301,6 +301,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	INIT_LIST_HEAD(&event->siblings);
 	event->enable_on_exec = attr->enable_on_exec;
 	event->aux_action = pmuctl_aux_action(attr);
+	event->aux_paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
 	err = init_counter(event, attr, tp, why);
 	if (err)
 		goto err_free;
@@ -430,6 +431,8 @@ static int check_target(const struct pmuctl_event *event, const struct pmuctl_ta
 		return pmuctl_refuse(why, CGROUP_EVENT, "attr.config", "cpu-migrations");
 	if (event->aux && !target->task && target->cpu < 0)
 		return pmuctl_refuse(why, AUX_ALL_CPUS, "cpu");
+	if (event->aux && target->task && target->cpu < 0 && attr->inherit)
+		return pmuctl_refuse(why, AUX_INHERIT, "cpu");
 	return 0;
 }
 

@@ -313,7 +313,7 @@
 #define PMUCTL_SAY_AUX_NONE ENOENT, \
 	"this machine has no %s events: %s"
 #define PMUCTL_SAY_AUX_INHERIT EINVAL, \
-	"one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task"
+	"one buffer cannot take the traces of several tasks at once: open an inherited event for each CPU, or clear inherit"
 #define PMUCTL_SAY_AUX_ALL_CPUS EINVAL, \
 	"one buffer cannot take the traces of all CPUs at once: open an event for each CPU"
 #define PMUCTL_SAY_AUX_BUSY EBUSY, \
@@ -357,6 +357,8 @@
 	"the range at 0x%llx is the %s's, which the event excludes: clear attr.exclude_%s, or choose another range"
 #define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
 	"a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses"
+#define PMUCTL_SAY_PT_RANGE_INHERIT EOPNOTSUPP, \
+	"a file is somewhere else in each process, and this event is inherited: clear inherit, or give addresses"
 #define PMUCTL_SAY_PT_FILE ENOENT, \
 	"the filter names a file that is not there, or that nobody can map: give the path of a program or a library"
 #define PMUCTL_SAY_PT_START EOPNOTSUPP, \

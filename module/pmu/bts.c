@@ -217,7 +217,7 @@ static u64 wanted(const struct bts_cpu *cpu)
 {
 	const struct bts_trace *trace = READ_ONCE(cpu->active);
 
-	if (!trace || READ_ONCE(trace->base.paused))
+	if (!trace || READ_ONCE(*trace->base.paused))
 		return 0;
 	return trace->window.circular ? trace->ctl : trace->ctl | BTS_CTL_INTERRUPT;
 }
@@ -292,9 +292,9 @@ static bool bts_pause(struct hwtrace *base, bool pause)
 {
 	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
 
-	if (READ_ONCE(base->paused) == pause)
+	if (READ_ONCE(*base->paused) == pause)
 		return false;
-	WRITE_ONCE(base->paused, pause);
+	WRITE_ONCE(*base->paused, pause);
 	barrier(); /* an NMI from here on, which starts it anew, knows */
 	if (cpu->active == bts_of(base))
 		apply(cpu);

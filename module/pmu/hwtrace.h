@@ -18,10 +18,11 @@ struct cpumask;
 
 /**
  * struct hwtrace - a trace, embedded in the unit's
- * @paused: it is on, but nothing is traced. Owner CPU, NMI may change it.
+ * @paused: it is on, but nothing is traced: of whoever is traced. Set before it is started; owner
+ *	CPU, whose NMI may change what it points to.
  */
 struct hwtrace {
-	bool paused;
+	bool *paused;
 };
 
 /**

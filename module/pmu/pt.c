@@ -245,7 +245,7 @@ static u64 ctl_of(const struct pt_trace *trace)
 {
 	u64 ctl = trace->ctl | pt_filter_ctl(&trace->filter);
 
-	return READ_ONCE(trace->base.paused) ? ctl : ctl | PT_CTL_TRACE;
+	return READ_ONCE(*trace->base.paused) ? ctl : ctl | PT_CTL_TRACE;
 }
 
 static u64 wanted(const struct pt_cpu *cpu)
@@ -327,9 +327,9 @@ static bool pt_pause(struct hwtrace *base, bool pause)
 	struct pt_cpu *cpu = this_cpu_ptr(&pt_cpu);
 	struct pt_trace *trace = pt_of(base);
 
-	if (READ_ONCE(base->paused) == pause)
+	if (READ_ONCE(*base->paused) == pause)
 		return false;
-	WRITE_ONCE(base->paused, pause);
+	WRITE_ONCE(*base->paused, pause);
 	barrier(); /* an NMI from here on, which starts it anew, knows */
 	if (READ_ONCE(cpu->active) == trace)
 		apply(cpu, ctl_of(trace) ^ PT_CTL_TRACE);

@@ -125,6 +125,7 @@ static bool in_nmi;
 #define FOUND		0x1234ULL	/* in IA32_DS_AREA, before and afterwards */
 #define VAIN		(~0ULL)
 
+static bool paused;
 static struct bts_trace trace;
 static u64 stored, published;		/* records */
 static u64 stored_ever;			/* in all runs */
@@ -285,7 +286,7 @@ static void rest(void)
 	busy = false;
 	step();
 	step();
-	fail_unless(is_on() == (bts_cpu.active && !trace.base.paused) || turned_on, "on or off");
+	fail_unless(is_on() == (bts_cpu.active && !paused) || turned_on, "on or off");
 	busy = true;
 }
 
@@ -361,6 +362,8 @@ static void prepare(void)
 	memset(msr, 0, sizeof(msr));
 	memset(&bts_cpu, 0, sizeof(bts_cpu));
 	memset(&trace, 0, sizeof(trace));
+	paused = false;
+	trace.base.paused = &paused;
 	msr[MSR_IA32_DS_AREA] = FOUND;
 	hwpmu_core_ops = &ops;
 	hwpmu_cpu.owned = true;

@@ -91,7 +91,8 @@ static const struct hwpmu_ops {
 #define SIZE		((u64)REGIONS << SHIFT)
 #define WRITES		8	/* bytes at each step */
 
-static struct pt_trace trace;
+static bool paused;
+static struct pt_trace trace = { .base.paused = &paused };
 static u64 wrote, published;
 static bool full;		/* nobody reads any more */
 
@@ -164,7 +165,7 @@ static void step(void)
 static void check(const char *when)
 {
 	bool on = msr[MSR_IA32_RTIT_CTL] & PT_CTL_TRACE;
-	bool meant = pt_cpu.active && !trace.base.paused;
+	bool meant = pt_cpu.active && !paused;
 
 	cr_assert_eq(on, meant, "%s: it is %s, with NMIs %d at %u and %d at %u", when,
 		     on ? "on" : "off", nmis[0].action, nmis[0].at, nmis[1].action, nmis[1].at);
@@ -177,7 +178,7 @@ static unsigned int run(void)
 	memset(&pt_cpu, 0, sizeof(pt_cpu));
 	wrote = published = 0;
 	full = false;
-	trace.base.paused = false;
+	paused = false;
 	steps = 0;
 	begin();
 	check("started");

@@ -29,8 +29,11 @@ Test(refuse_aux, inherited)
 	union raw_attr a = pt_attr();
 
 	a.attr.inherit = 1;
-	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_AUX_INHERIT, "attr.inherit",
-		      "one buffer cannot take the traces of several tasks at once: clear inherit, and open an event for each task");
+	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_AUX_INHERIT, "cpu",
+		      "one buffer cannot take the traces of several tasks at once: open an inherited event for each CPU, or clear inherit");
+	/* What runs on one CPU does so in turn, and nothing is inherited from a CPU. */
+	close(event_open(a, 0, 0));
+	close(event_open(a, -1, 0));
 }
 
 Test(refuse_aux, all_cpus)
@@ -231,6 +234,15 @@ Test(refuse_aux, address_filters)
 		  filter(fd, "filter 0x1000/0x30@/proc/self/exe"), EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_FILE, "filter",
 		  "a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses" }
 	);
+	close(fd);
+	a.attr.inherit = 1;
+	fd = event_open(a, 0, 0);
+	check_refusals(
+		{ "filter 0x1000/0x30@/proc/self/exe",
+		  filter(fd, "filter 0x1000/0x30@/proc/self/exe"), EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_INHERIT, "filter",
+		  "a file is somewhere else in each process, and this event is inherited: clear inherit, or give addresses" }
+	);
+	close(fd);
 }
 
 Test(refuse_aux, fields_of_tracing_elsewhere)

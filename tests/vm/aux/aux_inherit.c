@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* libs: -lipt */
+/*
+ * Traces that are inherited: what a task starts is traced with it, a buffer for each CPU, and the
+ * traces of both CPUs decode to just what the PMU counts of all. For --cpu intel-pt.
+ */
+#include "aux_busy.h"
+#include "aux_code.h"
+
+#include <pthread.h>
+
+TestSuite(aux_inherit, .timeout = 600);
+
+#define CPUS		2
+#define CHILDREN	6
+#define BUFFER_PAGES	512
+#define RECORD_PAGES	256
+
+/* ---- A task that waits to be told, and its traces ---- */
+
+struct parent {
+	pid_t pid;
+	int go;
+};
+
+static struct parent parent_start(void (*code)(void))
+{
+	struct parent p;
+	int pipe_fds[2];
+	char byte;
+
+	cr_assert_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
+	p.pid = fork();
+	cr_assert_geq(p.pid, 0);
+	if (!p.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(pipe_fds[1]);
+		if (read(pipe_fds[0], &byte, 1) != 1)
+			_exit(1);
+		code();
+		_exit(0);
+	}
+	close(pipe_fds[0]);
+	p.go = pipe_fds[1];
+	return p;
+}
+
+static void parent_run(const struct parent *p)
+{
+	int status;
+
+	cr_assert_eq(write(p->go, "g", 1), 1);
+	close(p->go);
+	cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
+	cr_assert_eq(status, 0, "%#x", status);
+}
+
+static union raw_attr inherited(union raw_attr a)
+{
+	a.attr.inherit = 1;
+	a.attr.enable_on_exec = 0;
+	return a;
+}
+
+static int count_all(pid_t pid, uint64_t config)
+{
+	union raw_attr a = inherited(raw_attr(PERF_TYPE_HARDWARE, config));
+
+	a.attr.disabled = 0;
+	return event_open(a, pid);
+}
+
+static void open_traces(struct trace *t, pid_t pid)
+{
+	union raw_attr a = inherited(trace_attr());
+
+	a.attr.disabled = 0;
+	trace_ring_pages = RECORD_PAGES;
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		trace_open(&t[cpu], &a, pid, cpu, BUFFER_PAGES, PROT_READ | PROT_WRITE);
+}
+
+/* ---- What it starts ---- */
+
+static __attribute__((noinline, aligned(16))) void hundred_rounds(void)
+{
+	user_loop(100);
+}
+
+/* Where it may run, if that CPU is there */
+static void go_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *wander(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 40; i++) {
+		go_to(i % CPUS);
+		hundred_rounds();
+		user_loop(200);
+	}
+	return NULL;
+}
+
+/* Processes, threads of theirs, programs, and theirs; on both CPUs, in each other's way */
+static void family(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			_exit(2);
+		if (pid)
+			continue;
+		go_to(i % CPUS);
+		if (fork() == 0) {
+			wander(NULL);
+			execl(TRACED, TRACED, "1", "2", "3", NULL);
+			_exit(3);
+		}
+		if (pthread_create(&thread, NULL, wander, NULL))
+			_exit(4);
+		user_loop(5000);
+		pthread_join(thread, NULL);
+		wait(NULL);
+		_exit(0);
+	}
+	user_loop(1000);
+	while (wait(NULL) > 0)
+		continue;
+}
+
+Test(aux_inherit, all_that_a_task_starts)
+{
+	struct parent p = parent_start(family);
+	int instructions = count_all(p.pid, PERF_COUNT_HW_INSTRUCTIONS);
+	int branches = count_all(p.pid, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	uint64_t decoded = 0, jumps = 0;
+	struct trace t[CPUS];
+
+	decode_self();
+	add_program(decode_image, TRACED);
+	open_traces(t, p.pid);
+	parent_run(&p);
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		struct decoded d;
+
+		trace_records(&t[cpu]);
+		d = trace_decode(t[cpu].aux, t[cpu].bytes);
+		cr_assert_eq(d.errors, 0, "CPU %d: %s", cpu, d.error);
+		cr_assert_eq(t[cpu].truncated, 0);
+		cr_assert_leq(t[cpu].starts, 1);
+		cr_assert_eq(t[cpu].bytes, t[cpu].page->aux_head);
+		cr_assert_eq(raw_read(t[cpu].fd), t[cpu].bytes, "CPU %d", cpu);
+		cr_assert_gt(t[cpu].records, CHILDREN);
+		decoded += d.instructions;
+		jumps += d.branches;
+		trace_close(&t[cpu]);
+	}
+	cr_assert_eq(decoded, raw_read(instructions), "%lu of %lu", decoded,
+		     raw_read(instructions));
+	cr_assert_eq(jumps, raw_read(branches));
+}
+
+/* ---- Threads that are there already ---- */
+
+static pthread_barrier_t all_there;
+
+static void *late_loop(void *unused)
+{
+	(void)unused;
+	pthread_barrier_wait(&all_there);
+	user_loop(100000);
+	pthread_barrier_wait(&all_there);
+	return NULL;
+}
+
+Test(aux_inherit, all_threads_of_a_process)
+{
+	union raw_attr a = inherited(trace_attr());
+	struct trace t = { .fd = -1 };
+	pthread_t thread;
+
+	pthread_barrier_init(&all_there, NULL, 2);
+	trace_pin(0, 0);
+	cr_assert_eq(pthread_create(&thread, NULL, late_loop, NULL), 0);
+	t.fd = event_open(a, getpid(), 0, .flags = PMUCTL_OPEN_PROCESS);
+	cr_assert_eq(trace_try_map(&t, BUFFER_PAGES, PROT_READ | PROT_WRITE), 0);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	pthread_barrier_wait(&all_there);
+	pthread_barrier_wait(&all_there);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	pthread_join(thread, NULL);
+	decode_self();
+	trace_records(&t);
+	cr_assert_gt(trace_decode(t.aux, t.bytes).instructions, 200000);
+	cr_assert_eq(raw_read(t.fd), t.bytes);
+	trace_close(&t);
+}
+
+/* ---- Pauses ---- */
+
+#define NUMBER_RESUMES	__NR_getpriority
+
+/* One child resumes its trace, and the next one does not, again and again. */
+static void some_resume(void)
+{
+	go_to(0);
+	for (int i = 0; i < CHILDREN; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			if (i % 2)
+				syscall(NUMBER_RESUMES, 0, 0);
+			for (int k = 0; k < 20; k++) {
+				hundred_rounds();
+				sched_yield();
+			}
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		continue;
+}
+
+Test(aux_inherit, each_task_is_paused_by_itself)
+{
+	union raw_attr a = inherited(trace_with_action(trace_attr(), PMUCTL_AUX_START_PAUSED));
+	union raw_attr resume = inherited(raw_attr(PERF_TYPE_TRACEPOINT, 0));
+	struct parent p = parent_start(some_resume);
+	struct pmuctl_aux_status status;
+	struct decoded d;
+	struct trace t;
+	char filter[20];
+	int fd;
+
+	a.attr.disabled = 0;
+	resume.attr.disabled = 0;
+	resume.attr.exclude_kernel = 0;
+	resume.attr.sample_period = 1;
+	resume = trace_with_action(resume, PMUCTL_AUX_RESUME);
+	trace_open(&t, &a, p.pid, 0, BUFFER_PAGES, PROT_READ | PROT_WRITE);
+	fd = event_open(resume, p.pid, 0, .group = t.fd, .tracepoint = "raw_syscalls:sys_enter");
+	snprintf(filter, sizeof(filter), "id == %d", NUMBER_RESUMES);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
+	t.watched = p.pid;
+	parent_run(&p);
+	trace_records(&t);
+	status = trace_status(t.fd);
+	cr_assert_eq(status.resumes, CHILDREN / 2);
+	cr_assert_eq(t.watched_bytes, 0, "the parent never resumed");
+	decode_self();
+	decode_from = (uintptr_t)hundred_rounds;
+	decode_to = decode_from + 0xf;
+	d = trace_decode(t.aux, t.bytes);
+	cr_assert_eq(d.errors, 0, "%s", d.error);
+	/* Half of the children, 20 times 100 rounds of two instructions and one or two more */
+	cr_assert_geq(d.inside, CHILDREN / 2 * 20 * 201);
+	cr_assert_leq(d.inside, CHILDREN / 2 * 20 * 203);
+	close(fd);
+	trace_close(&t);
+}
+
+/* ---- Address filters ---- */
+
+Test(aux_inherit, addresses_are_for_all)
+{
+	struct parent p = parent_start(family);
+	struct trace t[CPUS];
+	char filter[60];
+
+	decode_self();
+	add_program(decode_image, TRACED);
+	open_traces(t, p.pid);
+	decode_from = (uintptr_t)hundred_rounds;
+	decode_to = decode_from + 0xf;
+	decode_filtered = true;
+	snprintf(filter, sizeof(filter), "filter %#lx/0x10", decode_from);
+	for (int cpu = 0; cpu < CPUS; cpu++)
+		cr_assert_eq(ioctl(t[cpu].fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
+	parent_run(&p);
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		struct decoded d;
+
+		trace_records(&t[cpu]);
+		d = trace_decode(t[cpu].aux, t[cpu].bytes);
+		cr_assert_eq(d.errors, 0, "CPU %d: %s", cpu, d.error);
+		cr_assert_eq(d.instructions, d.inside);
+		cr_assert_gt(d.inside, 0);
+		trace_close(&t[cpu]);
+	}
+}
+
+/* ---- A buffer that comes and goes while others write to it ---- */
+
+static void restless(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			wander(NULL);
+			_exit(0);
+		}
+		user_loop(500);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+Test(aux_inherit, buffers_that_come_and_go)
+{
+	pid_t pid = traced_task_start(restless);
+	union raw_attr a = inherited(trace_attr());
+	uint64_t bytes = 0;
+
+	a.attr.disabled = 0;
+	for (int round = 0; round < 60; round++) {
+		struct trace t[CPUS] = { 0 };
+
+		for (int cpu = 0; cpu < CPUS; cpu++)
+			trace_open(&t[cpu], &a, pid, cpu, 16, PROT_READ | PROT_WRITE);
+		for (int i = 0; i < 5; i++) {
+			nap();
+			for (int cpu = 0; cpu < CPUS; cpu++) {
+				bytes += head_of(&t[cpu]) - t[cpu].page->aux_tail;
+				t[cpu].page->aux_tail = head_of(&t[cpu]);
+			}
+		}
+		for (int cpu = 0; cpu < CPUS; cpu++) {
+			/* Once with the mapping first, once with the descriptor */
+			if (round % 2)
+				trace_close(&t[cpu]);
+			else
+				close(t[cpu].fd);
+		}
+		if (round % 2)
+			continue;
+		for (int cpu = 0; cpu < CPUS; cpu++) {
+			nap();
+			munmap((void *)t[cpu].aux, t[cpu].size);
+			munmap(t[cpu].page, (1 + trace_ring_pages) * TRACE_PAGE);
+		}
+	}
+	traced_task_end(pid);
+	cr_assert_gt(bytes, 0);
+}
+
+static void set_online(int cpu, bool online)
+{
+	char path[60];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert_eq(write(fd, online ? "1" : "0", 1), 1);
+	close(fd);
+}
+
+Test(aux_inherit, a_cpu_that_goes)
+{
+	pid_t pid = traced_task_start(restless);
+	union raw_attr a = inherited(trace_attr());
+	struct trace t;
+	uint64_t before;
+
+	a.attr.disabled = 0;
+	for (int round = 0; round < 6; round++) {
+		trace_open(&t, &a, pid, 1, 16, PROT_READ | PROT_WRITE);
+		nap();
+		set_online(1, false);
+		if (round % 2)
+			trace_close(&t);
+		set_online(1, true);
+		if (round % 2)
+			continue;
+		before = t.page->aux_tail = head_of(&t);
+		for (int i = 0; i < 5000 && head_of(&t) == before; i++)
+			nap();
+		cr_assert_gt(head_of(&t), before, "nothing is traced since it came back");
+		trace_close(&t);
+	}
+	traced_task_end(pid);
+}
