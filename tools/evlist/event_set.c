@@ -139,6 +139,33 @@ static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
 	return ret;
 }
 
+/* Each target once for each CPU, in the order of those */
+static int targets_repeat(struct event_set *set)
+{
+	struct int_list once = set->targets;
+	int ret = targets_add_cpus(&set->cpus);
+
+	set->targets = (struct int_list){ 0 };
+	for (size_t i = 0; i < once.count * set->cpus.count && ret == 0; i++)
+		ret = target_add(&set->targets, once.list[i / set->cpus.count]);
+	int_list_free(&once);
+	return ret;
+}
+
+/**
+ * event_set_cpu() - on which CPU the events of a target are
+ * @set: the events.
+ * @target: number of the target.
+ *
+ * Return: the CPU, -1: on any.
+ */
+int event_set_cpu(const struct event_set *set, size_t target)
+{
+	if (measure_is_of_cpus(set->measure))
+		return set->targets.list[target];
+	return set->cpus.count ? set->cpus.list[target % set->cpus.count] : -1;
+}
+
 /* ----------------------------------------------------------------- events */
 
 /* Events of one cgroup share the descriptor of its directory. */
@@ -227,6 +254,8 @@ int event_set_init(struct event_set *set, struct pmuctl_device *dev,
 	set->dev = dev;
 	set->measure = measure;
 	ret = targets_make(set, child, each_cpu);
+	if (ret == 0 && measure->on_each_cpu)
+		ret = targets_repeat(set);
 	if (ret == 0)
 		ret = events_make(set);
 	if (ret == 0) {
@@ -301,7 +330,7 @@ static struct pmuctl_list_entry entry_of(const struct event_set *set, size_t eve
 	return (struct pmuctl_list_entry){
 		.attr = &set->events[event].attr,
 		.pid = of->cgroup ? of->cgroup_fd : of_cpus ? -1 : id,
-		.cpu = of_cpus ? id : -1,
+		.cpu = event_set_cpu(set, target),
 		.flags = of->cgroup ? PERF_FLAG_PID_CGROUP : of_process ? PMUCTL_OPEN_PROCESS : 0,
 	};
 }
@@ -463,6 +492,7 @@ void event_set_close(struct event_set *set)
 	for (size_t i = 0; i < set->nr_events; i++)
 		free(set->events[i].name);
 	int_list_free(&set->targets);
+	int_list_free(&set->cpus);
 	free(set->is_gone);
 	free(set->handles);
 	free(set->events);

@@ -62,6 +62,8 @@ struct cgroup_names {
  * @address_filter: of events that trace, likewise.
  * @cgroups: of which cgroups' tasks.
  * @no_inherit: leave out what the targets start.
+ * @on_each_cpu: of tasks: each has events of its own for each CPU, as what traces needs to be
+ *	inherited.
  * @only: 'u' or 'k': all events only in user space, or in the kernel; 0: as each says.
  * @by_thread: each thread of a process is a target of its own.
  * @argv: the command to start, NULL if there is none.
@@ -78,6 +80,7 @@ struct measure {
 	const char *address_filter;
 	struct cgroup_names cgroups;
 	bool no_inherit;
+	bool on_each_cpu;
 	char only;
 	bool by_thread;
 	char **argv;
@@ -145,6 +148,7 @@ struct set_event {
  * @events: what to open.
  * @nr_events: how many.
  * @targets: pids, thread ids or CPUs; for all CPUs at once a single -1.
+ * @cpus: of events for each CPU of tasks: those CPUs, for which each task is in @targets so often.
  * @is_gone: of each target: it had ended before all events were open.
  * @handles: nr_events * targets.count, event by event; NULL where nothing is open.
  */
@@ -154,6 +158,7 @@ struct event_set {
 	struct set_event *events;
 	size_t nr_events;
 	struct int_list targets;
+	struct int_list cpus;
 	bool *is_gone;
 	struct pmuctl_event **handles;
 };
@@ -171,6 +176,7 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
 void event_set_close(struct event_set *set);
 struct pmuctl_event **event_set_handle(const struct event_set *set, size_t event,
 				       size_t target);
+int event_set_cpu(const struct event_set *set, size_t target);
 int event_set_say(const struct event_set *set, size_t event,
 		  struct pmuctl_event *handle, const char *what, int error);
 int event_set_enable(const struct event_set *set);

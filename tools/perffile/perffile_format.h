@@ -102,6 +102,7 @@ struct perffile_branch {
 };
 
 /* PERFFILE_PT_SWITCHES: by records of all tasks of a CPU */
+#define PERFFILE_SWITCHES_OF_TASKS 2
 #define PERFFILE_SWITCHES_OF_CPUS 3
 
 #endif /* PMUCTL_TOOL_PERFFILE_FORMAT_H */

@@ -69,7 +69,7 @@ static void attr_prepare(struct recording *r, size_t event)
 			    PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			    PERF_SAMPLE_PERIOD;
 	if (options->cpu_of_each || measure_is_of_cpus(&options->measure) ||
-	    has_tracepoints(&r->set))
+	    options->measure.on_each_cpu || has_tracepoints(&r->set))
 		attr->sample_type |= PERF_SAMPLE_CPU;
 	if (options->addresses)
 		attr->sample_type |= PERF_SAMPLE_ADDR;
@@ -85,7 +85,7 @@ static void attr_prepare(struct recording *r, size_t event)
 		return;
 	/* Of a CPU's trace they tell whose it is. */
 	attr->context_switch = options->switches ||
-			       (r->traces && measure_is_of_cpus(&options->measure));
+			       (r->traces && event_set_cpu(&r->set, 0) >= 0);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/* perf looks for a program's tables of frames where they are mapped. */

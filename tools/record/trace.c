@@ -67,27 +67,26 @@ int traces_find(struct recording *r)
 
 /* ------------------------------------------------------------------ buffers */
 
-static int trace_open(struct recording *r, size_t target, unsigned int pages)
+static void close_buffers(struct recording *r)
 {
-	return pmuctl_trace_open(r->rings[target], pages, r->options->snapshot,
-				 &r->traces[target]);
+	for (size_t i = 0; i < r->set.targets.count; i++) {
+		pmuctl_trace_close(r->traces[i]);
+		r->traces[i] = NULL;
+	}
 }
 
-/* Returns how large they are, 0 or a negative errno. */
-static int trace_open_any(struct recording *r, size_t target, unsigned int *pages)
+/* Of one size all; returns 0 or a negative errno, with the number of the target in @target. */
+static int open_buffers(struct recording *r, unsigned int pages, size_t *target)
 {
-	int ret;
+	int ret = 0;
 
-	if (r->options->trace_pages) {
-		*pages = r->options->trace_pages;
-		return trace_open(r, target, *pages);
-	}
-	if (!*pages)
-		*pages = PAGES_DEFAULT;
-	ret = trace_open(r, target, *pages);
-	while (ret == -EPERM && *pages > PAGES_LEAST) {
-		*pages /= 2;
-		ret = trace_open(r, target, *pages);
+	for (*target = 0; *target < r->set.targets.count; ++*target) {
+		if (!r->rings[*target])
+			continue;
+		ret = pmuctl_trace_open(r->rings[*target], pages, r->options->snapshot,
+					&r->traces[*target]);
+		if (ret < 0)
+			break;
 	}
 	return ret;
 }
@@ -100,25 +99,26 @@ static int trace_open_any(struct recording *r, size_t target, unsigned int *page
  */
 int traces_open(struct recording *r)
 {
-	unsigned int pages = 0;
+	unsigned int pages = r->options->trace_pages ? r->options->trace_pages : PAGES_DEFAULT;
+	size_t target;
+	int ret;
 
-	for (size_t target = 0; r->traces && target < r->set.targets.count; target++) {
-		int ret;
-
-		if (!r->rings[target])
-			continue;
-		ret = trace_open_any(r, target, &pages);
-		if (ret == -EPERM) {
-			say_error("cannot lock %u pages of memory for each of %zu traces: ask for less with -m ,PAGES, or raise 'ulimit -l'",
-				  pages, r->set.targets.count);
-			return ret;
-		}
-		if (ret < 0)
-			return event_set_say(&r->set, r->ring_event,
-					     *event_set_handle(&r->set, r->ring_event, target),
-					     "map the trace of", ret);
+	if (!r->traces)
+		return 0;
+	ret = open_buffers(r, pages, &target);
+	while (ret == -EPERM && !r->options->trace_pages && pages > PAGES_LEAST) {
+		close_buffers(r);
+		pages /= 2;
+		ret = open_buffers(r, pages, &target);
 	}
-	return 0;
+	if (ret == -EPERM)
+		say_error("cannot lock %u pages of memory for each of %zu traces: ask for less with -m ,PAGES, or raise 'ulimit -l'",
+			  pages, r->set.targets.count);
+	else if (ret < 0)
+		event_set_say(&r->set, r->ring_event,
+			      *event_set_handle(&r->set, r->ring_event, target),
+			      "map the trace of", ret);
+	return ret;
 }
 
 /**
@@ -127,8 +127,9 @@ int traces_open(struct recording *r)
  */
 void traces_close(struct recording *r)
 {
-	for (size_t i = 0; r->traces && i < r->set.targets.count; i++)
-		pmuctl_trace_close(r->traces[i]);
+	if (!r->traces)
+		return;
+	close_buffers(r);
 	free(r->traces);
 	r->traces = NULL;
 }
@@ -216,7 +217,7 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 		.whose = PERFFILE_TRACE_INTEL_PT,
 	};
 	struct iovec piece = { &record, sizeof(record) };
-	bool of_cpus = measure_is_of_cpus(&r->options->measure);
+	const struct measure *measure = &r->options->measure;
 
 	if (!r->traces)
 		return 0;
@@ -229,8 +230,9 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 		return perfdata_write(file, &piece, 1);
 	}
 	record.words[PERFFILE_PT_SNAPSHOT] = r->options->snapshot;
-	record.words[PERFFILE_PT_PER_CPU] = of_cpus;
-	record.words[PERFFILE_PT_SWITCHES] = of_cpus ? PERFFILE_SWITCHES_OF_CPUS : 0;
+	record.words[PERFFILE_PT_PER_CPU] = event_set_cpu(&r->set, 0) >= 0;
+	record.words[PERFFILE_PT_SWITCHES] = measure_is_of_cpus(measure) ? PERFFILE_SWITCHES_OF_CPUS :
+					     measure->on_each_cpu ? PERFFILE_SWITCHES_OF_TASKS : 0;
 	put_machine(record.words);
 	return perfdata_write(file, &piece, 1);
 }
@@ -265,14 +267,13 @@ static int write_branches(const struct recording *r, struct perfdata *file,
 static int write_pieces(const struct recording *r, struct perfdata *file, size_t target,
 			const struct iovec *pieces, int count)
 {
-	bool of_cpus = measure_is_of_cpus(&r->options->measure);
-	int id = r->set.targets.list[target];
+	int cpu = event_set_cpu(&r->set, target);
 	struct perfdata_trace trace = {
 		.position = pmuctl_trace_position(r->traces[target]),
 		.reference = __rdtsc(),
 		.buffer = (uint32_t)target,
-		.tid = of_cpus ? -1 : id,
-		.cpu = of_cpus ? id : -1,
+		.tid = cpu < 0 ? r->set.targets.list[target] : -1,
+		.cpu = cpu,
 	};
 
 	if (r->of_branches)

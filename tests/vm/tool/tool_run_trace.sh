@@ -7,7 +7,20 @@
 # shellcheck source=tests/vm/common/checks.sh
 . "$(dirname -- "$0")/common/checks.sh"
 
+TRACED=/pmuctl/tests/prog/traced
 PROGRAM=/pmuctl/tests/prog/perf-calls
+
+# decoded FILE COMMAND...: how many instructions perf decodes of a recording of COMMAND
+decoded()
+{
+	file=$1
+	shift
+	run 0 run --explain perf record -o "$file" -e intel_pt//u "$@" || return 1
+	! grep 'type 1000 ' err >&2 || return 1
+	perf script -i "$file" --itrace=i1ie -F event,ip >"$file.perf" 2>"$file.err" || return 1
+	! grep -i error "$file.err" "$file.perf" >&2 || return 1
+	grep -cF instructions: "$file.perf"
+}
 
 # traced OPTIONS: perf records and decodes the loop of 200,000 instructions: one of 1000 is told
 traced()
@@ -20,10 +33,13 @@ traced()
 a_trace_of_each_cpu_is_recorded() { traced -i; }
 a_trace_of_the_thread_is_recorded() { traced -i --per-thread; }
 
-what_one_buffer_cannot_take_is_told()
+a_trace_of_all_that_a_command_starts_is_recorded()
 {
-	pmuctl run --explain perf record -o data -e intel_pt//u true 2>err
-	says 'type 1000 .* one buffer cannot take the traces of several tasks at once'
+	traced || return 1
+	one=$(decoded one $TRACED 1 2) || return 1
+	some=$(decoded some sh -c "$TRACED 1 2 & $TRACED 1 2; wait") || return 1
+	echo "$one and $some"
+	[ "$one" -gt 1000 ] && [ "$some" -gt $((2 * one)) ]
 }
 
-run_checks traced
+run_checks traced decoded

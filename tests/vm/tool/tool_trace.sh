@@ -144,6 +144,32 @@ a_program_that_becomes_another_is_decoded()
 		is_same "$(by_us x.data)" "$(by_perf x.data)" && grep -q fibonacci x.data.rows
 }
 
+# With all that it starts, on both CPUs, programs that were there before, and threads
+all_that_a_command_starts_is_decoded()
+{
+	run 0 record -e intel_pt//u -o f.data \
+		sh -c "$TRACED 1; $TRACED 1 2 & sh -c 'exec $TRACED 3'; wait" &&
+		! grep -q 'is not traced' err || return 1
+	ours=$(by_us f.data) && is_same "$ours" "$(by_perf f.data)" || return 1
+	# Each program calls it in the same way, alone or not.
+	run 0 record -q -i -e intel_pt//u -o g.data "$TRACED" 1 2 3 && by_us g.data >&2 || return 1
+	awk '/fibonacci/ { print $1 }' f.data.rows g.data.rows >calls
+	cat calls
+	[ "$(sed -n 1p calls)" -gt "$(sed -n 2p calls)" ]
+}
+
+a_process_is_traced_with_all_its_threads()
+{
+	waiting start sh -c "$TRACED 1 & $TRACED 2; wait"
+	pmuctl record -q -e intel_pt//u -o h.data -p "$shell" >out 2>err &
+	pid=$!
+	until [ -s h.data ]; do usleep 20000; done
+	echo >start
+	gone "$shell"
+	wait "$pid" || return 1
+	ours=$(by_us h.data) && is_same "$ours" "$(by_perf h.data)" && grep fibonacci h.data.rows
+}
+
 # Recordings that perf makes, with the kernel's driver
 those_of_perf_are_decoded()
 {
@@ -161,6 +187,12 @@ those_of_perf_are_decoded()
 }
 
 # Of a program only the function that is asked for: its first to its last instruction
+a_filter_by_file_is_of_one_task()
+{
+	run 0 record -e intel_pt//u --filter "filter 0x1000/0x100@$TRACED" -o y.data "$TRACED" 1 &&
+		says 'a trace of parts of a file is of one task: what that starts is not traced'
+}
+
 a_filter_chooses_addresses()
 {
 	run 0 record -q -i -e intel_pt//u -o all.data "$TRACED" 1 2 3 &&
