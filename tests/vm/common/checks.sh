@@ -121,6 +121,16 @@ listens()
 	done
 }
 
+# measures PID: wait until that pmuctl has events, and sleeps while they count
+measures()
+{
+	# shellcheck disable=SC2010 # where the links lead is what matters
+	until ls -l "/proc/$1/fd" | grep -q pmuctl_event && grep -q '^State:.S' "/proc/$1/status"; do
+		[ -e "/proc/$1/exe" ] || return 1
+		usleep 20000
+	done
+}
+
 # appears FILE, appears TEXT FILE: wait until it is there
 appears()
 {

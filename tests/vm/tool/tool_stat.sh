@@ -57,7 +57,7 @@ until_the_process_ends()
 	sh -c 'until [ -e go ]; do usleep 10000; done' &
 	pmuctl stat -x , -e instructions:u -p $! 2>err &
 	counting=$!
-	listens $counting && usleep 300000 && touch go && wait $counting &&
+	measures $counting && usleep 100000 && touch go && wait $counting &&
 		[ "$(cut -d , -f 1 err)" -gt 1000 ]
 }
 until_sigint()
