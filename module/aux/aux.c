@@ -93,7 +93,7 @@ static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
 		.flags = flags,
 	};
 
-	aux->cut = flags & PERF_AUX_FLAG_TRUNCATED;
+	aux->running->aux_cut = flags & PERF_AUX_FLAG_TRUNCATED;
 	pmuctl_record_put(aux->running, &record.header, sizeof(record), whose(aux));
 }
 
@@ -110,7 +110,7 @@ static void begin(struct pmuctl_aux *aux)
 	if (auxbuf_begin(aux->buf, &span) &&
 	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
 		return;
-	if (!aux->cut)
+	if (!aux->running->aux_cut)
 		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED);
 	/* Who sees that it is stalled finds the record. */
 	smp_store_release(&aux->stalled, true);
@@ -300,16 +300,11 @@ static void aux_free(struct pmuctl_event *event)
 
 static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *event)
 {
-	struct pmuctl_event *leader, *each;
-	enum pmuctl_class class;
 	unsigned long flags;
-	bool found = false;
+	bool found;
 
 	raw_spin_lock_irqsave(&ctx->lock, flags);
-	for_each_group(leader, class, ctx)
-		for_each_group_member(each, leader)
-			found |= each->aux && each->aux != event->aux &&
-				 (each->cpu < 0 || event->cpu < 0 || each->cpu == event->cpu);
+	found = pmuctl_context_traces(ctx, event);
 	raw_spin_unlock_irqrestore(&ctx->lock, flags);
 	return found;
 }

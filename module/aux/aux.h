@@ -59,7 +59,6 @@ struct pmuctl_aux_file {
  * @bytes: traced, ever, by @running.
  * @told_start: an ITRACE_START record was written: of the first task that is traced, as by perf.
  * @stalled: it is running, but there is no room.
- * @cut: it was told that something is missing since the last record with bytes.
  * @work: does what an NMI cannot.
  * @pauses: see struct pmuctl_aux_status; with
  * @resumes:
@@ -97,7 +96,6 @@ struct pmuctl_aux {
 	u64 bytes;
 	bool told_start;
 	bool stalled;
-	bool cut;
 	struct irq_work work;
 	local64_t pauses, resumes, idle, missed;
 

@@ -86,10 +86,12 @@ static void put_nowhere(const struct pmuctl_aux *aux, struct pt_filter *filter)
 void pmuctl_aux_exec(struct pmuctl_event *event)
 {
 	struct pmuctl_aux *aux = event->aux;
-	struct pt_filter filter = aux->pt.filter;
+	struct pt_filter filter;
 
+	/* One that is inherited follows none, and its filter is changed under another lock. */
 	if (hlist_unhashed_lockless(&aux->filed))
 		return;
+	filter = aux->pt.filter;
 	put_nowhere(aux, &filter);
 	pmuctl_aux_put_filter(event, &filter);
 }

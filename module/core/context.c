@@ -236,12 +236,30 @@ void pmuctl_context_put(struct pmuctl_context *ctx)
 }
 
 /* Returns true if the PMU must be brought in line; what has ended stays alone. */
+bool pmuctl_context_traces(struct pmuctl_context *ctx, const struct pmuctl_event *event)
+{
+	struct pmuctl_event *leader, *each;
+	enum pmuctl_class class;
+
+	if (!event->aux)
+		return false;
+	for_each_group(leader, class, ctx)
+		for_each_group_member(each, leader)
+			if (each->aux && each->aux != event->aux &&
+			    (each->cpu < 0 || event->cpu < 0 || each->cpu == event->cpu))
+				return true;
+	return false;
+}
+
 static bool add_event(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct pmuctl_event *event = arg;
 	struct pmuctl_context *ctx = event->context;
 
 	if (!pmuctl_may_join(ctx, event->leader == event ? NULL : event->leader))
+		return false;
+	/* A task that was just being made may have got one meanwhile. */
+	if (pmuctl_context_traces(ctx, event))
 		return false;
 	list_event(ctx, event);
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));

@@ -30,6 +30,11 @@ void pmuctl_context_load_current(void);
 /* The context of a CPU. It always exists. */
 struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
 
+/* Has a context another trace that could be on at the same time as @event's, which need not be in
+ * it? Always false if that does not trace. Its lock is held.
+ */
+bool pmuctl_context_traces(struct pmuctl_context *ctx, const struct pmuctl_event *event);
+
 /**
  * pmuctl_context_get_task() - the context of a task, made if it has none
  * @task: referenced by the caller.

@@ -236,6 +236,7 @@ struct pmuctl_inherit {
  * @error: its group is pinned and found no counters; until it is enabled again.
  *
  * @aux_paused: of one that traces: nothing is, though it runs. Its CPU, whose NMI may change it.
+ * @aux_cut: likewise: it was told that something is missing since the last record with bytes.
  *
  * As @enabled, and changed only by the CPU on which the context is loaded:
  * @state: what it has counted; &own, or one that it got at a switch of clones for its
@@ -281,6 +282,7 @@ struct pmuctl_event {
 	bool enable_on_exec;
 	bool error;
 	bool aux_paused;
+	bool aux_cut;
 
 	bool ended;
 	struct pmuctl_count_state *state;

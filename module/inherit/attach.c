@@ -31,6 +31,7 @@
  * @leader: as its leader, NULL if it leads itself.
  * @joined: it was.
  * @full: it was not, as that group has so many; else 0.
+ * @traced: it was not, as somebody else traces that task.
  * @added: how many were in this round.
  * @err: the first error.
  */
@@ -42,6 +43,7 @@ struct spread {
 	struct pmuctl_event *leader;
 	bool joined;
 	unsigned int full;
+	bool traced;
 	unsigned int added;
 	int err;
 };
@@ -68,7 +70,8 @@ static bool join(struct pmuctl_cpuctx *pc, void *arg)
 		return false;
 	/* Some may be there still that an exec has taken from the root's. */
 	s->full = s->leader ? is_full(s->leader, s->root) : 0;
-	if (s->full)
+	s->traced = pmuctl_context_traces(ctx, s->root);
+	if (s->full || s->traced)
 		return false;
 	if (!pmuctl_inherit_list(child, s->root, cpu))
 		return false;
@@ -132,11 +135,14 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	s->leader = leader;
 	s->joined = false;
 	s->full = 0;
+	s->traced = false;
 	pmuctl_context_join(ctx, join, s);
 	if (s->joined)
 		s->added++;
 	else
 		pmuctl_event_free_child(s->child);
+	if (s->traced)
+		return pmuctl_refuse(s->why, AUX_BUSY, "attr.type", "a task that is to inherit this");
 	return s->full ? pmuctl_refuse_long_group(s->full, s->why) : 0;
 }
 

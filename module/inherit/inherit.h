@@ -103,8 +103,9 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EINVAL if its leader differs in @process, or the group of one of the leader's
- * children is full; -ENOMEM; -EINTR; -EBUSY as pmuctl_admit().
+ * Return: 0; -EINVAL if its leader differs in @process; -E2BIG if the group of one of the leader's
+ * children is full; -ENOMEM; -EINTR; -EBUSY as pmuctl_admit(), or if somebody else traces a task
+ * that would be traced.
  */
 int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);

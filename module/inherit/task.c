@@ -149,14 +149,19 @@ static void put_memory(struct brood *brood)
 			pmuctl_event_free_child(child);
 }
 
-/* NULL: the root gets no more; or ERR_PTR(-ENOMEM) */
+/* NULL: the root gets no more; or ERR_PTR: -ENOMEM; -EBUSY: somebody else traces the new task */
 static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_context *ctx,
 				       const struct pmuctl_event *from,
 				       const struct pmuctl_event *leader)
 {
-	struct pmuctl_event *child = take_memory(brood, from->sampling);
 	int cpu = leader ? leader->inherit.shard : smp_processor_id();
+	struct pmuctl_event *child;
 
+	if (unlikely(pmuctl_context_traces(ctx, from))) {
+		count_missing();
+		return ERR_PTR(-EBUSY);
+	}
+	child = take_memory(brood, from->sampling);
 	if (!child) {
 		count_missing();
 		return ERR_PTR(-ENOMEM);

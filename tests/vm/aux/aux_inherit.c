@@ -8,6 +8,7 @@
 #include "aux_code.h"
 
 #include <pthread.h>
+#include <time.h>
 
 TestSuite(aux_inherit, .timeout = 600);
 
@@ -389,4 +390,200 @@ Test(aux_inherit, a_cpu_that_goes)
 		trace_close(&t);
 	}
 	traced_task_end(pid);
+}
+
+/* ---- One trace of a task at a time ---- */
+
+static pid_t *told_pid;
+
+static void share_pid(void)
+{
+	told_pid = mmap(NULL, TRACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(told_pid, MAP_FAILED);
+}
+
+static pid_t wait_for_pid(void)
+{
+	while (!__atomic_load_n(told_pid, __ATOMIC_ACQUIRE))
+		nap();
+	return *told_pid;
+}
+
+/* A parent of one that goes on for ever */
+static void has_one_child(void)
+{
+	pid_t pid;
+
+	go_to(0);
+	while (!*told_pid)
+		usleep(1000);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			user_loop(1000);
+			usleep(500);
+		}
+	}
+	__atomic_store_n(told_pid, pid, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+/* A sibling gets its children later than its leader: of a task that somebody traces, none. */
+Test(aux_inherit, a_sibling_does_not_take_a_trace_away)
+{
+	union raw_attr dummy = inherited(raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY));
+	union raw_attr all = inherited(trace_attr()), one = trace_attr();
+	uint64_t before;
+	struct trace t;
+	pid_t parent;
+	int leader;
+
+	share_pid();
+	parent = traced_task_start(has_one_child);
+	leader = event_open(dummy, parent, 0);
+	*told_pid = 1;
+	while (wait_for_pid() == 1)
+		nap();
+	one.attr.disabled = 0;
+	one.attr.enable_on_exec = 0;
+	trace_open(&t, &one, *told_pid, 0, 64, PROT_READ | PROT_WRITE);
+	check_refused(OPEN(all, parent, 0, .group = leader), EBUSY, PMUCTL_WHY_AUX_BUSY, "attr.type",
+		      "another event of pmuctl already traces a task that is to inherit this, and a CPU can write only one trace at a time: close that event first");
+	for (int i = 0; i < 50 && !head_of(&t); i++)
+		nap();
+	before = head_of(&t);
+	cr_assert_gt(before, 0);
+	trace_close(&t);
+	close(event_open(all, parent, 0, .group = leader));
+	traced_task_end(parent);
+}
+
+static void forks_for_ever(void)
+{
+	go_to(0);
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			usleep(3000);
+			_exit(0);
+		}
+		__atomic_store_n(told_pid, pid, __ATOMIC_RELEASE);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+static volatile bool is_over;
+
+/* Gets the CPU at any moment of a fork there, for 2 ms. */
+static void *comes_between(void *unused)
+{
+	const struct sched_param first = { .sched_priority = 10 };
+	unsigned int seed = 7;
+
+	(void)unused;
+	go_to(0);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+	while (!is_over) {
+		struct timespec begin, now;
+
+		usleep(500 + rand_r(&seed) % 4000);
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		do {
+			clock_gettime(CLOCK_MONOTONIC, &now);
+		} while (1000000000L * (now.tv_sec - begin.tv_sec) + now.tv_nsec - begin.tv_nsec <
+			 2000000);
+	}
+	return NULL;
+}
+
+/* How many groups a task has */
+static unsigned int groups_of(pid_t pid)
+{
+	FILE *file = fopen("/sys/kernel/debug/pmuctl/contexts", "re");
+	char line[400], name[40];
+	bool is_here = false;
+	unsigned int n = 0;
+
+	cr_assert_not_null(file);
+	snprintf(name, sizeof(name), "task %d (", pid);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "task ", 5))
+			is_here = !strncmp(line, name, strlen(name));
+		n += is_here && strstr(line, "flexible");
+	}
+	fclose(file);
+	return n;
+}
+
+/* Its number is there before it has inherited anything. */
+Test(aux_inherit, a_task_that_is_being_made_has_one_trace)
+{
+	union raw_attr all = inherited(trace_attr()), one = trace_attr();
+	time_t until = time(NULL) + 8;
+	unsigned int opened = 0;
+	pthread_t thread;
+	pid_t pid;
+	int fd;
+
+	share_pid();
+	one.attr.enable_on_exec = 0;
+	go_to(1);
+	pid = traced_task_start(forks_for_ever);
+	event_open(all, pid, 0);
+	cr_assert_eq(pthread_create(&thread, NULL, comes_between, NULL), 0);
+	while (time(NULL) < until) {
+		pid_t next = wait_for_pid() + 1;
+
+		fd = raw_open(&one, next, 0, 0, NULL);
+		if (fd < 0)
+			continue;
+		opened++;
+		usleep(2500);
+		cr_expect_leq(groups_of(next), 1, "task %d has two traces", next);
+		close(fd);
+	}
+	is_over = true;
+	pthread_join(thread, NULL);
+	traced_task_end(pid);
+	fprintf(stderr, "%u tasks were traced before they ran\n", opened);
+}
+
+/* ---- A buffer that is full ---- */
+
+/* One child fills it, and the next finds it so. */
+static void fill(void)
+{
+	go_to(0);
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			user_loop(i ? 2000 : 300000);
+			_exit(0);
+		}
+		*told_pid = pid;
+		waitpid(pid, NULL, 0);
+	}
+}
+
+Test(aux_inherit, each_task_without_room_is_told)
+{
+	union raw_attr a = inherited(trace_attr());
+	struct parent p = { 0 };
+	struct trace t;
+
+	share_pid();
+	p = parent_start(fill);
+	a.attr.disabled = 0;
+	trace_open(&t, &a, p.pid, 0, 1, PROT_READ | PROT_WRITE);
+	parent_run(&p);
+	t.watched = *told_pid;
+	trace_records(&t);
+	cr_assert_gt(t.watched_records, 0);
+	cr_assert_eq(t.watched_bytes, 0);
+	cr_assert_gt(t.truncated, 1);
+	trace_close(&t);
 }

@@ -111,8 +111,10 @@ void trace_records(struct trace *t)
 				trace_check_gap(t, words[1]);
 			t->end = words[1] + words[2];
 			t->bytes += words[2];
-			if (t->watched && (uint32_t)words[4] == t->watched)
+			if (t->watched && (uint32_t)words[4] == t->watched) {
 				t->watched_bytes += words[2];
+				t->watched_records++;
+			}
 			break;
 		case PERF_RECORD_SWITCH:
 			t->switches++;

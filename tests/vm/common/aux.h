@@ -41,7 +41,8 @@ struct trace {
 	uint32_t pid, tid;
 	uint64_t bytes, end;
 	uint32_t watched;	/* a process; with sample_id_all */
-	uint64_t watched_bytes;	/* that were traced of it */
+	uint64_t watched_bytes;	/* that were traced of it, in */
+	unsigned int watched_records;
 };
 
 int trace_try_map(struct trace *t, size_t pages, int prot);
