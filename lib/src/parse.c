@@ -200,6 +200,36 @@ static int slash_modifiers_parse(struct parser *p, struct span mods, struct item
 	return modifiers_apply(p, mods, item);
 }
 
+/* Which PMU's events are raw and generic ones */
+static const struct {
+	const char *name;
+	uint32_t type;		/* of those of one type of a hybrid processor's CPUs */
+} cpu_pmus[] = {
+	{ "cpu", 0 },
+	{ "cpu_core", PMUCTL_TYPE_CPU_CORE },
+	{ "cpu_atom", PMUCTL_TYPE_CPU_ATOM },
+};
+
+static bool cpu_pmu_find(struct span pmu, uint32_t *type)
+{
+	for (size_t i = 0; i < sizeof(cpu_pmus) / sizeof(cpu_pmus[0]); i++) {
+		*type = cpu_pmus[i].type;
+		if (pmuctl_span_is(pmu, cpu_pmus[i].name))
+			return true;
+	}
+	return false;
+}
+
+static void cpu_pmu_apply(struct perf_event_attr *attr, uint32_t type)
+{
+	if (!type)
+		return;
+	if (attr->type == PERF_TYPE_RAW)
+		attr->type = type;
+	else
+		attr->config |= (uint64_t)type << 32;
+}
+
 /* cpu/.../, or another name before the slash, with what follows */
 static int pmu_parse(struct parser *p, struct span text, struct item *item)
 {
@@ -209,10 +239,11 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 	struct span pmu = { text.start, (size_t)(open - text.start) };
 	struct span body = { open + 1, (size_t)(close - open - 1) };
 	struct span mods = { close + 1, (size_t)(end - close - 1) };
+	uint32_t type;
 	int ret;
 
 	body = pmuctl_span_trim(body);
-	if (!pmuctl_span_is(pmu, "cpu")) {
+	if (!cpu_pmu_find(pmu, &type)) {
 		ret = pmuctl_terms_parse(p, pmu, body, item);
 		return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);
 	}
@@ -224,6 +255,7 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 		ret = pmuctl_raw_parse(p, body, &item->attr);
 	if (!ret)
 		ret = fields_parse(p, body, true, item);
+	cpu_pmu_apply(&item->attr, type);
 	return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);
 }
 

@@ -117,7 +117,7 @@ static int check_unsupported_flags(const union pmuctl_attr *a,
 static bool is_hardware(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-		attr->type == PERF_TYPE_RAW;
+		pmuctl_attr_is_raw(attr);
 }
 
 /* That of hardware events is for a register of the PMU, and pmu/ deals with it. */
@@ -170,6 +170,8 @@ static int check_type(const struct perf_event_attr *attr,
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
 	case PERF_TYPE_RAW:
+	case PMUCTL_TYPE_CPU_CORE:
+	case PMUCTL_TYPE_CPU_ATOM:
 	case PERF_TYPE_SOFTWARE:
 	case PERF_TYPE_TRACEPOINT:
 		return 0;

@@ -72,6 +72,13 @@ static inline u64 pmuctl_attr_branches(const struct perf_event_attr *attr)
 	return branches;
 }
 
+/* Is its attr.config what is written to an event select? Any context. */
+static inline bool pmuctl_attr_is_raw(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_RAW || attr->type == PMUCTL_TYPE_CPU_CORE ||
+		attr->type == PMUCTL_TYPE_CPU_ATOM;
+}
+
 /**
  * union pmuctl_attr - an attr of the largest size that the module knows
  * @attr: in the terms of the kernel headers that the module was built with,

@@ -66,6 +66,8 @@
 	"this CPU (%s) has no event for %s: use a raw event of this CPU, 'pmuctl list' shows them"
 #define PMUCTL_SAY_EVENT_OTHER_CPUS ENOENT, \
 	"CPU %d (%s) cannot count this, CPUs of another type can: open it on these, or for a task with cpu -1, which is counted while it is there"
+#define PMUCTL_SAY_EVENT_ALIKE ENOENT, \
+	"the event is for one type of a hybrid processor's CPUs (%s), and those of this one are alike, or none is of that type: leave the type out"
 #define PMUCTL_SAY_EVENT_SILENT ENOENT, \
 	"no counter of this machine counts it: tried when the PMU was taken, the count stayed 0, as when a hypervisor filters events: have it allow this one"
 #define PMUCTL_SAY_EVENT_MERGED EOPNOTSUPP, \

@@ -124,7 +124,7 @@ static int ptrace_read_check(struct task_struct *task)
 /* Does it count what runs on the other threads of a core? Then it is as an event of a CPU. */
 static bool counts_other_threads(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_RAW &&
+	return pmuctl_attr_is_raw(attr) &&
 	       attr->config & hwpmu_caps()->raw_mask & HWPMU_EVTSEL_ANY;
 }
 

@@ -113,6 +113,35 @@ static int encode_raw(const struct hwpmu_caps *caps,
 			      hwpmu_intel_check_raw(caps, attr->config, why);
 }
 
+static u8 core_of_type(u32 type)
+{
+	switch (type) {
+	case PMUCTL_TYPE_CPU_CORE:
+		return HWPMU_CORE_PERFORMANCE;
+	case PMUCTL_TYPE_CPU_ATOM:
+		return HWPMU_CORE_EFFICIENCY;
+	default:
+		return 0;
+	}
+}
+
+u8 hwpmu_event_take_core(struct perf_event_attr *attr)
+{
+	bool generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+	u8 core = core_of_type(generic ? attr->config >> 32 : attr->type);
+
+	if (core && generic)
+		attr->config = lower_32_bits(attr->config);
+	else if (core)
+		attr->type = PERF_TYPE_RAW;
+	return core;
+}
+
+const char *hwpmu_core_name(u8 core_type)
+{
+	return core_type == HWPMU_CORE_EFFICIENCY ? "cpu_atom" : "cpu_core";
+}
+
 int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		       const struct perf_event_attr *attr,
 		       struct hwpmu_config *hw, struct pmuctl_explanation *why)

@@ -54,6 +54,18 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		       struct pmuctl_explanation *why);
 
 /**
+ * hwpmu_event_take_core() - take from an event for which type of CPU it is
+ * @attr: validated; afterwards it is of all CPUs.
+ *
+ * Context: Any.
+ * Return: HWPMU_CORE_*, of a hybrid processor; 0 for all.
+ */
+u8 hwpmu_event_take_core(struct perf_event_attr *attr);
+
+/* What such a type is called. Any context. */
+const char *hwpmu_core_name(u8 core_type);
+
+/**
  * hwpmu_generic_events() - which PERF_COUNT_HW_* this PMU can count
  * @caps: the PMU.
  *

@@ -46,14 +46,19 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why)
 {
+	struct perf_event_attr of_all = *attr;
 	int err;
+	u8 core;
 
 	memset(counter, 0, sizeof(*counter));
 	counter->index = -1;
 	if (hwpmu_reason())
 		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
+	core = hwpmu_event_take_core(&of_all);
 	if (static_branch_unlikely(&hwpmu_is_hybrid))
-		err = hwpmu_hybrid_encode(counter, attr, why);
+		err = hwpmu_hybrid_encode(counter, &of_all, core, why);
+	else if (core)
+		err = pmuctl_refuse(why, EVENT_ALIKE, "attr.type", hwpmu_core_name(core));
 	else
 		err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
 	counter->usable = counter->config.allowed;

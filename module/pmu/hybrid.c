@@ -5,9 +5,9 @@
  * Hybrid Processors").
  *
  * An event is encoded for each type when it is opened, and which of these is programmed is
- * decided when it is started. A type that has no such event does not count it: an event of
- * a CPU of that type is refused, one of a task has no counter while the task is there, which
- * shows in its times.
+ * decided when it is started. A type that has no such event, or for which it is not meant, does not
+ * count it: an event of a CPU of that type is refused, one of a task has no counter while the task
+ * is there, which shows in its times.
  *
  * What differs in more than that is not used: the same registers, the same widths. On other
  * processors a static key makes all of this one no-op.
@@ -232,32 +232,45 @@ u64 hwpmu_caps_common(struct hwpmu_caps *common)
 
 /* ---- What an event is on each ---- */
 
-/* The first type's refusal, in the name of all */
-static int refuse_for_all(const struct perf_event_attr *attr, struct pmuctl_explanation *why)
+static bool is_meant(unsigned int type, u8 core)
+{
+	return !core || hwpmu_types[type].caps.core_type == core;
+}
+
+/* The refusal of the only type, or of the first, in the name of all */
+static int refuse_for_all(const struct perf_event_attr *attr, u8 core,
+			  struct pmuctl_explanation *why)
 {
 	struct hwpmu_caps caps = hwpmu_types[0].caps;
+	unsigned int i;
 	struct hwpmu_config unused;
 
+	for (i = 0; core && i < hwpmu_types_found; i++)
+		if (is_meant(i, core))
+			return hwpmu_event_encode(&hwpmu_types[i].caps, attr, &unused, why);
+	if (core)
+		return pmuctl_refuse(why, EVENT_ALIKE, "attr.type", hwpmu_core_name(core));
 	strscpy(caps.name, hwpmu_the_caps.name, sizeof(caps.name));
 	return hwpmu_event_encode(&caps, attr, &unused, why);
 }
 
 int hwpmu_hybrid_encode(struct hwpmu_counter *counter, const struct perf_event_attr *attr,
-			struct pmuctl_explanation *why)
+			u8 core, struct pmuctl_explanation *why)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < hwpmu_types_found; i++) {
 		struct hwpmu_config *config = &counter->of_type[i];
 
-		if (hwpmu_event_encode(&hwpmu_types[i].caps, attr, config, NULL)) {
+		if (!is_meant(i, core) ||
+		    hwpmu_event_encode(&hwpmu_types[i].caps, attr, config, NULL)) {
 			memset(config, 0, sizeof(*config));
 			continue;
 		}
 		counter->config = *config;
 		n++;
 	}
-	return n ? 0 : refuse_for_all(attr, why);
+	return n ? 0 : refuse_for_all(attr, core, why);
 }
 
 const struct hwpmu_config *hwpmu_config_on_type(const struct hwpmu_counter *counter,

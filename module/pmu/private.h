@@ -178,8 +178,11 @@ void hwpmu_hybrid_init(void);
 /* This CPU comes online: false if it is of a type that cannot be used. Its CPU, IRQs off. */
 bool hwpmu_hybrid_online(void);
 
-/* Encode an event for each type of CPU: @counter->of_type, and as hwpmu_counter_init() */
-int hwpmu_hybrid_encode(struct hwpmu_counter *counter, const struct perf_event_attr *attr,
+/*
+ * Encode an event for each type of CPU, or for those that are @core if that is not 0:
+ * @counter->of_type, and as hwpmu_counter_init()
+ */
+int hwpmu_hybrid_encode(struct hwpmu_counter *counter, const struct perf_event_attr *attr, u8 core,
 			struct pmuctl_explanation *why);
 
 /* The PMU of this CPU */

@@ -44,6 +44,34 @@ Test(lib_parse, raw_numbers)
 	check_config("cpu/r1c4/", 0x1c4);
 }
 
+/* Of one type of a hybrid processor's CPUs: the type, or in a generic event the upper half */
+Test(lib_parse, types_of_cpu)
+{
+	static const struct {
+		const char *text;
+		uint32_t type;
+		uint64_t config;
+	} events[] = {
+		{ "cpu_core/event=0xc4,umask=0x20/u", PMUCTL_TYPE_CPU_CORE, 0x20c4 },
+		{ "cpu_atom/r1c4/", PMUCTL_TYPE_CPU_ATOM, 0x1c4 },
+		{ "cpu_core/instructions/", PERF_TYPE_HARDWARE,
+		  (uint64_t)PMUCTL_TYPE_CPU_CORE << 32 | PERF_COUNT_HW_INSTRUCTIONS },
+		{ "cpu_atom/L1-dcache-loads/", PERF_TYPE_HW_CACHE,
+		  (uint64_t)PMUCTL_TYPE_CPU_ATOM << 32 | PERF_COUNT_HW_CACHE_L1D },
+		{ "cpu/instructions/", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct pmuctl_events *parsed = parse(events[i].text);
+		const struct perf_event_attr *attr = pmuctl_events_attr(parsed, 0);
+
+		cr_expect_eq(attr->type, events[i].type, "'%s': %u", events[i].text, attr->type);
+		cr_expect_eq(attr->config, events[i].config, "'%s': %#llx", events[i].text,
+			     (unsigned long long)attr->config);
+		pmuctl_events_free(parsed);
+	}
+}
+
 Test(lib_parse, fields_go_to_their_bits)
 {
 	check_config("cpu/event=0xc4/", 0xc4);

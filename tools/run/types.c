@@ -57,44 +57,15 @@ static void name_type(uint32_t type, char *name)
 		closedir(directory);
 }
 
-/* Is a CPU among those of a PMU, "0-7,16"? */
-static bool has_cpu(const char *pmu, int cpu)
-{
-	char path[sizeof(PERFS_TYPES) + NAME_SIZE + 8];
-	int first, last;
-	bool has = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), PERFS_TYPES "/%s/cpus", pmu);
-	file = fopen(path, "re");
-	while (file && !has && fscanf(file, "%d", &first) == 1) {
-		last = first;
-		if (fscanf(file, "-%d", &last) < 0)
-			last = first;
-		has = cpu >= first && cpu <= last;
-		if (fgetc(file) != ',')
-			break;
-	}
-	if (file)
-		fclose(file);
-	return has;
-}
-
-/*
- * Of a processor whose cores differ: an event of one type of core. Ours count on all, which is
- * the same if the event is of a CPU.
- */
+/* Of a processor whose cores differ: an event of one type of core, by the number that we have. */
 static int find_core(struct request *r, const char *pmu)
 {
-	if (r->cpu < 0)
-		return request_refuse(r, ENOENT, "attr.type", "'%s' counts on one type of core only, which pmuctl does for events of a CPU: give cpu, or count on all cores",
-				      pmu);
-	if (!has_cpu(pmu, r->cpu))
-		return request_refuse(r, ENOENT, "cpu", "CPU %d is none of '%s'", r->cpu, pmu);
+	uint64_t type = strcmp(pmu, "cpu_atom") ? PMUCTL_TYPE_CPU_CORE : PMUCTL_TYPE_CPU_ATOM;
+
 	if (r->attr.type == PERF_TYPE_HARDWARE || r->attr.type == PERF_TYPE_HW_CACHE)
-		r->attr.config &= CONFIG_EVENT;
+		r->attr.config = type << 32 | (r->attr.config & CONFIG_EVENT);
 	else
-		r->attr.type = PERF_TYPE_RAW;
+		r->attr.type = (uint32_t)type;
 	return 0;
 }
 

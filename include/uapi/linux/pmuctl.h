@@ -275,12 +275,17 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_BRANCHES	= 247,	/* EACCES: of the kernel */
 	PMUCTL_WHY_GROUP_BRANCHES	= 248,	/* EINVAL: others than the group's */
 	PMUCTL_WHY_PT_RANGE_INHERIT	= 249,	/* EOPNOTSUPP: of a file, inherited */
+	PMUCTL_WHY_EVENT_ALIKE		= 250,	/* ENOENT: for one type of CPU */
 };
 
 /*
- * attr.type of the drivers of AUX area tracing: this and above. Which there are, and
- * their numbers, PMUCTL_IOC_DRIVER tells, and /sys/class/misc/pmuctl/NAME/type.
+ * attr.type of raw events of one type of a hybrid processor's CPUs, perf's cpu_core and cpu_atom;
+ * in a generic event's attr.config the upper half. Of a task they count while it is there.
  */
+#define PMUCTL_TYPE_CPU_CORE	900
+#define PMUCTL_TYPE_CPU_ATOM	901
+
+/* attr.type of the drivers of AUX area tracing, and above: PMUCTL_IOC_DRIVER tells which are there */
 #define PMUCTL_TYPE_DRIVERS	1000
 
 /*

@@ -244,6 +244,98 @@ static void check_other_cpus(struct perf_event_attr attr, pid_t pid, int cpu, in
 		      sentence);
 }
 
+/* ---- What is for one type ---- */
+
+/* The same event, on CPUs of a type */
+static struct perf_event_attr of_type(struct perf_event_attr attr, int cpu)
+{
+	uint64_t type = cpu == big ? PMUCTL_TYPE_CPU_CORE : PMUCTL_TYPE_CPU_ATOM;
+
+	if (attr.type == PERF_TYPE_RAW)
+		attr.type = type;
+	else
+		attr.config |= type << 32;
+	return attr;
+}
+
+Test(pmu_hybrid, an_event_of_one_type_counts_there_alone)
+{
+	const struct perf_event_attr attrs[] = { branches_u(), raw_u(0x00c4) };
+	struct worker w;
+	int cpu, at, fd;
+
+	worker_start(&w, false);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(attrs); i++) {
+		for (cpu = 0; cpu < 2; cpu++) {
+			struct perf_event_attr attr = of_type(attrs[i], cpu);
+
+			fd = event_open(attr, w.tid);
+			for (at = 0; at < 2; at++) {
+				pin_task(w.tid, at);
+				cr_expect_eq(worker_count_loop(&w, fd, N),
+					     at == cpu ? LOOP_BRANCHES * N : 0,
+					     "event %zu of CPU %d on %d", i, cpu, at);
+			}
+			cr_expect_gt(event_read(fd).running, 0);
+			cr_expect_lt(event_read(fd).running, event_read(fd).enabled);
+			close(fd);
+			attr.disabled = 0;
+			fd = event_open(attr, -1, cpu);
+			pin_here(cpu);
+			user_loop(N);
+			cr_expect_geq(event_value(fd), N);
+			close(fd);
+		}
+	}
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, both_types_add_up)
+{
+	struct perf_event_attr attr = branches_u(), of_big = of_type(attr, big),
+			       of_small = of_type(attr, small);
+	uint64_t on_big, on_small;
+	int fd, fd_big, fd_small;
+	struct worker w;
+
+	worker_start(&w, false);
+	fd = event_open(attr, w.tid);
+	fd_big = event_open(of_big, w.tid);
+	fd_small = event_open(of_small, w.tid);
+	for (int cpu = 0; cpu < 2; cpu++) {
+		pin_task(w.tid, cpu);
+		worker_run(&w, N);
+	}
+	/* Enabled while it sleeps, so that all see the same of it */
+	for (int at = 0; at < 3; at++)
+		event_ioctl((int[]){ fd, fd_big, fd_small }[at], PERF_EVENT_IOC_ENABLE);
+	run_moving(&w);
+	on_big = event_value(fd_big);
+	on_small = event_value(fd_small);
+	cr_expect_gt(on_big, N);
+	cr_expect_gt(on_small, N);
+	cr_expect_eq(on_big + on_small, event_value(fd), "%lu and %lu of %lu", on_big, on_small,
+		     event_value(fd));
+	worker_end(&w);
+}
+
+Test(pmu_hybrid, an_event_of_one_type_is_refused_elsewhere)
+{
+	struct perf_event_attr attr = of_type(branches_u(), big), sibling = of_type(slots_u(), small);
+	int fd = event_open(attr);
+
+	check_other_cpus(of_type(branches_u(), big), -1, small, small);
+	check_other_cpus(of_type(branches_u(), small), 0, big, big);
+	check_other_cpus(of_type(raw_u(0x00c4), small), -1, big, big);
+	/* Its own reason, not that of the other type */
+	check_refused(OPEN(sibling), ENOENT, PMUCTL_WHY_EVENT_NOT_HERE, "attr.config",
+		      "this CPU (Intel efficiency core, PMU version 5) has no event for that counter's event: use a raw event of this CPU, 'pmuctl list' shows them");
+	attr = of_type(branches_u(), small);
+	check_refused(OPEN(attr, .group = fd), EINVAL, PMUCTL_WHY_GROUP_OTHER_CPUS, "group_fd",
+		      "no type of CPU can count both this event and all that its group has: open it in another group");
+	close(fd);
+}
+
 Test(pmu_hybrid, a_cpu_that_lacks_an_event_refuses_it)
 {
 	struct perf_event_attr attr = slots_u();

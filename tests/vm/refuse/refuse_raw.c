@@ -219,3 +219,27 @@ Test(refuse_raw, caches_that_do_not_exist)
 			      configs[i]);
 	}
 }
+
+/* Hybrid processors' events, on one that is none: in attr.type, or the upper half of attr.config */
+Test(refuse_raw, of_one_type_of_cpu)
+{
+	static const struct {
+		uint64_t type;
+		const char *name;
+	} types[] = { { PMUCTL_TYPE_CPU_CORE, "cpu_core" }, { PMUCTL_TYPE_CPU_ATOM, "cpu_atom" } };
+
+	if (is_hybrid())
+		return;
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(types); i++) {
+		union raw_attr attrs[] = {
+			raw_attr(types[i].type, 0xc0),
+			raw_attr(PERF_TYPE_HARDWARE, types[i].type << 32 | PERF_COUNT_HW_INSTRUCTIONS),
+			raw_attr(PERF_TYPE_HW_CACHE, types[i].type << 32 | PERF_COUNT_HW_CACHE_L1D),
+		};
+
+		for (size_t k = 0; k < RAW_ARRAY_SIZE(attrs); k++)
+			check_refused(OPEN(attrs[k]), ENOENT, PMUCTL_WHY_EVENT_ALIKE, "attr.type",
+				      "the event is for one type of a hybrid processor's CPUs (%s), and those of this one are alike, or none is of that type: leave the type out",
+				      types[i].name);
+	}
+}

@@ -28,11 +28,40 @@ on()
 performance_cores_are_counted() { on "$core" "$atom"; }
 efficiency_cores_are_counted() { on "$atom" "$core"; }
 
-events_of_tasks_are_refused()
+# of FILE EVENT: how many, 0 if it was not counted
+of() { awk -F ';' -v event="$2" 'index($3, event) && $1 ~ /^[0-9]+$/ { n = $1 } END { print n + 0 }' "$1"; }
+
+# A task is counted where it is: by its own events of either type, and what it starts, too.
+# where CPU COUNTS ELSEWHERE
+where()
 {
-	pmuctl run --explain perf stat -x ';' -o counts -e cpu_core/instructions/u -e cpu_atom/instructions/u true 2>err
-	says "'cpu_core' counts on one type of core only" "'cpu_atom' counts on one type of core only" &&
-		SAYS=counts says 'not supported.*cpu_core' 'not supported.*cpu_atom'
+	run 3 run --strict perf stat -x ';' -o counts -e cpu_core/instructions/u -e cpu_atom/instructions/u \
+		-e cpu_core/event=0xc0/u -e cpu_atom/event=0xc0/u /usr/bin/taskset -c "$1" $LOOPS 1 && cat counts || return 1
+	[ "$(of counts "$2/instructions")" -gt $LEAST ] && [ "$(of counts "$2/event=0xc0")" -gt $LEAST ] &&
+		[ "$(of counts "$3/instructions")" -lt $LEAST ] && [ "$(of counts "$3/event=0xc0")" -lt $LEAST ]
 }
 
-run_checks counted on
+tasks_are_counted_on_performance_cores() { where "$core" cpu_core cpu_atom; }
+tasks_are_counted_on_efficiency_cores() { where "$atom" cpu_atom cpu_core; }
+
+# perf stat opens what it counts by default for each type of core.
+what_is_counted_by_default_is()
+{
+	run 3 run --strict perf stat -x ';' -o counts /usr/bin/taskset -c "$atom" $LOOPS 1 && cat counts &&
+		[ "$(of counts cpu_atom/instructions)" -gt $LEAST ]
+}
+
+# Both types sample, and the samples come from where the task was.
+samples_are_taken_on_each()
+{
+	for cpu in "$core" "$atom"; do
+		run 3 run --strict perf record -q -o data -c 1000000 -e cpu_core/instructions/u -e cpu_atom/instructions/u \
+			/usr/bin/taskset -c "$cpu" $LOOPS 1 || return 1
+		perf script -i data -F event 2>/dev/null | sort | uniq -c
+	done >events
+	cat events
+	[ "$(awk '/cpu_core/ && $1 >= 80 { n++ } END { print n + 0 }' events)" -eq 1 ] &&
+		[ "$(awk '/cpu_atom/ && $1 >= 80 { n++ } END { print n + 0 }' events)" -eq 1 ]
+}
+
+run_checks counted on of where
