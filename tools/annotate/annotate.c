@@ -39,6 +39,7 @@ static const struct cli_option annotate_options[] = {
 	{ OPTION_NO_SOURCE, "no-source", .help = "no lines of source" },
 	{ OPTION_STDIO, "stdio", .help = "text, as always" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'j', "json", .help = "one JSON object" },
 	{ 'k', "vmlinux", .argument = "FILE",
 	  .help = "the kernel that was recorded, as a program with symbols" },
@@ -84,9 +85,10 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_STDIO:
 	case 'f':
+	case 'v':
 		break;
 	default:
-		return reading_input(&annotate->input, option) == STATUS_HELP ?
+		return reading_input(&command_annotate, &annotate->input, option) == STATUS_HELP ?
 			reading_filter(&command_annotate, &annotate->filter, option) : STATUS_OK;
 	}
 	return STATUS_OK;

@@ -54,7 +54,7 @@ static const struct cli_option record_options[] = {
 	  .help = "of times; perf's own if it is not given" },
 	{ 'D', "delay", .argument = "MS", .help = "begin MS milliseconds later" },
 	{ 'm', "mmap-pages", .argument = "N[,N]",
-	  .help = "pages of memory for each ring (128), a power of two, or its size: 512K, 1M; "
+	  .help = "pages of memory for each ring (128), or its size: 512K, 1M; "
 		  "behind the comma, for each trace (1024)" },
 	{ 'S', "snapshot",
 	  .help = "of traces: only the end, and what is there at each SIGUSR2" },
@@ -67,6 +67,7 @@ static const struct cli_option record_options[] = {
 	  .help = "compress by zstd; N is 1, the fastest, to 22" },
 	{ 'B', "no-buildid", .help = "leave out the build ids of programs" },
 	{ 'q', "quiet", .help = "say nothing but what went wrong" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'T', "timestamp", .help = "the time of each sample, as always" },
 	{ 'P', "period", .help = "its period, as always" },
 	{ 'R', "raw-samples", .help = "what tracepoints tell, as always" },
@@ -102,26 +103,24 @@ static int pages_number(const struct record_options *options, const char *text, 
  * record_pages_parse() - understand the argument of -m, or a part of it
  * @options: of whose command it is.
  * @text: the number of pages.
- * @result: gets it.
+ * @result: gets it, or the next power of two, as with perf.
  *
- * Return: 0 or an exit status: it is no number, or no power of two.
+ * Return: 0 or an exit status: it is no number, or too large.
  */
 int record_pages_parse(const struct record_options *options, const char *text,
 		       unsigned int *result)
 {
-	uint64_t pages, below = 1;
+	unsigned int power = 1;
+	uint64_t pages;
 	int ret = pages_number(options, text, &pages);
 
 	if (ret)
 		return ret;
-	while (below * 2 <= pages)
-		below *= 2;
-	if (below != pages)
-		return say_usage(options->measure.command,
-				 "-m %s is not a power of two: use %llu or %llu",
-				 text, (unsigned long long)below,
-				 (unsigned long long)below * 2);
-	*result = (unsigned int)pages;
+	while (power < pages)
+		power *= 2;
+	if (power != pages && !options->quiet)
+		fprintf(stderr, "pmuctl: -m %s becomes %u pages, a power of two\n", text, power);
+	*result = power;
 	return 0;
 }
 
@@ -284,6 +283,7 @@ static int apply(void *arg, int option)
 	case OPTION_PER_THREAD:
 		options->measure.no_inherit = true;
 		return 0;
+	case 'v':
 	case 'T':
 	case 'P':
 	case 'R':

@@ -85,6 +85,8 @@ static const struct cli_option report_options[] = {
 	{ 'q', "quiet", .help = "no headings, no messages" },
 	{ OPTION_STDIO, "stdio", .help = "text, on a terminal too" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
+	{ READING_MAX_STACK, "max-stack", .argument = "N", .help = "call chains of N functions, at most" },
 	{ 'j', "json", .help = "one JSON object" },
 	{ OPTION_FOLDED, "folded", .help = "a line for each stack, 'command;caller;function EVENTS'" },
 	{ OPTION_SVG, "svg", .argument = "FILE",
@@ -220,6 +222,7 @@ static int apply_format(struct report_options *options, int option)
 		options->stdio = true;
 		return STATUS_OK;
 	case 'f':
+	case 'v':
 		return STATUS_OK;
 	}
 	return STATUS_HELP;
@@ -235,7 +238,7 @@ static int apply(void *arg, int option)
 	if (status == STATUS_HELP)
 		status = apply_format(options, option);
 	if (status == STATUS_HELP)
-		status = reading_input(&options->input, option);
+		status = reading_input(&command_report, &options->input, option);
 	if (status != STATUS_HELP)
 		return status;
 	if (option == 'e')

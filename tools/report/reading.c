@@ -2,7 +2,9 @@
 /*
  * The options that commands which read a recording have in common; reading.h explains it.
  */
+#include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 
 #include "report/reading.h"
 
@@ -39,14 +41,29 @@ int reading_filter(const struct command *command, struct filter *filter, int opt
 	return STATUS_HELP;
 }
 
+static int max_stack(const struct command *command, struct samples_options *input,
+		     const char *text)
+{
+	char *end;
+	unsigned long number;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || !number)
+		return say_usage(command, "'%s' is not a number of callers for --max-stack", text);
+	input->max_stack = number;
+	return STATUS_OK;
+}
+
 /**
- * reading_input() - understand an option that says where things are
+ * reading_input() - understand an option that says where things are, and how they are read
+ * @command: whose option it is.
  * @input: gets it; its argument is in optarg.
  * @option: its letter or number.
  *
- * Return: 0, or STATUS_HELP: it is another option.
+ * Return: 0, an exit status, or STATUS_HELP: it is another option.
  */
-int reading_input(struct samples_options *input, int option)
+int reading_input(const struct command *command, struct samples_options *input, int option)
 {
 	switch (option) {
 	case 'i':
@@ -68,6 +85,8 @@ int reading_input(struct samples_options *input, int option)
 	case READING_NO_INLINE:
 		input->no_inline = option == READING_NO_INLINE;
 		return STATUS_OK;
+	case READING_MAX_STACK:
+		return max_stack(command, input, optarg);
 	}
 	return STATUS_HELP;
 }

@@ -18,9 +18,10 @@ enum {
 	READING_INLINE,
 	READING_NO_INLINE,
 	READING_DEBUGINFOD,
+	READING_MAX_STACK,
 };
 
 int reading_filter(const struct command *command, struct filter *filter, int option);
-int reading_input(struct samples_options *input, int option);
+int reading_input(const struct command *command, struct samples_options *input, int option);
 
 #endif /* PMUCTL_TOOL_READING_H */

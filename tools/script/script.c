@@ -13,11 +13,19 @@
 #include "script.h"
 
 enum {
-	OPTION_RECORDS = OPTION_NO_LETTER,
-	OPTION_TRACE,
+	OPTION_TRACE = OPTION_NO_LETTER,
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_NS,
+	OPTION_RECORDS,		/* these in the order of shown[] */
+	OPTION_SHOW_TASKS,
+	OPTION_SHOW_MAPPINGS,
+	OPTION_SHOW_SWITCHES,
+	OPTION_SHOW_LOSSES,
+	OPTION_SHOW_NAMESPACES,
+	OPTION_SHOW_CGROUPS,
+	OPTION_SHOW_BPF,
+	OPTION_SHOW_TEXT_POKES,
 };
 
 static const char *const field_names[] = {
@@ -53,6 +61,14 @@ static const struct cli_option script_options[] = {
 	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
 	{ OPTION_RECORDS, "records",
 	  .help = "all records: of forks, names, mappings, losses too" },
+	{ OPTION_SHOW_TASKS, "show-task-events", .help = "those of forks, ends and names, too" },
+	{ OPTION_SHOW_MAPPINGS, "show-mmap-events", .help = "those of mappings," },
+	{ OPTION_SHOW_SWITCHES, "show-switch-events", .help = "of switches," },
+	{ OPTION_SHOW_LOSSES, "show-lost-events", .help = "of losses," },
+	{ OPTION_SHOW_NAMESPACES, "show-namespace-events", .help = "of namespaces," },
+	{ OPTION_SHOW_CGROUPS, "show-cgroup-events", .help = "of cgroups," },
+	{ OPTION_SHOW_BPF, "show-bpf-events", .help = "of BPF programs and their symbols," },
+	{ OPTION_SHOW_TEXT_POKES, "show-text-poke-events", .help = "of changes of the kernel's code" },
 	{ 'j', "json", .help = "an object a line for each" },
 	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = traces + SCRIPT_TRACE_CALLS,
 	  .help = "what was traced; calls if it is not given; of functions, how many "
@@ -70,6 +86,8 @@ static const struct cli_option script_options[] = {
 	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
 	{ OPTION_NS, "ns", .help = "times in nanoseconds, as always" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
+	{ READING_MAX_STACK, "max-stack", .argument = "N", .help = "call chains of N functions, at most" },
 	{ 0 },
 };
 
@@ -130,7 +148,7 @@ static int parse_trace(struct script *script, const char *text)
 static bool is_wanted(const struct script *script, const struct perffile_record *record)
 {
 	if (record->type != PERF_RECORD_SAMPLE)
-		return script->records;
+		return record->type < 64 && script->records & 1ULL << record->type;
 	return record->event && !filter_skips(&script->filter, record) &&
 	       (!script->event ||
 		!strcmp(script->event, samples_event_name(script->samples, record->event)));
@@ -206,6 +224,20 @@ static int run(const struct script *script)
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }
 
+/* Which types of records these options are about, by what their number is above the first's */
+#define RECORD(type)	(1ULL << PERF_RECORD_##type)
+static const uint64_t shown[] = {
+	~0ULL,
+	RECORD(FORK) | RECORD(EXIT) | RECORD(COMM),
+	RECORD(MMAP) | RECORD(MMAP2),
+	RECORD(SWITCH) | RECORD(SWITCH_CPU_WIDE),
+	RECORD(LOST) | RECORD(LOST_SAMPLES),
+	RECORD(NAMESPACES),
+	RECORD(CGROUP),
+	RECORD(BPF_EVENT) | RECORD(KSYMBOL),
+	RECORD(TEXT_POKE),
+};
+
 /* An option_apply */
 static int apply(void *arg, int option)
 {
@@ -213,9 +245,13 @@ static int apply(void *arg, int option)
 	int status = reading_filter(&command_script, &script->filter, option);
 
 	if (status == STATUS_HELP)
-		status = reading_input(&script->input, option);
+		status = reading_input(&command_script, &script->input, option);
 	if (status != STATUS_HELP)
 		return status;
+	if (option >= OPTION_RECORDS && option < OPTION_RECORDS + (int)ARRAY_LEN(shown)) {
+		script->records |= shown[option - OPTION_RECORDS];
+		return STATUS_OK;
+	}
 	switch (option) {
 	case 'e':
 		script->event = optarg;
@@ -229,9 +265,6 @@ static int apply(void *arg, int option)
 	case OPTION_HEADER_ONLY:
 		script->header = true;
 		script->header_only |= option == OPTION_HEADER_ONLY;
-		break;
-	case OPTION_RECORDS:
-		script->records = true;
 		break;
 	case 'j':
 		script->json = true;

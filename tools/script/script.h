@@ -55,7 +55,7 @@ enum script_trace {
  * @fields: FIELD_*
  * @chose_fields: they were asked for.
  * @chains: call chains too.
- * @records: all records, not only samples.
+ * @records: types of records beside samples, a bit each.
  * @json: an object a line.
  * @header: what the recording says of itself comes first, and
  * @header_only: that is all.
@@ -70,7 +70,7 @@ struct script {
 	unsigned int fields;
 	bool chose_fields;
 	bool chains;
-	bool records;
+	uint64_t records;
 	bool json;
 	bool header;
 	bool header_only;

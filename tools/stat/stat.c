@@ -66,6 +66,7 @@ static const struct cli_option stat_options[] = {
 	{ 'S', "sync", .help = "have disks written to before each run" },
 	{ OPTION_NO_BIG_NUM, "no-big-num", .help = "numbers without separators of thousands" },
 	{ 'B', "big-num", .help = "with these, as always" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'x', "field-separator", .argument = "TEXT",
 	  .help = "CSV output with TEXT between the columns" },
 	{ 'j', "json", "json-output", .help = "JSON output, one object a line" },
@@ -148,6 +149,8 @@ static int output_option(struct stat_options *options, int option)
 	case 'B':
 	case OPTION_NO_BIG_NUM:
 		options->plain_numbers = option == OPTION_NO_BIG_NUM;
+		return 0;
+	case 'v':
 		return 0;
 	default:
 		return time_option(options, option);

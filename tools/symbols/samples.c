@@ -96,6 +96,7 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	if (new) {
 		new->path = options->path;
 		new->no_inline = options->no_inline;
+		new->max_stack = options->max_stack;
 		ret = perffile_open(&new->file, options->path, &error);
 		if (ret < 0) {
 			say_error("cannot read '%s': %s", options->path, error.text);
@@ -390,6 +391,9 @@ struct thread *samples_resolve(struct samples *samples,
 	resolve_chain(samples, record, thread);
 	if (thread)
 		resolve_stack(samples, record, thread);
+	if (samples->max_stack && samples->frame_count > samples->max_stack)
+		samples->frame_count = samples->max_stack > samples->self ? samples->max_stack :
+								samples->self + 1;
 	return thread;
 }
 

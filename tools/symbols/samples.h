@@ -24,6 +24,7 @@
  * @throttled: times that sampling was stopped for a moment as it was too much.
  * @foreign: samples of an event that the file does not describe.
  * @no_inline: leave inlined functions out.
+ * @max_stack: frames of a call chain, at most; 0: all.
  * @frames: of the last samples_resolve(), the innermost first.
  * @self: which of them is the function that has the sample's address; what is before was
  *	inlined there.
@@ -40,6 +41,7 @@ struct samples {
 	uint64_t throttled;
 	uint64_t foreign;
 	bool no_inline;
+	size_t max_stack;
 	size_t self;
 	struct place frames[SAMPLES_FRAMES_MAX];
 	size_t frame_count;
@@ -52,6 +54,7 @@ struct samples {
  * @kallsyms: file with the kernel's symbols, or NULL.
  * @vmlinux: likewise, the kernel as an ELF file.
  * @no_inline: leave inlined functions out of chains.
+ * @max_stack: frames of a call chain, at most; 0: all.
  * @debuginfod: servers that are asked for missing debug files, with spaces between; "": those
  *	of DEBUGINFOD_URLS; NULL: none.
  */
@@ -61,6 +64,7 @@ struct samples_options {
 	const char *kallsyms;
 	const char *vmlinux;
 	bool no_inline;
+	size_t max_stack;
 	const char *debuginfod;
 };
 

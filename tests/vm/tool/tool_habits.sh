@@ -184,7 +184,7 @@ tasks_alone()
 rings_have_a_size()
 {
 	run 0 record -q -m 64K -o file true && run 0 record -q -m 1M,256K -o file true &&
-		run 2 record -m 24K true && says '-m 24K is not a power of two: use 4 or 8' &&
+		run 0 record -m 24K -o file true && says '-m 24K becomes 8 pages, a power of two' &&
 		run 2 record -m K true && says "is not a number for -m" &&
 		run 2 record -m 4000000000G true && says '-m 4000000000G is more than 1073741824 pages'
 }
@@ -217,6 +217,36 @@ fields_are_added_and_left_out()
 		run 2 script -i file -F ip -F -ip && says '-F leaves no field'
 }
 
+# As many as perf prints of each kind, beside the samples
+kinds_of_records_are_shown()
+{
+	run 0 record -q --switch-events -e instructions:u -c 100000 -o file sh -c 'ls / | wc -l' &&
+		run 0 script -i file -v -F comm,ip && samples=$(wc -l <out) || return 1
+	for kind in task mmap switch lost namespace; do
+		run 0 script -i file -F comm,ip --show-$kind-events &&
+			perf script -i file -F comm,ip --show-$kind-events >theirs 2>perf.err || return 1
+		ours=$(($(wc -l <out) - samples)) theirs=$(grep -c PERF_RECORD_ theirs)
+		echo "$kind: $ours, perf: $theirs"
+		[ "$ours" -eq "$theirs" ] || return 1
+	done
+	run 0 script -i file -F comm,ip --show-task-events --show-mmap-events && both=$(wc -l <out) &&
+		run 0 script -i file -F comm,ip --show-task-events && tasks=$(wc -l <out) &&
+		run 0 script -i file -F comm,ip --show-mmap-events && maps=$(wc -l <out) &&
+		[ $((both + samples)) -eq $((tasks + maps)) ] && [ "$tasks" -gt "$samples" ]
+}
+
+# longest FILE: how many lines of call chains are together at most, behind the line of a sample
+longest() { awk '/^[^ \t]/ { n = -1 } NF { n++ } !NF { n = 0 } n > most { most = n } END { print most + 0 }' "$1"; }
+
+call_chains_are_cut()
+{
+	run 0 record -q -g -e instructions:k -c 100000 -o file ls / && run 0 script -i file -F comm,ip,sym &&
+		[ "$(longest out)" -gt 3 ] && run 0 script -i file -F comm,ip,sym --max-stack 3 &&
+		[ "$(longest out)" -eq 3 ] && run 0 report -i file --stdio --max-stack 1 --no-children -v &&
+		run 2 report --max-stack 0 && says "'0' is not a number of callers for --max-stack" &&
+		run 2 script --max-stack x && says "'x' is not a number of callers"
+}
+
 headers_are_printed()
 {
 	run 0 record -q -o file true && run 0 script -i file --header-only && grep -q '^# cmdline : ' out &&
@@ -232,4 +262,4 @@ traces_have_no_choice_of_samples()
 		run 2 script flamegraph && says "'pmuctl report --svg FILE'"
 }
 
-run_checks events
+run_checks events longest

@@ -432,7 +432,6 @@ what_is_no_file_is_refused()
 wrong_options_are_refused()
 {
 	record 2 && says 'nothing to record' &&
-		record 2 -m 100 true && says 'use 64 or 128' &&
 		record 2 -F 100 -c 100 true && says 'exclude each other' &&
 		record 2 -c 0 true && says "'0' is not a number for -c" &&
 		record 2 -a -p 1 && says 'only one of' &&

@@ -216,7 +216,7 @@ what_cannot_be_traced_is_refused()
 		run 2 record -e intel_pt/period=3/ true && says 'has no period' &&
 		run 2 record -e intel_pt/nonesuch=1/ true && says "has no 'nonesuch'" &&
 		run 2 record -e intel_pt/tsc=2/ true && says 'too large: the most is 1' &&
-		run 2 record -m ,3 -e intel_pt//u true && says 'not a power of two' &&
+		run 0 record -m ,3 -o m.data -e intel_pt//u true && says '-m 3 becomes 4 pages' &&
 		run 0 record -q -e cpu-clock -o n.data true &&
 		run 1 script -i n.data --trace && says 'has no trace' &&
 		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
