@@ -220,14 +220,18 @@ static bool cpu_pmu_find(struct span pmu, uint32_t *type)
 	return false;
 }
 
-static void cpu_pmu_apply(struct perf_event_attr *attr, uint32_t type)
+static int cpu_pmu_apply(struct parser *p, struct span pmu, struct perf_event_attr *attr,
+			 uint32_t type)
 {
-	if (!type)
-		return;
-	if (attr->type == PERF_TYPE_RAW)
+	if (type && attr->type == PERF_TYPE_SOFTWARE)
+		return pmuctl_parse_fail(p, pmu.start,
+			"a software event is of no type of CPU: leave '%.*s' out", (int)pmu.len,
+			pmu.start);
+	if (type && attr->type == PERF_TYPE_RAW)
 		attr->type = type;
 	else
 		attr->config |= (uint64_t)type << 32;
+	return 0;
 }
 
 /* cpu/.../, or another name before the slash, with what follows */
@@ -250,12 +254,14 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 	if (!body.len)
 		return pmuctl_parse_fail(p, open + 1,
 			"there is nothing between the slashes: write for example cpu/event=0xc4/");
-	ret = pmuctl_name_find_generic(body, &item->attr);
+	ret = pmuctl_name_find_generic(body, &item->attr) ||
+	      pmuctl_name_find_cache(body, &item->attr);
 	if (!ret)
 		ret = pmuctl_raw_parse(p, body, &item->attr);
 	if (!ret)
 		ret = fields_parse(p, body, true, item);
-	cpu_pmu_apply(&item->attr, type);
+	if (ret >= 0)
+		ret = cpu_pmu_apply(p, pmu, &item->attr, type);
 	return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);
 }
 

@@ -131,7 +131,7 @@ u8 hwpmu_event_take_core(struct perf_event_attr *attr)
 	u8 core = core_of_type(generic ? attr->config >> 32 : attr->type);
 
 	if (core && generic)
-		attr->config = lower_32_bits(attr->config);
+		attr->config = (u32)attr->config;
 	else if (core)
 		attr->type = PERF_TYPE_RAW;
 	return core;

@@ -157,7 +157,7 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return reserved_or_unknown(a);
 	if (type == 5)
 		return PMUCTL_WHY_TYPE_UNSUPPORTED;
-	if (type > 5 && type < 1000)
+	if (type > 5 && type < 1000 && type != 900 && type != 901)
 		return PMUCTL_WHY_TYPE_UNKNOWN;
 	if (flags & unsupported_flags)
 		return PMUCTL_WHY_ATTR_UNSUPPORTED;

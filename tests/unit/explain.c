@@ -170,6 +170,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "EVENT_NOT_HERE", { "Intel architectural PMU version 255, 47 letters",
 				      "stalled-cycles-frontend" } },
 		{ "EVENT_OTHER_CPUS", { "Intel performance core, PMU version 5" } },
+		{ "EVENT_ALIKE", { "cpu_core" } },
 		{ "SOFT_UNSUPPORTED", { "bpf-output" } },
 		{ "NO_SOFT_HOOK", { "sched_migrate_task" } },
 		/* None is longer than that. */
@@ -189,7 +190,7 @@ static const char *longest_string(const char *name, int nth)
 		{ "AUX_RIVAL", { "intel_bts" } },
 		{ "AUX_NO_FILTER", { "intel_bts" } },
 		{ "PERM_ADDRESSES", { "intel_bts" } },
-		{ "AUX_BUSY", { "this task" } },
+		{ "AUX_BUSY", { "a task that is to inherit this" } },
 		{ "AUX_ONLY", { "attr.aux_watermark" } },
 		{ "PT_CHOICE", { "mtc_period" } },
 		{ "PT_RANGE_LEVEL", { "kernel", "kernel" } },

@@ -271,6 +271,7 @@ static const struct mistake mistakes[] = {
 	{ "cpu/event=1", 3, "missing" },
 	{ "cycles,cpu/event=1", 10, "missing" },
 	{ "cpu//", 4, "nothing between" },
+	{ "cycles,cpu_core/task-clock/", 7, "of no type of CPU: leave 'cpu_core' out" },
 	{ "msr/tsc/", 0, "no PMU 'msr'" },
 	{ "/event=1/", 0, "no PMU ''" },
 	{ "cpu/event=1,foo=2/", 12, "unknown field 'foo'" },

@@ -226,3 +226,36 @@ Test(events, encodes_levels_for_both_kinds_of_counters)
 	cr_assert_eq(hw.evtsel, 0xc0 | ON);
 	cr_assert_eq(hw.fixed_ctrl, 0x8, "PMI, at no level");
 }
+
+/* ---- Types of CPU ---- */
+
+Test(pmu_events, types_of_cpu_are_taken_out)
+{
+	static const struct {
+		u32 type;
+		u64 config;
+		u8 core;
+		u32 type_left;
+		u64 config_left;
+	} events[] = {
+		{ PMUCTL_TYPE_CPU_CORE, 0x1c4, HWPMU_CORE_PERFORMANCE, PERF_TYPE_RAW, 0x1c4 },
+		{ PMUCTL_TYPE_CPU_ATOM, 0x1c4, HWPMU_CORE_EFFICIENCY, PERF_TYPE_RAW, 0x1c4 },
+		{ PERF_TYPE_HARDWARE, (u64)PMUCTL_TYPE_CPU_CORE << 32 | 1, HWPMU_CORE_PERFORMANCE,
+		  PERF_TYPE_HARDWARE, 1 },
+		{ PERF_TYPE_HW_CACHE, (u64)PMUCTL_TYPE_CPU_ATOM << 32 | 0x10002,
+		  HWPMU_CORE_EFFICIENCY, PERF_TYPE_HW_CACHE, 0x10002 },
+		/* What is in the upper half of others is theirs. */
+		{ PERF_TYPE_RAW, (u64)PMUCTL_TYPE_CPU_ATOM << 32, 0, PERF_TYPE_RAW,
+		  (u64)PMUCTL_TYPE_CPU_ATOM << 32 },
+		{ PERF_TYPE_HARDWARE, 4ULL << 32 | 1, 0, PERF_TYPE_HARDWARE, 4ULL << 32 | 1 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		struct perf_event_attr attr = { .type = events[i].type, .config = events[i].config };
+
+		cr_expect_eq(hwpmu_event_take_core(&attr), events[i].core, "%zu", i);
+		cr_expect_eq(attr.type, events[i].type_left, "%zu", i);
+		cr_expect_eq(attr.config, events[i].config_left, "%zu", i);
+	}
+}
