@@ -37,7 +37,8 @@ static const struct name types[] = {
 	{ "hw", PERF_TYPE_HARDWARE, 10 }, { "sw", PERF_TYPE_SOFTWARE, 10 },
 	{ "trace", PERF_TYPE_TRACEPOINT, 4 }, { "cache", PERF_TYPE_HW_CACHE, 1 },
 	{ "raw", PERF_TYPE_RAW, 2 }, { "breakpoint", PERF_TYPE_BREAKPOINT, 1 },
-	{ "pt", PMUCTL_TYPE_DRIVERS, 2 }, { "bts", PMUCTL_TYPE_DRIVERS + 1, 1 }, END
+	{ "pt", PMUCTL_TYPE_DRIVERS, 2 }, { "bts", PMUCTL_TYPE_DRIVERS + 1, 1 },
+	{ "core", PMUCTL_TYPE_CPU_CORE, 1 }, { "atom", PMUCTL_TYPE_CPU_ATOM, 1 }, END
 };
 
 static const struct name pids[] = {

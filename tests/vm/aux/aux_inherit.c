@@ -19,40 +19,29 @@ TestSuite(aux_inherit, .timeout = 600);
 
 /* ---- A task that waits to be told, and its traces ---- */
 
-struct parent {
-	pid_t pid;
-	int go;
-};
-
-static struct parent parent_start(void (*code)(void))
+static pid_t parent_start(void (*code)(void))
 {
-	struct parent p;
-	int pipe_fds[2];
-	char byte;
+	pid_t pid = fork();
+	int status;
 
-	cr_assert_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
-	p.pid = fork();
-	cr_assert_geq(p.pid, 0);
-	if (!p.pid) {
+	cr_assert_geq(pid, 0);
+	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(pipe_fds[1]);
-		if (read(pipe_fds[0], &byte, 1) != 1)
-			_exit(1);
+		raise(SIGSTOP); /* nothing is executed until all events are open */
 		code();
 		_exit(0);
 	}
-	close(pipe_fds[0]);
-	p.go = pipe_fds[1];
-	return p;
+	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+	cr_assert(WIFSTOPPED(status), "%#x", status);
+	return pid;
 }
 
-static void parent_run(const struct parent *p)
+static void parent_run(pid_t pid)
 {
 	int status;
 
-	cr_assert_eq(write(p->go, "g", 1), 1);
-	close(p->go);
-	cr_assert_eq(waitpid(p->pid, &status, 0), p->pid);
+	cr_assert_eq(kill(pid, SIGCONT), 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0, "%#x", status);
 }
 
@@ -141,16 +130,16 @@ static void family(void)
 
 Test(aux_inherit, all_that_a_task_starts)
 {
-	struct parent p = parent_start(family);
-	int instructions = count_all(p.pid, PERF_COUNT_HW_INSTRUCTIONS);
-	int branches = count_all(p.pid, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
+	pid_t pid = parent_start(family);
+	int instructions = count_all(pid, PERF_COUNT_HW_INSTRUCTIONS);
+	int branches = count_all(pid, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	uint64_t decoded = 0, jumps = 0;
 	struct trace t[CPUS];
 
 	decode_self();
 	add_program(decode_image, TRACED);
-	open_traces(t, p.pid);
-	parent_run(&p);
+	open_traces(t, pid);
+	parent_run(pid);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		struct decoded d;
 
@@ -236,7 +225,7 @@ Test(aux_inherit, each_task_is_paused_by_itself)
 {
 	union raw_attr a = inherited(trace_with_action(trace_attr(), PMUCTL_AUX_START_PAUSED));
 	union raw_attr resume = inherited(raw_attr(PERF_TYPE_TRACEPOINT, 0));
-	struct parent p = parent_start(some_resume);
+	pid_t pid = parent_start(some_resume);
 	struct pmuctl_aux_status status;
 	struct decoded d;
 	struct trace t;
@@ -248,12 +237,12 @@ Test(aux_inherit, each_task_is_paused_by_itself)
 	resume.attr.exclude_kernel = 0;
 	resume.attr.sample_period = 1;
 	resume = trace_with_action(resume, PMUCTL_AUX_RESUME);
-	trace_open(&t, &a, p.pid, 0, BUFFER_PAGES, PROT_READ | PROT_WRITE);
-	fd = event_open(resume, p.pid, 0, .group = t.fd, .tracepoint = "raw_syscalls:sys_enter");
+	trace_open(&t, &a, pid, 0, BUFFER_PAGES, PROT_READ | PROT_WRITE);
+	fd = event_open(resume, pid, 0, .group = t.fd, .tracepoint = "raw_syscalls:sys_enter");
 	snprintf(filter, sizeof(filter), "id == %d", NUMBER_RESUMES);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	t.watched = p.pid;
-	parent_run(&p);
+	t.watched = pid;
+	parent_run(pid);
 	trace_records(&t);
 	status = trace_status(t.fd);
 	cr_assert_eq(status.resumes, CHILDREN / 2);
@@ -274,20 +263,20 @@ Test(aux_inherit, each_task_is_paused_by_itself)
 
 Test(aux_inherit, addresses_are_for_all)
 {
-	struct parent p = parent_start(family);
+	pid_t pid = parent_start(family);
 	struct trace t[CPUS];
 	char filter[60];
 
 	decode_self();
 	add_program(decode_image, TRACED);
-	open_traces(t, p.pid);
+	open_traces(t, pid);
 	decode_from = (uintptr_t)hundred_rounds;
 	decode_to = decode_from + 0xf;
 	decode_filtered = true;
 	snprintf(filter, sizeof(filter), "filter %#lx/0x10", decode_from);
 	for (int cpu = 0; cpu < CPUS; cpu++)
 		cr_assert_eq(ioctl(t[cpu].fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	parent_run(&p);
+	parent_run(pid);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		struct decoded d;
 
@@ -572,14 +561,14 @@ static void fill(void)
 Test(aux_inherit, each_task_without_room_is_told)
 {
 	union raw_attr a = inherited(trace_attr());
-	struct parent p = { 0 };
+	pid_t pid;
 	struct trace t;
 
 	share_pid();
-	p = parent_start(fill);
+	pid = parent_start(fill);
 	a.attr.disabled = 0;
-	trace_open(&t, &a, p.pid, 0, 1, PROT_READ | PROT_WRITE);
-	parent_run(&p);
+	trace_open(&t, &a, pid, 0, 1, PROT_READ | PROT_WRITE);
+	parent_run(pid);
 	t.watched = *told_pid;
 	trace_records(&t);
 	cr_assert_gt(t.watched_records, 0);
