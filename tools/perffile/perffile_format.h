@@ -101,7 +101,7 @@ struct perffile_branch {
 	uint64_t flags;
 };
 
-/* PERFFILE_PT_SWITCHES: by records of all tasks of a CPU */
+/* PERFFILE_PT_SWITCHES: by records of the tasks that are traced, or of all of a CPU */
 #define PERFFILE_SWITCHES_OF_TASKS 2
 #define PERFFILE_SWITCHES_OF_CPUS 3
 
