@@ -298,17 +298,6 @@ static void aux_free(struct pmuctl_event *event)
 
 /* ---- Beside others ---- */
 
-static bool has_another(struct pmuctl_context *ctx, const struct pmuctl_event *event)
-{
-	unsigned long flags;
-	bool found;
-
-	raw_spin_lock_irqsave(&ctx->lock, flags);
-	found = pmuctl_context_traces(ctx, event);
-	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	return found;
-}
-
 static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
@@ -320,7 +309,7 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 				     ctx->task ? "a CPU" : "a task");
 	if (lbr_is_used(LBR_NOTED))
 		return pmuctl_refuse(why, AUX_BRANCHES, "attr.type");
-	if (has_another(ctx, event))
+	if (pmuctl_context_is_traced(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
 	err = pmuctl_rivals_keep_away(event->aux->driver->unit);

@@ -251,6 +251,17 @@ bool pmuctl_context_traces(struct pmuctl_context *ctx, const struct pmuctl_event
 	return false;
 }
 
+bool pmuctl_context_is_traced(struct pmuctl_context *ctx, const struct pmuctl_event *event)
+{
+	unsigned long flags;
+	bool is;
+
+	raw_spin_lock_irqsave(&ctx->lock, flags);
+	is = pmuctl_context_traces(ctx, event);
+	raw_spin_unlock_irqrestore(&ctx->lock, flags);
+	return is;
+}
+
 static bool add_event(struct pmuctl_cpuctx *pc, void *arg)
 {
 	struct pmuctl_event *event = arg;

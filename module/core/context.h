@@ -35,6 +35,9 @@ struct pmuctl_context *pmuctl_context_of_cpu(int cpu);
  */
 bool pmuctl_context_traces(struct pmuctl_context *ctx, const struct pmuctl_event *event);
 
+/* The same where its lock is not held. Any context. */
+bool pmuctl_context_is_traced(struct pmuctl_context *ctx, const struct pmuctl_event *event);
+
 /**
  * pmuctl_context_get_task() - the context of a task, made if it has none
  * @task: referenced by the caller.

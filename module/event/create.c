@@ -75,18 +75,6 @@ static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
 	return pmuctl_event_admit(ctx, event, why);
 }
 
-/* It was admitted, and then its context got another trace: it will not be admitted again. */
-static bool is_traced_meanwhile(struct pmuctl_context *ctx, const struct pmuctl_event *event)
-{
-	unsigned long flags;
-	bool is;
-
-	raw_spin_lock_irqsave(&ctx->lock, flags);
-	is = pmuctl_context_traces(ctx, event);
-	raw_spin_unlock_irqrestore(&ctx->lock, flags);
-	return is;
-}
-
 /* With pmuctl_mutex, hooks, and cpus_read_lock */
 static int attach(struct pmuctl_event *event, struct task_struct *task,
 		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
@@ -109,9 +97,11 @@ again:
 		goto err_unadmit;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
-		/* An exec may have ended that context, but not the task; and a fork traced it. */
+		/* An exec may have ended that context, but not the task. Or a fork has traced it
+		 * since it was admitted, which it will not be again.
+		 */
 		if ((!leader && !(READ_ONCE(task->flags) & PF_EXITING)) ||
-		    is_traced_meanwhile(ctx, event)) {
+		    pmuctl_context_is_traced(ctx, event)) {
 			pmuctl_context_put(ctx);
 			goto again;
 		}
