@@ -125,10 +125,13 @@ static u64 find_time_zero(u32 mult, u16 shift)
 	return zero;
 }
 
-static void tell_clock(struct perf_event_mmap_page *page, u32 mult, u16 shift)
+/* @of_records: records have this clock, too. */
+static void tell_clock(struct perf_event_mmap_page *page, u32 mult, u16 shift, bool of_records)
 {
 	page->time_mult = mult;
 	page->time_shift = shift;
+	if (!of_records)
+		return;
 	page->time_zero = find_time_zero(mult, shift);
 	page->cap_user_time_zero = 1;
 }
@@ -139,7 +142,7 @@ void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page)
 	u16 shift;
 
 	if (find_clock(&mult, &shift))
-		tell_clock(page, mult, shift);
+		tell_clock(page, mult, shift, true);
 }
 
 static void write_page(struct pmuctl_event *event)
@@ -193,7 +196,7 @@ static void attach_page(struct pmuctl_context *ctx, void *arg)
 }
 
 /* What an event may get: perhaps it has it already, or somebody else is faster. */
-static bool alloc_spare(struct pmuctl_userpages **spare, bool own)
+static bool alloc_spare(struct pmuctl_userpages **spare, bool own, bool of_records)
 {
 	struct pmuctl_userpages *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 	struct userpage *up;
@@ -205,7 +208,7 @@ static bool alloc_spare(struct pmuctl_userpages **spare, bool own)
 	if (!userpage_alloc(up, own))
 		return false;
 	if (find_clock(&user->mult, &user->shift))
-		tell_clock(up->page, user->mult, user->shift);
+		tell_clock(up->page, user->mult, user->shift, of_records);
 	return true;
 }
 
@@ -260,7 +263,7 @@ bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 	       !event->inherit.root && pmuctl_event_is_hw(event);
 }
 
-struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)
+struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own, bool of_records)
 {
 	struct pmuctl_userpages *spare = NULL;
 	struct page *page = NULL;
@@ -270,7 +273,7 @@ struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own)
 	if (!has_page(event, own)) {
 		mutex_unlock(&rdpmc_mutex);
 		/* A cgroup may let who allocates wait for seconds: nobody else does. */
-		enough = alloc_spare(&spare, own);
+		enough = alloc_spare(&spare, own, of_records);
 		mutex_lock(&rdpmc_mutex);
 	}
 	if (enough)

@@ -22,12 +22,14 @@ bool pmuctl_userpage_is_own(const struct pmuctl_event *event);
  * @event: kept open by the caller.
  * @own: as pmuctl_userpage_is_own() says: the page tells where the counter is; else
  *	that there is none to read.
+ * @of_records: the event's records have local_clock()'s time, so the page is to tell how that
+ *	comes from the TSC.
  *
  * Context: Process, may sleep.
  * Return: the same page each time, which lives as long as the event and the mappings; or
  * NULL: no memory.
  */
-struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own);
+struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own, bool of_records);
 
 /* With the event, which is not attached any more. Process. */
 void pmuctl_userpage_free(struct pmuctl_event *event);

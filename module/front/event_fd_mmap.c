@@ -36,7 +36,8 @@ static const struct vm_operations_struct own_ops = {
 static int map_page(struct pmuctl_event *event, struct vm_area_struct *vma,
 		    bool own)
 {
-	struct page *page = pmuctl_userpage_get(event, own);
+	const struct pmuctl_output *output = READ_ONCE(event->output);
+	struct page *page = pmuctl_userpage_get(event, own, !output || output->clockid < 0);
 
 	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
 }

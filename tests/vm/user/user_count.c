@@ -71,6 +71,21 @@ Test(user_count, page_says_what_it_is)
 	cr_expect_eq(page->data_size, 0);
 }
 
+/* perf's pages, too, tell no time of records that have another clock. */
+Test(user_count, page_says_nothing_of_another_clock)
+{
+	struct perf_event_attr attr = instructions_u();
+	user_page *page = page_map(event_open(attr)), *other;
+
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	other = page_map(event_open(attr));
+	cr_expect_eq(other->time_mult, page->time_mult);
+	cr_expect_eq(other->cap_user_time, page->cap_user_time);
+	cr_expect_eq(other->cap_user_time_zero, 0);
+	cr_expect_eq(other->time_zero, 0);
+}
+
 Test(user_count, index_names_the_counter)
 {
 	struct perf_event_attr fixed = disabled(instructions_u());
