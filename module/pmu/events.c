@@ -125,16 +125,22 @@ static u8 core_of_type(u32 type)
 	}
 }
 
-u8 hwpmu_event_take_core(struct perf_event_attr *attr)
+static bool is_generic(const struct perf_event_attr *attr)
 {
-	bool generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
-	u8 core = core_of_type(generic ? attr->config >> 32 : attr->type);
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+}
 
-	if (core && generic)
+u8 hwpmu_event_core(const struct perf_event_attr *attr)
+{
+	return core_of_type(is_generic(attr) ? attr->config >> 32 : attr->type);
+}
+
+void hwpmu_event_for_all(struct perf_event_attr *attr)
+{
+	if (is_generic(attr))
 		attr->config = (u32)attr->config;
-	else if (core)
+	else
 		attr->type = PERF_TYPE_RAW;
-	return core;
 }
 
 const char *hwpmu_core_name(u8 core_type)

@@ -54,13 +54,16 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 		       struct pmuctl_explanation *why);
 
 /**
- * hwpmu_event_take_core() - take from an event for which type of CPU it is
- * @attr: validated; afterwards it is of all CPUs.
+ * hwpmu_event_core() - for which type of CPU an event is
+ * @attr: validated.
  *
  * Context: Any.
  * Return: HWPMU_CORE_*, of a hybrid processor; 0 for all.
  */
-u8 hwpmu_event_take_core(struct perf_event_attr *attr);
+u8 hwpmu_event_core(const struct perf_event_attr *attr);
+
+/* Of an event for one type of CPU make that of all CPUs. Any context. */
+void hwpmu_event_for_all(struct perf_event_attr *attr);
 
 /* What such a type is called. Any context. */
 const char *hwpmu_core_name(u8 core_type);

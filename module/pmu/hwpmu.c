@@ -42,11 +42,22 @@ module_param_named(counter_headroom, hwpmu_headroom, uint, 0600);
 MODULE_PARM_DESC(counter_headroom,
 		 "For tests: events until a hardware counter overflows; 0 (default) is as far as it goes");
 
+static noinline int encode_for_core(struct hwpmu_counter *counter,
+				    const struct perf_event_attr *attr, u8 core,
+				    struct pmuctl_explanation *why)
+{
+	struct perf_event_attr of_all = *attr;
+
+	if (!static_branch_unlikely(&hwpmu_is_hybrid))
+		return pmuctl_refuse(why, EVENT_ALIKE, "attr.type", hwpmu_core_name(core));
+	hwpmu_event_for_all(&of_all);
+	return hwpmu_hybrid_encode(counter, &of_all, core, why);
+}
+
 int hwpmu_counter_init(struct hwpmu_counter *counter,
 		       const struct perf_event_attr *attr,
 		       struct pmuctl_explanation *why)
 {
-	struct perf_event_attr of_all = *attr;
 	int err;
 	u8 core;
 
@@ -54,11 +65,11 @@ int hwpmu_counter_init(struct hwpmu_counter *counter,
 	counter->index = -1;
 	if (hwpmu_reason())
 		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
-	core = hwpmu_event_take_core(&of_all);
-	if (static_branch_unlikely(&hwpmu_is_hybrid))
-		err = hwpmu_hybrid_encode(counter, &of_all, core, why);
-	else if (core)
-		err = pmuctl_refuse(why, EVENT_ALIKE, "attr.type", hwpmu_core_name(core));
+	core = hwpmu_event_core(attr);
+	if (unlikely(core))
+		err = encode_for_core(counter, attr, core, why);
+	else if (static_branch_unlikely(&hwpmu_is_hybrid))
+		err = hwpmu_hybrid_encode(counter, attr, 0, why);
 	else
 		err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
 	counter->usable = counter->config.allowed;

@@ -254,7 +254,9 @@ Test(pmu_events, types_of_cpu_are_taken_out)
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		struct perf_event_attr attr = { .type = events[i].type, .config = events[i].config };
 
-		cr_expect_eq(hwpmu_event_take_core(&attr), events[i].core, "%zu", i);
+		cr_expect_eq(hwpmu_event_core(&attr), events[i].core, "%zu", i);
+		if (events[i].core)
+			hwpmu_event_for_all(&attr);
 		cr_expect_eq(attr.type, events[i].type_left, "%zu", i);
 		cr_expect_eq(attr.config, events[i].config_left, "%zu", i);
 	}
