@@ -247,6 +247,7 @@ struct perffile_trace {
  * struct perffile_traces - all of a file
  * @whose: PERFFILE_TRACE_*; 0 if the file does not tell.
  * @words: enum perffile_intel_pt, or perffile_intel_bts.
+ * @filter: what was traced at all, as PERF_EVENT_IOC_SET_FILTER takes it; NULL: everything.
  * @snapshot: the pieces were copied from what was written over and over.
  * @pieces: in the order of the file.
  * @count: how many.
@@ -254,6 +255,7 @@ struct perffile_trace {
 struct perffile_traces {
 	uint32_t whose;
 	uint64_t words[PERFFILE_PT_WORDS];
+	char *filter;
 	bool snapshot;
 	struct perffile_trace *pieces;
 	size_t count;

@@ -10,6 +10,20 @@
 
 #include "perffile.h"
 
+/* Behind the words; without memory it is as good as none. */
+static void read_filter(struct perffile_traces *traces, struct perffile_bytes bytes)
+{
+	uint64_t size = traces->words[PERFFILE_PT_FILTER_SIZE];
+
+	free(traces->filter);
+	traces->filter = NULL;
+	if (bytes.failed || traces->whose != PERFFILE_TRACE_INTEL_PT || !size)
+		return;
+	if (size > (size_t)(bytes.end - bytes.at))
+		size = (size_t)(bytes.end - bytes.at);
+	traces->filter = strndup((const char *)bytes.at, size);
+}
+
 static void read_info(struct perffile_traces *traces, struct perffile_bytes bytes)
 {
 	traces->whose = perffile_take32(&bytes);
@@ -18,6 +32,7 @@ static void read_info(struct perffile_traces *traces, struct perffile_bytes byte
 		traces->words[i] = perffile_take64(&bytes);
 	traces->snapshot = traces->words[traces->whose == PERFFILE_TRACE_INTEL_BTS ?
 					 PERFFILE_BTS_SNAPSHOT : PERFFILE_PT_SNAPSHOT];
+	read_filter(traces, bytes);
 }
 
 static void read_piece(struct perffile_traces *traces, struct perffile_bytes bytes)
@@ -100,4 +115,5 @@ int perffile_traces_read(const struct perffile *file, struct perffile_traces *tr
 void perffile_traces_free(struct perffile_traces *traces)
 {
 	free(traces->pieces);
+	free(traces->filter);
 }

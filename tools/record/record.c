@@ -347,15 +347,7 @@ static int options_check(struct record_options *options)
 	if (traces && options->use_clock)
 		return say_usage(measure->command,
 				 "-k is of samples: traces have the time stamp counter, which goes with perf's own clock only");
-	if (!traces || measure_is_of_cpus(measure))
-		return 0;
-	/* A file is somewhere else in each process, so that its addresses can be those of one only. */
-	if (measure->address_filter && strchr(measure->address_filter, '@') && !measure->no_inherit) {
-		if (!options->quiet)
-			fprintf(stderr, "pmuctl: a trace of parts of a file is of one task: what that starts is not traced\n");
-		measure->no_inherit = true;
-	}
-	measure->on_each_cpu = !measure->no_inherit;
+	measure->on_each_cpu = traces && !measure_is_of_cpus(measure) && !measure->no_inherit;
 	return 0;
 }
 

@@ -216,8 +216,10 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 		.header.size = sizeof(record),
 		.whose = PERFFILE_TRACE_INTEL_PT,
 	};
-	struct iovec piece = { &record, sizeof(record) };
+	static const char padding[sizeof(uint64_t)];
+	struct iovec pieces[3] = { { &record, sizeof(record) } };
 	const struct measure *measure = &r->options->measure;
+	const char *filter = measure->address_filter;
 
 	if (!r->traces)
 		return 0;
@@ -225,16 +227,23 @@ int traces_describe(const struct recording *r, struct perfdata *file)
 	if (r->of_branches) {
 		record.whose = PERFFILE_TRACE_INTEL_BTS;
 		record.words[PERFFILE_BTS_SNAPSHOT] = r->options->snapshot;
-		piece.iov_len -= (PERFFILE_PT_WORDS - PERFFILE_BTS_WORDS) * sizeof(uint64_t);
-		record.header.size = (uint16_t)piece.iov_len;
-		return perfdata_write(file, &piece, 1);
+		pieces[0].iov_len -= (PERFFILE_PT_WORDS - PERFFILE_BTS_WORDS) * sizeof(uint64_t);
+		record.header.size = (uint16_t)pieces[0].iov_len;
+		return perfdata_write(file, pieces, 1);
 	}
 	record.words[PERFFILE_PT_SNAPSHOT] = r->options->snapshot;
 	record.words[PERFFILE_PT_PER_CPU] = event_set_cpu(&r->set, 0) >= 0;
 	record.words[PERFFILE_PT_SWITCHES] = measure_is_of_cpus(measure) ? PERFFILE_SWITCHES_OF_CPUS :
 					     measure->on_each_cpu ? PERFFILE_SWITCHES_OF_TASKS : 0;
 	put_machine(record.words);
-	return perfdata_write(file, &piece, 1);
+	if (!filter)
+		return perfdata_write(file, pieces, 1);
+	/* With a 0 behind it, and up to whole words. The driver takes none that is longer than that. */
+	record.words[PERFFILE_PT_FILTER_SIZE] = strlen(filter);
+	pieces[1] = (struct iovec){ (void *)filter, strlen(filter) };
+	pieces[2] = (struct iovec){ (void *)padding, sizeof(padding) - strlen(filter) % sizeof(padding) };
+	record.header.size = (uint16_t)(sizeof(record) + pieces[1].iov_len + pieces[2].iov_len);
+	return perfdata_write(file, pieces, 3);
 }
 
 /* ------------------------------------------------------------------- copying */

@@ -472,6 +472,28 @@ struct binary *tasks_file_at(struct tasks *tasks, const struct thread *thread,
 }
 
 /**
+ * tasks_address_of() - where does a process have a part of a file now?
+ * @thread: of the process.
+ * @path: of the file, as it was mapped.
+ * @offset: in the file.
+ *
+ * Return: the address, 0 if it is not mapped.
+ */
+uint64_t tasks_address_of(const struct thread *thread, const char *path, uint64_t offset)
+{
+	const struct space *space = thread->process->space;
+
+	for (size_t i = 0; space && i < space->count; i++) {
+		const struct mapping *map = &space->list[i];
+
+		if (map->binary->raw && !strcmp(map->binary->raw, path) && offset >= map->offset &&
+		    offset - map->offset < map->end - map->start)
+			return map->start + (offset - map->offset);
+	}
+	return 0;
+}
+
+/**
  * tasks_map_number() - which map does a process have now?
  * @thread: of the process.
  *

@@ -27,6 +27,9 @@
  * @decoder: libipt's.
  * @image: likewise.
  * @status: its last one.
+ * @ranges: of the address filter that it knows of.
+ * @range_count: how many.
+ * @is_new: it was begun, and nothing has been told of it: the ranges may be others.
  * @has_begun: it is at a place from which it can go on.
  * @until: it waits at this time.
  * @has_event: @event is next.
@@ -39,6 +42,9 @@ struct trace_decoder {
 	struct pt_insn_decoder *decoder;
 	struct pt_image *image;
 	int status;
+	struct trace_range ranges[TRACE_RANGES];
+	unsigned int range_count;
+	bool is_new;
 	bool has_begun;
 	uint64_t until;
 	bool has_event;
@@ -139,6 +145,71 @@ static void tell_event(struct trace_decoder *d, const struct pt_event *event)
 	}
 }
 
+/* Of struct pt_config.addr_filter */
+#define RANGE_FILTERS 1
+#define RANGE_STOPS 2
+
+static void configure(const struct trace_decoder *d, struct pt_config *config)
+{
+	const struct trace_piece *piece = &d->piece;
+	const uint64_t *words = piece->words, period = words[PERFFILE_PT_MTC_PERIOD];
+	uint64_t *addresses = &config->addr_filter.addr0_a;
+
+	pt_config_init(config);
+	config->begin = (uint8_t *)piece->bytes;
+	config->end = (uint8_t *)piece->bytes + piece->size;
+	config->cpuid_0x15_eax = (uint32_t)words[PERFFILE_PT_TSC_CTC_D];
+	config->cpuid_0x15_ebx = (uint32_t)words[PERFFILE_PT_TSC_CTC_N];
+	config->mtc_freq = (uint8_t)((piece->config & period) >> MTC_PERIOD_SHIFT);
+	config->nom_freq = (uint8_t)words[PERFFILE_PT_RATIO];
+	for (unsigned int i = 0; i < d->range_count; i++) {
+		uint32_t kind = d->ranges[i].stops ? RANGE_STOPS : RANGE_FILTERS;
+
+		config->addr_filter.config.addr_cfg |= kind << (4 * i);
+		*addresses++ = d->ranges[i].from;
+		*addresses++ = d->ranges[i].to;
+	}
+}
+
+/* Make libipt's decoder, for the ranges that there are. */
+static bool make_decoder(struct trace_decoder *d)
+{
+	struct pt_config config;
+
+	configure(d, &config);
+	d->decoder = pt_insn_alloc_decoder(&config);
+	if (!d->decoder)
+		return false;
+	pt_insn_set_image(d->decoder, d->image);
+	return true;
+}
+
+/*
+ * The decoder stands where it can begin, and what comes is to be told: what is mapped by now is known.
+ * A decoder has its ranges for good: with others it is another one. Returns libipt's status.
+ */
+static int learn_ranges(struct trace_decoder *d)
+{
+	struct trace_range ranges[TRACE_RANGES] = { 0 };
+	struct pt_insn_decoder *old = d->decoder;
+	uint64_t position = 0;
+	unsigned int n;
+
+	pt_insn_get_sync_offset(old, &position);
+	n = d->piece.find_ranges(d->piece.arg, position, ranges);
+	if (n == d->range_count && !memcmp(ranges, d->ranges, sizeof(ranges)))
+		return d->status;
+	memcpy(d->ranges, ranges, sizeof(ranges));
+	d->range_count = n;
+	if (!make_decoder(d)) {
+		d->decoder = old;
+		return -pte_nomem;
+	}
+	pt_insn_free_decoder(old);
+	d->has_event = false;
+	return pt_insn_sync_set(d->decoder, position);
+}
+
 /* Takes the events that are there and not too late; returns 0, WAITING or libipt's error. */
 static int events_take(struct trace_decoder *d)
 {
@@ -151,6 +222,14 @@ static int events_take(struct trace_decoder *d)
 		}
 		if (d->event.has_tsc && d->event.tsc >= d->until)
 			return WAITING;
+		if (d->is_new) {
+			d->is_new = false;
+			d->status = learn_ranges(d);
+			if (d->status < 0)
+				return d->status;
+			if (!d->has_event)
+				continue;
+		}
 		d->has_event = false;
 		tell_event(d, &d->event);
 	}
@@ -199,19 +278,6 @@ static int read_memory(uint8_t *to, size_t size, const struct pt_asid *asid, uin
 	return got ? got : -pte_nomap;
 }
 
-static void configure(const struct trace_piece *piece, struct pt_config *config)
-{
-	const uint64_t *words = piece->words, period = words[PERFFILE_PT_MTC_PERIOD];
-
-	pt_config_init(config);
-	config->begin = (uint8_t *)piece->bytes;
-	config->end = (uint8_t *)piece->bytes + piece->size;
-	config->cpuid_0x15_eax = (uint32_t)words[PERFFILE_PT_TSC_CTC_D];
-	config->cpuid_0x15_ebx = (uint32_t)words[PERFFILE_PT_TSC_CTC_N];
-	config->mtc_freq = (uint8_t)((piece->config & period) >> MTC_PERIOD_SHIFT);
-	config->nom_freq = (uint8_t)words[PERFFILE_PT_RATIO];
-}
-
 bool trace_can_decode(void)
 {
 	return true;
@@ -226,20 +292,16 @@ bool trace_can_decode(void)
 struct trace_decoder *trace_decoder_new(const struct trace_piece *piece)
 {
 	struct trace_decoder *d = calloc(1, sizeof(*d));
-	struct pt_config config;
 
 	if (!d)
 		return NULL;
 	d->piece = *piece;
-	configure(piece, &config);
 	d->image = pt_image_alloc(NULL);
-	d->decoder = d->image ? pt_insn_alloc_decoder(&config) : NULL;
-	if (!d->decoder) {
+	if (!d->image || !make_decoder(d)) {
 		trace_decoder_free(d);
 		return NULL;
 	}
 	pt_image_set_callback(d->image, read_memory, d);
-	pt_insn_set_image(d->decoder, d->image);
 	return d;
 }
 
@@ -263,6 +325,7 @@ bool trace_decoder_run(struct trace_decoder *d, uint64_t until)
 			d->status = pt_insn_sync_forward(d->decoder);
 			d->has_last = false;
 			d->has_event = false;
+			d->is_new = d->piece.find_ranges;
 			if (d->status == -pte_eos)
 				return false;
 			if (d->status < 0) {

@@ -389,6 +389,15 @@ static void find_thread(struct stream *stream, uint64_t position)
 				      stream->spans[i].tid);
 }
 
+/* A trace_find_ranges */
+static unsigned int stream_find_ranges(void *arg, uint64_t position, struct trace_range *ranges)
+{
+	struct stream *stream = arg;
+
+	find_thread(stream, position);
+	return trace_filter_ranges(stream->run->traces->filter, stream->thread, ranges);
+}
+
 /* A trace_visit */
 static void stream_visit(void *arg, const struct trace_step *step)
 {
@@ -409,6 +418,7 @@ static int chunk_open(struct stream *stream)
 		.words = run->traces->words,
 		.config = run->config,
 		.read = stream_read,
+		.find_ranges = run->traces->filter ? stream_find_ranges : NULL,
 		.visit = stream_visit,
 		.arg = stream,
 	};

@@ -62,6 +62,25 @@ struct trace_step {
 /* Called for each step in order */
 typedef void (*trace_visit)(void *arg, const struct trace_step *step);
 
+/* What was traced at all: as many as the processor may have registers for */
+#define TRACE_RANGES 4
+
+/**
+ * struct trace_range - addresses of an address filter
+ * @from: the first.
+ * @to: the last.
+ * @stops: the trace stops there; else nothing but such ranges is traced.
+ */
+struct trace_range {
+	uint64_t from;
+	uint64_t to;
+	bool stops;
+};
+
+/* Finds the ranges, now, of what is at a byte of the piece; returns how many there are. */
+typedef unsigned int (*trace_find_ranges)(void *arg, uint64_t position,
+					  struct trace_range *ranges);
+
 /* Reads code; returns how many bytes there are, 0 if it is not known. */
 typedef int (*trace_read_code)(void *arg, uint64_t ip, uint8_t *to, size_t size);
 
@@ -72,8 +91,9 @@ typedef int (*trace_read_code)(void *arg, uint64_t ip, uint8_t *to, size_t size)
  * @words: enum perffile_intel_pt.
  * @config: attr.config of its event.
  * @read: the code.
+ * @find_ranges: what the trace was restricted to; NULL: to nothing.
  * @visit: called for what it tells.
- * @arg: for both.
+ * @arg: for these.
  */
 struct trace_piece {
 	const uint8_t *bytes;
@@ -81,6 +101,7 @@ struct trace_piece {
 	const uint64_t *words;
 	uint64_t config;
 	trace_read_code read;
+	trace_find_ranges find_ranges;
 	trace_visit visit;
 	void *arg;
 };
@@ -123,6 +144,11 @@ struct trace_run {
 
 int trace_run(struct trace_run *run);
 uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
+
+/* ---- trace_filter.c */
+
+unsigned int trace_filter_ranges(const char *filter, const struct thread *thread,
+				 struct trace_range *ranges);
 
 /* ---- trace_branches.c */
 
