@@ -161,9 +161,11 @@ static void aux_start(struct pmuctl_event *event)
 	struct pmuctl_aux *aux = event->aux;
 
 	this_cpu_write(aux_running, aux);
-	aux->running = event;
+	WRITE_ONCE(aux->running, event);
 	aux->bytes = event->own.counter.count;
 	WRITE_ONCE(aux->trace.paused, &event->aux_paused);
+	if (unlikely(aux->follows))
+		pmuctl_aux_fill_places(event, &aux->pt.filter);
 	if (aux->buf)
 		begin_first(aux);
 }
@@ -176,7 +178,7 @@ static void aux_stop(struct pmuctl_event *event)
 		end(aux);
 	aux->stalled = false;
 	event->own.counter.count = aux->bytes;
-	aux->running = NULL;
+	WRITE_ONCE(aux->running, NULL);
 	WRITE_ONCE(aux->trace.paused, &aux->event->aux_paused);
 	if (this_cpu_read(aux_running) == aux)
 		this_cpu_write(aux_running, NULL);
@@ -278,6 +280,7 @@ int pmuctl_aux_init(struct pmuctl_event *event, const struct perf_event_attr *at
 	aux->watermark = attr->aux_watermark;
 	aux->trace.paused = &event->aux_paused;
 	INIT_HLIST_NODE(&aux->filed);
+	raw_spin_lock_init(&aux->files_lock);
 	mutex_init(&aux->filter_mutex);
 	mutex_init(&aux->map_mutex);
 	init_irq_work(&aux->work, stall_work);

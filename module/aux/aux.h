@@ -72,6 +72,11 @@ struct pmuctl_aux_file {
  * @chain: where those are that follow such in processes like this one's; constant once it is
  *	attached. With
  * @filed: in there.
+ * @follows: of one that is inherited: its filter has files, and each event of it has places of its
+ *	own for them: aux/places.c.
+ * @generation: of its filter: how many it has had. These two and @files change where @event runs,
+ *	or its children, with
+ * @files_lock: for mappings on other CPUs; inside of the locks of contexts.
  * @filter_mutex: one filter is set after the other; outside of pmuctl_mutex and of the mmap_lock
  *	of the task that is traced, for which only who sets a filter of this event may wait.
  *
@@ -102,6 +107,9 @@ struct pmuctl_aux {
 	struct pmuctl_aux_file files[PT_RANGES_MAX];
 	struct pmuctl_filed_chain *chain;
 	struct hlist_node filed;
+	bool follows;
+	u32 generation;
+	raw_spinlock_t files_lock; /* changes of the two before it, and @files */
 	struct mutex filter_mutex; /* while its filter is set */
 
 	u32 watermark;
@@ -220,6 +228,10 @@ void pmuctl_aux_unmap(struct pmuctl_event *event);
 int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 			  struct pmuctl_explanation *why);
 
+/* Where the ranges of files are in a mapping: set those that are there. Return: any? */
+bool pmuctl_aux_find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
+			    struct pt_range *ranges);
+
 /* The current process has mapped code: filters by file may mean this. mmap_lock is held. */
 void pmuctl_aux_mapped(const struct vm_area_struct *vma);
 
@@ -236,5 +248,28 @@ void pmuctl_aux_forget_files(struct pmuctl_aux *aux);
  * process, may sleep, no lock that others wait for.
  */
 void pmuctl_aux_put_files(struct pmuctl_aux *aux);
+
+/* ---- aux/places.c: filters by file of events that are inherited ---- */
+
+/* In a filter, where the files are in the task of an event that is to run. Owner CPU. */
+void pmuctl_aux_fill_places(const struct pmuctl_event *event, struct pt_filter *filter);
+
+/**
+ * pmuctl_aux_find_places() - look where the files are in what the task of an event has mapped
+ * @event: a root whose filter was set, or a child of it; the group of the root is locked.
+ * @any: set to true if this was not known.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -ENOMEM; -EINTR: the caller is being killed.
+ */
+int pmuctl_aux_find_places(struct pmuctl_event *event, bool *any, struct pmuctl_explanation *why);
+
+/* A child gets those of @from, before it runs. Both contexts are locked. False: no memory */
+bool pmuctl_aux_copy_places(struct pmuctl_event *child, const struct pmuctl_event *from);
+
+/* As pmuctl_aux_mapped() and pmuctl_aux_exec(), for what is inherited */
+void pmuctl_aux_mapped_places(const struct vm_area_struct *vma);
+void pmuctl_aux_exec_places(struct pmuctl_event *event);
 
 #endif /* PMUCTL_AUX_H */

@@ -3,7 +3,7 @@
  * Address filters of events that trace. A range of addresses is given to the trace as it is.
  * A part of a file is looked for in the task: when the filter is set, and whenever the task,
  * or another thread of its process, maps that file; until then, and from an exec on, it is
- * nowhere.
+ * nowhere. Where it is in each of the tasks that inherit a trace: aux/places.c.
  *
  * A filter is read and changed on the CPU on which the event's context is loaded. Who changes it
  * holds the lock of its chain, but for an exec, which changes that of its own task. That lock is
@@ -63,21 +63,39 @@ void pmuctl_aux_find_chain(struct pmuctl_aux *aux)
 struct filter_change {
 	struct pmuctl_event *event;
 	struct pt_filter filter;
+	struct pmuctl_aux_file *files;	/* the new ones, then the old ones */
+	bool any;			/* there are new ones */
 };
+
+static void swap_files(const struct filter_change *change)
+{
+	unsigned int i;
+
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		swap(change->event->aux->files[i], change->files[i]);
+}
 
 static void change_filter(struct pmuctl_context *ctx, void *arg)
 {
 	const struct filter_change *change = arg;
+	struct pmuctl_aux *aux = change->event->aux;
 
+	if (change->event->inherit.root) {
+		raw_spin_lock(&aux->files_lock);
+		swap_files(change);
+		WRITE_ONCE(aux->follows, change->any);
+		aux->generation++;
+		raw_spin_unlock(&aux->files_lock);
+	}
 	pmuctl_aux_put_filter(change->event, &change->filter);
 }
 
-static void put_nowhere(const struct pmuctl_aux *aux, struct pt_filter *filter)
+static void put_nowhere(const struct pmuctl_aux_file *files, struct pt_filter *filter)
 {
 	unsigned int i;
 
 	for (i = 0; i < filter->nr; i++)
-		if (aux->files[i].path.dentry) {
+		if (files[i].path.dentry) {
 			filter->ranges[i].from = PT_RANGE_NOWHERE;
 			filter->ranges[i].to = PT_RANGE_NOWHERE;
 		}
@@ -88,11 +106,14 @@ void pmuctl_aux_exec(struct pmuctl_event *event)
 	struct pmuctl_aux *aux = event->aux;
 	struct pt_filter filter;
 
-	/* One that is inherited follows none, and its filter is changed under another lock. */
+	if (event->inherit.root) {
+		pmuctl_aux_exec_places(event);
+		return;
+	}
 	if (hlist_unhashed_lockless(&aux->filed))
 		return;
 	filter = aux->pt.filter;
-	put_nowhere(aux, &filter);
+	put_nowhere(aux->files, &filter);
 	pmuctl_aux_put_filter(event, &filter);
 }
 
@@ -110,21 +131,20 @@ static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *
 	return false;
 }
 
-/* Where the ranges of the filter are in this mapping, if any is there */
-static bool find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
-			struct pt_filter *filter)
+bool pmuctl_aux_find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
+			    struct pt_range *ranges)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
 	bool found = false;
 	unsigned int i;
 
-	for (i = 0; i < filter->nr; i++) {
+	for (i = 0; i < PT_RANGES_MAX; i++) {
 		const struct pmuctl_aux_file *file = &aux->files[i];
 
 		if (file->path.dentry && d_inode(file->path.dentry) == inode)
 			found |= pt_range_map(&file->part, (u64)vma->vm_pgoff << PAGE_SHIFT,
 					      vma->vm_start, vma->vm_end - vma->vm_start,
-					      &filter->ranges[i]);
+					      &ranges[i]);
 	}
 	return found;
 }
@@ -145,7 +165,7 @@ static void take_mapping_here(struct pmuctl_context *ctx, void *arg)
 	struct pt_filter filter = aux->pt.filter;
 
 	if (READ_ONCE(ctx->task->mm) == mapping->vma->vm_mm &&
-	    find_ranges(aux, mapping->vma, &filter))
+	    pmuctl_aux_find_ranges(aux, mapping->vma, filter.ranges))
 		pmuctl_aux_put_filter(aux->event, &filter);
 }
 
@@ -164,6 +184,7 @@ void pmuctl_aux_mapped(const struct vm_area_struct *vma)
 	struct pmuctl_filed_chain *chain = chain_of(current);
 	struct pmuctl_aux *aux;
 
+	pmuctl_aux_mapped_places(vma);
 	if (hlist_empty(&chain->first))
 		return;
 	raw_spin_lock(&chain->lock);
@@ -243,8 +264,6 @@ static int open_files(const struct pmuctl_event *event, const struct pt_filter *
 			continue;
 		if (!event->context->task)
 			err = pmuctl_refuse(why, PT_RANGE_FILE, "filter");
-		else if (event->inherit.root)
-			err = pmuctl_refuse(why, PT_RANGE_INHERIT, "filter");
 		else
 			err = open_file(&names[i], &files[i], why);
 		files[i].part = filter->ranges[i];
@@ -272,20 +291,21 @@ static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation
 }
 
 /* Exchange the files for others, and give the trace their filter, with no file mapped yet. */
-static void exchange(struct pmuctl_event *event, struct filter_change *change,
-		     struct pmuctl_aux_file *files, bool any)
+static void exchange(struct filter_change *change)
 {
-	struct pmuctl_aux *aux = event->aux;
-	unsigned int i;
+	struct pmuctl_aux *aux = change->event->aux;
 
+	put_nowhere(change->files, &change->filter);
+	if (change->event->inherit.root) {
+		pmuctl_aux_call(change->event, change_filter, change);
+		return;
+	}
 	raw_spin_lock(&aux->chain->lock);
 	hlist_del_init(&aux->filed);
-	for (i = 0; i < PT_RANGES_MAX; i++)
-		swap(aux->files[i], files[i]);
-	if (any)
+	swap_files(change);
+	if (change->any)
 		hlist_add_head(&aux->filed, &aux->chain->first);
-	put_nowhere(aux, &change->filter);
-	pmuctl_aux_call(event, change_filter, change);
+	pmuctl_aux_call(change->event, change_filter, change);
 	raw_spin_unlock(&aux->chain->lock);
 }
 
@@ -294,8 +314,7 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 {
 	struct pmuctl_aux_file files[PT_RANGES_MAX] = {};
 	struct pt_file_name names[PT_RANGES_MAX] = {};
-	struct filter_change change = { .event = event };
-	bool any = false;
+	struct filter_change change = { .event = event, .files = files };
 	unsigned int i;
 	int err;
 
@@ -308,15 +327,14 @@ int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 	if (err)
 		return err;
 	for (i = 0; i < change.filter.nr; i++)
-		any |= names[i].length;
+		change.any |= names[i].length;
 	mutex_lock(&event->aux->filter_mutex);
-	if (any)
+	if (change.any)
 		err = follow_mappings(event, why);
-	if (!err) {
-		exchange(event, &change, files, any);
-		if (any)
-			find_mappings(event->aux);
-	}
+	if (!err)
+		exchange(&change);
+	if (!err && change.any && !event->inherit.root)
+		find_mappings(event->aux);
 	mutex_unlock(&event->aux->filter_mutex);
 	put_files(files);
 	return err;

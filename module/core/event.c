@@ -37,6 +37,8 @@ static void give_up_half(struct pmuctl_event *event)
 static void dealloc_one(struct pmuctl_event *event)
 {
 	pmuctl_sampling_free(event);
+	if (unlikely(event->places))
+		kfree(event->places);
 	if (event->state == &event->own) {
 		kmem_cache_free(event_cache, event);
 		return;

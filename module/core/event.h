@@ -205,6 +205,8 @@ struct pmuctl_inherit {
  * @hook: who tells it of what it counts, or must be there while it is open; NULL: nobody.
  * @aux_action: PMUCTL_AUX_*: what its overflows do to the trace of its leader.
  * @aux: what it has that traces, see aux.h; NULL if it does not.
+ * @places: of one that is inherited: where the files of its trace's filter are in its task; NULL
+ *	while nobody has asked for any. Set, and what is there changed, under @context->lock.
  * @exclude_idle: it does not count while the CPU runs its idle task.
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
@@ -256,6 +258,7 @@ struct pmuctl_event {
 	const struct pmuctl_event_ops *ops;
 	struct pmuctl_hook *hook;
 	struct pmuctl_aux *aux;
+	struct pt_places *places;
 	struct cgroup_subsys_state *cgroup;
 	u64 id;
 	u64 stream_id;

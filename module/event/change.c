@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 
+#include "aux/aux.h"
 #include "core/context.h"
 #include "event/change.h"
 #include "inherit/inherit.h"
@@ -91,4 +92,51 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 	atomic_add(overflows, &event->output->limit);
 	pmuctl_event_enable(event, false);
 	return 0;
+}
+
+/* ---- Filters of traces ---- */
+
+struct look {
+	struct pmuctl_explanation *why;
+	bool any;
+	int err;
+};
+
+static void look_at_child(struct pmuctl_event *child, void *arg)
+{
+	struct look *look = arg;
+
+	if (!look->err)
+		look->err = pmuctl_aux_find_places(child, &look->any, look->why);
+}
+
+/*
+ * A child that is made has what its parent has, or is one of those without: another round finds
+ * it, until there is none.
+ */
+static int look_at_all(struct pmuctl_event *root, struct pmuctl_explanation *why)
+{
+	struct look look = { .why = why };
+
+	do {
+		look.any = false;
+		look_at_child(root, &look);
+		pmuctl_inherit_walk(root, look_at_child, &look);
+	} while (look.any && !look.err);
+	return look.err;
+}
+
+int pmuctl_event_set_filter(struct pmuctl_event *event, const char *text,
+			    struct pmuctl_explanation *why)
+{
+	int err;
+
+	if (!event->inherit.root)
+		return pmuctl_aux_set_filter(event, text, why);
+	pmuctl_inherit_lock(event);
+	err = pmuctl_aux_set_filter(event, text, why);
+	if (!err && event->aux->follows)
+		err = look_at_all(event, why);
+	pmuctl_inherit_unlock(event);
+	return err;
 }

@@ -42,4 +42,17 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 			 struct pmuctl_explanation *why);
 
+/**
+ * pmuctl_event_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * @event: traces.
+ * @text: see pt_filter.h; empty for none.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: as pmuctl_aux_set_filter(); of one that is inherited also -EINTR, if the caller is
+ * being killed; of this and -ENOMEM the filter is set, and files may be nowhere in some children.
+ */
+int pmuctl_event_set_filter(struct pmuctl_event *event, const char *text,
+			    struct pmuctl_explanation *why);
+
 #endif /* PMUCTL_CHANGE_H */

@@ -133,7 +133,7 @@ static long ioctl_set_filter(struct pmuctl_ioctl_call *call)
 		return pmuctl_refuse(&call->why, FILTER_LONG, "filter",
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
-		return pmuctl_aux_set_filter(event, text, &call->why);
+		return pmuctl_event_set_filter(event, text, &call->why);
 	return pmuctl_tp_set_filter(tp, text, pmuctl_may_see_raw(), &call->why);
 }
 

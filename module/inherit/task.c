@@ -10,6 +10,7 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 
+#include "aux/aux.h"
 #include "core/admission.h"
 #include "core/context.h"
 #include "core/context_table.h"
@@ -167,6 +168,11 @@ static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_contex
 		return ERR_PTR(-ENOMEM);
 	}
 	pmuctl_event_copy(child, from);
+	if (unlikely(from->places) && !pmuctl_aux_copy_places(child, from)) {
+		count_missing();
+		pmuctl_event_free_later(child);
+		return ERR_PTR(-ENOMEM);
+	}
 	child->context = ctx; /* a walk that finds it there waits for the lock of that */
 	if (!pmuctl_inherit_list(child, from, cpu)) {
 		pmuctl_event_free_later(child); /* not under the locks of contexts */

@@ -54,6 +54,18 @@ struct pt_filter {
 };
 
 /**
+ * struct pt_places - where the files of a filter are in one process
+ * @generation: of the filter.
+ * @looked: of that for which all has been looked at that was mapped before.
+ * @ranges: addresses; those of ranges that are of no file are not used.
+ */
+struct pt_places {
+	u32 generation;
+	u32 looked;
+	struct pt_range ranges[PT_RANGES_MAX];
+};
+
+/**
  * pt_filter_parse() - make it of its text
  * @text: empty for everything.
  * @caps: of this CPU.

@@ -274,8 +274,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_AUX_BRANCHES		= 246,	/* EBUSY: the reverse */
 	PMUCTL_WHY_PERM_BRANCHES	= 247,	/* EACCES: of the kernel */
 	PMUCTL_WHY_GROUP_BRANCHES	= 248,	/* EINVAL: others than the group's */
-	PMUCTL_WHY_PT_RANGE_INHERIT	= 249,	/* EOPNOTSUPP: of a file, inherited */
-	PMUCTL_WHY_EVENT_ALIKE		= 250,	/* ENOENT: for one type of CPU */
+	PMUCTL_WHY_EVENT_ALIKE		= 249,	/* ENOENT: for one type of CPU */
 };
 
 /*

@@ -5,6 +5,7 @@
  * whoever is called from there. For --cpu intel-pt.
  */
 #include "aux_code.h"
+#include "aux_stub.h"
 #include "hooks.h"
 
 #include <pthread.h>
@@ -156,43 +157,6 @@ Test(aux_filter, taken_away)
 /* ---- Where the trace begins ---- */
 
 #define CALLS	100
-#define SIZE	32
-
-/* How often the trace begins at an address; it begins nowhere outside of the range. */
-static unsigned int count_begins(const struct trace *t, uint64_t at)
-{
-	struct pt_query_decoder *decoder;
-	struct pt_config config;
-	struct pt_event event;
-	unsigned int begins = 0;
-	uint64_t ip;
-	int status;
-
-	pt_config_init(&config);
-	config.begin = (uint8_t *)t->aux;
-	config.end = (uint8_t *)t->aux + t->bytes;
-	decoder = pt_qry_alloc_decoder(&config);
-	for (status = pt_qry_sync_forward(decoder, &ip); status >= 0;) {
-		int taken;
-
-		if (!(status & pts_event_pending)) {
-			/* What is in between does not matter. */
-			status = pt_qry_indirect_branch(decoder, &ip);
-			if (status == -pte_bad_query)
-				status = pt_qry_cond_branch(decoder, &taken);
-			continue;
-		}
-		status = pt_qry_event(decoder, &event, sizeof(event));
-		if (status < 0 || event.type != ptev_enabled)
-			continue;
-		ip = event.variant.enabled.ip;
-		cr_assert(ip >= at && ip < at + SIZE, "it begins at %#lx", ip);
-		begins += ip == at;
-	}
-	cr_assert_eq(status, -pte_eos, "%s", pt_errstr(pt_errcode(status)));
-	pt_qry_free_decoder(decoder);
-	return begins;
-}
 
 Test(aux_filter, a_system_call)
 {
@@ -206,7 +170,7 @@ Test(aux_filter, a_system_call)
 	attr.attr.enable_on_exec = 0;
 	attr.attr.disabled = 1;
 	trace_open(&t, &attr, 0, -1, 64, PROT_READ | PROT_WRITE);
-	snprintf(filter, sizeof(filter), "filter %#lx/%d", at, SIZE);
+	snprintf(filter, sizeof(filter), "filter %#lx/%d", at, STUB_SIZE);
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	for (int i = 0; i < CALLS; i++)
@@ -214,42 +178,17 @@ Test(aux_filter, a_system_call)
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	trace_records(&t);
 	cr_assert_eq(t.truncated, 0);
-	cr_assert_eq(count_begins(&t, at), CALLS);
+	cr_assert_eq(stub_begins(&t, at), CALLS);
 	trace_close(&t);
 }
 
 /* ---- Files ---- */
 
-#define STUB	"/tmp/stub"
-
-/* A file with a function: it jumps to its end and returns. */
-static void make_stub(void)
-{
-	static const uint8_t code[SIZE] = { 0xeb, 0x02, 0x90, 0x90, 0xc3 };
-	AUTO_CLOSE int fd = open(STUB, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
-
-	cr_assert_eq(write(fd, code, sizeof(code)), (ssize_t)sizeof(code));
-	cr_assert_eq(ftruncate(fd, TRACE_PAGE), 0);
-}
-
-static void (*volatile stub)(void);
-
-static void map_stub(void)
-{
-	int fd = open(STUB, O_RDONLY | O_CLOEXEC);
-	void *map = mmap(NULL, TRACE_PAGE, PROT_READ | PROT_EXEC,
-			 MAP_PRIVATE | MAP_POPULATE, fd, 0);
-
-	cr_assert_neq(map, MAP_FAILED);
-	close(fd);
-	stub = (void (*)(void))map;
-}
-
 static void *map_elsewhere(void *arg)
 {
 	trace_pin(0, 1);
 	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
-	map_stub();
+	stub_map();
 	return arg;
 }
 
@@ -257,7 +196,7 @@ static void open_stub_trace(struct trace *t)
 {
 	union raw_attr attr = trace_attr();
 
-	make_stub();
+	stub_make();
 	attr.attr.enable_on_exec = 0;
 	trace_open(t, &attr, 0, -1, 64, PROT_READ | PROT_WRITE);
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_SET_FILTER, "filter 0/32@" STUB), 0);
@@ -267,11 +206,10 @@ static void check_stub_calls(struct trace *t)
 {
 	unsigned int begins;
 
-	for (int i = 0; i < CALLS; i++)
-		stub();
+	stub_call(CALLS);
 	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	trace_records(t);
-	begins = count_begins(t, (uintptr_t)stub);
+	begins = stub_begins(t, (uintptr_t)stub);
 	/* An interrupt at its first instruction lets it begin there once more. */
 	cr_assert(begins >= CALLS && begins < CALLS + 3, "%u", begins);
 	trace_close(t);
@@ -283,7 +221,7 @@ Test(aux_filter, a_file_that_is_mapped_while_it_is_traced)
 
 	open_stub_trace(&t);
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
-	map_stub();
+	stub_map();
 	check_stub_calls(&t);
 }
 
@@ -291,8 +229,8 @@ Test(aux_filter, a_file_that_was_mapped_before)
 {
 	struct trace t;
 
-	make_stub();
-	map_stub();
+	stub_make();
+	stub_map();
 	open_stub_trace(&t);
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	check_stub_calls(&t);

@@ -6,92 +6,35 @@
  */
 #include "aux_busy.h"
 #include "aux_code.h"
+#include "aux_family.h"
 
 #include <pthread.h>
 #include <time.h>
 
 TestSuite(aux_inherit, .timeout = 600);
 
-#define CPUS		2
 #define CHILDREN	6
-#define BUFFER_PAGES	512
-#define RECORD_PAGES	256
 
-/* ---- A task that waits to be told, and its traces ---- */
-
-static pid_t parent_start(void (*code)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	cr_assert_geq(pid, 0);
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		raise(SIGSTOP); /* nothing is executed until all events are open */
-		code();
-		_exit(0);
-	}
-	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
-	cr_assert(WIFSTOPPED(status), "%#x", status);
-	return pid;
-}
-
-static void parent_run(pid_t pid)
-{
-	int status;
-
-	cr_assert_eq(kill(pid, SIGCONT), 0);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0, "%#x", status);
-}
-
-static union raw_attr inherited(union raw_attr a)
-{
-	a.attr.inherit = 1;
-	a.attr.enable_on_exec = 0;
-	return a;
-}
+/* ---- What it starts ---- */
 
 static int count_all(pid_t pid, uint64_t config)
 {
-	union raw_attr a = inherited(raw_attr(PERF_TYPE_HARDWARE, config));
+	union raw_attr a = aux_inherited(raw_attr(PERF_TYPE_HARDWARE, config));
 
 	a.attr.disabled = 0;
 	return event_open(a, pid);
 }
-
-static void open_traces(struct trace *t, pid_t pid)
-{
-	union raw_attr a = inherited(trace_attr());
-
-	a.attr.disabled = 0;
-	trace_ring_pages = RECORD_PAGES;
-	for (int cpu = 0; cpu < CPUS; cpu++)
-		trace_open(&t[cpu], &a, pid, cpu, BUFFER_PAGES, PROT_READ | PROT_WRITE);
-}
-
-/* ---- What it starts ---- */
 
 static __attribute__((noinline, aligned(16))) void hundred_rounds(void)
 {
 	user_loop(100);
 }
 
-/* Where it may run, if that CPU is there */
-static void go_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
 static void *wander(void *unused)
 {
 	(void)unused;
 	for (int i = 0; i < 40; i++) {
-		go_to(i % CPUS);
+		family_go_to(i % FAMILY_CPUS);
 		hundred_rounds();
 		user_loop(200);
 	}
@@ -110,7 +53,7 @@ static void family(void)
 			_exit(2);
 		if (pid)
 			continue;
-		go_to(i % CPUS);
+		family_go_to(i % FAMILY_CPUS);
 		if (fork() == 0) {
 			wander(NULL);
 			execl(TRACED, TRACED, "1", "2", "3", NULL);
@@ -130,17 +73,17 @@ static void family(void)
 
 Test(aux_inherit, all_that_a_task_starts)
 {
-	pid_t pid = parent_start(family);
+	pid_t pid = family_start(family);
 	int instructions = count_all(pid, PERF_COUNT_HW_INSTRUCTIONS);
 	int branches = count_all(pid, PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	uint64_t decoded = 0, jumps = 0;
-	struct trace t[CPUS];
+	struct trace t[FAMILY_CPUS];
 
 	decode_self();
 	add_program(decode_image, TRACED);
-	open_traces(t, pid);
-	parent_run(pid);
-	for (int cpu = 0; cpu < CPUS; cpu++) {
+	family_traces(t, pid);
+	family_run(pid);
+	for (int cpu = 0; cpu < FAMILY_CPUS; cpu++) {
 		struct decoded d;
 
 		trace_records(&t[cpu]);
@@ -175,7 +118,7 @@ static void *late_loop(void *unused)
 
 Test(aux_inherit, all_threads_of_a_process)
 {
-	union raw_attr a = inherited(trace_attr());
+	union raw_attr a = aux_inherited(trace_attr());
 	struct trace t = { .fd = -1 };
 	pthread_t thread;
 
@@ -183,7 +126,7 @@ Test(aux_inherit, all_threads_of_a_process)
 	trace_pin(0, 0);
 	cr_assert_eq(pthread_create(&thread, NULL, late_loop, NULL), 0);
 	t.fd = event_open(a, getpid(), 0, .flags = PMUCTL_OPEN_PROCESS);
-	cr_assert_eq(trace_try_map(&t, BUFFER_PAGES, PROT_READ | PROT_WRITE), 0);
+	cr_assert_eq(trace_try_map(&t, FAMILY_PAGES, PROT_READ | PROT_WRITE), 0);
 	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
 	pthread_barrier_wait(&all_there);
 	pthread_barrier_wait(&all_there);
@@ -203,7 +146,7 @@ Test(aux_inherit, all_threads_of_a_process)
 /* One child resumes its trace, and the next one does not, again and again. */
 static void some_resume(void)
 {
-	go_to(0);
+	family_go_to(0);
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = fork();
 
@@ -223,9 +166,9 @@ static void some_resume(void)
 
 Test(aux_inherit, each_task_is_paused_by_itself)
 {
-	union raw_attr a = inherited(trace_with_action(trace_attr(), PMUCTL_AUX_START_PAUSED));
-	union raw_attr resume = inherited(raw_attr(PERF_TYPE_TRACEPOINT, 0));
-	pid_t pid = parent_start(some_resume);
+	union raw_attr a = aux_inherited(trace_with_action(trace_attr(), PMUCTL_AUX_START_PAUSED));
+	union raw_attr resume = aux_inherited(raw_attr(PERF_TYPE_TRACEPOINT, 0));
+	pid_t pid = family_start(some_resume);
 	struct pmuctl_aux_status status;
 	struct decoded d;
 	struct trace t;
@@ -237,12 +180,12 @@ Test(aux_inherit, each_task_is_paused_by_itself)
 	resume.attr.exclude_kernel = 0;
 	resume.attr.sample_period = 1;
 	resume = trace_with_action(resume, PMUCTL_AUX_RESUME);
-	trace_open(&t, &a, pid, 0, BUFFER_PAGES, PROT_READ | PROT_WRITE);
+	trace_open(&t, &a, pid, 0, FAMILY_PAGES, PROT_READ | PROT_WRITE);
 	fd = event_open(resume, pid, 0, .group = t.fd, .tracepoint = "raw_syscalls:sys_enter");
 	snprintf(filter, sizeof(filter), "id == %d", NUMBER_RESUMES);
 	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
 	t.watched = pid;
-	parent_run(pid);
+	family_run(pid);
 	trace_records(&t);
 	status = trace_status(t.fd);
 	cr_assert_eq(status.resumes, CHILDREN / 2);
@@ -263,21 +206,21 @@ Test(aux_inherit, each_task_is_paused_by_itself)
 
 Test(aux_inherit, addresses_are_for_all)
 {
-	pid_t pid = parent_start(family);
-	struct trace t[CPUS];
+	pid_t pid = family_start(family);
+	struct trace t[FAMILY_CPUS];
 	char filter[60];
 
 	decode_self();
 	add_program(decode_image, TRACED);
-	open_traces(t, pid);
+	family_traces(t, pid);
 	decode_from = (uintptr_t)hundred_rounds;
 	decode_to = decode_from + 0xf;
 	decode_filtered = true;
 	snprintf(filter, sizeof(filter), "filter %#lx/0x10", decode_from);
-	for (int cpu = 0; cpu < CPUS; cpu++)
+	for (int cpu = 0; cpu < FAMILY_CPUS; cpu++)
 		cr_assert_eq(ioctl(t[cpu].fd, PERF_EVENT_IOC_SET_FILTER, filter), 0);
-	parent_run(pid);
-	for (int cpu = 0; cpu < CPUS; cpu++) {
+	family_run(pid);
+	for (int cpu = 0; cpu < FAMILY_CPUS; cpu++) {
 		struct decoded d;
 
 		trace_records(&t[cpu]);
@@ -309,23 +252,23 @@ static void restless(void)
 Test(aux_inherit, buffers_that_come_and_go)
 {
 	pid_t pid = traced_task_start(restless);
-	union raw_attr a = inherited(trace_attr());
+	union raw_attr a = aux_inherited(trace_attr());
 	uint64_t bytes = 0;
 
 	a.attr.disabled = 0;
 	for (int round = 0; round < 60; round++) {
-		struct trace t[CPUS] = { 0 };
+		struct trace t[FAMILY_CPUS] = { 0 };
 
-		for (int cpu = 0; cpu < CPUS; cpu++)
+		for (int cpu = 0; cpu < FAMILY_CPUS; cpu++)
 			trace_open(&t[cpu], &a, pid, cpu, 16, PROT_READ | PROT_WRITE);
 		for (int i = 0; i < 5; i++) {
 			nap();
-			for (int cpu = 0; cpu < CPUS; cpu++) {
+			for (int cpu = 0; cpu < FAMILY_CPUS; cpu++) {
 				bytes += head_of(&t[cpu]) - t[cpu].page->aux_tail;
 				t[cpu].page->aux_tail = head_of(&t[cpu]);
 			}
 		}
-		for (int cpu = 0; cpu < CPUS; cpu++) {
+		for (int cpu = 0; cpu < FAMILY_CPUS; cpu++) {
 			/* Once with the mapping first, once with the descriptor */
 			if (round % 2)
 				trace_close(&t[cpu]);
@@ -334,7 +277,7 @@ Test(aux_inherit, buffers_that_come_and_go)
 		}
 		if (round % 2)
 			continue;
-		for (int cpu = 0; cpu < CPUS; cpu++) {
+		for (int cpu = 0; cpu < FAMILY_CPUS; cpu++) {
 			nap();
 			munmap((void *)t[cpu].aux, t[cpu].size);
 			munmap(t[cpu].page, (1 + trace_ring_pages) * TRACE_PAGE);
@@ -358,7 +301,7 @@ static void set_online(int cpu, bool online)
 Test(aux_inherit, a_cpu_that_goes)
 {
 	pid_t pid = traced_task_start(restless);
-	union raw_attr a = inherited(trace_attr());
+	union raw_attr a = aux_inherited(trace_attr());
 	struct trace t;
 	uint64_t before;
 
@@ -403,7 +346,7 @@ static void has_one_child(void)
 {
 	pid_t pid;
 
-	go_to(0);
+	family_go_to(0);
 	while (!*told_pid)
 		usleep(1000);
 	pid = fork();
@@ -422,8 +365,8 @@ static void has_one_child(void)
 /* A sibling gets its children later than its leader: of a task that somebody traces, none. */
 Test(aux_inherit, a_sibling_does_not_take_a_trace_away)
 {
-	union raw_attr dummy = inherited(raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY));
-	union raw_attr all = inherited(trace_attr()), one = trace_attr();
+	union raw_attr dummy = aux_inherited(raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY));
+	union raw_attr all = aux_inherited(trace_attr()), one = trace_attr();
 	uint64_t before;
 	struct trace t;
 	pid_t parent;
@@ -451,7 +394,7 @@ Test(aux_inherit, a_sibling_does_not_take_a_trace_away)
 
 static void forks_for_ever(void)
 {
-	go_to(0);
+	family_go_to(0);
 	for (;;) {
 		pid_t pid = fork();
 
@@ -473,7 +416,7 @@ static void *comes_between(void *unused)
 	unsigned int seed = 7;
 
 	(void)unused;
-	go_to(0);
+	family_go_to(0);
 	sched_setscheduler(0, SCHED_FIFO, &first);
 	while (!is_over) {
 		struct timespec begin, now;
@@ -510,7 +453,7 @@ static unsigned int groups_of(pid_t pid)
 /* Its number is there before it has inherited anything. */
 Test(aux_inherit, a_task_that_is_being_made_has_one_trace)
 {
-	union raw_attr all = inherited(trace_attr()), one = trace_attr();
+	union raw_attr all = aux_inherited(trace_attr()), one = trace_attr();
 	time_t until = time(NULL) + 8;
 	unsigned int opened = 0;
 	pthread_t thread;
@@ -519,7 +462,7 @@ Test(aux_inherit, a_task_that_is_being_made_has_one_trace)
 
 	share_pid();
 	one.attr.enable_on_exec = 0;
-	go_to(1);
+	family_go_to(1);
 	pid = traced_task_start(forks_for_ever);
 	event_open(all, pid, 0);
 	cr_assert_eq(pthread_create(&thread, NULL, comes_between, NULL), 0);
@@ -545,7 +488,7 @@ Test(aux_inherit, a_task_that_is_being_made_has_one_trace)
 /* One child fills it, and the next finds it so. */
 static void fill(void)
 {
-	go_to(0);
+	family_go_to(0);
 	for (int i = 0; i < 2; i++) {
 		pid_t pid = fork();
 
@@ -560,15 +503,15 @@ static void fill(void)
 
 Test(aux_inherit, each_task_without_room_is_told)
 {
-	union raw_attr a = inherited(trace_attr());
+	union raw_attr a = aux_inherited(trace_attr());
 	pid_t pid;
 	struct trace t;
 
 	share_pid();
-	pid = parent_start(fill);
+	pid = family_start(fill);
 	a.attr.disabled = 0;
 	trace_open(&t, &a, pid, 0, 1, PROT_READ | PROT_WRITE);
-	parent_run(pid);
+	family_run(pid);
 	t.watched = *told_pid;
 	trace_records(&t);
 	cr_assert_gt(t.watched_records, 0);

@@ -235,14 +235,6 @@ Test(refuse_aux, address_filters)
 		  "a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses" }
 	);
 	close(fd);
-	a.attr.inherit = 1;
-	fd = event_open(a, 0, 0);
-	check_refusals(
-		{ "filter 0x1000/0x30@/proc/self/exe",
-		  filter(fd, "filter 0x1000/0x30@/proc/self/exe"), EOPNOTSUPP, PMUCTL_WHY_PT_RANGE_INHERIT, "filter",
-		  "a file is somewhere else in each process, and this event is inherited: clear inherit, or give addresses" }
-	);
-	close(fd);
 }
 
 Test(refuse_aux, fields_of_tracing_elsewhere)

@@ -42,4 +42,13 @@ a_trace_of_all_that_a_command_starts_is_recorded()
 	[ "$one" -gt 1000 ] && [ "$some" -gt $((2 * one)) ]
 }
 
+# perf makes addresses in the file of the name of a function.
+a_filter_by_file_is_for_all_that_a_command_starts()
+{
+	one=$(decoded one --filter "filter fibonacci @ $TRACED" $TRACED 1 2) || return 1
+	some=$(decoded some --filter "filter fibonacci @ $TRACED" sh -c "$TRACED 1 2 & $TRACED 1 2; wait") || return 1
+	echo "$one and $some"
+	[ "$one" -gt 10 ] && [ "$some" -eq $((2 * one)) ]
+}
+
 run_checks traced decoded

@@ -186,25 +186,36 @@ those_of_perf_are_decoded()
 		is_same "$(by_us d.data)" "$(by_perf d.data)"
 }
 
-# Of a program only the function that is asked for: its first to its last instruction
-a_filter_by_file_is_of_one_task()
-{
-	run 0 record -e intel_pt//u --filter "filter 0x1000/0x100@$TRACED" -o y.data "$TRACED" 1 &&
-		says 'a trace of parts of a file is of one task: what that starts is not traced'
-}
-
-a_filter_chooses_addresses()
+# find_function: where fibonacci() is, from its $first instruction on, its $size
+find_function()
 {
 	run 0 record -q -i -e intel_pt//u -o all.data "$TRACED" 1 2 3 &&
 		perf script -i all.data --itrace=i1ie -F ip,sym >script 2>/dev/null || return 1
 	awk '$2 == "fibonacci" { print $1 }' script | sort -u >places
-	first=$(head -n 1 places) last=$(tail -n 1 places)
-	echo "from $first to $last"
-	run 0 record -q -i -e intel_pt//u --filter "filter 0x$first/$((0x$last - 0x$first + 1))" \
+	first=0x$(head -n 1 places) last=0x$(tail -n 1 places)
+	size=$((last - first + 1))
+	echo "$size bytes from $first"
+}
+
+# Of a program only the function that is asked for: its first to its last instruction
+a_filter_chooses_addresses()
+{
+	find_function && run 0 record -q -i -e intel_pt//u --filter "filter $first/$size" \
 		-o some.data "$TRACED" 1 2 3 || return 1
 	pmuctl script -i some.data --trace=functions >rows 2>err
 	cat rows
 	[ "$(awk 'NR > 1 && $1 > 0' rows | wc -l)" -eq 1 ] && grep -q fibonacci rows
+}
+
+# The same bytes of the file, which begins at 0x400000, in each program that the command starts
+a_filter_by_file_is_for_all_that_a_command_starts()
+{
+	find_function && filter="filter $((first - 0x400000))/$size@$TRACED" || return 1
+	run 0 record -q -i -e intel_pt//u --filter "$filter" -o one.data "$TRACED" 1 2 3 &&
+		run 0 record -q -e intel_pt//u --filter "$filter" -o three.data \
+			sh -c "$TRACED 1 2 3; $TRACED 1 2 3 & $TRACED 1 2 3; wait" &&
+		one=$(by_us one.data) && three=$(by_us three.data) || return 1
+	[ "$one" -gt 100 ] && is_same "$three" $((3 * one)) && is_same "$(by_perf three.data)" "$three"
 }
 
 what_cannot_be_traced_is_refused()
@@ -222,4 +233,4 @@ what_cannot_be_traced_is_refused()
 		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
 }
 
-run_checks counted by_perf by_us is_same waiting gone pieces
+run_checks counted by_perf by_us is_same waiting gone pieces find_function
