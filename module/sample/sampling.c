@@ -252,12 +252,20 @@ static noinline void act_on_trace(const struct pmuctl_event *event, u8 action)
 		leader->ops->pause(leader, action == PMUCTL_AUX_PAUSE);
 }
 
+/* What PERF_SAMPLE_PERIOD tells: what has been counted since the last one, or would have been */
+static u64 told_period(const struct pmuctl_sampling *s, const struct hwpmu_counter *counter)
+{
+	if (s->data && unlikely(s->data->weight) && !s->freq)
+		return s->data->weight;
+	return counter->period;
+}
+
 bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 {
 	struct pmuctl_event *event =
 		container_of(counter, struct pmuctl_event, own.counter);
 	struct pmuctl_sampling *s = event->sampling;
-	u64 period = counter->period, began = pmuctl_event_is_hw(event) ? rdtsc() : 0;
+	u64 period = told_period(s, counter), began = pmuctl_event_is_hw(event) ? rdtsc() : 0;
 	bool much;
 
 	if (s->freq) {

@@ -18,6 +18,8 @@
 #include <linux/uaccess.h>
 
 #include "aux/aux.h"
+#include "core/sampling_state.h"
+#include "sample/output.h"
 #include "sample/sample.h"
 #include "soft/tracepoint_private.h"
 #include "soft/tracepoint_record.h"
@@ -57,12 +59,20 @@ static noinline void sample(struct pmuctl_event *event, const struct pmuctl_samp
 	pmuctl_soft_end_period(event, place->regs ? place->regs : &regs, data);
 }
 
+/* perf samples each hit then, whatever the period is, and tells its weight for that. */
+static bool tells_weight(const struct pmuctl_event *event, const struct pmuctl_sample_data *data)
+{
+	return data->weight && !event->sampling->freq &&
+	       event->output->sample_type & PERF_SAMPLE_PERIOD;
+}
+
 static void hit_one(struct pmuctl_event *event, const u64 *args,
 		    const struct pmuctl_sample_data *data, const struct place *place)
 {
 	const struct filter *filter =
 		rcu_dereference_raw(event->sw.tp->filter);
 	struct hwpmu_counter *c = &event->own.counter;
+	u64 weight = data->weight ? : 1;
 
 	if (filter && !filter_passes(filter, args))
 		return;
@@ -71,8 +81,13 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 			pmuctl_aux_missed(event);
 		return;
 	}
-	c->count++;
-	if (c->period && --c->left <= 0)
+	c->count += weight;
+	if (!c->period)
+		return;
+	c->left -= weight;
+	if (tells_weight(event, data))
+		c->left = 0;
+	if (c->left <= 0)
 		sample(event, data, place);
 }
 
@@ -126,6 +141,8 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, u64 *args,
 		return;
 	}
 	fill_data(&data, t, args, level, place);
+	if (t->prototype->weight)
+		data.weight = args[t->prototype->weight];
 	local_irq_save(flags);
 	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, running, sw.node, true)

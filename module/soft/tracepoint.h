@@ -19,11 +19,13 @@
  * @name: of the tracepoint, without its system.
  * @nr_args: how many arguments it has, at most FILTER_ARGS_MAX.
  * @fields: what filters call them.
+ * @weight: which argument a hit counts for, not the first; 0: each counts for one.
  */
 struct pmuctl_prototype {
 	const char *name;
 	unsigned int nr_args;
 	const struct filter_field *fields;
+	unsigned int weight;
 };
 
 /* That of a tracepoint; if it is not known one without fields and with all arguments. */

@@ -163,7 +163,8 @@ static int make_event(struct pmuctl_record_source *source, int cpu)
 		.size = sizeof(attr),
 		.config = source->id,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_RAW,
+		/* Each hit is told once then, also one that counts for more. */
+		.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD,
 	};
 	struct perf_event *event;
 

@@ -347,6 +347,92 @@ Test(trace_count, every_kth_is_sampled)
 	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 10);
 }
 
+/* ---- Hits that count for more than one ---- */
+
+#define RUNTIME_AT	32	/* behind what all events have, a name and a pid */
+
+/* The kernel's record of how long a task has run, as samples have it */
+static uint64_t runtime_of(const struct sample *s)
+{
+	uint64_t runtime;
+
+	cr_assert_geq(s->raw_size, RUNTIME_AT + sizeof(runtime));
+	memcpy(&runtime, (const char *)s->raw + RUNTIME_AT, sizeof(runtime));
+	return runtime;
+}
+
+static void run_and_sleep(void)
+{
+	for (int i = 0; i < 20; i++) {
+		user_loop(100000);
+		usleep(1000);
+	}
+}
+
+struct told {
+	uint64_t samples, sum, lost;
+};
+
+static struct told read_runtimes(const struct perf_event_attr *attr, struct ring *r)
+{
+	struct perf_event_header *header;
+	struct told told = { 0 };
+	struct sample s;
+
+	while ((header = ring_next(r))) {
+		told.lost += header->type != PERF_RECORD_SAMPLE;
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		take_sample(attr, header, &s);
+		told.samples++;
+		told.sum += s.period;
+		cr_expect_eq(s.period, runtime_of(&s));
+	}
+	return told;
+}
+
+/* The time that tasks have run: as perf, it is counted in ns, and told with each hit. */
+static void check_runtime(uint64_t period)
+{
+	struct perf_event_attr attr = tracepoint_attr(), perf_attr;
+	struct ring r, of_perf;
+	struct told told, perfs;
+	int fd, perf;
+
+	attr.sample_period = period;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW;
+	perf_attr = attr;
+	perf_attr.config = tracepoint_id("sched:sched_stat_runtime");
+	perf = perf_try(&perf_attr, 0, -1);
+	cr_assert_geq(perf, 0);
+	ring_map(&of_perf, perf, 16);
+	fd = event_open(attr, .tracepoint = "sched:sched_stat_runtime");
+	ring_map(&r, fd, 16);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	event_ioctl(perf, PERF_EVENT_IOC_ENABLE);
+	run_and_sleep();
+	event_ioctl(perf, PERF_EVENT_IOC_DISABLE);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	told = read_runtimes(&attr, &r);
+	perfs = read_runtimes(&perf_attr, &of_perf);
+	cr_expect_eq(told.lost, 0);
+	cr_expect_eq(perfs.lost, 0);
+	cr_expect_geq(perfs.samples, 20);
+	/* Ours is on for longer. */
+	cr_expect_geq(told.samples, perfs.samples);
+	cr_expect_geq(told.sum, perfs.sum);
+	cr_expect_eq(told.sum, sampling_value(fd));
+	cr_expect_eq(perfs.sum, sampling_value(perf));
+}
+
+Test(trace_count, hits_that_count_for_more)
+{
+	tracepoint_mount();
+	tracepoint_not_preempted();
+	check_runtime(1);
+	check_runtime(1000000);
+}
+
 /* ---- All of them ---- */
 
 /* Each tracepoint that there is can be opened, counts for a while, and is closed. */
