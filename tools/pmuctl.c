@@ -2,6 +2,7 @@
 /*
  * The pmuctl command: picks the command, prints help and version.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,7 +133,19 @@ static int help(const char *name)
 	return STATUS_OK;
 }
 
-int main(int argc, char **argv)
+/* What could not be written is no success; a command that has seen that has said so. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (status == STATUS_OK) {
+		say_error("cannot write to standard output: %s", strerror(errno));
+		status = STATUS_FAILED;
+	}
+	return status;
+}
+
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 	int status;
@@ -154,4 +167,9 @@ int main(int argc, char **argv)
 		return unknown_command(argv[1]);
 	status = command->run(argc - 1, argv + 1);
 	return status == STATUS_HELP ? STATUS_OK : status;
+}
+
+int main(int argc, char **argv)
+{
+	return finish(run(argc, argv));
 }

@@ -16,7 +16,7 @@ struct pt_regs;
  * @address: PERF_SAMPLE_ADDR.
  * @raw: PERF_SAMPLE_RAW: what is told; or NULL.
  * @raw_size: its bytes, 4 more than a multiple of 8, and less than 16 KiB.
- * @weight: of a hit that counts for more than one, as the kernel's own events have it: what it is; a
+ * @weight: of a hit that counts for more than one, as the kernel's own events have it: for what. A
  *	fixed period does not matter to who wants to know that (PERF_SAMPLE_PERIOD). 0: of others.
  * @raw_missing: there should be something: a sample that has that field is lost.
  */

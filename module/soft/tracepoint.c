@@ -52,9 +52,7 @@ struct place {
 static noinline void sample(struct pmuctl_event *event, const struct pmuctl_sample_data *data,
 			    const struct place *place)
 {
-	struct pt_regs regs = {
-		.ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS,
-	};
+	struct pt_regs regs = { .ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS };
 
 	pmuctl_soft_end_period(event, place->regs ? place->regs : &regs, data);
 }

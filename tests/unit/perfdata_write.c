@@ -2,13 +2,16 @@
 /*
  * The bytes of a file of samples, read back by offsets as other readers have them.
  */
+/* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -330,6 +333,35 @@ Test(perfdata_write, a_full_disk_leaves_the_records)
 			cr_assert_eq(u64_at(&image, data + i * 24), 9 | 24ull << 48);
 		image_free(&image);
 	}
+}
+
+/* As the rings are read, many at a time: those that have room stay, and are told apart. */
+Test(perfdata_write, a_full_disk_takes_a_part_of_many)
+{
+	const uint64_t data = HEADER_SIZE + 16 + ATTR_SIZE + 16;
+	unsigned char records[40 * 24] = { 0 };
+	struct iovec pieces[] = { { records, 7 * 24 + 8 }, { records + 7 * 24 + 8, 33 * 24 - 8 } };
+
+	signal(SIGXFSZ, SIG_IGN);
+	for (size_t i = 0; i < 40; i++) {
+		records[i * 24] = i % 2 ? PERF_RECORD_SAMPLE : PERF_RECORD_LOST;
+		records[i * 24 + 6] = 24;
+	}
+	for (size_t room = 512; room < 512 + 24; room++) {
+		struct image image;
+		struct perfdata *file = create(&image, 1);
+		uint64_t samples, fit = (room - data) / 24;
+		struct rlimit limit = { room, RLIM_INFINITY };
+
+		cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		cr_assert_eq(perfdata_write(file, pieces, 2), -EFBIG);
+		cr_assert_eq(perfdata_end(file), data + fit * 24, "%zu", room);
+		cr_assert_eq(perfdata_whole(pieces, 2, room - data, &samples), fit * 24);
+		cr_assert_eq(samples, fit / 2);
+		perfdata_free(file);
+		close(image.fd);
+	}
+	cr_assert_eq(perfdata_whole(pieces, 2, sizeof(records), NULL), sizeof(records));
 }
 
 /* What a reader of a pipe gets: every record is as long as it says. */

@@ -4,6 +4,7 @@
  * the task, and knows about itself.
  */
 /* sources: tools/record/tasks.c tools/record/kernel.c tools/record/dsos.c */
+/* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 /* libs: -lelf */
 #define _GNU_SOURCE

@@ -3,6 +3,7 @@
  * Pieces of traces in a file: written, and found again byte by byte, between records; with
  * an index as other readers want it.
  */
+/* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c tools/perffile/perffile.c tools/perffile/features.c */
 /* sources: tools/perffile/records.c tools/perffile/sample.c tools/perffile/trace.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */

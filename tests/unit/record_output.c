@@ -95,6 +95,26 @@ static void record(const char *name, const char *text, bool kcore, bool keep)
 	cr_assert_eq(output_close(&output), 0);
 }
 
+/* Where the file system has files without names, as most have */
+Test(record_output, nothing_is_seen_before_it_is_kept)
+{
+	struct output output;
+	struct stat about;
+
+	put("perf.data", "old");
+	cr_assert_eq(output_open(&output, "perf.data", false, -1), 0);
+	cr_assert_eq(fstat(output.fd, &about), 0);
+	cr_assert_eq(about.st_nlink, 0);
+	cr_assert_eq(write(output.fd, "new", 3), 3);
+	has("perf.data", "old");
+	output_keep(&output);
+	has("perf.data", "new");
+	has("perf.data.old", "old");
+	cr_assert_eq(fstat(output.fd, &about), 0);
+	cr_assert_eq(about.st_nlink, 1);
+	cr_assert_eq(output_close(&output), 0);
+}
+
 Test(record_output, what_was_there_is_kept)
 {
 	struct stat about;

@@ -190,7 +190,7 @@ static int run(struct annotate *annotate)
 static int annotate_run(int argc, char **argv)
 {
 	struct annotate annotate = {
-		.input = { .path = "perf.data", .root = "" }, .limit = LIMIT_DEFAULT,
+		.input = { .path = reading_default(), .root = "" }, .limit = LIMIT_DEFAULT,
 	};
 	int status = options_parse(&command_annotate, argc, argv, apply, &annotate);
 

@@ -75,7 +75,7 @@ struct measure {
 	enum target_kind kind;
 	bool has_target;
 	struct int_list ids;
-	const char *ids_text;
+	char *ids_text;
 	const char *filter;
 	const char *address_filter;
 	struct cgroup_names cgroups;

@@ -2,6 +2,7 @@
 /*
  * The options that "pmuctl stat", "pmuctl record" and "pmuctl top" have in common.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -13,23 +14,43 @@
 #include "measure.h"
 #include "options.h"
 
+/* The same option again adds to its list. */
+static int ids_add(struct measure *measure, const char *text)
+{
+	const char *before = measure->ids_text;
+	char *joined;
+
+	if (asprintf(&joined, "%s%s%s", before ? before : "", before ? "," : "", text) < 0)
+		return -ENOMEM;
+	free(measure->ids_text);
+	measure->ids_text = joined;
+	return 0;
+}
+
+/* -a says no more than -C does, and less than -p or -t. */
 static int target_option(struct measure *measure, enum target_kind kind,
 			 const char *text)
 {
+	bool narrower = measure->has_target && measure->kind != TARGET_ALL_CPUS;
 	size_t position;
 
-	if (measure->has_target)
-		return say_usage(measure->command,
-				 "only one of -p, -t, -C and -a can be given");
+	if (kind == TARGET_ALL_CPUS && narrower)
+		return 0;
+	if (narrower && measure->kind != kind)
+		return say_usage(measure->command, "only one of -p, -t and -C can be given");
 	measure->has_target = true;
 	measure->kind = kind;
-	measure->ids_text = text;
-	if (kind == TARGET_ALL_CPUS ||
-	    int_list_parse(text, kind == TARGET_CPU, &measure->ids, &position) == 0)
+	if (kind == TARGET_ALL_CPUS)
+		return 0;
+	int_list_free(&measure->ids);
+	measure->ids = (struct int_list){ 0 };
+	if (ids_add(measure, text) < 0)
+		return STATUS_FAILED;
+	if (int_list_parse(measure->ids_text, kind == TARGET_CPU, &measure->ids, &position) == 0)
 		return 0;
 	return say_usage(measure->command,
 			 "'%s' is not a list of numbers: wrong at character %zu",
-			 text, position + 1);
+			 measure->ids_text, position + 1);
 }
 
 /* Those of traces begin with a word that no tracepoint has a comparison with. */
@@ -247,5 +268,6 @@ void measure_free(struct measure *measure)
 	free(measure->events_text);
 	pmuctl_events_free(measure->events);
 	int_list_free(&measure->ids);
+	free(measure->ids_text);
 	cgroups_free(&measure->cgroups);
 }

@@ -16,12 +16,6 @@
 
 #define ATTR_SIZE	PERFDATA_ATTR_SIZE
 
-/* Names in features are padded to a multiple of this. */
-#define NAME_ALIGN	64u
-
-/* Of an entry of PERFFILE_BUILD_ID: it tells the size of the id. */
-#define MISC_BUILD_ID_SIZE (1 << 15)
-
 struct section {
 	uint64_t offset;
 	uint64_t size;
@@ -62,127 +56,33 @@ struct perfdata {
 	struct perfdata_buffer features[PERFDATA_FEATURES];
 };
 
-/* ------------------------------------------------------------------ buffers */
-
-/**
- * perfdata_put() - add bytes
- * @buffer: where to.
- * @bytes: NULL for zeroes.
- * @size: how many.
- */
-void perfdata_put(struct perfdata_buffer *buffer, const void *bytes, size_t size)
-{
-	if (buffer->failed || !size)
-		return;
-	if (size > buffer->capacity - buffer->size) {
-		size_t capacity = (buffer->size + size) * 2;
-		unsigned char *new = realloc(buffer->bytes, capacity);
-
-		buffer->failed = !new;
-		if (!new)
-			return;
-		buffer->bytes = new;
-		buffer->capacity = capacity;
-	}
-	if (bytes)
-		memcpy(buffer->bytes + buffer->size, bytes, size);
-	else
-		memset(buffer->bytes + buffer->size, 0, size);
-	buffer->size += size;
-}
-
-void perfdata_put_u32(struct perfdata_buffer *buffer, uint32_t value)
-{
-	perfdata_put(buffer, &value, sizeof(value));
-}
-
-void perfdata_put_u64(struct perfdata_buffer *buffer, uint64_t value)
-{
-	perfdata_put(buffer, &value, sizeof(value));
-}
-
-static size_t aligned(size_t size, size_t to)
-{
-	return (size + to - 1) / to * to;
-}
-
-/**
- * perfdata_put_string() - add a string as features have them
- * @buffer: where to.
- * @text: the string.
- */
-void perfdata_put_string(struct perfdata_buffer *buffer, const char *text)
-{
-	size_t length = strlen(text), padded = aligned(length + 1, NAME_ALIGN);
-
-	perfdata_put_u32(buffer, (uint32_t)padded);
-	perfdata_put(buffer, text, length);
-	perfdata_put(buffer, NULL, padded - length);
-}
-
-/**
- * perfdata_put_build_id() - add an entry of PERFFILE_BUILD_ID
- * @buffer: of that feature.
- * @is_kernel: it is the kernel or a module.
- * @id: the build id; what does not fit is left out.
- * @id_size: its bytes.
- * @path: whose.
- */
-void perfdata_put_build_id(struct perfdata_buffer *buffer, bool is_kernel,
-			   const void *id, size_t id_size, const char *path)
-{
-	size_t length = strlen(path), padded = aligned(length + 1, NAME_ALIGN);
-	struct {
-		struct perf_event_header header;
-		int32_t pid;			/* -1: of this machine */
-		unsigned char id[PERFFILE_BUILD_ID_MAX];
-		unsigned char id_size;
-		unsigned char reserved[3];
-	} entry = {
-		.header.type = PERFFILE_BUILD_ID_ENTRY,
-		.header.misc = MISC_BUILD_ID_SIZE |
-			       (is_kernel ? PERF_RECORD_MISC_KERNEL :
-					    PERF_RECORD_MISC_USER),
-		.pid = -1,
-	};
-
-	if (sizeof(entry) + padded > UINT16_MAX)
-		return;
-	if (id_size > sizeof(entry.id))
-		id_size = sizeof(entry.id);
-	entry.header.size = (uint16_t)(sizeof(entry) + padded);
-	entry.id_size = (unsigned char)id_size;
-	memcpy(entry.id, id, id_size);
-	perfdata_put(buffer, &entry, sizeof(entry));
-	perfdata_put(buffer, path, length);
-	perfdata_put(buffer, NULL, padded - length);
-}
-
-void perfdata_buffer_free(struct perfdata_buffer *buffer)
-{
-	free(buffer->bytes);
-	memset(buffer, 0, sizeof(*buffer));
-}
-
 /* --------------------------------------------------------------------- file */
 
-/* All of it, whatever it takes; the descriptor's own position is not used. */
-static int write_at(int fd, uint64_t at, const void *bytes, size_t size)
+/*
+ * All of it, whatever it takes; the descriptor's own position is not used. @at goes on as far as was
+ * written.
+ */
+static int write_on(int fd, uint64_t *at, const void *bytes, size_t size)
 {
 	const unsigned char *from = bytes;
 
 	while (size) {
-		ssize_t written = pwrite(fd, from, size, (off_t)at);
+		ssize_t written = pwrite(fd, from, size, (off_t)*at);
 
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
 			return -errno;
 		from += written;
-		at += (uint64_t)written;
+		*at += (uint64_t)written;
 		size -= (size_t)written;
 	}
 	return 0;
+}
+
+static int write_at(int fd, uint64_t at, const void *bytes, size_t size)
+{
+	return write_on(fd, &at, bytes, size);
 }
 
 /**
@@ -299,32 +199,50 @@ int perfdata_begin_records(struct perfdata *file)
 		perfdata_stream_begin_records(file->fd, file->features, &file->end) : 0;
 }
 
+static int write_to_file(struct perfdata *file, const struct iovec *pieces, int count)
+{
+	uint64_t at = file->end;
+	int ret = 0;
+
+	for (int i = 0; i < count && ret == 0; i++)
+		ret = write_on(file->fd, &at, pieces[i].iov_base, pieces[i].iov_len);
+	if (ret < 0)
+		at = file->end + perfdata_whole(pieces, count, at - file->end, NULL);
+	file->end = at;
+	return ret;
+}
+
 /**
  * perfdata_write() - add records
  * @file: the file.
  * @pieces: whole records altogether, though a record may be parted between pieces.
- * @count: how many pieces, at most 2.
+ * @count: how many pieces.
  *
- * Return: 0 or a negative errno; then nothing was added.
+ * Return: 0 or a negative errno; then those were added that there was room for.
  */
 int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count)
 {
-	uint64_t at = file->end;
-	int ret;
+	int ret = 0;
 
-	for (int i = 0; i < count; i++) {
-		if (file->is_stream)
-			ret = perfdata_stream_write(file->fd, pieces[i].iov_base,
-						    pieces[i].iov_len);
-		else
-			ret = write_at(file->fd, at, pieces[i].iov_base,
-				       pieces[i].iov_len);
-		if (ret < 0)
-			return ret;
-		at += pieces[i].iov_len;
+	if (!file->is_stream)
+		return write_to_file(file, pieces, count);
+	for (int i = 0; i < count && ret == 0; i++) {
+		ret = perfdata_stream_write(file->fd, pieces[i].iov_base, pieces[i].iov_len);
+		if (ret == 0)
+			file->end += pieces[i].iov_len;
 	}
-	file->end = at;
-	return 0;
+	return ret;
+}
+
+/**
+ * perfdata_end() - how long is the file by now?
+ * @file: the file.
+ *
+ * Return: bytes, of whole records.
+ */
+uint64_t perfdata_end(const struct perfdata *file)
+{
+	return file->end;
 }
 
 /**

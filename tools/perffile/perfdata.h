@@ -90,6 +90,8 @@ int perfdata_create(int fd, const struct perfdata_event *events, size_t nr_event
 int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t nr_events,
 			   struct perfdata **file);
 int perfdata_write(struct perfdata *file, const struct iovec *pieces, int count);
+uint64_t perfdata_whole(const struct iovec *pieces, int count, uint64_t room, uint64_t *samples);
+uint64_t perfdata_end(const struct perfdata *file);
 int perfdata_write_buffer(struct perfdata *file, struct perfdata_buffer *buffer);
 int perfdata_write_trace(struct perfdata *file, const struct perfdata_trace *trace,
 			 const struct iovec *pieces, int count);

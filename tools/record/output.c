@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a recording goes: to a temporary name beside its own until it is certain that there
- * will be one, so that a slip of the finger does not cost what was recorded before; then that
- * is kept under another name, and the new one gets its own. A recording with a copy of the
+ * Where a recording goes: to a file without a name, or with a temporary one where there is no such
+ * thing, until it is certain that there will be one, so that a slip of the finger does not cost what
+ * was recorded before; then that is kept under another name, and the new one gets its own. So the
+ * command that is measured sees nothing that goes away again. A recording with a copy of the
  * kernel's code is a directory, of which the names are known: nothing else is ever removed.
  */
 #define _GNU_SOURCE
@@ -192,6 +193,38 @@ static int kcore_open(struct output *output)
 	return 0;
 }
 
+/* In the directory of the recording; whoever has it as a descriptor can name it later. */
+static int unnamed_open(const struct output *output)
+{
+	const char *slash = strrchr(output->path, '/');
+	char *folder = slash ? strndup(output->path, (size_t)(slash - output->path) + 1) : strdup(".");
+	int fd = -1;
+
+	if (folder && access("/proc/self/fd", X_OK) == 0)
+		fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	free(folder);
+	return fd;
+}
+
+/* Returns 0 or a negative errno; then it has no name. */
+static int give_name(struct output *output)
+{
+	char *last = output->temporary + strlen(output->temporary) - strlen("XXXXXX");
+	char link[40];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", output->fd);
+	for (unsigned int i = 0; i < 1000; i++) {
+		snprintf(last, strlen("XXXXXX") + 1, "%06u", ((unsigned int)getpid() * 1000 + i) % 1000000);
+		if (linkat(AT_FDCWD, link, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0) {
+			output->is_unnamed = false;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
 /**
  * output_open() - make a place for a recording
  * @output: filled; to be given to output_close().
@@ -223,7 +256,10 @@ int output_open(struct output *output, const char *name, bool kcore, int signals
 	if (kcore)
 		return mkdtemp(output->temporary) ? kcore_open(output) :
 						    say_cannot_write(output, -errno);
-	output->fd = mkostemp(output->temporary, O_CLOEXEC);
+	output->fd = unnamed_open(output);
+	output->is_unnamed = output->fd >= 0;
+	if (!output->is_unnamed)
+		output->fd = mkostemp(output->temporary, O_CLOEXEC);
 	return output->fd < 0 ? say_cannot_write(output, -errno) : 0;
 }
 
@@ -274,6 +310,12 @@ void output_keep(struct output *output)
 
 	if (!output->temporary)
 		return;
+	ret = output->is_unnamed ? give_name(output) : 0;
+	if (ret < 0) {
+		say_error("cannot name the recording '%s': %s; it goes with this command",
+			  output->path, strerror(-ret));
+		return;
+	}
 	ret = keep_old(output);
 	if (ret < 0)
 		say_error("cannot rename '%s' to '%s.old': %s; the recording is in '%s'",
@@ -297,7 +339,7 @@ int output_close(struct output *output)
 
 	if (output->fd >= 0 && close(output->fd) < 0)
 		ret = -errno;
-	if (output->temporary)
+	if (output->temporary && !output->is_unnamed)
 		remove_recording(output->temporary);
 	free(output->temporary);
 	free(output->path);

@@ -218,14 +218,26 @@ static int write_records(struct reader *reader, const struct iovec *pieces, int 
 	       perfdata_write(reader->file, pieces, count);
 }
 
+/* Only so much of some records had room in the file: @samples, and those that are in there */
+static void forget_samples(struct reader *reader, uint64_t samples, uint64_t room,
+			   const struct iovec *pieces, int count)
+{
+	uint64_t kept = 0;
+
+	if (!reader->compressor)
+		perfdata_whole(pieces, count, room, &kept);
+	reader->totals.samples = samples + kept;
+}
+
 /* What is there now, but not more than the ring has room for: others wait too. */
 static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 {
 	size_t room = reader->recording->options->pages * (size_t)getpagesize();
+	uint64_t samples = reader->totals.samples, end = perfdata_end(reader->file);
 	const struct perf_event_header *record;
 	struct iovec pieces[2];
 	size_t bytes = 0;
-	int ret = 1;
+	int ret = 1, count;
 
 	while (ret > 0 && bytes < room) {
 		ret = pmuctl_ring_next(ring, &record);
@@ -243,7 +255,10 @@ static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 	if (!bytes)
 		return 0;
 	*any = true;
-	ret = write_records(reader, pieces, pmuctl_ring_pieces(ring, pieces));
+	count = pmuctl_ring_pieces(ring, pieces);
+	ret = write_records(reader, pieces, count);
+	if (ret < 0)
+		forget_samples(reader, samples, perfdata_end(reader->file) - end, pieces, count);
 	pmuctl_ring_consume(ring);
 	if (ret == 0 && (reader->told.size || reader->told.failed))
 		ret = perfdata_write_buffer(reader->file, &reader->told);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -351,17 +352,26 @@ static int options_check(struct record_options *options)
 	return 0;
 }
 
+/* As with perf, "record | report" needs no names. */
+static bool is_pipe(int fd)
+{
+	struct stat about;
+
+	return fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
 static int record_main(int argc, char **argv)
 {
 	struct record_options options = {
 		.measure.command = &command_record,
 		.pages = PAGES_DEFAULT,
-		.output = "perf.data",
 		.line = argv,
 	};
 	struct pmuctl_device *dev = NULL;
 	int status = measure_parse(&options.measure, argc, argv, apply, &options);
 
+	if (!options.output)
+		options.output = is_pipe(STDOUT_FILENO) ? "-" : "perf.data";
 	if (!status)
 		status = options_check(&options);
 	if (!status)

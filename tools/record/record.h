@@ -282,6 +282,7 @@ int kcore_copy(const char *dir);
  * @name: as the user gave it.
  * @path: the same, links followed.
  * @temporary: its name until it is kept; then NULL.
+ * @is_unnamed: it gets that only when it is kept.
  * @fd: of the file, or of the one in the directory; -1: it is not open.
  * @is_stream: it is a pipe or a device: what was written cannot be changed.
  */
@@ -289,6 +290,7 @@ struct output {
 	const char *name;
 	char *path;
 	char *temporary;
+	bool is_unnamed;
 	int fd;
 	bool is_stream;
 };

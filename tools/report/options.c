@@ -283,7 +283,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 	int status;
 
 	*options = (struct report_options){
-		.input = { .path = "perf.data", .root = "" },
+		.input = { .path = reading_default(), .root = "" },
 		.children = -1,
 		.graph = { .limit = 0.5 },
 	};

@@ -323,7 +323,7 @@ static int say_operand(const char *word)
 static int script_run(int argc, char **argv)
 {
 	struct script script = {
-		.input = { .path = "perf.data", .root = "" },
+		.input = { .path = reading_default(), .root = "" },
 		.chains = true,
 	};
 	int status = options_parse(&command_script, argc, argv, apply, &script);

@@ -18,6 +18,9 @@
 
 #include "stat.h"
 
+/* We began with SIGINT ignored, as a script's commands with "&" do: so does our command. */
+static bool is_deaf;
+
 /**
  * signals_block() - receive signals through a descriptor from now on
  * @before: the mask that was in force, for the command.
@@ -26,9 +29,11 @@
  */
 int signals_block(sigset_t *before)
 {
+	struct sigaction before_us;
 	sigset_t set;
 	int fd;
 
+	is_deaf = sigaction(SIGINT, NULL, &before_us) == 0 && before_us.sa_handler == SIG_IGN;
 	/* If it was ignored, the command's status would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
@@ -243,7 +248,7 @@ static bool child_reap(pid_t child, struct run_end *end)
 
 /*
  * One signal; returns whether it ends the measurement. A command got what was typed
- * on the terminal by itself; what was sent to us alone is passed on.
+ * on the terminal by itself; what was sent to us alone is passed on, in a way that it hears.
  */
 static bool signal_handle(const struct signalfd_siginfo *info, pid_t child,
 			  struct run_end *end)
@@ -255,7 +260,7 @@ static bool signal_handle(const struct signalfd_siginfo *info, pid_t child,
 	end->interrupted = number;
 	if (child > 0) {
 		if (info->ssi_code <= 0)
-			kill(child, number);
+			kill(child, number == SIGINT && is_deaf ? SIGTERM : number);
 		return false;
 	}
 	end->status = STATUS_SIGNAL + number;

@@ -208,7 +208,7 @@ void symbols_load_kernel(struct symbols *symbols)
 		symbols_load_vmlinux(symbols);
 		return;
 	}
-	if (!symbols->kallsyms && (*symbols->root || !is_running(symbols))) {
+	if (!symbols->kallsyms && !is_running(symbols)) {
 		kernel->problem = OTHER_KERNEL;
 		return;
 	}

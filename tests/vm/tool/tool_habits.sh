@@ -10,6 +10,8 @@
 mkdir -p /sys/kernel/tracing
 grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 
+HOT=/pmuctl/tests/prog/hot-warm-cold
+
 # events FILE: the events of a recording as perf has them, one a line, with their attr
 events() { perf evlist -v -i "$1" 2>/dev/null; }
 
@@ -260,6 +262,59 @@ traces_have_no_choice_of_samples()
 {
 	run 0 record -q -o file true && run 2 script -i file --trace -C 0 && says '^pmuctl: -C is of samples' &&
 		run 2 script flamegraph && says "'pmuctl report --svg FILE'"
+}
+
+# In the guest's "sh" a pipeline ends with the status of its last command.
+pipes_need_no_names()
+{
+	run 0 record -q -e cs -c 1 -o perf.data true || return 1
+	pmuctl record -q -e instructions:u -c 1000 $HOT 2>err | pmuctl report --stdio -s comm >out 2>>err || return 1
+	cat out err
+	grep -Eq "100.00% +hot-warm-cold" out &&
+		pmuctl record -q -e instructions:u -c 1000 $HOT 2>err | pmuctl script -F comm >out 2>>err &&
+		grep -q "hot-warm-cold" out
+}
+
+what_cannot_be_printed_is_told()
+{
+	for words in "list hw" list "list -j hw" version help "help stat" "stat --help" doctor; do
+		# shellcheck disable=SC2086 # words
+		! pmuctl $words >/dev/full 2>err && grep 'cannot write' err || {
+			echo "$words"
+			return 1
+		}
+	done
+}
+
+targets_are_given_as_to_perf()
+{
+	run 0 stat -x, -a -C 0 -e cs sleep 0.1 && run 0 stat -x, -C 0 -a -e cs sleep 0.1 &&
+		run 0 stat -x, -C 0 -C 1 -A -e cs sleep 0.1 && says '^CPU0,' && says '^CPU1,' &&
+		run 0 stat -x, -p 1 -p $$ -e cs sleep 0.1 && run 0 stat -x, -a -p $$ -e cs sleep 0.1 &&
+		run 2 stat -p 1 -p x true && says "'1,x' is not a list of numbers: wrong at character 3"
+}
+
+# What a script starts with "&" ignores SIGINT, and so does what that starts.
+an_interrupt_ends_what_does_not_hear_it()
+{
+	pmuctl record -q -e cs -o file sleep 1000 &
+	recorder=$!
+	while ! [ -e file ]; do sleep 0.1; done
+	kill -INT $recorder
+	wait $recorder
+	! pgrep -f 'sleep 1000' && run 0 script -i file
+}
+
+another_root_has_no_other_kernel()
+{
+	run 0 record -q -e instructions:k -c 100000 -o file ls / && run 0 report -i file --stdio -s sym &&
+		grep '%' out >before && run 0 report -i file --stdio -s sym --symfs / && grep '%' out | cmp - before
+}
+
+# The recording has its name, or none yet: "ls" must not stumble over one that goes away.
+nothing_is_seen_that_goes_away()
+{
+	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
 run_checks events longest

@@ -148,7 +148,7 @@ wrong_options()
 		run 2 top -K -U && says '-K and -U together leave nothing to show' &&
 		run 2 top -F 1 -c 1 && says '-F and -c exclude each other' &&
 		run 2 top -m x && says "'x' is not a number for -m" &&
-		run 2 top -p 1 -a && says 'only one of -p, -t, -C and -a can be given' &&
+		run 2 top -p 1 -C 0 && says 'only one of -p, -t and -C can be given' &&
 		run 2 top --percent-limit x && says "'x' is no percentage" &&
 		run 2 top -g && says "unknown option '-g'" &&
 		run 127 top /no/command && says "cannot run '/no/command': No such file" &&
