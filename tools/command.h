@@ -91,6 +91,7 @@ void cpu_model_get(struct cpu_model *model);
 /* events_text.c */
 int events_text_add(char **text, const char *list);
 int events_text_parse(const char *text, struct pmuctl_events **events);
+int events_text_count(const char *text, size_t *count);
 
 /* cpu_names.c */
 

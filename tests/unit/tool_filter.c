@@ -3,7 +3,7 @@
  * "--filter": of which events it is, and that it is refused if there are none of them.
  */
 /* sources: tools/evlist/measure_options.c tools/evlist/lists.c tools/evlist/events_text.c tools/evlist/cpu_names.c */
-/* sources: tools/evlist/cgroups.c tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
+/* sources: tools/evlist/filters.c tools/evlist/cgroups.c tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
 /* sources: tools/trace/names.c tools/say.c tools/options.c lib/src/names.c lib/src/fields.c lib/src/parse.c */
 /* sources: lib/src/terms.c lib/src/events.c lib/src/explain.c lib/src/tracepoint.c */
 /* sources: lib/src/device.c */
@@ -75,6 +75,23 @@ Test(tool_filter, two_of_a_kind_are_refused)
 	cr_expect_eq(parse(&measure, both), 0);
 	cr_expect_str_eq(measure.filter, "id == 1");
 	cr_expect_str_eq(measure.address_filter, "filter 1/2");
+}
+
+/* As with perf, the filter is of the last -e. */
+Test(tool_filter, each_of_the_events_before_it)
+{
+	char *argv[] = { "stat", "--filter", "all", "-e", "cs,faults", "--filter", "first", "-e", "cs",
+			 "-e", "{faults,cs}", "--filter", "last", NULL };
+	char *twice[] = { "stat", "-e", "cs", "--filter", "id == 1", "--filter", "id == 2", NULL };
+	static const char *const wanted[] = { "first", "first", "all", "last", "last", "all" };
+	struct measure measure;
+
+	cr_assert_eq(parse(&measure, argv), 0);
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
+		cr_expect_str_eq(filter_of_event(&measure, i), wanted[i], "%zu", i);
+	measure_free(&measure);
+	cr_expect_eq(parse(&measure, twice), 2);
+	measure_free(&measure);
 }
 
 /* A resolver that knows one tracepoint */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "measure.h"
 
 /* ---- The options ---- */
@@ -45,23 +46,6 @@ static int add_names(struct cgroup_names *names, const char *text)
 	}
 }
 
-/* How many events have been given so far? An exit status, or 0. */
-static int count_events(const struct measure *measure, size_t *count)
-{
-	struct pmuctl_events *events;
-	int ret;
-
-	*count = 0;
-	if (!measure->events_text)
-		return 0;
-	ret = events_text_parse(measure->events_text, &events);
-	if (ret)
-		return ret;
-	*count = pmuctl_events_count(events);
-	pmuctl_events_free(events);
-	return 0;
-}
-
 /**
  * cgroup_option() - understand -G or --for-each-cgroup
  * @measure: gets it.
@@ -83,7 +67,7 @@ int cgroup_option(struct measure *measure, const char *text, bool each)
 		     text[strlen(text) - 1] == ','))
 		return say_usage(measure->command, "a name in '%s' is empty", text);
 	if (!each) {
-		ret = count_events(measure, &names->nr_events);
+		ret = measure->events_text ? events_text_count(measure->events_text, &names->nr_events) : 0;
 		if (ret)
 			return ret;
 		if (!names->nr_events)

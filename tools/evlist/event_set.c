@@ -304,7 +304,7 @@ static int set_filter(const struct event_set *set, size_t event,
 	int ret;
 
 	if (set->events[event].attr.type == PERF_TYPE_TRACEPOINT)
-		all = set->measure->filter;
+		all = filter_of_event(set->measure, set->events[event].number);
 	else if (set->events[event].traces)
 		all = set->measure->address_filter;
 	if (!own && !all)

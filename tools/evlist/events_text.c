@@ -114,3 +114,23 @@ int events_text_parse(const char *text, struct pmuctl_events **events)
 	free(expanded);
 	return ret;
 }
+
+/**
+ * events_text_count() - how many events is a list of?
+ * @text: the list.
+ * @count: the result.
+ *
+ * Return: 0 or an exit status.
+ */
+int events_text_count(const char *text, size_t *count)
+{
+	struct pmuctl_events *events;
+	int ret = events_text_parse(text, &events);
+
+	*count = 0;
+	if (ret)
+		return ret;
+	*count = pmuctl_events_count(events);
+	pmuctl_events_free(events);
+	return 0;
+}

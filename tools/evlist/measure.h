@@ -50,6 +50,23 @@ struct cgroup_names {
 };
 
 /**
+ * struct filter_text - a filter, and of which events it is
+ * @text: it.
+ * @first: number of the first of these, and
+ * @end: the one behind the last.
+ */
+struct filter_text {
+	const char *text;
+	size_t first;
+	size_t end;
+};
+
+struct filter_texts {
+	struct filter_text *list;
+	size_t count;
+};
+
+/**
  * struct measure - what is measured where
  * @command: the command of this tool, for its help.
  * @events_text: all -e, with commas between; NULL if there was none.
@@ -58,7 +75,9 @@ struct cgroup_names {
  * @has_target: @kind was chosen by an option.
  * @ids: the pids, thread ids or CPUs of @kind; none for TARGET_ALL_CPUS.
  * @ids_text: the same as it was typed.
- * @filter: of events that are tracepoints; NULL: none.
+ * @before_last: bytes of @events_text that were there before the last -e.
+ * @filters: of tracepoints that were given before them.
+ * @filter: of those that have none of these, given before all events; NULL: none.
  * @address_filter: of events that trace, likewise.
  * @cgroups: of which cgroups' tasks.
  * @no_inherit: leave out what the targets start.
@@ -76,6 +95,8 @@ struct measure {
 	bool has_target;
 	struct int_list ids;
 	char *ids_text;
+	size_t before_last;
+	struct filter_texts filters;
 	const char *filter;
 	const char *address_filter;
 	struct cgroup_names cgroups;
@@ -104,11 +125,15 @@ int measure_parse(struct measure *measure, int argc, char **argv, option_apply a
 int measure_option(struct measure *measure, int option);
 int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number);
-int measure_filters_check(const struct measure *measure);
 bool measure_is_of_cpus(const struct measure *measure);
 int measure_device(struct pmuctl_device **dev);
 int measure_default_event(struct pmuctl_device *dev, struct measure *measure);
 void measure_free(struct measure *measure);
+
+/* filters.c */
+int filter_option(struct measure *measure, const char *text);
+const char *filter_of_event(const struct measure *measure, size_t event);
+int measure_filters_check(const struct measure *measure);
 
 /* cgroups.c */
 int cgroup_option(struct measure *measure, const char *text, bool each);

@@ -53,72 +53,12 @@ static int target_option(struct measure *measure, enum target_kind kind,
 			 measure->ids_text, position + 1);
 }
 
-/* Those of traces begin with a word that no tracepoint has a comparison with. */
-static bool is_of_addresses(const char *filter)
-{
-	static const char *const words[] = { "filter", "start", "stop", "tracestop" };
-
-	filter += strspn(filter, " \t\n,");
-	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-		size_t length = strlen(words[i]);
-
-		if (!strncmp(filter, words[i], length) && strspn(filter + length, " \t") &&
-		    !strchr("=!<>&", filter[length + strspn(filter + length, " \t")]))
-			return true;
-	}
-	return false;
-}
-
-static int filter_option(struct measure *measure, const char *text)
-{
-	bool addresses = is_of_addresses(text);
-	const char **filter = addresses ? &measure->address_filter : &measure->filter;
-
-	if (*filter)
-		return say_usage(measure->command,
-				 "two filters of %s, '%s' and '%s': join them with '%s'",
-				 addresses ? "traces" : "tracepoints", *filter, text,
-				 addresses ? "," : "&&");
-	*filter = text;
-	return 0;
-}
-
 static int level_option(struct measure *measure, char level)
 {
 	if (measure->only && measure->only != level)
 		return say_usage(measure->command,
 				 "--all-user and --all-kernel exclude each other");
 	measure->only = level;
-	return 0;
-}
-
-/**
- * measure_filters_check() - are there events that the filters are of?
- * @measure: what is measured, with its events.
- *
- * Return: 0 or an exit status.
- */
-int measure_filters_check(const struct measure *measure)
-{
-	bool tracepoints = false, traces = false;
-	const char *wrong = cgroups_check(measure);
-
-	if (wrong)
-		return say_usage(measure->command, "%s", wrong);
-
-	for (size_t i = 0; measure->events && i < pmuctl_events_count(measure->events); i++) {
-		tracepoints |= pmuctl_events_attr(measure->events, i)->type ==
-			       PERF_TYPE_TRACEPOINT;
-		traces |= pmuctl_events_trace(measure->events, i);
-	}
-	if (measure->filter && !tracepoints)
-		return say_usage(measure->command,
-				 "the filter '%s' is of tracepoints, and no event is one: add one, such as -e raw_syscalls:sys_enter",
-				 measure->filter);
-	if (measure->address_filter && !traces)
-		return say_usage(measure->command,
-				 "the filter '%s' is of traces, and no event traces: add one, such as -e intel_pt//u",
-				 measure->address_filter);
 	return 0;
 }
 
@@ -133,6 +73,7 @@ int measure_option(struct measure *measure, int option)
 {
 	switch (option) {
 	case 'e':
+		measure->before_last = measure->events_text ? strlen(measure->events_text) : 0;
 		return events_text_add(&measure->events_text, optarg) < 0 ?
 			STATUS_FAILED : 0;
 	case 'p':
@@ -270,4 +211,5 @@ void measure_free(struct measure *measure)
 	int_list_free(&measure->ids);
 	free(measure->ids_text);
 	cgroups_free(&measure->cgroups);
+	free(measure->filters.list);
 }

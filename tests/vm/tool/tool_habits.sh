@@ -11,6 +11,7 @@ mkdir -p /sys/kernel/tracing
 grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 
 HOT=/pmuctl/tests/prog/hot-warm-cold
+ONE_UNAME=/pmuctl/tests/prog/one-uname
 
 # events FILE: the events of a recording as perf has them, one a line, with their attr
 events() { perf evlist -v -i "$1" 2>/dev/null; }
@@ -292,6 +293,14 @@ targets_are_given_as_to_perf()
 		run 0 stat -x, -C 0 -C 1 -A -e cs sleep 0.1 && says '^CPU0,' && says '^CPU1,' &&
 		run 0 stat -x, -p 1 -p $$ -e cs sleep 0.1 && run 0 stat -x, -a -p $$ -e cs sleep 0.1 &&
 		run 2 stat -p 1 -p x true && says "'1,x' is not a list of numbers: wrong at character 3"
+}
+
+# As to perf: of the tracepoints of the last -e before it
+each_event_has_its_filter()
+{
+	run 0 stat -x, -e raw_syscalls:sys_enter --filter 'id == 63' -e raw_syscalls:sys_enter --filter 'id == 999' \
+		-e raw_syscalls:sys_exit "$ONE_UNAME" && cat err &&
+		[ "$(cut -d , -f 1 err | head -n 2 | tr '\n' ' ')" = "1 0 " ] && [ "$(sed -n 3p err | cut -d , -f 1)" -gt 1 ]
 }
 
 # What a script starts with "&" ignores SIGINT, and so does what that starts.
