@@ -77,6 +77,7 @@ struct pmuctl_aux_file {
  * @generation: of its filter: how many it has had. These two and @files change where @event runs,
  *	or its children, with
  * @files_lock: for mappings on other CPUs; inside of the locks of contexts.
+ * @unlooked: children that were made of events whose places were not known.
  * @filter_mutex: one filter is set after the other; outside of pmuctl_mutex and of the mmap_lock
  *	of the task that is traced, for which only who sets a filter of this event may wait.
  *
@@ -110,6 +111,7 @@ struct pmuctl_aux {
 	bool follows;
 	u32 generation;
 	raw_spinlock_t files_lock; /* changes of the two before it, and @files */
+	atomic_t unlooked;
 	struct mutex filter_mutex; /* while its filter is set */
 
 	u32 watermark;
@@ -228,6 +230,9 @@ void pmuctl_aux_unmap(struct pmuctl_event *event);
 int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
 			  struct pmuctl_explanation *why);
 
+/* Is one of its files mapped here? Nobody sets a filter meanwhile, or the files are locked. */
+bool pmuctl_aux_is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma);
+
 /* Where the ranges of files are in a mapping: set those that are there. Return: any? */
 bool pmuctl_aux_find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
 			    struct pt_range *ranges);
@@ -255,15 +260,19 @@ void pmuctl_aux_put_files(struct pmuctl_aux *aux);
 void pmuctl_aux_fill_places(const struct pmuctl_event *event, struct pt_filter *filter);
 
 /**
- * pmuctl_aux_find_places() - look where the files are in what the task of an event has mapped
- * @event: a root whose filter was set, or a child of it; the group of the root is locked.
- * @any: set to true if this was not known.
+ * pmuctl_aux_find_places() - look where the files are in what the task of a root has mapped
+ * @event: a root whose filter was set; its group is locked.
+ * @mm: set to the task's memory, or NULL; to be put when nothing is locked any more.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
  * Return: 0; -ENOMEM; -EINTR: the caller is being killed.
  */
-int pmuctl_aux_find_places(struct pmuctl_event *event, bool *any, struct pmuctl_explanation *why);
+int pmuctl_aux_find_places(struct pmuctl_event *event, struct mm_struct **mm,
+			   struct pmuctl_explanation *why);
+
+/* Are those of the filter that is set now known? Process; or the event's context is locked. */
+bool pmuctl_aux_knows_places(const struct pmuctl_event *event);
 
 /* A child gets those of @from, before it runs. Both contexts are locked. False: no memory */
 bool pmuctl_aux_copy_places(struct pmuctl_event *child, const struct pmuctl_event *from);

@@ -119,8 +119,7 @@ void pmuctl_aux_exec(struct pmuctl_event *event)
 
 /* ---- Mappings ---- */
 
-/* Is one of its files mapped here? Its chain is locked. */
-static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
+bool pmuctl_aux_is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
 	unsigned int i;
@@ -174,7 +173,7 @@ static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vm
 	struct mapping mapping = { aux, vma };
 
 	lockdep_assert_held(&aux->chain->lock);
-	if (vma->vm_file && is_about(aux, vma))
+	if (vma->vm_file && pmuctl_aux_is_about(aux, vma))
 		pmuctl_context_call(aux->event->context, take_mapping_here, &mapping);
 }
 

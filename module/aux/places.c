@@ -127,10 +127,7 @@ static void give_places(struct pmuctl_context *ctx, void *arg)
 {
 	struct look *look = arg;
 
-	if (look->event->places)
-		return;
 	look->event->places = look->new;
-	look->new = NULL;
 }
 
 static void look_here(struct pmuctl_context *ctx, void *arg)
@@ -146,52 +143,57 @@ static void end_look(struct pmuctl_context *ctx, void *arg)
 {
 	const struct look *look = arg;
 
-	look->event->places->looked = look->event->aux->generation;
+	WRITE_ONCE(look->event->places->looked, look->event->aux->generation);
 }
 
-static void look_at_all(struct look *look, struct mm_struct *mm)
+/* Of each mapping of one of the files its CPU is told, of others nobody. */
+static int look_at_all(struct look *look, struct mm_struct *mm)
 {
 	struct vm_area_struct *vma;
 
 	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		cond_resched();
-		if (!vma->vm_file || !(vma->vm_flags & VM_EXEC))
+		if (!vma->vm_file || !(vma->vm_flags & VM_EXEC) ||
+		    !pmuctl_aux_is_about(look->event->aux, vma))
 			continue;
 		look->vma = vma;
 		pmuctl_context_call(look->event->context, look_here, look);
 	}
+	return 0;
 }
 
-static bool has_looked(const struct pmuctl_event *event)
+bool pmuctl_aux_knows_places(const struct pmuctl_event *event)
 {
-	/* Once there they stay, and nobody else sets a filter meanwhile. */
+	/* Once there they stay. */
 	const struct pt_places *places = READ_ONCE(event->places);
 
-	return places && READ_ONCE(places->looked) == event->aux->generation;
+	return places && READ_ONCE(places->looked) == READ_ONCE(event->aux->generation);
 }
 
-int pmuctl_aux_find_places(struct pmuctl_event *event, bool *any, struct pmuctl_explanation *why)
+int pmuctl_aux_find_places(struct pmuctl_event *event, struct mm_struct **mm,
+			   struct pmuctl_explanation *why)
 {
 	struct look look = { .event = event };
-	struct mm_struct *mm;
+	int err;
 
-	if (READ_ONCE(event->ended) || has_looked(event))
-		return 0;
-	*any = true;
-	look.new = kzalloc(sizeof(*look.new), GFP_KERNEL_ACCOUNT);
-	if (!look.new)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	pmuctl_context_call(event->context, give_places, &look);
-	kfree(look.new);
-	mm = get_task_mm(event->context->task);
-	if (mm && mmap_read_lock_killable(mm)) {
-		mmput(mm);
-		return pmuctl_refuse(why, INTERRUPTED, "");
+	if (!event->places) {
+		look.new = kzalloc(sizeof(*look.new), GFP_KERNEL_ACCOUNT);
+		if (!look.new)
+			return pmuctl_refuse(why, NO_MEMORY, "");
+		pmuctl_context_call(event->context, give_places, &look);
 	}
-	if (mm) {
-		look_at_all(&look, mm);
-		mmap_read_unlock(mm);
-		mmput(mm);
+	/* After an exec that gained rights it is not ours to look into, nor is anything traced. */
+	*mm = READ_ONCE(event->context->gone) ? NULL : get_task_mm(event->context->task);
+	if (*mm) {
+		err = mmap_read_lock_killable(*mm);
+		if (!err) {
+			err = look_at_all(&look, *mm);
+			mmap_read_unlock(*mm);
+		}
+		if (err)
+			return pmuctl_refuse(why, INTERRUPTED, "");
 	}
 	pmuctl_context_call(event->context, end_look, &look);
 	return 0;
@@ -199,6 +201,10 @@ int pmuctl_aux_find_places(struct pmuctl_event *event, bool *any, struct pmuctl_
 
 bool pmuctl_aux_copy_places(struct pmuctl_event *child, const struct pmuctl_event *from)
 {
+	if (!pmuctl_aux_knows_places(from))
+		atomic_inc(&from->aux->unlooked);
+	if (!from->places)
+		return true;
 	child->places = kmemdup(from->places, sizeof(*from->places),
 				GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
 	return child->places;

@@ -5,6 +5,8 @@
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
 
 #include "aux/aux.h"
 #include "core/context.h"
@@ -96,47 +98,67 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 
 /* ---- Filters of traces ---- */
 
-struct look {
-	struct pmuctl_explanation *why;
-	bool any;
-	int err;
-};
-
-static void look_at_child(struct pmuctl_event *child, void *arg)
+static void look_if_it_knows(struct pmuctl_event *child, void *arg)
 {
-	struct look *look = arg;
+	bool *late = arg;
 
-	if (!look->err)
-		look->err = pmuctl_aux_find_places(child, &look->any, look->why);
+	*late |= !READ_ONCE(child->ended) && !pmuctl_aux_knows_places(child);
+}
+
+static void look_if_it_lives(struct pmuctl_event *child, void *arg)
+{
+	bool *late = arg;
+
+	*late |= !READ_ONCE(child->ended);
+}
+
+/* Has a child begun, of all or of those that do not know where files are? */
+static int check_children(struct pmuctl_event *root,
+			  void (*look)(struct pmuctl_event *child, void *arg),
+			  struct pmuctl_explanation *why)
+{
+	bool late = false;
+
+	pmuctl_inherit_walk(root, look, &late);
+	return late ? pmuctl_refuse(why, PT_RANGE_LATE, "filter") : 0;
 }
 
 /*
- * A child that is made has what its parent has, or is one of those without: another round finds
- * it, until there is none.
+ * Only the task of the root is looked into: as long as that takes, others wait. What is made
+ * afterwards copies what it knows. Whoever was made before knows nothing: it is found, or was
+ * counted when it made the one that there is now.
  */
-static int look_at_all(struct pmuctl_event *root, struct pmuctl_explanation *why)
+static int set_shared_filter(struct pmuctl_event *event, const char *text, struct mm_struct **mm,
+			     struct pmuctl_explanation *why)
 {
-	struct look look = { .why = why };
+	int err = strchr(text, '@') ? check_children(event, look_if_it_lives, why) : 0;
+	int unlooked = atomic_read(&event->aux->unlooked);
 
-	do {
-		look.any = false;
-		look_at_child(root, &look);
-		pmuctl_inherit_walk(root, look_at_child, &look);
-	} while (look.any && !look.err);
-	return look.err;
+	if (!err)
+		err = pmuctl_aux_set_filter(event, text, why);
+	if (err || !event->aux->follows)
+		return err;
+	err = pmuctl_aux_find_places(event, mm, why);
+	if (!err)
+		err = check_children(event, look_if_it_knows, why);
+	if (!err && atomic_read(&event->aux->unlooked) != unlooked)
+		err = pmuctl_refuse(why, PT_RANGE_LATE, "filter");
+	return err;
 }
 
 int pmuctl_event_set_filter(struct pmuctl_event *event, const char *text,
 			    struct pmuctl_explanation *why)
 {
+	struct mm_struct *mm = NULL;
 	int err;
 
 	if (!event->inherit.root)
 		return pmuctl_aux_set_filter(event, text, why);
 	pmuctl_inherit_lock(event);
-	err = pmuctl_aux_set_filter(event, text, why);
-	if (!err && event->aux->follows)
-		err = look_at_all(event, why);
+	err = set_shared_filter(event, text, &mm, why);
 	pmuctl_inherit_unlock(event);
+	/* Perhaps the last of it: that takes long. */
+	if (mm)
+		mmput(mm);
 	return err;
 }

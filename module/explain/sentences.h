@@ -359,6 +359,8 @@
 	"the range at 0x%llx is the %s's, which the event excludes: clear attr.exclude_%s, or choose another range"
 #define PMUCTL_SAY_PT_RANGE_FILE EOPNOTSUPP, \
 	"a file is somewhere else in each process, and this event traces a CPU, with all that run there: trace a task, or give addresses"
+#define PMUCTL_SAY_PT_RANGE_LATE EOPNOTSUPP, \
+	"what inherits this trace has begun, and may have the file somewhere else: set the filter before, or give addresses"
 #define PMUCTL_SAY_PT_FILE ENOENT, \
 	"the filter names a file that is not there, or that nobody can map: give the path of a program or a library"
 #define PMUCTL_SAY_PT_START EOPNOTSUPP, \

@@ -168,7 +168,8 @@ static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_contex
 		return ERR_PTR(-ENOMEM);
 	}
 	pmuctl_event_copy(child, from);
-	if (unlikely(from->places) && !pmuctl_aux_copy_places(child, from)) {
+	if (unlikely(from->aux) && READ_ONCE(from->aux->follows) &&
+	    !pmuctl_aux_copy_places(child, from)) {
 		count_missing();
 		pmuctl_event_free_later(child);
 		return ERR_PTR(-ENOMEM);

@@ -348,6 +348,8 @@ static int options_check(struct record_options *options)
 	if (traces && options->use_clock)
 		return say_usage(measure->command,
 				 "-k is of samples: traces have the time stamp counter, which goes with perf's own clock only");
+	/* A file is looked for in a task that nobody has inherited from yet: each thread has its own. */
+	measure->by_thread |= traces && measure->address_filter && strchr(measure->address_filter, '@');
 	measure->on_each_cpu = traces && !measure_is_of_cpus(measure) && !measure->no_inherit;
 	return 0;
 }

@@ -275,6 +275,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_PERM_BRANCHES	= 247,	/* EACCES: of the kernel */
 	PMUCTL_WHY_GROUP_BRANCHES	= 248,	/* EINVAL: others than the group's */
 	PMUCTL_WHY_EVENT_ALIKE		= 249,	/* ENOENT: for one type of CPU */
+	PMUCTL_WHY_PT_RANGE_LATE	= 250,	/* EOPNOTSUPP: it is inherited already */
 };
 
 /*

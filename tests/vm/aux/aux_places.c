@@ -7,6 +7,7 @@
 #include "aux_code.h"
 #include "aux_family.h"
 #include "aux_stub.h"
+#include "refusal.h"
 
 #include <pthread.h>
 
@@ -151,115 +152,135 @@ Test(aux_places, of_programs)
 	cr_assert_eq(some.instructions, some.inside);
 }
 
-/* ---- Tasks that are there already ---- */
+/* ---- Set while the task runs ---- */
 
 static struct shared {
 	uint32_t there, go;
 } *shared;
 
-static void wait_and_call(void)
+static void wait_for(uint32_t go)
 {
 	__atomic_add_fetch(&shared->there, 1, __ATOMIC_SEQ_CST);
-	while (!__atomic_load_n(&shared->go, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&shared->go, __ATOMIC_SEQ_CST) < go)
 		sched_yield();
-	stub_call(CALLS);
+}
+
+static void until_there(uint32_t n)
+{
+	while (__atomic_load_n(&shared->there, __ATOMIC_SEQ_CST) < n)
+		sched_yield();
+}
+
+static void let_go(uint32_t go)
+{
+	__atomic_store_n(&shared->go, go, __ATOMIC_SEQ_CST);
+}
+
+static void share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 }
 
 static void *wait_and_call_there(void *cpu)
 {
 	family_go_to((intptr_t)cpu);
-	wait_and_call();
+	wait_for(2);
+	stub_call(CALLS);
 	return NULL;
 }
 
+/* It has mapped the file when the filter is set, and then starts a thread and others. */
 static void three_generations(void)
 {
 	pthread_t thread;
 
 	stub_map();
+	wait_for(1);
 	if (!fork()) {
 		stub_map();
 		if (!fork()) {
-			family_go_to(1);
-			wait_and_call();
+			wait_and_call_there((void *)1L);
 			_exit(0);
 		}
-		family_go_to(0);
-		wait_and_call();
+		wait_and_call_there((void *)0L);
 		wait_for_all();
 		_exit(0);
 	}
 	if (pthread_create(&thread, NULL, wait_and_call_there, (void *)1L))
 		_exit(4);
-	wait_and_call();
+	wait_for(2);
+	stub_call(CALLS);
 	pthread_join(thread, NULL);
 	wait_for_all();
 }
 
-Test(aux_places, of_tasks_that_are_there_already)
+static struct call filter(int fd, const char *text)
+{
+	return IOCTL(fd, PERF_EVENT_IOC_SET_FILTER, text);
+}
+
+Test(aux_places, of_what_was_mapped_before)
 {
 	struct trace t[FAMILY_CPUS];
 	pid_t pid;
 
 	stub_make();
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	share();
 	pid = family_start(three_generations);
 	family_traces(t, pid);
 	set_filter(t, "filter 0x1000/16");
 	cr_assert_eq(kill(pid, SIGCONT), 0);
-	while (__atomic_load_n(&shared->there, __ATOMIC_SEQ_CST) < 4)
-		sched_yield();
+	until_there(1);
 	/* The second takes the place of the first, of which nothing is left. */
 	set_filter(t, "filter 0x800/16@" STUB);
 	set_filter(t, FILTER);
-	__atomic_store_n(&shared->go, 1, __ATOMIC_SEQ_CST);
+	let_go(1);
+	until_there(5);
+	/* The filter that there is stays. */
+	check_refusals(
+		{ "late", filter(t[0].fd, "filter 0x900/16@" STUB), EOPNOTSUPP,
+		  PMUCTL_WHY_PT_RANGE_LATE, "filter",
+		  "what inherits this trace has begun, and may have the file somewhere else: set the filter before, or give addresses" }
+	);
+	let_go(2);
 	family_run(pid);
 	check_calls(t, 4 * CALLS);
 }
 
-/* Filters are set while tasks begin, execute programs and end: the last one holds for all. */
-static void many(void)
+/* Filters are set while the task maps the file here and there: the last one holds. */
+static void map_often(void)
 {
-	for (int i = 0; i < 60; i++) {
-		if (!fork()) {
-			family_go_to(i % FAMILY_CPUS);
-			stub_map();
-			if (i % 3 == 0)
-				execl(TRACED, TRACED, "1", NULL);
-			_exit(0);
-		}
-		if (i % 8 == 7)
-			wait_for_all();
+	for (int i = 0; i < 200; i++) {
+		stub_map();
+		family_go_to(i % FAMILY_CPUS);
 	}
+	wait_for(1);
 	if (!fork()) {
-		wait_and_call();
+		stub_call(CALLS);
 		_exit(0);
 	}
-	wait_and_call();
+	stub_call(CALLS);
 	wait_for_all();
 }
 
-Test(aux_places, set_while_tasks_begin_and_end)
+Test(aux_places, set_while_the_task_maps)
 {
-	static const char *const filters[] = { "filter 0x800/16@" STUB, "filter 0x1000/16" };
+	static const char *const filters[] = { FILTER, "filter 0x1000/16" };
 	struct trace t[FAMILY_CPUS];
 	unsigned int i;
 	pid_t pid;
 
 	stub_make();
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
-	stub_map(); /* the parent has it, too */
-	pid = family_start(many);
+	share();
+	pid = family_start(map_often);
 	family_traces(t, pid);
-	set_filter(t, filters[0]);
+	set_filter(t, filters[1]);
 	cr_assert_eq(kill(pid, SIGCONT), 0);
-	for (i = 0; __atomic_load_n(&shared->there, __ATOMIC_SEQ_CST) < 2; i++)
+	for (i = 0; !__atomic_load_n(&shared->there, __ATOMIC_SEQ_CST); i++)
 		set_filter(t, filters[i % 2]);
 	set_filter(t, FILTER);
-	__atomic_store_n(&shared->go, 1, __ATOMIC_SEQ_CST);
+	let_go(1);
 	family_run(pid);
-	cr_expect_gt(i, 0);
 	check_calls(t, 2 * CALLS);
 }

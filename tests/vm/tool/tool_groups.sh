@@ -237,7 +237,7 @@ one_repeat_is_none() { run 0 -r 1 -e cycles:u true && ! grep -q 'runs\|+-' err &
 # ---- usage
 
 per_cpu_needs_cpus() { run 2 --per-cpu true && says 'needs -a or -C' && run 2 -A -p 1 true && says 'needs -a or -C'; }
-all_cpus_and_other_targets() { run 2 -a -C 0 true && says 'only one of' && run 2 -p 1 -a true && says 'only one of'; }
+targets_of_two_kinds() { run 2 -p 1 -C 0 true && says 'only one of' && run 2 -a -t 1 -p 1 true && says 'only one of'; }
 repeat_needs_a_command() { run 2 -r 3 -C 0 && says '-r needs a command'; }
 repeat_and_interval() { run 2 -r 3 -I 100 true && says 'exclude each other'; }
 numbers_that_are_none()

@@ -434,7 +434,7 @@ wrong_options_are_refused()
 	record 2 && says 'nothing to record' &&
 		record 2 -F 100 -c 100 true && says 'exclude each other' &&
 		record 2 -c 0 true && says "'0' is not a number for -c" &&
-		record 2 -a -p 1 && says 'only one of' &&
+		record 2 -C 0 -p 1 && says 'only one of' &&
 		record 2 --call-graph frames true && says 'frame pointers' &&
 		record 2 -e nonsense true && says 'at character 1' &&
 		record 2 -o '' true && says 'is empty' &&

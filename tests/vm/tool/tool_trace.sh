@@ -158,10 +158,11 @@ all_that_a_command_starts_is_decoded()
 	[ "$(sed -n 1p calls)" -gt "$(sed -n 2p calls)" ]
 }
 
-a_process_is_traced_with_all_its_threads()
+# process_is_traced OPTIONS: and what it starts, when it is told to
+process_is_traced()
 {
 	waiting start sh -c "$TRACED 1 & $TRACED 2; wait"
-	pmuctl record -q -e intel_pt//u -o h.data -p "$shell" >out 2>err &
+	pmuctl record -q -e intel_pt//u "$@" -o h.data -p "$shell" >out 2>err &
 	pid=$!
 	until [ -s h.data ]; do usleep 20000; done
 	echo >start
@@ -169,6 +170,9 @@ a_process_is_traced_with_all_its_threads()
 	wait "$pid" || return 1
 	ours=$(by_us h.data) && is_same "$ours" "$(by_perf h.data)" && grep fibonacci h.data.rows
 }
+
+a_process_is_traced_with_all_its_threads() { process_is_traced; }
+a_process_is_traced_with_a_filter_by_file() { process_is_traced --filter "filter 0x1000/0x1000@$TRACED"; }
 
 # Recordings that perf makes, with the kernel's driver
 those_of_perf_are_decoded()
@@ -233,4 +237,4 @@ what_cannot_be_traced_is_refused()
 		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
 }
 
-run_checks counted by_perf by_us is_same waiting gone pieces find_function
+run_checks counted by_perf by_us is_same waiting gone pieces find_function process_is_traced
