@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "options.h"
 
@@ -262,4 +263,18 @@ void options_help(const struct command *command)
 	putchar('\n');
 	print_wrapped(command->notes, 0, 0);
 	putchar('\n');
+}
+
+/**
+ * recording_default() - the name of a recording if nobody gives one
+ * @fd: our input, if it is read; our output, if it is written.
+ *
+ * Return: as with perf, "-" if that is a pipe, so that "record | report" needs no names; else the
+ * usual name.
+ */
+const char *recording_default(int fd)
+{
+	struct stat about;
+
+	return fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode) ? "-" : "perf.data";
 }

@@ -38,5 +38,6 @@ int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg);
 int options_percent(const struct command *command, const char *text, double *percent);
 void options_help(const struct command *command);
+const char *recording_default(int fd);
 
 #endif /* PMUCTL_TOOL_OPTIONS_H */

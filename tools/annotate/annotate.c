@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "annotate.h"
 #include "options.h"
@@ -190,7 +191,7 @@ static int run(struct annotate *annotate)
 static int annotate_run(int argc, char **argv)
 {
 	struct annotate annotate = {
-		.input = { .path = reading_default(), .root = "" }, .limit = LIMIT_DEFAULT,
+		.input = { .path = recording_default(STDIN_FILENO), .root = "" }, .limit = LIMIT_DEFAULT,
 	};
 	int status = options_parse(&command_annotate, argc, argv, apply, &annotate);
 

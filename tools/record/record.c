@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -354,14 +353,6 @@ static int options_check(struct record_options *options)
 	return 0;
 }
 
-/* As with perf, "record | report" needs no names. */
-static bool is_pipe(int fd)
-{
-	struct stat about;
-
-	return fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode);
-}
-
 static int record_main(int argc, char **argv)
 {
 	struct record_options options = {
@@ -373,7 +364,7 @@ static int record_main(int argc, char **argv)
 	int status = measure_parse(&options.measure, argc, argv, apply, &options);
 
 	if (!options.output)
-		options.output = is_pipe(STDOUT_FILENO) ? "-" : "perf.data";
+		options.output = recording_default(STDOUT_FILENO);
 	if (!status)
 		status = options_check(&options);
 	if (!status)

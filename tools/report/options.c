@@ -4,6 +4,7 @@
  */
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "report/reading.h"
@@ -283,7 +284,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 	int status;
 
 	*options = (struct report_options){
-		.input = { .path = reading_default(), .root = "" },
+		.input = { .path = recording_default(STDIN_FILENO), .root = "" },
 		.children = -1,
 		.graph = { .limit = 0.5 },
 	};

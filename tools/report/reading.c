@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/reading.h"
 
@@ -55,18 +53,6 @@ static int max_stack(const struct command *command, struct samples_options *inpu
 		return say_usage(command, "'%s' is not a number of callers for --max-stack", text);
 	input->max_stack = number;
 	return STATUS_OK;
-}
-
-/**
- * reading_default() - what is read if nobody says what
- *
- * Return: as with perf, "-" if our input is a pipe; else the usual name.
- */
-const char *reading_default(void)
-{
-	struct stat about;
-
-	return fstat(STDIN_FILENO, &about) == 0 && S_ISFIFO(about.st_mode) ? "-" : "perf.data";
 }
 
 /**

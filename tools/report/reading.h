@@ -22,7 +22,6 @@ enum {
 };
 
 int reading_filter(const struct command *command, struct filter *filter, int option);
-const char *reading_default(void);
 int reading_input(const struct command *command, struct samples_options *input, int option);
 
 #endif /* PMUCTL_TOOL_READING_H */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "report/reading.h"
@@ -323,7 +324,7 @@ static int say_operand(const char *word)
 static int script_run(int argc, char **argv)
 {
 	struct script script = {
-		.input = { .path = reading_default(), .root = "" },
+		.input = { .path = recording_default(STDIN_FILENO), .root = "" },
 		.chains = true,
 	};
 	int status = options_parse(&command_script, argc, argv, apply, &script);
