@@ -41,6 +41,7 @@ static const char *const traces[] = {
 	[SCRIPT_TRACE_BRANCHES] = "branches",
 	[SCRIPT_TRACE_INSTRUCTIONS] = "instructions",
 	[SCRIPT_TRACE_FUNCTIONS] = "functions",
+	[SCRIPT_TRACE_TIMELINE] = "timeline",
 	NULL
 };
 
@@ -73,7 +74,7 @@ static const struct cli_option script_options[] = {
 	{ 'j', "json", .help = "an object a line for each" },
 	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = traces + SCRIPT_TRACE_CALLS,
 	  .help = "what was traced; calls if it is not given; of functions, how many "
-		  "instructions each had" },
+		  "instructions each had; the timeline is JSON for ui.perfetto.dev and its like" },
 	{ 'k', "vmlinux", .argument = "FILE",
 	  .help = "the kernel that was recorded, as a program with symbols" },
 	{ READING_KALLSYMS, "kallsyms", .argument = "FILE",
@@ -142,7 +143,7 @@ static int parse_trace(struct script *script, const char *text)
 			return STATUS_OK;
 		}
 	return say_usage(&command_script,
-			 "--trace=%s is not there: of a trace it prints calls, branches, instructions or functions",
+			 "--trace=%s is not there: of a trace it prints calls, branches, instructions, functions or a timeline",
 			 text);
 }
 
@@ -282,8 +283,8 @@ static int check_trace(const struct script *script)
 	const struct filter *filter = &script->filter;
 	const char *wrong = script->json ? "-j" : script->chose_fields ? "-F" : script->event ? "-e" :
 			    script->records ? "--records" : filter->comms ? "-c" :
-			    filter->symbols ? "-S" : filter->pids.list ? "--pid" :
-			    filter->tids.list ? "--tid" : filter->cpus.list ? "-C" :
+			    filter->symbols && script->trace != SCRIPT_TRACE_TIMELINE ? "-S" :
+			    filter->pids.list ? "--pid" : filter->tids.list ? "--tid" : filter->cpus.list ? "-C" :
 			    filter->time ? "--time" : NULL;
 
 	if (!script->trace || !wrong)

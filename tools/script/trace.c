@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl script --trace": what was traced, step by step or by function, and how much of it
- * could be decoded.
+ * "pmuctl script --trace": what was traced, step by step, by function or as a timeline, and how
+ * much of it could be decoded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,6 +38,8 @@ struct function {
  * @low: the function of the last instruction: its first address,
  * @high: and the one behind it.
  * @here: its row.
+ * @timeline: of --trace=timeline, or NULL.
+ * @status: what became of that.
  * @functions: of tsearch().
  * @rows: likewise, as a list.
  * @row_count: how many.
@@ -56,6 +58,8 @@ struct tracing {
 	uint64_t low;
 	uint64_t high;
 	struct function *here;
+	struct timeline *timeline;
+	int status;
 	void *functions;
 	struct function **rows;
 	size_t row_count;
@@ -107,11 +111,49 @@ static struct function *function_of(struct tracing *t, const char *name,
 	return new;
 }
 
-static void place_of(const struct tracing *t, uint64_t ip, struct place *place)
+static void place_at(const struct samples *samples, const struct thread *thread, uint64_t ip,
+		     struct place *place)
 {
 	uint16_t mode = ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 
-	tasks_place(t->script->samples->tasks, t->thread, mode, ip, false, place);
+	tasks_place(samples->tasks, thread, mode, ip, false, place);
+}
+
+static void place_of(const struct tracing *t, uint64_t ip, struct place *place)
+{
+	place_at(t->script->samples, t->thread, ip, place);
+}
+
+/* The addresses of the function at @ip, whose place is known; without a symbol, only @ip */
+static void around(uint64_t ip, const struct place *place, uint64_t *start, uint64_t *end)
+{
+	const struct symbol *symbol = place->symbol;
+
+	*start = ip;
+	*end = ip + 1;
+	if (symbol && place->address >= symbol->start && place->address < symbol->end) {
+		*start = ip - (place->address - symbol->start);
+		*end = *start + (symbol->end - symbol->start);
+	}
+}
+
+/* Of struct timeline_source */
+static void find_function(void *arg, const struct thread *thread, uint64_t ip,
+			  struct trace_function *function)
+{
+	struct samples *samples = ((const struct tracing *)arg)->script->samples;
+	struct place place;
+
+	place_at(samples, thread, ip, &place);
+	function->name = samples_frame_name(samples, &place);
+	function->file = place.binary->name;
+	around(ip, &place, &function->start, &function->end);
+}
+
+/* Likewise */
+static uint64_t time_of(void *arg, uint64_t tsc)
+{
+	return trace_time(&((const struct tracing *)arg)->traces, tsc);
 }
 
 /* The row of the function that @ip is in; neighbours are found at once. */
@@ -123,13 +165,7 @@ static struct function *function_at(struct tracing *t, uint64_t ip)
 	if (ip >= t->low && ip < t->high)
 		return t->here;
 	place_of(t, ip, &place);
-	t->low = ip;
-	t->high = ip + 1;
-	if (place.symbol && place.address >= place.symbol->start &&
-	    place.address < place.symbol->end) {
-		t->low = ip - (place.address - place.symbol->start);
-		t->high = t->low + (place.symbol->end - place.symbol->start);
-	}
+	around(ip, &place, &t->low, &t->high);
 	t->here = function_of(t, samples_place_name(samples, &place), place.binary);
 	return t->here;
 }
@@ -180,7 +216,7 @@ static bool is_printed(const struct tracing *t, enum trace_step_kind kind)
 	switch (kind) {
 	case TRACE_ERROR:
 	case TRACE_LOST:
-		return true;
+		return t->script->trace != SCRIPT_TRACE_TIMELINE;
 	case TRACE_INSTRUCTION:
 		return t->script->trace == SCRIPT_TRACE_INSTRUCTIONS;
 	case TRACE_CALL:
@@ -255,7 +291,9 @@ static void step_take(void *arg, const struct trace_step *step)
 	default:
 		break;
 	}
-	if (is_printed(t, step->kind))
+	if (t->timeline && t->status == 0)
+		t->status = timeline_step(t->timeline, step);
+	else if (is_printed(t, step->kind))
 		print_step(t, step);
 }
 
@@ -306,6 +344,7 @@ static void nothing(void *row)
 
 static void tracing_free(struct tracing *t)
 {
+	timeline_free(t->timeline);
 	tdestroy(t->functions, nothing);
 	for (size_t i = 0; i < t->row_count; i++)
 		free(t->rows[i]);
@@ -326,7 +365,7 @@ static bool can_decode(const struct tracing *t)
 	if (t->traces.whose == PERFFILE_TRACE_INTEL_BTS) {
 		if (t->script->trace != SCRIPT_TRACE_INSTRUCTIONS)
 			return true;
-		say_error("the trace in '%s' has branches only: use --trace=branches, calls or functions",
+		say_error("the trace in '%s' has branches only: use --trace=branches, calls, functions or timeline",
 			  path);
 		return false;
 	}
@@ -349,6 +388,32 @@ static void find_config(struct tracing *t)
 	for (size_t i = 0; i < file->event_count; i++)
 		if (file->events[i].attr.type == t->traces.words[PERFFILE_PT_TYPE])
 			t->run.config = file->events[i].attr.config;
+}
+
+static int begin_timeline(struct tracing *t)
+{
+	const struct timeline_source source = {
+		.symbols = t->script->filter.symbols, .find = find_function, .time = time_of,
+		.arg = t,
+	};
+
+	if (t->script->trace != SCRIPT_TRACE_TIMELINE)
+		return 0;
+	t->timeline = timeline_new(&source, stdout);
+	return t->timeline ? 0 : -ENOMEM;
+}
+
+static int end_timeline(const struct tracing *t)
+{
+	int ret = t->status;
+
+	if (ret == 0)
+		ret = timeline_end(t->timeline);
+	if (!timeline_has_times(t->timeline))
+		say_error("the trace has no times: in the timeline a nanosecond is an instruction, or a branch if there is nothing else");
+	if (t->script->filter.symbols && !timeline_calls(t->timeline))
+		say_error("no call of %s was traced", t->script->filter.symbols);
+	return ret;
 }
 
 /**
@@ -375,7 +440,11 @@ int script_print_trace(const struct script *script)
 	};
 	find_config(&t);
 	if (ret == 0)
+		ret = begin_timeline(&t);
+	if (ret == 0)
 		ret = t.run.code ? trace_run(&t.run) : -ENOMEM;
+	if (ret == 0 && t.timeline)
+		ret = end_timeline(&t);
 	if (ret == 0 && script->trace == SCRIPT_TRACE_FUNCTIONS)
 		print_functions(&t);
 	if (ret == 0 && fflush(stdout))

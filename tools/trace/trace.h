@@ -4,7 +4,7 @@
  * that it went. trace_code.c knows the code that was executed, trace_decode.c is the
  * decoder of Processor Trace, which needs libipt, trace_branches.c that of Branch Trace Store,
  * trace_streams.c knows which task ran when, and in which order pieces are decoded; what
- * comes of it, script_trace.c prints.
+ * comes of it, script_trace.c prints, or trace_timeline.c makes calls with durations of.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
@@ -149,6 +149,46 @@ uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
 
 unsigned int trace_filter_ranges(const char *filter, const struct thread *thread,
 				 struct trace_range *ranges);
+
+/* ---- trace_timeline.c */
+
+struct timeline;
+
+/**
+ * struct trace_function - a function that a trace comes to
+ * @name: of it; those of the same have the same pointer.
+ * @file: the name of what it is in.
+ * @start: its first address.
+ * @end: behind its last one.
+ */
+struct trace_function {
+	const char *name;
+	const char *file;
+	uint64_t start;
+	uint64_t end;
+};
+
+/**
+ * struct timeline_source - what a timeline is made of
+ * @symbols: only calls of these functions and what they call, with commas between; NULL: all.
+ * @find: the function at an address of a thread.
+ * @time: nanoseconds, of the time stamp counter.
+ * @arg: for these.
+ */
+struct timeline_source {
+	const char *symbols;
+	void (*find)(void *arg, const struct thread *thread, uint64_t ip,
+		     struct trace_function *function);
+	uint64_t (*time)(void *arg, uint64_t tsc);
+	void *arg;
+};
+
+struct timeline *timeline_new(const struct timeline_source *source, FILE *out);
+int timeline_step(struct timeline *timeline, const struct trace_step *step);
+int timeline_end(struct timeline *timeline);
+bool timeline_has_times(const struct timeline *timeline);
+uint64_t timeline_calls(const struct timeline *timeline);
+void timeline_free(struct timeline *timeline);
 
 /* ---- trace_branches.c */
 

@@ -60,6 +60,34 @@ calls_are_those_that_perf_finds()
 	[ "$(wc -l <our.pairs)" -gt 10 ] && cmp perf.pairs our.pairs
 }
 
+# begun FILE: how often each of the program's functions begins in a timeline
+begun()
+{
+	grep -F '"ph":"B"' "$1" | grep -F '"cat":"traced"' | sed 's/.*"name":"\([^"]*\)".*/\1/' |
+		sort | uniq -c | awk '{ print $2, $1 }'
+}
+
+a_timeline_has_each_call()
+{
+	run 0 record -q -i -e intel_pt//u -o l.data "$TRACED" 1 2 3 &&
+		pmuctl script -i l.data --trace=functions >rows && run 0 script -i l.data --trace=timeline &&
+		mv out l.json || return 1
+	# The signal's handler and what starts the program are not called.
+	awk '$2 > 0 && /traced/ { print $3, $2 }' rows | sort >want
+	begun l.json | awk 'NR == FNR { want[$1]; next } $1 in want' want - | sort >got
+	cat want
+	[ "$(wc -l <want)" -ge 3 ] && diff want got && [ "$(grep -c '"ph":"B"' l.json)" -eq \
+		"$(grep -c '"ph":"E"' l.json)" ] && begun l.json | grep -q '^handler 3$'
+}
+
+a_timeline_of_one_function_has_what_that_calls()
+{
+	run 0 record -q -i -e intel_pt//u -o l.data "$TRACED" 1 2 3 &&
+		run 0 script -i l.data --trace=timeline -S parent && grep -q '"name":"parent"' out &&
+		! grep '"name":"_start"' out && run 0 script -i l.data --trace=timeline -S nonesuch &&
+		says 'no call of nonesuch was traced'
+}
+
 only_the_one_call_is_in_the_trace()
 {
 	run 0 record -q -i --kcore -e intel_pt/aux-action=start-paused/k -e "$RESUME" -e "$PAUSE" \
@@ -234,7 +262,8 @@ what_cannot_be_traced_is_refused()
 		run 0 record -m ,3 -o m.data -e intel_pt//u true && says '-m 3 becomes 4 pages' &&
 		run 0 record -q -e cpu-clock -o n.data true &&
 		run 1 script -i n.data --trace && says 'has no trace' &&
-		run 2 script --trace=lines && says 'calls, branches, instructions or functions'
+		run 2 script --trace=lines && says 'calls, branches, instructions, functions or a timeline' &&
+		run 2 script --trace=calls -S parent && says '-S is of samples'
 }
 
-run_checks counted by_perf by_us is_same waiting gone pieces find_function process_is_traced
+run_checks counted by_perf by_us is_same begun waiting gone pieces find_function process_is_traced

@@ -44,6 +44,22 @@ calls_are_those_of_processor_trace()
 	[ "$(wc -l <want)" -gt 10 ] && cmp want calls
 }
 
+# names FILE: what begins and ends in a timeline, in this order
+names()
+{
+	sed -n 's/.*"ph":"\(.\)".*"name":"\([^"]*\)","cat":"traced".*/\1 \2/p' "$1"
+}
+
+a_timeline_is_that_of_processor_trace()
+{
+	run 0 record -q -i -e intel_bts//u -o b.data "$TRACED" 1 2 3 &&
+		run 0 record -q -i -e intel_pt//u -o p.data "$TRACED" 1 2 3 &&
+		run 0 script -i p.data --trace=timeline && names out >want &&
+		run 0 script -i b.data --trace=timeline && says 'the trace has no times' || return 1
+	names out >got
+	[ "$(wc -l <want)" -gt 10 ] && cmp want got
+}
+
 # A buffer that goes round many times
 a_small_buffer_has_all_or_it_is_told()
 {
@@ -74,7 +90,7 @@ instructions_are_not_to_be_had()
 {
 	run 0 record -q -i -e intel_bts//u -o b.data "$TRACED" 1 &&
 		run 1 script -i b.data --trace=instructions &&
-		says 'has branches only: use --trace=branches, calls or functions'
+		says 'has branches only: use --trace=branches, calls, functions or timeline'
 }
 
-run_checks by_perf by_us
+run_checks by_perf by_us names
