@@ -26,7 +26,7 @@ static const struct cli_option list_options[] = {
 
 /**
  * struct list - a list that is being printed
- * @pattern: as given, or NULL.
+ * @patterns: as given, up to a NULL.
  * @json: collects the objects; NULL for text.
  * @known: the driver is there, so @generic says what the CPU counts.
  * @generic: pmuctl_info.generic_events.
@@ -34,7 +34,7 @@ static const struct cli_option list_options[] = {
  * @found: names that matched.
  */
 struct list {
-	const char *pattern;
+	char **patterns;
 	json_t *json;
 	bool known;
 	uint64_t generic;
@@ -42,13 +42,31 @@ struct list {
 	size_t found;
 };
 
-static bool name_matches(const char *pattern, const char *name)
+static bool is_like(const char *name, const char *pattern)
 {
-	if (!pattern)
-		return true;
 	if (strpbrk(pattern, "*?["))
 		return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
 	return strcasestr(name, pattern) != NULL;
+}
+
+/* Is it what was asked for, all or one of several? */
+static bool name_matches(const struct list *list, const char *name)
+{
+	char **pattern = list->patterns;
+
+	while (*pattern && !is_like(name, *pattern))
+		pattern++;
+	return *pattern || !*list->patterns;
+}
+
+/* Only tracepoints have a colon in their names. */
+static bool has_colon(const struct list *list)
+{
+	char **pattern = list->patterns;
+
+	while (*pattern && !strchr(*pattern, ':'))
+		pattern++;
+	return *pattern;
 }
 
 static void print_heading(struct list *list, const char *heading)
@@ -89,8 +107,8 @@ static void add_library_name(struct list *list, const struct pmuctl_name *name)
 	bool software = name->type == PERF_TYPE_SOFTWARE;
 	bool counted = software || list->generic >> name->config & 1;
 
-	if (!name_matches(list->pattern, name->name) &&
-	    !(name->alias && name_matches(list->pattern, name->alias)))
+	if (!name_matches(list, name->name) &&
+	    !(name->alias && name_matches(list, name->alias)))
 		return;
 	if (list->json) {
 		json_t *known = (generic || software) && list->known ?
@@ -117,7 +135,7 @@ static void add_cpu_event(void *arg, const struct cpu_event *event)
 	struct list *list = arg;
 	char heading[sizeof(list->heading)];
 
-	if (!name_matches(list->pattern, event->name))
+	if (!name_matches(list, event->name))
 		return;
 	if (list->json) {
 		json_t *description = json_string_or_null(event->description);
@@ -139,7 +157,7 @@ static void add_tracepoint(void *arg, const char *name)
 {
 	struct list *list = arg;
 
-	if (!name_matches(list->pattern, name))
+	if (!name_matches(list, name))
 		return;
 	if (list->json)
 		add_json(list, json_pack("{s:s, s:n, s:s, s:n, s:n, s:n}",
@@ -180,8 +198,8 @@ static void add_metric(struct list *list, const struct metric_core *core,
 {
 	char heading[sizeof(list->heading)], name[128];
 
-	if (!name_matches(list->pattern, metric->name) &&
-	    !name_matches(list->pattern, metric->group))
+	if (!name_matches(list, metric->name) &&
+	    !name_matches(list, metric->group))
 		return;
 	if (list->json) {
 		list->found++;
@@ -221,7 +239,7 @@ static int list_events(struct list *list)
 
 	for (size_t i = 0; pmuctl_name_get(i, &name) == 0; i++)
 		add_library_name(list, &name);
-	if (!cpu_events_visit(add_cpu_event, list) && !list->json && !list->pattern)
+	if (!cpu_events_visit(add_cpu_event, list) && !list->json && !*list->patterns)
 		printf("\nlibpfm4 has no table of this CPU's own events.\n");
 	return STATUS_OK;
 }
@@ -255,16 +273,17 @@ static int list_all(struct list *list, size_t kind)
 
 	if (status)
 		return status;
-	/* Only tracepoints have a colon in their names; who wants them need not say so. */
-	if (!list->found && list->pattern && strchr(list->pattern, ':'))
+	/* Who wants tracepoints need not say so. */
+	if (kinds[kind].list == list_events && has_colon(list))
 		trace_names_visit(add_tracepoint, list);
 	if (list->json) {
 		json_dumpf(list->json, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
 	if (!list->found && !list->json)
-		say_error("%s matches '%s'", kinds[kind].list == list_metrics ? "no metric" :
-			  "no event", list->pattern ? list->pattern : "");
+		say_error("%s matches '%s'%s", kinds[kind].list == list_metrics ? "no metric" :
+			  "no event", *list->patterns ? *list->patterns : "",
+			  *list->patterns && list->patterns[1] ? ", nor what is behind it" : "");
 	return list->found ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -279,7 +298,7 @@ static int take_option(void *arg, int value)
 
 static int list_run(int argc, char **argv)
 {
-	struct list list = { .pattern = NULL };
+	struct list list = { .patterns = NULL };
 	bool json = false;
 	size_t kind;
 	int status = options_parse(&command_list, argc, argv, take_option, &json);
@@ -288,10 +307,7 @@ static int list_run(int argc, char **argv)
 		return status;
 	kind = kind_find(argv[optind]);
 	optind += kind != 0;
-	if (argc - optind > 1)
-		return say_usage(&command_list, "one pattern at most, not '%s' too",
-				 argv[optind + 1]);
-	list.pattern = argv[optind];
+	list.patterns = argv + optind;
 	if (json)
 		list.json = json_array();
 	if (json && !list.json) {
@@ -308,12 +324,12 @@ const struct command command_list = {
 	.name = "list",
 	.run = list_run,
 	.summary = "list the events that have a name",
-	.operands = "[tracepoints|metrics] [PATTERN]",
+	.operands = "[tracepoints|metrics] [PATTERN]...",
 	.about =
 "Lists the events that 'pmuctl stat -e' understands: generic events, software events, "
 "cache events, and those that only this model of CPU has. With PATTERN, only names "
-"that contain it; * and ? stand for any text and any character, then the whole name "
-"must match. A PATTERN with a colon is of tracepoints, too.\n"
+"that contain it, or one of several; * and ? stand for any text and any character, then the "
+"whole name must match. A PATTERN with a colon is of tracepoints, too.\n"
 "\n"
 "'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e; "
 "'pmuctl list metrics' what 'pmuctl stat -M' computes, by the names of metrics or groups.",

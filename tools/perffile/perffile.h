@@ -182,6 +182,12 @@ struct perffile_sample {
 	size_t aux_size;
 };
 
+/* Numbers of registers are smaller. */
+#define PERFFILE_REGS_MAX 64
+
+const char *perffile_register_name(unsigned int number);
+int perffile_register_find(const char *name, size_t length);
+
 /* MMAP, MMAP2 */
 struct perffile_mmap {
 	uint32_t pid;
@@ -200,6 +206,13 @@ struct perffile_comm {
 	uint32_t pid;
 	uint32_t tid;
 	const char *name;
+};
+
+/* READ: what a thread has counted, when it ended */
+struct perffile_count {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t value;
 };
 
 /* FORK, EXIT */
@@ -280,6 +293,7 @@ struct perffile_traces {
  * @mmap: MMAP, MMAP2
  * @comm: COMM
  * @task: FORK, EXIT
+ * @count: READ
  * @other: SWITCH_CPU_WIDE
  * @aux: AUX
  * @lost: LOST, LOST_SAMPLES: how many.
@@ -302,6 +316,7 @@ struct perffile_record {
 		struct perffile_mmap mmap;
 		struct perffile_comm comm;
 		struct perffile_task task;
+		struct perffile_count count;
 		struct perffile_other other;
 		struct perffile_aux aux;
 		uint64_t lost;

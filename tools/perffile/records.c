@@ -343,6 +343,12 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_EXIT:
 		parse_task(record, bytes);
 		break;
+	case PERF_RECORD_READ:
+		record->count.pid = perffile_take32(bytes);
+		record->count.tid = perffile_take32(bytes);
+		/* Of no group: the value comes first. */
+		record->count.value = perffile_take64(bytes);
+		break;
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		record->other.pid = perffile_take32(bytes);
 		record->other.tid = perffile_take32(bytes);

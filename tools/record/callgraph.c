@@ -3,7 +3,6 @@
  * How "pmuctl record" finds out who called: which way was asked for, and what the events
  * record for it. Copies of stacks are unwound by who reads the recording.
  */
-#include <asm/perf_regs.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +11,6 @@
 #define STACK_DEFAULT	8192u
 /* What fits into a record */
 #define STACK_MAX	65528u
-
-/* What perf asks for: all of them, but no segments of data. */
-#define REGS (((1ULL << PERF_REG_X86_64_MAX) - 1) &				\
-	      ~(1ULL << PERF_REG_X86_DS | 1ULL << PERF_REG_X86_ES |		\
-		1ULL << PERF_REG_X86_FS | 1ULL << PERF_REG_X86_GS))
 
 static int stack_option(struct record_options *options, const char *text)
 {
@@ -74,7 +68,7 @@ void callgraph_prepare(const struct record_options *options, struct perf_event_a
 	switch (options->callgraph) {
 	case CALLGRAPH_DWARF:
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = REGS;
+		attr->sample_regs_user = registers_all();
 		attr->sample_stack_user = options->stack_size;
 		attr->exclude_callchain_user = 1;
 		break;

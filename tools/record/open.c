@@ -79,6 +79,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->sample_id_all = 1;
 	callgraph_prepare(options, attr);
 	branches_prepare(options, attr);
+	registers_prepare(options, attr);
+	attr->inherit_stat = options->thread_counts;
 	attr->use_clockid = options->use_clock;
 	attr->clockid = options->clock;
 	if (event)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ enum {
 	OPTION_SAMPLE_CPU,
 	OPTION_SWITCHES,
 	OPTION_PER_THREAD,
+	OPTION_USER_REGS,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -45,10 +47,15 @@ static const struct cli_option record_options[] = {
 	{ 'j', "branch-filter", .argument = "LIST",
 	  .help = "the same, of these kinds: any, any_call, any_ret, ind_call, ind_jmp, call, "
 		  "cond, stack, ..., u and k; see pmuctl-record(1)" },
+	{ 'I', "intr-regs", .argument = "[=REGS]",
+	  .help = "the registers of each sample, AX,BX or all; -I? lists them" },
+	{ OPTION_USER_REGS, "user-regs", .argument = "REGS",
+	  .help = "likewise those that user space had" },
 	{ OPTION_PER_THREAD, "per-thread", .help = "as --no-inherit" },
 	{ 'd', "data", .help = "of each sample, the address of the data, as of page faults" },
 	{ OPTION_SAMPLE_CPU, "sample-cpu",
 	  .help = "of each sample, the CPU, which it has by itself with -a and -C" },
+	{ 's', "stat", .help = "at the end of each thread, what it has counted: report -T" },
 	{ OPTION_SWITCHES, "switch-events", .help = "when tasks get and leave a CPU, too" },
 	{ 'k', "clockid", .argument = "CLOCK", .words = clocks,
 	  .help = "of times; perf's own if it is not given" },
@@ -145,6 +152,7 @@ static int pages_option(struct record_options *options, char *text)
 /* perf's names for clocks */
 static int clock_option(struct record_options *options, const char *text)
 {
+	static const char prefix[] = "CLOCK_";
 	static const struct {
 		const char *name;
 		int clock;
@@ -156,10 +164,12 @@ static int clock_option(struct record_options *options, const char *text)
 		{ "tai", CLOCK_TAI },
 	};
 
+	if (!strncasecmp(text, prefix, strlen(prefix)))
+		text += strlen(prefix);
 	options->use_clock = true;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		options->clock = names[i].clock;
-		if (!strcmp(text, names[i].name))
+		if (!strcasecmp(text, names[i].name))
 			return 0;
 	}
 	return say_usage(options->measure.command,
@@ -245,22 +255,10 @@ int record_rate_check(struct record_options *options)
 	return 0;
 }
 
-/* An option_apply */
-static int apply(void *arg, int option)
+/* What samples have, and what is told beside them; MEASURE_OPTION_COMMON: it is another option. */
+static int apply_samples(struct record_options *options, int option)
 {
-	struct record_options *options = arg;
-	int ret;
-
 	switch (option) {
-	case 'k':
-		return clock_option(options, optarg);
-	case 'D':
-		return delay_option(options, optarg);
-	case 'm':
-		return pages_option(options, optarg);
-	case 'S':
-		options->snapshot = true;
-		return 0;
 	case 'g':
 		options->callgraph = CALLGRAPH_FP;
 		return 0;
@@ -271,22 +269,51 @@ static int apply(void *arg, int option)
 		return 0;
 	case 'j':
 		return branches_option(options, optarg);
+	case 'I':
+		return registers_option(options, optarg, &options->registers);
+	case OPTION_USER_REGS:
+		return registers_option(options, optarg, &options->user_registers);
 	case 'd':
 		options->addresses = true;
 		return 0;
 	case OPTION_SAMPLE_CPU:
 		options->cpu_of_each = true;
 		return 0;
+	case 's':
+		options->thread_counts = true;
+		return 0;
 	case OPTION_SWITCHES:
 		options->switches = true;
+		return 0;
+	case 'k':
+		return clock_option(options, optarg);
+	case 'T':
+	case 'P':
+	case 'R':
+		return 0;
+	default:
+		return record_rate_option(options, option);
+	}
+}
+
+/* An option_apply */
+static int apply(void *arg, int option)
+{
+	struct record_options *options = arg;
+	int ret;
+
+	switch (option) {
+	case 'D':
+		return delay_option(options, optarg);
+	case 'm':
+		return pages_option(options, optarg);
+	case 'S':
+		options->snapshot = true;
 		return 0;
 	case OPTION_PER_THREAD:
 		options->measure.no_inherit = true;
 		return 0;
 	case 'v':
-	case 'T':
-	case 'P':
-	case 'R':
 	case 'N':
 		return 0;
 	case 'o':
@@ -304,7 +331,7 @@ static int apply(void *arg, int option)
 		options->quiet = true;
 		return 0;
 	default:
-		ret = record_rate_option(options, option);
+		ret = apply_samples(options, option);
 		return ret == MEASURE_OPTION_COMMON ? measure_option(&options->measure, option) : ret;
 	}
 }

@@ -2,6 +2,7 @@
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
  * record_callgraph.c how callers are found, record_branches.c which branches are taken,
+ * record_registers.c which registers,
  * record_run.c is the order of things,
  * record_open.c opens events and rings, record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
@@ -32,8 +33,11 @@ enum record_callgraph {
  * @callgraph: how to find out who called.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
  * @branches: PERF_SAMPLE_BRANCH_* of -b and -j; 0 none.
+ * @registers: a bit for each register at the interrupt that each sample has,
+ * @user_registers: and for each of user space.
  * @addresses: each sample has the address of the data, if its event has one.
  * @cpu_of_each: each sample has its CPU, also of tasks.
+ * @thread_counts: what each thread has counted is told at its end.
  * @switches: switches are told of, too.
  * @use_clock: @clock was asked for.
  * @clock: CLOCK_*, of times in the recording.
@@ -56,8 +60,11 @@ struct record_options {
 	enum record_callgraph callgraph;
 	unsigned int stack_size;
 	uint64_t branches;
+	uint64_t registers;
+	uint64_t user_registers;
 	bool addresses;
 	bool cpu_of_each;
+	bool thread_counts;
 	bool switches;
 	bool use_clock;
 	int clock;
@@ -86,6 +93,11 @@ void callgraph_prepare(const struct record_options *options, struct perf_event_a
 /* record_branches.c */
 int branches_option(struct record_options *options, const char *text);
 void branches_prepare(const struct record_options *options, struct perf_event_attr *attr);
+
+/* record_registers.c */
+uint64_t registers_all(void);
+int registers_option(const struct record_options *options, const char *text, uint64_t *registers);
+void registers_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
 /* record_open.c */
 

@@ -82,6 +82,7 @@ static const struct cli_option report_options[] = {
 	{ 'I', "show-info", .help = "the same" },
 	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
 	{ OPTION_STATS, "stats", .help = "only the numbers of records" },
+	{ 'T', "threads", .help = "what each thread has counted, too, of 'record -s'" },
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
 	{ OPTION_STDIO, "stdio", .help = "text, on a terminal too" },
@@ -202,6 +203,9 @@ static int apply_format(struct report_options *options, int option)
 	case 'q':
 		options->about = ABOUT_NOTHING;
 		return STATUS_OK;
+	case 'T':
+		options->threads = true;
+		return STATUS_OK;
 	case OPTION_STATS:
 		return set_format(options, FORMAT_STATS);
 	case 'j':
@@ -257,6 +261,8 @@ static int check(struct report_options *options)
 		return status;
 	if (options->hierarchy && fields)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
+	if (options->threads && options->format != FORMAT_TEXT)
+		return say_usage(&command_report, "-T is text: it goes with no other format");
 	if (options->hierarchy && options->format != FORMAT_TEXT)
 		return say_usage(&command_report, "--hierarchy is for text only");
 	if (options->format == FORMAT_EXPORT && !options->output)

@@ -162,6 +162,8 @@ static int print(struct report *report)
 	switch (options->format) {
 	case FORMAT_TEXT:
 		report_print(report);
+		if (options->threads)
+			threads_print(report);
 		return STATUS_OK;
 	case FORMAT_JSON:
 		return report_print_json(report) < 0 ? STATUS_FAILED : STATUS_OK;
@@ -196,6 +198,11 @@ static int read_records(struct report *report)
 		if (ret <= 0)
 			return ret;
 		report->types[record.type % PERFFILE_USER_TYPE]++;
+		if (record.type == PERF_RECORD_READ && record.event && report->options->threads &&
+		    threads_add(&report->threads, &record) < 0) {
+			say_error("%s", pmuctl_strerror(-ENOMEM));
+			return -ENOMEM;
+		}
 		if (record.type == PERF_RECORD_SAMPLE && report_add(report, &record) < 0) {
 			say_error("%s", pmuctl_strerror(-ENOMEM));
 			return -ENOMEM;
@@ -252,6 +259,7 @@ void report_close(struct report *report)
 		export_free(&report->events[i].export);
 	}
 	free(report->events);
+	free(report->threads.list);
 	samples_close(report->samples);
 }
 

@@ -123,6 +123,7 @@ enum report_about {
  * @export: for FORMAT_EXPORT: which,
  * @output: and the file.
  * @stdio: text, on a terminal too.
+ * @threads: what each thread has counted, too.
  */
 struct report_options {
 	struct samples_options input;
@@ -146,6 +147,7 @@ struct report_options {
 	const struct export_format *export;
 	const char *output;
 	bool stdio;
+	bool threads;
 };
 
 /* options.c */
@@ -270,12 +272,33 @@ struct report_event {
 	struct export export;
 };
 
+/* What a thread, or what it was counted with, has counted of an event when it ended */
+struct report_thread {
+	uint32_t pid;
+	uint32_t tid;
+	const struct perffile_event *event;
+	uint64_t value;
+};
+
+/**
+ * struct report_threads - what all threads have counted
+ * @list: owned.
+ * @count: how many.
+ * @room: for so many.
+ */
+struct report_threads {
+	struct report_thread *list;
+	size_t count;
+	size_t room;
+};
+
 /**
  * struct report - a report
  * @options: what was asked for.
  * @samples: the recording.
  * @events: one for each of its events.
  * @event_count: how many.
+ * @threads: what each has counted, of options->threads.
  * @types: how many records of each type there are, for FORMAT_STATS.
  */
 struct report {
@@ -283,8 +306,13 @@ struct report {
 	struct samples *samples;
 	struct report_event *events;
 	size_t event_count;
+	struct report_threads threads;
 	uint64_t types[PERFFILE_USER_TYPE];
 };
+
+/* threads.c */
+int threads_add(struct report_threads *threads, const struct perffile_record *record);
+void threads_print(const struct report *report);
 
 /* report.c */
 int report_make(struct report_options *options);

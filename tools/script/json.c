@@ -94,6 +94,19 @@ static void set_branches(json_t *object, const struct perffile_sample *sample)
 	json_object_set_new(object, "branches", branches);
 }
 
+static void set_registers(json_t *object, const char *key, uint64_t mask,
+			  struct perffile_words values)
+{
+	json_t *registers = json_object();
+	size_t at = 0;
+
+	for (unsigned int i = 0; i < PERFFILE_REGS_MAX && at < values.count; i++)
+		if (mask >> i & 1)
+			set_address(registers, perffile_register_name(i),
+				    perffile_words_get(&values, at++));
+	json_object_set_new(object, key, registers);
+}
+
 static void set_sample(const struct script *script, json_t *object,
 		       const struct perffile_record *record)
 {
@@ -114,6 +127,12 @@ static void set_sample(const struct script *script, json_t *object,
 		set_number(object, "weight", sample->weight);
 	if (script->fields & FIELD_BRSTACK && record->fields & PERF_SAMPLE_BRANCH_STACK)
 		set_branches(object, sample);
+	if (script->fields & FIELD_IREGS && record->fields & PERF_SAMPLE_REGS_INTR)
+		set_registers(object, "intr_regs", record->event->attr.sample_regs_intr,
+			      sample->intr_regs);
+	if (script->fields & FIELD_UREGS && record->fields & PERF_SAMPLE_REGS_USER)
+		set_registers(object, "user_regs", record->event->attr.sample_regs_user,
+			      sample->user_regs);
 	if (script->fields & FIELD_TRACE)
 		set_told(script, object, record);
 	if (script->fields & FIELDS_OF_PLACE)
@@ -171,7 +190,7 @@ static void set_body(const struct script *script, json_t *object,
  *
  * Return: 0, -ENOMEM.
  */
-int script_print_json(const struct script *script, const struct perffile_record *record,
+int script_print_json(struct script *script, const struct perffile_record *record,
 		      const struct thread *thread)
 {
 	json_t *object = json_object();
@@ -187,7 +206,7 @@ int script_print_json(const struct script *script, const struct perffile_record 
 	if (script->fields & FIELD_CPU && record->fields & PERF_SAMPLE_CPU)
 		set_number(object, "cpu", record->cpu);
 	if (script->fields & FIELD_TIME && record->fields & PERF_SAMPLE_TIME)
-		set_number(object, "time_ns", record->time);
+		set_number(object, "time_ns", script_time(script, record));
 	if (script->fields & FIELD_ID &&
 	    record->fields & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER))
 		set_number(object, "id", record->id);

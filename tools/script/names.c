@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The names of the types of records.
+ * What of records is the same in text and in JSON: the names of their types, times, branches.
  */
 #include "script.h"
 
@@ -28,6 +28,25 @@ const char *script_record_name(uint32_t type)
 	};
 
 	return type < ARRAY_LEN(names) && names[type] ? names[type] : "unknown";
+}
+
+/**
+ * script_time() - the time of a record, as it is to be printed
+ * @script: what it is since; is told of it.
+ * @record: that is printed now, with a time.
+ *
+ * Return: nanoseconds.
+ */
+uint64_t script_time(struct script *script, const struct perffile_record *record)
+{
+	uint64_t since;
+
+	if (script->time_since == SCRIPT_TIME_CLOCK)
+		return record->time;
+	since = script->time_base ? script->time_base : record->time;
+	if (!script->time_base || script->time_since == SCRIPT_TIME_LAST)
+		script->time_base = record->time;
+	return record->time - since;
 }
 
 #define BRANCH_WORDS	3

@@ -18,6 +18,8 @@ enum {
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_NS,
+	OPTION_RELATIVE,
+	OPTION_DELTA,
 	OPTION_RECORDS,		/* these in the order of shown[] */
 	OPTION_SHOW_TASKS,
 	OPTION_SHOW_MAPPINGS,
@@ -32,7 +34,7 @@ enum {
 static const char *const field_names[] = {
 	"comm", "pid", "tid", "cpu", "time", "period", "event", "addr", "ip", "sym",
 	"symoff", "dso", "srcline", "weight", "phys_addr", "id",
-	"trace", "brstack", NULL
+	"trace", "brstack", "iregs", "uregs", NULL
 };
 
 static const char *const traces[] = {
@@ -87,6 +89,8 @@ static const struct cli_option script_options[] = {
 	{ READING_DEBUGINFOD, "debuginfod", .argument = "[=URL]",
 	  .help = "ask this server for missing debug files, or those of DEBUGINFOD_URLS" },
 	{ OPTION_NS, "ns", .help = "times in nanoseconds, as always" },
+	{ OPTION_RELATIVE, "reltime", .help = "times since the first line" },
+	{ OPTION_DELTA, "deltatime", .help = "times since the line before" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ READING_MAX_STACK, "max-stack", .argument = "N", .help = "call chains of N functions, at most" },
@@ -98,10 +102,12 @@ static int parse_fields(struct script *script, const char *text)
 {
 	bool changes = *text == '+' || *text == '-';
 
-	if (!changes)
+	if (!changes) {
 		script->fields = 0;
-	else if (!script->chose_fields)
+		script->asked_fields = 0;
+	} else if (!script->chose_fields) {
 		script->fields = FIELDS_DEFAULT;
+	}
 	script->chose_fields = true;
 	for (;;) {
 		bool takes = changes && *text == '-';
@@ -116,8 +122,11 @@ static int parse_fields(struct script *script, const char *text)
 			return say_usage(&command_script, "'%.*s' is no field: see 'pmuctl script --help'",
 					 (int)length, text);
 		script->fields |= 1U << i;
-		if (takes)
+		script->asked_fields |= 1U << i;
+		if (takes) {
 			script->fields &= ~(1U << i);
+			script->asked_fields &= ~(1U << i);
+		}
 		if (!text[length])
 			break;
 		text += length + 1;
@@ -171,7 +180,7 @@ static const struct thread *thread_of(struct samples *samples, struct perffile_r
 	return record->tid < 0 ? NULL : tasks_thread(samples->tasks, record->pid, record->tid);
 }
 
-static int print(const struct script *script, struct perffile_record *record)
+static int print(struct script *script, struct perffile_record *record)
 {
 	const struct thread *thread;
 
@@ -203,12 +212,62 @@ static bool has_event(const struct script *script)
 	return false;
 }
 
-static int run(const struct script *script)
+/* What samples have only if it was asked for when they were recorded, and how it is */
+static const struct {
+	unsigned int field;
+	uint64_t sample_type;
+	const char *how;
+} recorded[] = {
+	{ FIELD_CPU, PERF_SAMPLE_CPU, "record with -a, -C or --sample-cpu" },
+	{ FIELD_TIME, PERF_SAMPLE_TIME, "record with -T" },
+	{ FIELD_ADDR, PERF_SAMPLE_ADDR, "record with -d" },
+	{ FIELD_WEIGHT, PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, "'perf record -W' does" },
+	{ FIELD_PHYS, PERF_SAMPLE_PHYS_ADDR, "'perf record --phys-data' does" },
+	{ FIELD_ID, PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER, "'pmuctl record' does" },
+	{ FIELD_TRACE, PERF_SAMPLE_RAW, "record a tracepoint" },
+	{ FIELD_BRSTACK, PERF_SAMPLE_BRANCH_STACK, "record with -b" },
+	{ FIELD_IREGS, PERF_SAMPLE_REGS_INTR, "record with -I" },
+	{ FIELD_UREGS, PERF_SAMPLE_REGS_USER, "record with --user-regs" },
+};
+
+/* Which fields do the samples of this event have? */
+static unsigned int fields_of(const struct perf_event_attr *attr)
+{
+	unsigned int fields = ~0U;
+
+	for (size_t i = 0; i < ARRAY_LEN(recorded); i++)
+		if (!(attr->sample_type & recorded[i].sample_type))
+			fields &= ~recorded[i].field;
+	return fields;
+}
+
+/* What was asked for by name is somewhere: else who reads nothing would think that there was nothing. */
+static bool has_fields(const struct script *script)
+{
+	const struct perffile *file = script->samples->file;
+	unsigned int there = 0;
+	size_t i = 0;
+
+	for (size_t event = 0; event < file->event_count; event++)
+		if (!script->event || !strcmp(script->event,
+					      samples_event_name(script->samples, &file->events[event])))
+			there |= fields_of(&file->events[event].attr);
+	while (i < ARRAY_LEN(recorded) &&
+	       (!(script->asked_fields & recorded[i].field) || there & recorded[i].field))
+		i++;
+	if (i == ARRAY_LEN(recorded))
+		return true;
+	say_error("the samples of '%s' have no '%s': %s", script->input.path,
+		  field_names[__builtin_ctz(recorded[i].field)], recorded[i].how);
+	return false;
+}
+
+static int run(struct script *script)
 {
 	struct perffile_record record;
 	int ret;
 
-	if (!has_event(script))
+	if (!has_event(script) || !has_fields(script))
 		return STATUS_FAILED;
 	while ((ret = samples_next(script->samples, &record)) > 0) {
 		if (!is_wanted(script, &record))
@@ -270,6 +329,12 @@ static int apply(void *arg, int option)
 		break;
 	case 'j':
 		script->json = true;
+		break;
+	case OPTION_RELATIVE:
+	case OPTION_DELTA:
+		if (script->time_since)
+			return say_usage(&command_script, "--reltime and --deltatime exclude each other");
+		script->time_since = option == OPTION_DELTA ? SCRIPT_TIME_LAST : SCRIPT_TIME_FIRST;
 		break;
 	case OPTION_TRACE:
 		return parse_trace(script, optarg);

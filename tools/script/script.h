@@ -31,12 +31,21 @@ enum script_field {
 	FIELD_ID	= 1 << 15,
 	FIELD_TRACE	= 1 << 16,
 	FIELD_BRSTACK	= 1 << 17,
+	FIELD_IREGS	= 1 << 18,
+	FIELD_UREGS	= 1 << 19,
 };
 
 #define FIELDS_DEFAULT (FIELD_COMM | FIELD_TID | FIELD_CPU | FIELD_TIME | FIELD_PERIOD | \
 			FIELD_EVENT | FIELD_ADDR | FIELD_IP | FIELD_SYM | FIELD_SYMOFF | \
 			FIELD_DSO | FIELD_TRACE)
 #define FIELDS_OF_PLACE (FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO | FIELD_LINE)
+
+/* What times are since */
+enum script_time {
+	SCRIPT_TIME_CLOCK,	/* the clock's beginning */
+	SCRIPT_TIME_FIRST,	/* the first line */
+	SCRIPT_TIME_LAST,	/* the line before */
+};
 
 /* What is printed of traces */
 enum script_trace {
@@ -54,7 +63,10 @@ enum script_trace {
  * @event: only this event, or NULL.
  * @filter: only these samples.
  * @fields: FIELD_*
- * @chose_fields: they were asked for.
+ * @asked_fields: those of them that were asked for by name.
+ * @chose_fields: some were.
+ * @time_since: what times are since,
+ * @time_base: and when that was; 0: not yet.
  * @chains: call chains too.
  * @records: types of records beside samples, a bit each.
  * @json: an object a line.
@@ -69,7 +81,10 @@ struct script {
 	const char *event;
 	struct filter filter;
 	unsigned int fields;
+	unsigned int asked_fields;
 	bool chose_fields;
+	enum script_time time_since;
+	uint64_t time_base;
 	bool chains;
 	uint64_t records;
 	bool json;
@@ -103,15 +118,16 @@ struct script_branch {
 size_t script_branch_count(const struct perffile_sample *sample);
 struct script_branch script_branch(const struct perffile_sample *sample, size_t i);
 const char *script_record_name(uint32_t type);
+uint64_t script_time(struct script *script, const struct perffile_record *record);
 
 /* script_text.c */
-void script_print_sample(const struct script *script, const struct perffile_record *record,
+void script_print_sample(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread);
-void script_print_record(const struct script *script, const struct perffile_record *record,
+void script_print_record(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread);
 
 /* script_json.c */
-int script_print_json(const struct script *script, const struct perffile_record *record,
+int script_print_json(struct script *script, const struct perffile_record *record,
 		      const struct thread *thread);
 
 /* script_tracepoint.c */

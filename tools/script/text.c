@@ -15,7 +15,7 @@ static bool wants(const struct script *script, unsigned int field)
 	return script->fields & field;
 }
 
-static void print_ids(const struct script *script, const struct perffile_record *record,
+static void print_ids(struct script *script, const struct perffile_record *record,
 		      const struct thread *thread)
 {
 	bool both = wants(script, FIELD_PID) && wants(script, FIELD_TID);
@@ -30,9 +30,12 @@ static void print_ids(const struct script *script, const struct perffile_record 
 		printf("%6d ", record->tid);
 	if (wants(script, FIELD_CPU) && record->fields & PERF_SAMPLE_CPU)
 		printf("[%03u] ", record->cpu);
-	if (wants(script, FIELD_TIME) && record->fields & PERF_SAMPLE_TIME)
-		printf("%5" PRIu64 ".%09" PRIu64 ": ", (uint64_t)(record->time / NS_PER_SECOND),
-		       (uint64_t)(record->time % NS_PER_SECOND));
+	if (wants(script, FIELD_TIME) && record->fields & PERF_SAMPLE_TIME) {
+		uint64_t time = script_time(script, record);
+
+		printf("%5" PRIu64 ".%09" PRIu64 ": ", (uint64_t)(time / NS_PER_SECOND),
+		       (uint64_t)(time % NS_PER_SECOND));
+	}
 }
 
 static void print_place(const struct script *script, const struct place *place)
@@ -83,13 +86,25 @@ static void print_branches(const struct perffile_sample *sample)
 	}
 }
 
+/* Registers as perf prints them */
+static void print_registers(uint64_t abi, uint64_t mask, struct perffile_words values)
+{
+	size_t at = 0;
+
+	printf(" ABI:%" PRIu64, abi);
+	for (unsigned int i = 0; i < PERFFILE_REGS_MAX && at < values.count; i++)
+		if (mask >> i & 1)
+			printf(" %5s:0x%" PRIx64, perffile_register_name(i),
+			       perffile_words_get(&values, at++));
+}
+
 /**
  * script_print_sample() - print a sample
  * @script: of which the frames were resolved.
  * @record: the sample, with an event.
  * @thread: its thread.
  */
-void script_print_sample(const struct script *script, const struct perffile_record *record,
+void script_print_sample(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread)
 {
 	const struct samples *samples = script->samples;
@@ -112,6 +127,12 @@ void script_print_sample(const struct script *script, const struct perffile_reco
 		printf(" weight %" PRIu64, sample->weight);
 	if (wants(script, FIELD_BRSTACK) && record->fields & PERF_SAMPLE_BRANCH_STACK)
 		print_branches(sample);
+	if (wants(script, FIELD_IREGS) && record->fields & PERF_SAMPLE_REGS_INTR)
+		print_registers(sample->intr_abi, record->event->attr.sample_regs_intr,
+				sample->intr_regs);
+	if (wants(script, FIELD_UREGS) && record->fields & PERF_SAMPLE_REGS_USER)
+		print_registers(sample->user_abi, record->event->attr.sample_regs_user,
+				sample->user_regs);
 	told = print_told(script, record);
 	/* Where a tracepoint is says less than what it tells. */
 	if (!(script->fields & FIELDS_OF_PLACE) || (told && !column && !script->chose_fields)) {
@@ -147,7 +168,7 @@ static void print_mmap(const struct script *script, const struct perffile_record
  * @record: the record.
  * @thread: that it belongs to, or NULL.
  */
-void script_print_record(const struct script *script, const struct perffile_record *record,
+void script_print_record(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread)
 {
 	const struct perffile_task *task = &record->task;

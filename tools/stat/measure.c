@@ -36,6 +36,7 @@
  * @shown: when the last interval ended.
  * @intervals: how many were printed.
  * @has_begun: something was printed.
+ * @is_over: the time that was asked for is.
  */
 struct session {
 	struct pmuctl_device *dev;
@@ -54,6 +55,7 @@ struct session {
 	double shown;
 	unsigned int intervals;
 	bool has_begun;
+	bool is_over;
 };
 
 static double now(void)
@@ -174,6 +176,14 @@ static int interval_write(struct session *s)
 
 /* ------------------------------------------------------------------ a run */
 
+static int time_is_up(void *arg)
+{
+	struct session *s = arg;
+
+	s->is_over = true;
+	return RUN_END;
+}
+
 /* The end of an interval; of the last one the measurement ends, which prints it. */
 static int tick(void *arg)
 {
@@ -185,7 +195,7 @@ static int tick(void *arg)
 		return RUN_GO_ON;
 	}
 	if (s->intervals + 1 == s->options->interval_count)
-		return RUN_END;
+		return time_is_up(s);
 	return interval_write(s);
 }
 
@@ -196,12 +206,6 @@ static int begin_measuring(void *arg)
 
 	s->start = now();
 	return counters_enable(s->counters);
-}
-
-static int time_is_up(void *arg)
-{
-	(void)arg;
-	return RUN_END;
 }
 
 static int command_came(void *arg)
@@ -324,6 +328,9 @@ static int run_measure(struct session *s, struct child *child, bool is_first,
 			return run_failed(argv[0], ret);
 	}
 	ret = run_wait_and_tick(s, argv ? child->pid : 0, end);
+	/* As it was asked for */
+	if (s->is_over && end->status == STATUS_SIGNAL + SIGTERM)
+		end->status = STATUS_OK;
 	elapsed = now() - s->start;
 	if (ret == 0 && by_hand)
 		ret = counters_disable(s->counters);

@@ -58,7 +58,7 @@ static void note_event(struct calls *calls, struct caller *caller, const struct 
 
 static bool has_all_lines(const struct calls *calls)
 {
-	return calls->lines && !calls->duration && !calls->failures;
+	return calls->lines && !calls->duration && !calls->failures && !calls_are_enough(calls);
 }
 
 /* The one that began last is not at its end when another begins. */
@@ -126,7 +126,7 @@ static int count(struct caller *caller, const struct call_event *event, uint64_t
 
 static bool is_shown(const struct calls *calls, const struct call_event *event, uint64_t duration)
 {
-	return calls->lines && (!calls->duration || duration >= calls->duration) &&
+	return calls->lines && !calls_are_enough(calls) && (!calls->duration || duration >= calls->duration) &&
 	       (!calls->failures || event->result < 0);
 }
 
@@ -159,8 +159,10 @@ int calls_exit(struct calls *calls, const struct call_event *event)
 		duration = event->time - caller->since;
 	if (calls->summary)
 		ret = count(caller, event, duration);
-	if (is_shown(calls, event, duration))
+	if (is_shown(calls, event, duration)) {
 		print_call(calls, caller, event, !caller->is_pending);
+		calls->written++;
+	}
 	caller->is_inside = false;
 	caller->is_pending = false;
 	return ret;

@@ -182,7 +182,7 @@ static int rings_ready(void *arg)
 	struct session *s = arg;
 	int ret = read_rings(s);
 
-	return ret < 0 ? ret : rings_gone(s);
+	return ret < 0 ? ret : calls_are_enough(&s->options->calls) ? RUN_END : rings_gone(s);
 }
 
 /* Memory does not grow with the time that it runs. */
@@ -192,7 +192,7 @@ static int timer_ready(void *arg)
 	int ret = read_rings(s);
 
 	tasks_forget(s->samples->tasks);
-	return ret;
+	return ret == 0 && calls_are_enough(&s->options->calls) ? RUN_END : ret;
 }
 
 /* -------------------------------------------------------------------- order */
@@ -289,6 +289,8 @@ static int trace_all(struct session *s)
 	if (ret)
 		return ret;
 	ret = wait_for_end(s, &end);
+	if (calls_are_enough(&s->options->calls) && end.status == STATUS_SIGNAL + SIGTERM)
+		end.status = STATUS_OK;
 	event_set_disable(&s->recording->set);
 	if (ret == 0)
 		ret = read_rest(s);

@@ -14,6 +14,7 @@
 enum {
 	OPTION_DURATION = OPTION_NO_LETTER,
 	OPTION_FAILURE,
+	OPTION_MAX,
 };
 
 /* A tenth of a second of a program that does nothing else */
@@ -36,6 +37,7 @@ static const struct cli_option calls_options_table[] = {
 	{ OPTION_DURATION, "duration", .argument = "MS",
 	  .help = "only calls that take MS milliseconds or more" },
 	{ OPTION_FAILURE, "failure", .help = "only calls that fail" },
+	{ OPTION_MAX, "max-events", .argument = "N", .help = "end after N calls; COMMAND gets SIGTERM then" },
 	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (512)" },
@@ -93,6 +95,9 @@ static int apply(void *arg, int option)
 	case OPTION_FAILURE:
 		calls->failures = true;
 		return STATUS_OK;
+	case OPTION_MAX:
+		return measure_number(&options->record.measure, "--max-events", optarg, UINT32_MAX,
+				      &calls->most);
 	case 'o':
 		options->output = optarg;
 		return STATUS_OK;

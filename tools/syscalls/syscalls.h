@@ -152,6 +152,8 @@ struct caller {
  * @full_time: times since the machine was started, not since the first call.
  * @failures: lines only for calls that fail.
  * @duration: lines only for calls that take longer, ns; 0: for all.
+ * @most: so many lines of calls, then no more; 0: all.
+ * @written: so many were.
  * @base: time of the first call.
  * @has_base: there was one.
  * @events: beginnings and ends.
@@ -168,6 +170,8 @@ struct calls {
 	bool full_time;
 	bool failures;
 	uint64_t duration;
+	uint64_t most;
+	uint64_t written;
 	uint64_t base;
 	bool has_base;
 	uint64_t events;
@@ -194,6 +198,12 @@ struct call_event {
 	uint64_t args[SYSCALL_ARGS];
 	int64_t result;
 };
+
+/* Has all been written that was asked for? */
+static inline bool calls_are_enough(const struct calls *calls)
+{
+	return calls->most && calls->written >= calls->most;
+}
 
 int calls_enter(struct calls *calls, const struct call_event *event);
 int calls_exit(struct calls *calls, const struct call_event *event);

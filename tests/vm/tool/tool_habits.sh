@@ -56,6 +56,12 @@ guests_and_idle_cpus_are_left_out_as_perf_does()
 	! grep 'exclude_guest.*exclude_host' ours
 }
 
+several_patterns_are_listed()
+{
+	run 0 list cycles cache-misses 'sched:sched_switch' && grep -q '^  cycles or' out && grep -q '^  cache-misses' out &&
+		grep -qx sched:sched_switch out && run 1 list nonesuch noneother && says "matches 'nonesuch', nor what is behind it"
+}
+
 tracepoints_are_listed_by_their_pattern()
 {
 	run 0 list 'sched:sched_*' && grep -qx 'sched:sched_switch' out && [ "$(wc -l <out)" -gt 10 ] &&
@@ -192,7 +198,64 @@ rings_have_a_size()
 		run 2 record -m 4000000000G true && says '-m 4000000000G is more than 1073741824 pages'
 }
 
+# perf's own of each sample, with all registers and with some
+registers_are_those_that_perf_prints()
+{
+	for regs in -I -Iax,IP,r15 --user-regs=ip,sp "-I --user-regs=bx"; do
+		# shellcheck disable=SC2086 # two options
+		run 0 record -q $regs -e instructions:u -c 20000 -o file ls / || return 1
+		for field in iregs uregs; do
+			perf script -i file -F $field 2>/dev/null | tr -s ' ' '\n' | sed '/^$/d' >theirs
+			pmuctl script -i file -F $field 2>err | tr -s ' ' '\n' | sed '/^$/d' >ours
+			cmp ours theirs || return 1
+			[ ! -s ours ] || echo "$regs $field: $(wc -l <ours)" | tee -a seen
+		done
+	done
+	[ "$(wc -l <seen)" -eq 5 ] && run 0 script -j -i file -F iregs,uregs &&
+		grep -q '"intr_regs":{"AX":"0x[0-9a-f]*".*"user_regs":{"BX":"0x' out &&
+		run 0 record '-I?' && grep -q 'AX BX .* R15' out && run 2 record -Iax,zz true && says "'zz' is no register"
+}
+
+each_thread_tells_what_it_has_counted()
+{
+	run 0 record -q -s -e instructions:u,cs -c 10000 -o file sh -c 'ls / | wc -l' && run 0 report -T -i file &&
+		grep -E '^# +PID +TID +instructions:u +cs$' out && grep -E '^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$' out | tr -s ' ' >ours &&
+		perf report -T --stdio -i file 2>/dev/null | grep -E '^ +[0-9]+ +[0-9]+ ' | tr -s ' ' >theirs && cat ours theirs &&
+		[ "$(wc -l <theirs)" -ge 2 ] && cmp ours theirs &&
+		run 0 record -q -o file true && run 0 report -T -i file && says 'record with -s' && run 2 report -T --json -i file
+}
+
+clocks_have_their_long_names()
+{
+	run 0 record -q -k CLOCK_MONOTONIC_RAW -o file true && events file | grep -q 'clockid: 4' &&
+		run 0 record -q -k monotonic -o file true && events file | grep -q 'clockid: 1'
+}
+
 # ---- pmuctl script
+
+what_was_not_recorded_is_no_empty_line()
+{
+	run 0 record -q -e instructions:u -c 20000 -o file ls / || return 1
+	for field in addr:-d weight:-W phys_addr:phys-data cpu:--sample-cpu trace:tracepoint brstack:-b iregs:-I uregs:--user-regs; do
+		run 1 script -i file -F "comm,${field%:*}" && says "the samples of 'file' have no '${field%:*}': .*${field#*:}" &&
+			[ ! -s out ] && run 1 script -j -i file -F "+${field%:*}" || return 1
+	done
+	run 0 script -i file -F comm,time,period,event,ip,id
+}
+
+# seconds PATTERN FILE: the times in a script's lines
+seconds() { sed -n 's/^ *\([0-9]*[.][0-9]*\): *$/\1/p' "$1"; }
+
+times_are_since_the_first_or_the_last()
+{
+	run 0 record -q -e instructions:u -c 2000 -o file ls / || return 1
+	for how in --reltime --deltatime; do
+		run 0 script -i file $how -F time && seconds out >ours &&
+			perf script -i file $how -F time --ns 2>/dev/null >theirs.out && seconds theirs.out >theirs &&
+			[ "$(wc -l <ours)" -gt 10 ] && cmp ours theirs || { head -n 3 ours theirs.out; return 1; }
+	done
+	run 2 script -i file --reltime --deltatime && says 'exclude each other'
+}
 
 # As many as perf has with the same options
 samples_are_chosen_as_perf_does()
@@ -326,4 +389,4 @@ nothing_is_seen_that_goes_away()
 	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
-run_checks events longest
+run_checks events longest seconds

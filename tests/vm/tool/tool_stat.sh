@@ -122,7 +122,13 @@ threads()
 
 # ---- when measuring begins and ends
 
-timeout_ends_the_command() { run 143 stat -e cs --timeout 100 sleep 10000 && says ' cs '; }
+# As with perf, that is no failure of the command.
+timeout_ends_the_command()
+{
+	run 0 stat -e cs --timeout 100 sleep 10000 && says ' cs ' &&
+		run 3 stat -e cs --timeout 100 sh -c 'trap "exit 3" TERM; while :; do usleep 1000; done' &&
+		run 0 stat -e cs -I 50 --interval-count 2 sleep 10000
+}
 timeout_ends_counting() { run 0 stat -a -e cs --timeout 100 && says ' cs '; }
 count_of_intervals() { run 0 stat -a -x ';' -e cs -I 50 --interval-count 3 && lines err 3; }
 # What the command does before that is not counted: it has already ended then.

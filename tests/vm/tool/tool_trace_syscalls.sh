@@ -145,6 +145,14 @@ times_of_the_machine()
 	run 0 trace -T -o calls true && awk '$1 != "?" && $1 < 1000 { exit 1 }' calls
 }
 
+so_many_calls_and_no_more()
+{
+	run 0 trace --max-events 3 -o calls sh -c 'while :; do usleep 10; done' && lines calls 3 &&
+		run 0 trace --max-events 2 -e read -o calls sh -c 'read -r a </etc/passwd' && lines calls 2 &&
+		[ "$(grep -c 'read(' calls)" -eq 2 ] && run 0 trace --max-events 100000 -o calls true &&
+		run 2 trace --max-events x true
+}
+
 what_makes_no_sense_is_refused()
 {
 	SAYS=err
