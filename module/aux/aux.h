@@ -218,17 +218,45 @@ void pmuctl_aux_unmap(struct pmuctl_event *event);
 /* ---- aux/filter.c */
 
 /**
- * pmuctl_aux_set_filter() - PERF_EVENT_IOC_SET_FILTER of an event that traces
+ * struct pmuctl_aux_filter - a filter that is to be set
+ * @filter: its ranges, those of files nowhere yet.
+ * @files: of each range; then, once it is set, those that were there before.
+ * @any: there are files.
+ */
+struct pmuctl_aux_filter {
+	struct pt_filter filter;
+	struct pmuctl_aux_file files[PT_RANGES_MAX];
+	bool any;
+};
+
+/**
+ * pmuctl_aux_filter_open() - understand a filter, and find its files
  * @event: traces.
  * @text: see pt_filter.h; empty for none.
+ * @new: filled; to be closed with pmuctl_aux_filter_close() if it is.
  * @why: filled on refusal.
  *
- * Context: Process, may sleep.
+ * Context: Process, may sleep, for as long as a file system likes; no lock that others wait for.
  * Return: as pt_filter_parse(); -ENOENT: no such file; -EOPNOTSUPP: a file, of a CPU's
  * trace; -ENOMEM.
  */
-int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
+int pmuctl_aux_filter_open(const struct pmuctl_event *event, const char *text,
+			   struct pmuctl_aux_filter *new, struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_aux_filter_set() - have an event trace by a filter
+ * @event: traces.
+ * @new: the filter.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EOPNOTSUPP: mappings cannot be followed.
+ */
+int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *new,
 			  struct pmuctl_explanation *why);
+
+/* Give back the files. As pmuctl_aux_put_files() */
+void pmuctl_aux_filter_close(struct pmuctl_aux_filter *new);
 
 /* Is one of its files mapped here? Nobody sets a filter meanwhile, or the files are locked. */
 bool pmuctl_aux_is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma);
@@ -266,7 +294,8 @@ void pmuctl_aux_fill_places(const struct pmuctl_event *event, struct pt_filter *
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -ENOMEM; -EINTR: the caller is being killed.
+ * Return: 0; -ENOMEM; -EINTR: the caller is being killed; -EAGAIN: @mm is in use, and this is to be
+ * called anew when it has been waited for with nothing locked.
  */
 int pmuctl_aux_find_places(struct pmuctl_event *event, struct mm_struct **mm,
 			   struct pmuctl_explanation *why);

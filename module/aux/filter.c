@@ -62,9 +62,7 @@ void pmuctl_aux_find_chain(struct pmuctl_aux *aux)
 
 struct filter_change {
 	struct pmuctl_event *event;
-	struct pt_filter filter;
-	struct pmuctl_aux_file *files;	/* the new ones, then the old ones */
-	bool any;			/* there are new ones */
+	struct pmuctl_aux_filter *new;
 };
 
 static void swap_files(const struct filter_change *change)
@@ -72,7 +70,7 @@ static void swap_files(const struct filter_change *change)
 	unsigned int i;
 
 	for (i = 0; i < PT_RANGES_MAX; i++)
-		swap(change->event->aux->files[i], change->files[i]);
+		swap(change->event->aux->files[i], change->new->files[i]);
 }
 
 static void change_filter(struct pmuctl_context *ctx, void *arg)
@@ -83,11 +81,11 @@ static void change_filter(struct pmuctl_context *ctx, void *arg)
 	if (change->event->inherit.root) {
 		raw_spin_lock(&aux->files_lock);
 		swap_files(change);
-		WRITE_ONCE(aux->follows, change->any);
+		WRITE_ONCE(aux->follows, change->new->any);
 		aux->generation++;
 		raw_spin_unlock(&aux->files_lock);
 	}
-	pmuctl_aux_put_filter(change->event, &change->filter);
+	pmuctl_aux_put_filter(change->event, &change->new->filter);
 }
 
 static void put_nowhere(const struct pmuctl_aux_file *files, struct pt_filter *filter)
@@ -294,7 +292,6 @@ static void exchange(struct filter_change *change)
 {
 	struct pmuctl_aux *aux = change->event->aux;
 
-	put_nowhere(change->files, &change->filter);
 	if (change->event->inherit.root) {
 		pmuctl_aux_call(change->event, change_filter, change);
 		return;
@@ -302,41 +299,54 @@ static void exchange(struct filter_change *change)
 	raw_spin_lock(&aux->chain->lock);
 	hlist_del_init(&aux->filed);
 	swap_files(change);
-	if (change->any)
+	if (change->new->any)
 		hlist_add_head(&aux->filed, &aux->chain->first);
 	pmuctl_aux_call(change->event, change_filter, change);
 	raw_spin_unlock(&aux->chain->lock);
 }
 
-int pmuctl_aux_set_filter(struct pmuctl_event *event, const char *text,
-			  struct pmuctl_explanation *why)
+int pmuctl_aux_filter_open(const struct pmuctl_event *event, const char *text,
+			   struct pmuctl_aux_filter *new, struct pmuctl_explanation *why)
 {
-	struct pmuctl_aux_file files[PT_RANGES_MAX] = {};
 	struct pt_file_name names[PT_RANGES_MAX] = {};
-	struct filter_change change = { .event = event, .files = files };
 	unsigned int i;
 	int err;
 
+	*new = (struct pmuctl_aux_filter){};
 	if (event->aux->driver->unit != &pt_unit)
 		return pmuctl_refuse(why, AUX_NO_FILTER, "filter", event->aux->driver->name);
-	err = pt_filter_parse(text, pt_caps(), event->aux->pt.ctl, &change.filter, names,
-			      why);
+	err = pt_filter_parse(text, pt_caps(), event->aux->pt.ctl, &new->filter, names, why);
 	if (!err)
-		err = open_files(event, &change.filter, names, files, why);
+		err = open_files(event, &new->filter, names, new->files, why);
 	if (err)
 		return err;
-	for (i = 0; i < change.filter.nr; i++)
-		change.any |= names[i].length;
+	for (i = 0; i < new->filter.nr; i++)
+		new->any |= names[i].length;
+	put_nowhere(new->files, &new->filter);
+	return 0;
+}
+
+int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *new,
+			  struct pmuctl_explanation *why)
+{
+	struct filter_change change = { .event = event, .new = new };
+	const bool any = new->any;
+	int err = 0;
+
 	mutex_lock(&event->aux->filter_mutex);
-	if (change.any)
+	if (any)
 		err = follow_mappings(event, why);
 	if (!err)
 		exchange(&change);
-	if (!err && change.any && !event->inherit.root)
+	if (!err && any && !event->inherit.root)
 		find_mappings(event->aux);
 	mutex_unlock(&event->aux->filter_mutex);
-	put_files(files);
 	return err;
+}
+
+void pmuctl_aux_filter_close(struct pmuctl_aux_filter *new)
+{
+	put_files(new->files);
 }
 
 void pmuctl_aux_forget_files(struct pmuctl_aux *aux)

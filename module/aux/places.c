@@ -187,11 +187,11 @@ int pmuctl_aux_find_places(struct pmuctl_event *event, struct mm_struct **mm,
 	/* After an exec that gained rights it is not ours to look into, nor is anything traced. */
 	*mm = READ_ONCE(event->context->gone) ? NULL : get_task_mm(event->context->task);
 	if (*mm) {
-		err = mmap_read_lock_killable(*mm);
-		if (!err) {
-			err = look_at_all(&look, *mm);
-			mmap_read_unlock(*mm);
-		}
+		/* Who has it may wait for a file system, for ever. */
+		if (!mmap_read_trylock(*mm))
+			return -EAGAIN;
+		err = look_at_all(&look, *mm);
+		mmap_read_unlock(*mm);
 		if (err)
 			return pmuctl_refuse(why, INTERRUPTED, "");
 	}

@@ -158,12 +158,12 @@ struct pmuctl_count_state {
  * @process: it is of all threads that its process had; constant once it has a descriptor.
  * @slot: where what its children have counted goes in the walk with number @walk; likewise.
  * @next_meant: of those that are being switched; likewise.
+ * @left: it is closed, and its children are to end: in @group->left.
  *
  * Of a child:
  * @child_entry: in its shard; that one's lock.
- * @next_ended: if it has ended while its shard was walked: which had before; likewise. Of one
- *	that is to be freed: which other one is with it.
- * @seen: number of the walk that has dealt with it; under the mutex.
+ * @next_ended: of one that is to be freed: which other one is with it.
+ * @seen: number of the last walk that has counted it, or forgotten its count; its context's lock.
  */
 struct pmuctl_inherit {
 	struct pmuctl_inherit_group *group;
@@ -182,6 +182,7 @@ struct pmuctl_inherit {
 	unsigned int slot;
 	u64 walk;
 	struct pmuctl_inherit *next_meant;
+	struct llist_node left;
 
 	struct list_head child_entry;
 	struct pmuctl_inherit *next_ended;

@@ -20,7 +20,8 @@ static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled
 	int cpu;
 
 	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
+		if (pmuctl_inherit_lock(event))
+			return; /* to a task that is being killed */
 		pmuctl_event_switch(event, group, enabled);
 		pmuctl_inherit_set_enabled(event, group, enabled);
 		pmuctl_inherit_unlock(event);
@@ -66,7 +67,8 @@ int pmuctl_event_set_period(struct pmuctl_event *event, u64 value,
 	if (err)
 		return err;
 	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
+		if (pmuctl_inherit_lock(event))
+			return pmuctl_refuse(why, INTERRUPTED, "");
 		pmuctl_context_call(event->context, change_period, &change);
 		pmuctl_inherit_set_period(event, value);
 		pmuctl_inherit_unlock(event);
@@ -123,42 +125,95 @@ static int check_children(struct pmuctl_event *root,
 	return late ? pmuctl_refuse(why, PT_RANGE_LATE, "filter") : 0;
 }
 
+/**
+ * struct shared_filter - a filter of a trace that is inherited
+ * @event: the root.
+ * @new: the filter.
+ * @unlooked: of the trace, before it was set.
+ * @generation: that it has; 0: it is not set yet.
+ * @mm: what the root's task maps, to be put; or NULL.
+ */
+struct shared_filter {
+	struct pmuctl_event *event;
+	struct pmuctl_aux_filter *new;
+	int unlooked;
+	u32 generation;
+	struct mm_struct *mm;
+};
+
+static int set_once(struct shared_filter *s, struct pmuctl_explanation *why)
+{
+	int err = s->new->any ? check_children(s->event, look_if_it_lives, why) : 0;
+
+	s->unlooked = atomic_read(&s->event->aux->unlooked);
+	if (!err)
+		err = pmuctl_aux_filter_set(s->event, s->new, why);
+	s->generation = s->event->aux->generation;
+	return err;
+}
+
 /*
  * Only the task of the root is looked into: as long as that takes, others wait. What is made
  * afterwards copies what it knows. Whoever was made before knows nothing: it is found, or was
  * counted when it made the one that there is now.
+ *
+ * Returns -EAGAIN if @mm is in use.
  */
-static int set_shared_filter(struct pmuctl_event *event, const char *text, struct mm_struct **mm,
-			     struct pmuctl_explanation *why)
+static int set_and_look(struct shared_filter *s, struct pmuctl_explanation *why)
 {
-	int err = strchr(text, '@') ? check_children(event, look_if_it_lives, why) : 0;
-	int unlooked = atomic_read(&event->aux->unlooked);
+	struct pmuctl_event *event = s->event;
+	int err = s->generation ? 0 : set_once(s, why);
 
-	if (!err)
-		err = pmuctl_aux_set_filter(event, text, why);
-	if (err || !event->aux->follows)
+	/* If somebody else has set another one meanwhile, this has nothing more to find. */
+	if (err || !event->aux->follows || s->generation != event->aux->generation)
 		return err;
-	err = pmuctl_aux_find_places(event, mm, why);
+	err = pmuctl_aux_find_places(event, &s->mm, why);
 	if (!err)
 		err = check_children(event, look_if_it_knows, why);
-	if (!err && atomic_read(&event->aux->unlooked) != unlooked)
+	if (!err && atomic_read(&event->aux->unlooked) != s->unlooked)
 		err = pmuctl_refuse(why, PT_RANGE_LATE, "filter");
+	return err;
+}
+
+static int wait_for_memory(struct mm_struct **mm, struct pmuctl_explanation *why)
+{
+	int killed = mmap_read_lock_killable(*mm);
+
+	if (!killed)
+		mmap_read_unlock(*mm);
+	mmput(*mm);
+	*mm = NULL;
+	return killed ? pmuctl_refuse(why, INTERRUPTED, "") : 0;
+}
+
+static int set_shared_filter(struct pmuctl_event *event, struct pmuctl_aux_filter *new,
+			     struct pmuctl_explanation *why)
+{
+	struct shared_filter s = { .event = event, .new = new };
+	int err;
+
+	do {
+		if (pmuctl_inherit_lock(event))
+			return pmuctl_refuse(why, INTERRUPTED, "");
+		err = set_and_look(&s, why);
+		pmuctl_inherit_unlock(event);
+	} while (err == -EAGAIN && !(err = wait_for_memory(&s.mm, why)));
+	/* Perhaps the last of it: that takes long. */
+	if (s.mm)
+		mmput(s.mm);
 	return err;
 }
 
 int pmuctl_event_set_filter(struct pmuctl_event *event, const char *text,
 			    struct pmuctl_explanation *why)
 {
-	struct mm_struct *mm = NULL;
-	int err;
+	struct pmuctl_aux_filter new;
+	int err = pmuctl_aux_filter_open(event, text, &new, why);
 
-	if (!event->inherit.root)
-		return pmuctl_aux_set_filter(event, text, why);
-	pmuctl_inherit_lock(event);
-	err = set_shared_filter(event, text, &mm, why);
-	pmuctl_inherit_unlock(event);
-	/* Perhaps the last of it: that takes long. */
-	if (mm)
-		mmput(mm);
+	if (err)
+		return err;
+	err = event->inherit.root ? set_shared_filter(event, &new, why) :
+				    pmuctl_aux_filter_set(event, &new, why);
+	pmuctl_aux_filter_close(&new);
 	return err;
 }

@@ -49,9 +49,9 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: as pmuctl_aux_set_filter(). Of one that is inherited also -EOPNOTSUPP, for a file: it has
- * children; if one began in that very moment, or -EINTR, the caller is being killed, or -ENOMEM,
- * the filter is set, and files may be nowhere in some tasks.
+ * Return: as pmuctl_aux_filter_open() and pmuctl_aux_filter_set(). Of one that is inherited also
+ * -EOPNOTSUPP, for a file: it has children; if one began in that very moment, or -EINTR, the caller
+ * is being killed, or -ENOMEM, the filter is set, and files may be nowhere in some tasks.
  */
 int pmuctl_event_set_filter(struct pmuctl_event *event, const char *text,
 			    struct pmuctl_explanation *why);

@@ -474,21 +474,28 @@ err_dealloc:
 	return ERR_PTR(err);
 }
 
-void pmuctl_event_free(struct pmuctl_event *event)
+/* It has no children, or no more. */
+static void free_childless(struct pmuctl_event *event)
 {
 	struct cgroup_subsys_state *cgroup = event->cgroup;
 	struct pmuctl_tp *tp = event->sw.tp;
 
-	if (pmuctl_event_is_hw(event))
-		atomic_dec(&nr_events);
-	/* There may be many children: nobody else waits for those. */
-	if (event->inherit.root)
-		pmuctl_inherit_close(event);
 	detach_with_hooks(event);
 	dealloc_event(event);
 	pmuctl_tp_free(tp);
 	if (cgroup)
 		css_put(cgroup);
+}
+
+void pmuctl_event_free(struct pmuctl_event *event)
+{
+	if (pmuctl_event_is_hw(event))
+		atomic_dec(&nr_events);
+	/* There may be many children: nobody else waits for those. */
+	if (event->inherit.root)
+		pmuctl_inherit_close(event, free_childless);
+	else
+		free_childless(event);
 }
 
 unsigned int pmuctl_event_number(void)

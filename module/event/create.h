@@ -51,6 +51,8 @@ struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 					 struct pmuctl_tp *tp, unsigned int flags,
 					 struct pmuctl_event *leader,
 					 struct pmuctl_explanation *why);
+
+/* It is closed. One that is inherited may live on until whoever works on its group is done. */
 void pmuctl_event_free(struct pmuctl_event *event);
 
 /**

@@ -49,7 +49,8 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 	int cpu;
 
 	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
+		if (pmuctl_inherit_lock(event))
+			return; /* to a task that is being killed */
 		pmuctl_context_call(event->context, reset_events, &call);
 		pmuctl_inherit_reset(event, group);
 		pmuctl_inherit_unlock(event);
@@ -207,7 +208,8 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 	int cpu;
 
 	if (event->inherit.root) {
-		pmuctl_inherit_lock(event);
+		if (pmuctl_inherit_lock(event))
+			return 0; /* to a task that is being killed */
 		pmuctl_context_call(event->context, read_events, &call);
 		if (call.n <= max)
 			pmuctl_inherit_add(event, call.group, counts, call.n);

@@ -240,7 +240,8 @@ int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 	struct spread s = { .root = event, .why = why };
 	int err = 0;
 
-	pmuctl_inherit_lock(event);
+	if (pmuctl_inherit_lock(event))
+		return pmuctl_refuse(why, INTERRUPTED, "");
 	WRITE_ONCE(event->inherit.process, process);
 	if (leader != event && leader->inherit.process != process)
 		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");

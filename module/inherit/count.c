@@ -4,7 +4,7 @@
  * each of these at one instant. Process context.
  */
 #include <linux/percpu.h>
-#include <linux/rculist.h>
+#include <linux/string.h>
 
 #include "core/context.h"
 #include "core/event.h"
@@ -68,7 +68,7 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 	bool freeze;
 
 	if (sum->child->ended)
-		return; /* it stays listed */
+		return; /* it was not seen */
 	pmuctl_sched_account(sum->child->leader);
 	if (!sum->group) {
 		add_child(sum, sum->child);
@@ -83,36 +83,46 @@ static void add_live(struct pmuctl_context *ctx, void *arg)
 		hwpmu_thaw();
 }
 
-static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
+static void add_counts(struct pmuctl_counts *counts, const struct pmuctl_child_counts *more)
 {
-	struct pmuctl_inherit *h;
-	const struct pmuctl_child_total *total;
+	counts->value += more->value;
+	counts->time_enabled += more->time_enabled;
+	counts->time_running += more->time_running;
+}
+
+/* What has ended before it is read; what does so later, and is not seen, comes at its end. */
+static void begin_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
+{
+	struct pmuctl_child_total *total;
 	unsigned int i;
 
 	raw_spin_lock_irq(&shard->lock);
-	shard->walked = true;
+	pmuctl_walk_begin(shard);
 	for (i = 0; i < sum->n; i++) {
 		if (!sum->counts[i].root)
 			continue;
 		total = per_cpu_ptr(sum->counts[i].root->child_total, cpu);
-		sum->counts[i].value += total->value;
-		sum->counts[i].time_enabled += total->time_enabled;
-		sum->counts[i].time_running += total->time_running;
+		add_counts(&sum->counts[i], &total->all);
+		memset(&total->unseen, 0, sizeof(total->unseen));
 	}
 	raw_spin_unlock_irq(&shard->lock);
+}
 
-	for_each_child(h, shard) {
-		cond_resched();
+static void add_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
+{
+	struct pmuctl_inherit *h;
+	unsigned int i;
+
+	begin_shard(sum, shard, cpu);
+	while ((h = pmuctl_walk_next(shard, NULL))) {
 		sum->child = pmuctl_inherit_event(h);
-		if (h->seen == sum->ig->walk ||
-		    !counts_of(sum, sum->child))
-			continue;
-		pmuctl_context_call(sum->child->context, add_live, sum);
-		/* It had ended, or has meanwhile, but after we came here. */
-		if (h->seen != sum->ig->walk)
-			add_child(sum, sum->child);
+		if (h->seen != sum->ig->walk && counts_of(sum, sum->child))
+			pmuctl_context_call(sum->child->context, add_live, sum);
 	}
-	pmuctl_shard_leave(shard);
+	for (i = 0; i < sum->n; i++)
+		if (sum->counts[i].root)
+			add_counts(&sum->counts[i],
+				   &per_cpu_ptr(sum->counts[i].root->child_total, cpu)->unseen);
 }
 
 void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
@@ -125,45 +135,39 @@ void pmuctl_inherit_add(struct pmuctl_event *event, bool group,
 	int cpu;
 
 	lockdep_assert_held(&ig->mutex);
-	ig->walk++;
+	WRITE_ONCE(ig->walk, ig->walk + 1);
 	give_slots(&sum);
 	for_each_possible_cpu(cpu)
 		add_shard(&sum, per_cpu_ptr(ig->shards, cpu), cpu);
 }
 
-/**
- * struct reset - a child that is to be reset
- * @child: which.
- * @ended: it could not be: it has ended before.
- */
-struct reset {
-	struct pmuctl_event *child;
-	bool ended;
-};
-
 static void reset_live(struct pmuctl_context *ctx, void *arg)
 {
-	struct reset *reset = arg;
-	struct pmuctl_event *child = reset->child;
+	struct pmuctl_event *child = arg;
 
-	reset->ended = child->ended;
-	if (!reset->ended)
-		child->state->base = pmuctl_count(child);
+	if (child->ended)
+		return;
+	child->state->base = pmuctl_count(child);
+	child->inherit.seen = child->inherit.group->walk;
 }
 
-static void reset_child(struct pmuctl_event *child)
+/* What those counted that end before the walk comes to them is in the past, too. */
+static void reset_shard(struct pmuctl_event *event, struct pmuctl_shard *shard, int cpu)
 {
-	struct pmuctl_inherit *h = &child->inherit;
-	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
-	struct reset reset = { .child = child };
+	struct pmuctl_child_total *total = per_cpu_ptr(event->inherit.child_total, cpu);
+	struct pmuctl_inherit *h;
 
-	pmuctl_context_call(child->context, reset_live, &reset);
-	if (!reset.ended)
-		return;
-	/* What it counted is in the past. */
 	raw_spin_lock_irq(&shard->lock);
-	per_cpu_ptr(h->root->inherit.child_total, h->shard)->value -=
-		child->state->counter.count - child->state->base;
+	pmuctl_walk_begin(shard);
+	total->all.value = 0;
+	total->unseen.value = 0;
+	raw_spin_unlock_irq(&shard->lock);
+	while ((h = pmuctl_walk_next(shard, event)))
+		if (h->root == event)
+			pmuctl_context_call(pmuctl_inherit_event(h)->context, reset_live,
+					    pmuctl_inherit_event(h));
+	raw_spin_lock_irq(&shard->lock);
+	total->all.value -= total->unseen.value;
 	raw_spin_unlock_irq(&shard->lock);
 }
 
@@ -171,21 +175,9 @@ static void reset_root(struct pmuctl_inherit_group *ig, struct pmuctl_event *eve
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
-		struct pmuctl_inherit *h;
-
-		raw_spin_lock_irq(&shard->lock);
-		shard->walked = true;
-		per_cpu_ptr(event->inherit.child_total, cpu)->value = 0;
-		raw_spin_unlock_irq(&shard->lock);
-		for_each_child(h, shard) {
-			if (h->root == event)
-				reset_child(pmuctl_inherit_event(h));
-			cond_resched();
-		}
-		pmuctl_shard_leave(shard);
-	}
+	WRITE_ONCE(ig->walk, ig->walk + 1);
+	for_each_possible_cpu(cpu)
+		reset_shard(event, per_cpu_ptr(ig->shards, cpu), cpu);
 }
 
 void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)

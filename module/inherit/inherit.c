@@ -4,7 +4,8 @@
  * it works. Children begin and end in inherit/task.c, and are counted in inherit/count.c.
  */
 #include <linux/percpu.h>
-#include <linux/rculist.h>
+#include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/slab.h>
 
 #include "core/clone_switch.h"
@@ -29,6 +30,107 @@ bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *eve
 	const struct pmuctl_event *each = pmuctl_inherit_event(root);
 
 	return each == event || (group && each->leader == event->leader);
+}
+
+/* ---- Walks ---- */
+
+/* So many are gone through at a time: with interrupts off, or freed by RCU. */
+#define BATCH	64
+
+/*
+ * They are not listed any more. Who found one before may still look at it, so the memory goes
+ * later; that of some at once, which costs less than if RCU were told of each.
+ */
+void pmuctl_inherit_release(struct list_head *list)
+{
+	struct pmuctl_inherit *h, *next, *chain = NULL;
+	unsigned int n = 0;
+
+	list_for_each_entry_safe(h, next, list, child_entry) {
+		pmuctl_context_put(pmuctl_inherit_event(h)->context);
+		h->next_ended = chain;
+		chain = h;
+		if (&next->child_entry == list || ++n % BATCH == 0) {
+			pmuctl_event_free_later(pmuctl_inherit_event(h));
+			chain = NULL;
+		}
+	}
+}
+
+void pmuctl_walk_begin(struct pmuctl_shard *shard)
+{
+	lockdep_assert_held(&shard->lock);
+	shard->walked = true;
+	shard->at = NULL;
+	list_add_tail(&shard->end, &shard->children);
+}
+
+/* Without a root it is a walk that counts. */
+static bool is_passed_by(const struct pmuctl_inherit *h, const struct pmuctl_event *root)
+{
+	return root ? h->root != root : h->seen == h->group->walk;
+}
+
+/* Some that are of other roots, or counted, are passed by at once, with interrupts off. */
+static struct list_head *pass_by(struct pmuctl_shard *shard, struct list_head *at,
+				 const struct pmuctl_event *root)
+{
+	unsigned int n = BATCH;
+
+	do {
+		at = at->next;
+	} while (at != &shard->end && --n &&
+		 is_passed_by(list_entry(at, struct pmuctl_inherit, child_entry), root));
+	return at;
+}
+
+struct pmuctl_inherit *pmuctl_walk_next(struct pmuctl_shard *shard,
+					const struct pmuctl_event *root)
+{
+	struct pmuctl_inherit *last = shard->at;
+	struct list_head *next;
+	LIST_HEAD(done);
+
+	raw_spin_lock_irq(&shard->lock);
+	next = pass_by(shard, last ? &last->child_entry : &shard->children, root);
+	if (last && pmuctl_inherit_event(last)->ended)
+		list_move_tail(&last->child_entry, &done);
+	shard->at = NULL;
+	if (next != &shard->end) {
+		shard->at = list_entry(next, struct pmuctl_inherit, child_entry);
+	} else {
+		list_del(&shard->end);
+		shard->walked = false;
+	}
+	raw_spin_unlock_irq(&shard->lock);
+	pmuctl_inherit_release(&done);
+	cond_resched();
+	return shard->at;
+}
+
+void pmuctl_inherit_walk(struct pmuctl_event *event,
+			 void (*func)(struct pmuctl_event *child, void *arg),
+			 void *arg)
+{
+	struct pmuctl_inherit_group *ig = event->inherit.group;
+	struct pmuctl_inherit *h;
+	int cpu;
+
+	lockdep_assert_held(&ig->mutex);
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
+
+		/*
+		 * Whoever was making a child here has listed it when we have the lock; whoever does
+		 * so later sees what was changed before.
+		 */
+		raw_spin_lock_irq(&shard->lock);
+		pmuctl_walk_begin(shard);
+		raw_spin_unlock_irq(&shard->lock);
+		while ((h = pmuctl_walk_next(shard, event)))
+			if (h->root == event)
+				func(pmuctl_inherit_event(h), arg);
+	}
 }
 
 /* ---- Families ---- */
@@ -67,6 +169,87 @@ static void put_group(struct pmuctl_inherit_group *ig)
 	kfree(ig);
 }
 
+/* ---- The end of a root ---- */
+
+static bool end_here(struct pmuctl_cpuctx *pc, void *arg)
+{
+	struct pmuctl_event *child = arg;
+	LIST_HEAD(none); /* a walk is at it */
+	bool changed;
+
+	if (child->ended)
+		return false;
+	changed = pmuctl_context_take_out(pc, child);
+	pmuctl_inherit_end_child(child, &none);
+	return changed;
+}
+
+static void del_child(struct pmuctl_event *child, void *unused)
+{
+	pmuctl_context_change(child->context, end_here, child);
+}
+
+/* These events, whose descriptors are closed, get no more children and lose those they have. */
+static void end_children(struct pmuctl_inherit_group *ig, struct llist_node *left)
+{
+	struct pmuctl_inherit *h;
+
+	llist_for_each_entry(h, left, left) {
+		h->closing = true;
+		pmuctl_inherit_walk(pmuctl_inherit_event(h), del_child, NULL);
+		list_del_init(&h->sibling);
+	}
+}
+
+/* @ig is kept by the caller. */
+static void close_left(struct pmuctl_inherit_group *ig)
+{
+	void (*free)(struct pmuctl_event *event);
+	struct pmuctl_inherit *h, *next;
+	struct llist_node *left;
+
+	for (;;) {
+		/* Either it is seen here, or who left it sees that it is unlocked. */
+		smp_mb();
+		if (llist_empty(&ig->left) || !mutex_trylock(&ig->mutex))
+			return;
+		left = llist_del_all(&ig->left);
+		end_children(ig, left);
+		mutex_unlock(&ig->mutex);
+		free = READ_ONCE(ig->free);
+		llist_for_each_entry_safe(h, next, left, left)
+			free(pmuctl_inherit_event(h));
+	}
+}
+
+/* Whoever unlocks it does what was left to him meanwhile. */
+static void unlock_group(struct pmuctl_inherit_group *ig)
+{
+	mutex_unlock(&ig->mutex);
+	close_left(ig);
+}
+
+void pmuctl_inherit_close(struct pmuctl_event *event, void (*free)(struct pmuctl_event *event))
+{
+	struct pmuctl_inherit_group *ig = event->inherit.group;
+
+	refcount_inc(&ig->refs); /* the event may be freed by somebody else at once */
+	WRITE_ONCE(ig->free, free);
+	llist_add(&event->inherit.left, &ig->left);
+	close_left(ig);
+	put_group(ig);
+}
+
+/* ---- Roots ---- */
+
+static void free_group(struct pmuctl_inherit *h)
+{
+	put_group(h->group);
+	h->group = NULL;
+	free_percpu(h->child_total);
+	h->child_total = NULL;
+}
+
 int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
 			 const struct perf_event_attr *attr,
 			 struct pmuctl_explanation *why)
@@ -77,6 +260,7 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 		return pmuctl_refuse(why, SIBLING_INHERIT, "attr.inherit");
 	if (!attr->inherit)
 		return 0;
+	INIT_LIST_HEAD(&h->sibling);
 	h->child_total = alloc_percpu_gfp(struct pmuctl_child_total, GFP_KERNEL_ACCOUNT);
 	if (!h->child_total)
 		return pmuctl_refuse(why, NO_MEMORY, "");
@@ -93,9 +277,12 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 	}
 	h->root = event;
 	h->thread_only = pmuctl_attr_flags(attr) & PMUCTL_ATTR_INHERIT_THREAD;
-	mutex_lock(&h->group->mutex);
+	if (mutex_lock_killable(&h->group->mutex)) {
+		free_group(h);
+		return pmuctl_refuse(why, INTERRUPTED, "");
+	}
 	list_add_tail(&h->sibling, &h->group->roots);
-	mutex_unlock(&h->group->mutex);
+	unlock_group(h->group);
 	return 0;
 }
 
@@ -105,140 +292,28 @@ void pmuctl_inherit_free(struct pmuctl_event *event)
 
 	if (!h->group)
 		return;
-	mutex_lock(&h->group->mutex);
-	list_del(&h->sibling);
-	mutex_unlock(&h->group->mutex);
-	put_group(h->group);
-	free_percpu(h->child_total);
+	/* It was never closed, as it has failed before it was one that could be. */
+	if (!list_empty(&h->sibling)) {
+		mutex_lock(&h->group->mutex);
+		list_del(&h->sibling);
+		unlock_group(h->group);
+	}
+	free_group(h);
 }
 
-void pmuctl_inherit_lock(struct pmuctl_event *event)
+int pmuctl_inherit_lock(struct pmuctl_event *event)
 {
 	atomic_inc(&pmuctl_inherit_locked);
-	mutex_lock(&event->inherit.group->mutex);
+	if (!mutex_lock_killable(&event->inherit.group->mutex))
+		return 0;
+	atomic_dec(&pmuctl_inherit_locked);
+	return -EINTR;
 }
 
 void pmuctl_inherit_unlock(struct pmuctl_event *event)
 {
 	atomic_dec(&pmuctl_inherit_locked);
-	mutex_unlock(&event->inherit.group->mutex);
-}
-
-/* ---- Walks ---- */
-
-/* So many are gone through at a time: with interrupts off, or freed by RCU. */
-#define BATCH	64
-
-/*
- * They are not listed any more. Who found one before may still look at it, so the memory goes
- * later; that of some at once, which costs less than if RCU were told of each.
- */
-void pmuctl_inherit_release(struct list_head *list)
-{
-	struct pmuctl_inherit *h, *next, *chain = NULL;
-	unsigned int n = 0;
-
-	list_for_each_entry_safe(h, next, list, child_entry) {
-		pmuctl_context_put(pmuctl_inherit_event(h)->context);
-		h->next_ended = chain;
-		chain = h;
-		if (&next->child_entry == list || ++n % BATCH == 0) {
-			pmuctl_event_free_later(pmuctl_inherit_event(h));
-			chain = NULL;
-		}
-	}
-}
-
-/*
- * Whoever was making a child here has listed it when we have the lock; whoever does so later
- * sees what was changed before. So the lock is taken for an empty list too.
- */
-static void walk_begin(struct pmuctl_shard *shard)
-{
-	raw_spin_lock_irq(&shard->lock);
-	shard->walked = true;
-	raw_spin_unlock_irq(&shard->lock);
-}
-
-/* Take some of those that have ended from the list; returns true if these were all. */
-static bool leave_some(struct pmuctl_shard *shard, struct list_head *done)
-{
-	unsigned int n = BATCH;
-	bool all;
-
-	raw_spin_lock_irq(&shard->lock);
-	while (n-- && shard->ended) {
-		list_move_tail(&shard->ended->child_entry, done);
-		shard->ended = shard->ended->next_ended;
-	}
-	all = !shard->ended;
-	if (all)
-		shard->walked = false;
-	raw_spin_unlock_irq(&shard->lock);
-	return all;
-}
-
-void pmuctl_shard_leave(struct pmuctl_shard *shard)
-{
-	LIST_HEAD(done);
-	bool all;
-
-	do {
-		all = leave_some(shard, &done);
-		pmuctl_inherit_release(&done);
-		INIT_LIST_HEAD(&done);
-		cond_resched();
-	} while (!all);
-}
-
-void pmuctl_inherit_walk(struct pmuctl_event *event,
-			 void (*func)(struct pmuctl_event *child, void *arg),
-			 void *arg)
-{
-	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *h;
-	int cpu;
-
-	lockdep_assert_held(&ig->mutex);
-	for_each_possible_cpu(cpu) {
-		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
-
-		walk_begin(shard);
-		for_each_child(h, shard) {
-			if (h->root == event)
-				func(pmuctl_inherit_event(h), arg);
-			cond_resched();
-		}
-		pmuctl_shard_leave(shard);
-	}
-}
-
-static bool end_here(struct pmuctl_cpuctx *pc, void *arg)
-{
-	struct pmuctl_event *child = arg;
-	LIST_HEAD(none); /* it is walked */
-	bool changed;
-
-	if (child->ended)
-		return false;
-	changed = pmuctl_context_take_out(pc, child);
-	pmuctl_inherit_end_child(child, &none);
-	return changed;
-}
-
-static void del_child(struct pmuctl_event *child, void *unused)
-{
-	pmuctl_context_change(child->context, end_here, child);
-}
-
-void pmuctl_inherit_close(struct pmuctl_event *event)
-{
-	struct pmuctl_inherit_group *ig = event->inherit.group;
-
-	mutex_lock(&ig->mutex);
-	event->inherit.closing = true;
-	pmuctl_inherit_walk(event, del_child, NULL);
-	mutex_unlock(&ig->mutex);
+	unlock_group(event->inherit.group);
 }
 
 /* ---- Changes for all ---- */

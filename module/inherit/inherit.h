@@ -9,8 +9,9 @@
  * The list is cut into shards, one for each CPU: a child is in that of the CPU that made it,
  * so tasks that begin and end on different CPUs do not meet. When a child's task ends, its
  * counts are added to what its root keeps for that shard, and it leaves the list. Who
- * wants something of all children walks the list, one walk of a group at a time: until it
- * has left the shard those that end stay listed, so it misses none and sees none twice.
+ * wants something of all children walks the list, one walk of a group at a time, up to those
+ * that there were when it began: however slow it is, it ends, and who ends meanwhile is not
+ * kept, but for the one that it is at. What those had counted that it did not see is told apart.
  *
  * An event of a process has children from the start, for the threads that were there:
  * inherit/attach.c.
@@ -24,6 +25,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/seqlock.h>
@@ -38,27 +40,40 @@ struct pmuctl_explanation;
 struct task_struct;
 
 /**
- * struct pmuctl_child_total - what the children of a root have counted that have ended
- * @value: and the others: as struct pmuctl_counts. The shard's lock.
+ * struct pmuctl_child_counts - what children have counted
+ * @value: and the others: as struct pmuctl_counts.
  */
-struct pmuctl_child_total {
+struct pmuctl_child_counts {
 	u64 value;
 	u64 time_enabled;
 	u64 time_running;
 };
 
 /**
+ * struct pmuctl_child_total - what the children of a root have counted that have ended
+ * @all: that; the shard's lock.
+ * @unseen: of them those that ended during the walk, and before that came to them; likewise, and
+ *	under the mutex once the walk is over.
+ */
+struct pmuctl_child_total {
+	struct pmuctl_child_counts all;
+	struct pmuctl_child_counts unseen;
+};
+
+/**
  * struct pmuctl_shard - children that were made on one CPU
  * @lock: raw, IRQs off; inside of the locks of contexts.
  * @children: by inherit->child_entry, the events of a group together, its leader first.
- * @walked: somebody is walking @children: who ends stays there.
- * @ended: who has done so meanwhile, the last first; by next_ended.
+ * @walked: somebody is walking @children.
+ * @end: the end of the walk, among @children: who comes later is behind it.
+ * @at: where the walk is: who ends leaves the list, but not this one; NULL: nowhere yet.
  */
 struct pmuctl_shard {
 	raw_spinlock_t lock;
 	struct list_head children;
 	bool walked;
-	struct pmuctl_inherit *ended;
+	struct list_head end;
+	struct pmuctl_inherit *at;
 };
 
 /**
@@ -69,6 +84,8 @@ struct pmuctl_shard {
  * @walk: number of the last walk; @mutex.
  * @switches: odd while @roots are being enabled or disabled, all or one; @mutex, IRQs off.
  * @shards: one for each CPU.
+ * @left: roots that are closed, for whoever has or gets @mutex; by inherit->left.
+ * @free: what becomes of them then.
  * @refs: one for each root.
  */
 struct pmuctl_inherit_group {
@@ -77,6 +94,8 @@ struct pmuctl_inherit_group {
 	u64 walk;
 	seqcount_t switches;
 	struct pmuctl_shard __percpu *shards;
+	struct llist_head left;
+	void (*free)(struct pmuctl_event *event);
 	refcount_t refs;
 };
 
@@ -88,7 +107,7 @@ struct pmuctl_inherit_group {
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EINVAL if the group's leader differs in that; -ENOMEM.
+ * Return: 0; -EINVAL if the group's leader differs in that; -ENOMEM; -EINTR.
  */
 int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader,
 			 const struct perf_event_attr *attr,
@@ -110,17 +129,27 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);
 
-/* It is closed: its children end. Process, may sleep; pmuctl_mutex not held. */
-void pmuctl_inherit_close(struct pmuctl_event *event);
+/**
+ * pmuctl_inherit_close() - a root is closed: its children end
+ * @event: the root.
+ * @free: is given it afterwards, when nothing is locked any more.
+ *
+ * Nobody waits for what others do with its group: if that is locked, whoever unlocks it does all
+ * of this.
+ *
+ * Context: Process, may sleep; pmuctl_mutex not held.
+ */
+void pmuctl_inherit_close(struct pmuctl_event *event, void (*free)(struct pmuctl_event *event));
 
 /* Free what it has; it was closed, or never opened. */
 void pmuctl_inherit_free(struct pmuctl_event *event);
 
 /*
  * No walk is under way between these two, and each event has what its own task has counted:
- * see core/clone_switch.c. Process, may sleep.
+ * see core/clone_switch.c. Process, may sleep; what a user can make slow must not be waited for
+ * between them. Return: 0; -EINTR: the caller is being killed, and has not locked it.
  */
-void pmuctl_inherit_lock(struct pmuctl_event *event);
+int __must_check pmuctl_inherit_lock(struct pmuctl_event *event);
 void pmuctl_inherit_unlock(struct pmuctl_event *event);
 
 /**
@@ -166,7 +195,7 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags);
 bool pmuctl_is_child(const struct pmuctl_event *event);
 
 /* A child ends: its counts are kept. Its context is locked, and it is in none of the lists of
- * that any more. @done: gets it, for pmuctl_inherit_release(), unless it is walked.
+ * that any more. @done: gets it, for pmuctl_inherit_release(), unless a walk is at it.
  */
 void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done);
 
@@ -186,9 +215,14 @@ void pmuctl_inherit_release(struct list_head *list);
 
 /* ---- For the files of inheritance alone ---- */
 
-/* Nobody leaves while it is walked, and who comes does so at its end. */
-#define for_each_child(h, shard)						\
-	list_for_each_entry_rcu(h, &(shard)->children, child_entry, (shard)->walked)
+/*
+ * A walk of a shard, whose group is locked: it begins under the shard's lock, and is over when
+ * there is no next child. @root: those of others may be left out; NULL: those that this walk has
+ * counted. Process, may sleep.
+ */
+void pmuctl_walk_begin(struct pmuctl_shard *shard);
+struct pmuctl_inherit *pmuctl_walk_next(struct pmuctl_shard *shard,
+					const struct pmuctl_event *root);
 
 /* Is this root @event, or of its group? Its inherit group is locked. */
 bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *event,
@@ -207,8 +241,5 @@ struct pmuctl_event *pmuctl_inherit_find(const struct pmuctl_context *ctx,
  */
 bool pmuctl_inherit_list(struct pmuctl_event *child,
 			 const struct pmuctl_event *from, int cpu);
-
-/* The end of the walk of a shard: those that have ended leave it. Process, may sleep. */
-void pmuctl_shard_leave(struct pmuctl_shard *shard);
 
 #endif /* PMUCTL_INHERIT_H */

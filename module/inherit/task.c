@@ -7,7 +7,7 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/percpu.h>
-#include <linux/rculist.h>
+#include <linux/list.h>
 #include <linux/sched.h>
 
 #include "aux/aux.h"
@@ -63,7 +63,7 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 	/* Whoever closes the root walks this list later, or had said so before: one answer. */
 	goes_on = !root->closing;
 	if (goes_on)
-		list_add_tail_rcu(&h->child_entry, &shard->children);
+		list_add_tail(&h->child_entry, &shard->children);
 	raw_spin_unlock(&shard->lock);
 	return goes_on;
 }
@@ -288,24 +288,27 @@ void pmuctl_inherit_fork(struct task_struct *child, u64 clone_flags)
 
 /* ---- The end of a child ---- */
 
+static void add_counts(struct pmuctl_child_counts *counts, const struct pmuctl_count_state *state)
+{
+	counts->value += state->counter.count - state->base;
+	counts->time_enabled += state->time_enabled;
+	counts->time_running += state->time_running;
+}
+
 void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done)
 {
 	struct pmuctl_inherit *h = &child->inherit;
 	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
 	struct pmuctl_child_total *total = per_cpu_ptr(h->root->inherit.child_total, h->shard);
-	const struct pmuctl_count_state *state = child->state;
 
 	raw_spin_lock(&shard->lock);
-	total->value += state->counter.count - state->base;
-	total->time_enabled += state->time_enabled;
-	total->time_running += state->time_running;
+	add_counts(&total->all, child->state);
+	/* A walk that reads has this number, others do not ask. */
+	if (shard->walked && h->seen != READ_ONCE(h->group->walk))
+		add_counts(&total->unseen, child->state);
 	child->ended = true;
-	if (shard->walked) {
-		h->next_ended = shard->ended;
-		shard->ended = h;
-	} else {
+	if (shard->at != h)
 		list_move_tail(&h->child_entry, done);
-	}
 	raw_spin_unlock(&shard->lock);
 }
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An ordinary user who has the kernel walk over all children of his events, in a thread that gets
+ * no time (SCHED_IDLE, beside loops of his): what ends meanwhile is not kept until that is through,
+ * and nobody waits for it who closes one of these events.
+ */
+#include "bound.h"
+#include "event.h"
+#include "family.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+TestSuite(attack_walk, .timeout = 300);
+
+#define SLOW_CPU	0
+#define CPU		1
+#define EVENTS		48
+#define CHILDREN	40
+#define LOOPS		6
+/* Kept until the walk ends, these would be 70 MB. */
+#define FORKS		2000
+#define FORKS_KB	24576
+/* Of a loop that nobody on its CPU gets past: seconds */
+#define PATIENCE	2000000000ull
+
+static struct state {
+	unsigned int walks;
+	unsigned int children;
+	bool walks_on, loops_on, has_closed, gave_up;
+	pid_t walker;
+} *state;
+
+static int events[EVENTS];
+
+static void wait_for(const bool *on)
+{
+	while (!__atomic_load_n(on, __ATOMIC_ACQUIRE))
+		usleep(1000);
+}
+
+static void set(bool *on)
+{
+	__atomic_store_n(on, true, __ATOMIC_RELEASE);
+}
+
+static unsigned int walks(void)
+{
+	return __atomic_load_n(&state->walks, __ATOMIC_ACQUIRE);
+}
+
+static void *walk(void *arg)
+{
+	(void)arg;
+	pin_here(SLOW_CPU);
+	state->walker = gettid();
+	wait_for(&state->walks_on);
+	for (;;) {
+		ioctl(events[0], PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+		__atomic_add_fetch(&state->walks, 1, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+/* Without the descriptors, of which the last is to be closed */
+static void live(void)
+{
+	for (int i = 0; i < EVENTS; i++)
+		close(events[i]);
+	__atomic_add_fetch(&state->children, 1, __ATOMIC_RELEASE);
+	for (;;)
+		pause();
+}
+
+/* What is made before there are events has none. */
+static void begin(int loops, void (*loop)(void))
+{
+	const struct perf_event_attr attr = inherited(dummy());
+	const struct sched_param none = { 0 };
+	pthread_t walker;
+
+	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(state, MAP_FAILED);
+	cr_assert_eq(pthread_create(&walker, NULL, walk, NULL), 0);
+	while (loops--) {
+		if (fork_child())
+			continue;
+		pin_here(SLOW_CPU);
+		wait_for(&state->loops_on);
+		loop();
+	}
+	pin_here(CPU);
+	for (int i = 0; i < EVENTS; i++)
+		events[i] = event_open(attr, .group = i ? events[0] : -1);
+	for (int i = 0; i < CHILDREN; i++)
+		if (!fork_child())
+			live();
+	while (__atomic_load_n(&state->children, __ATOMIC_ACQUIRE) < CHILDREN)
+		usleep(1000);
+	set(&state->walks_on);
+	while (walks() < 2)
+		usleep(1000);
+	/* It is within one, as it nearly always is. */
+	set(&state->loops_on);
+	cr_assert_eq(sched_setscheduler(state->walker, SCHED_IDLE, &none), 0);
+	usleep(50000);
+}
+
+static long unreclaimable_kb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	long kb = -1;
+
+	cr_assert_not_null(file);
+	while (kb < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "SUnreclaim: %ld", &kb);
+	fclose(file);
+	cr_assert_geq(kb, 0);
+	return kb;
+}
+
+static void loop_for_ever(void)
+{
+	for (;;)
+		;
+}
+
+Test(attack_walk, who_ends_during_a_walk_is_not_kept)
+{
+	long before, grown;
+
+	begin(LOOPS, loop_for_ever);
+	before = unreclaimable_kb();
+	for (int i = 0; i < FORKS; i++) {
+		pid_t child = vfork();
+
+		if (!child)
+			_exit(0);
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+	}
+	grown = unreclaimable_kb() - before;
+	cr_assert_lt(grown, FORKS_KB, "%ld kB more, %u walks", grown, walks());
+}
+
+/* Nothing else runs on this CPU until the event is closed. */
+static void loop_until_closed(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+	uint64_t left = PATIENCE;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		_exit(1);
+	while (left && !__atomic_load_n(&state->has_closed, __ATOMIC_ACQUIRE))
+		left--;
+	if (!left)
+		set(&state->gave_up);
+	_exit(0);
+}
+
+Test(attack_walk, a_close_waits_for_no_walk)
+{
+	const char *limit = "/proc/sys/kernel/sched_rt_runtime_us";
+
+	cr_assert_eq(raw_write_file(limit, "-1"), 0);
+	begin(1, loop_until_closed);
+	close(events[1]);
+	set(&state->has_closed);
+	raw_write_file(limit, "950000");
+	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
+}
