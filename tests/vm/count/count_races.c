@@ -222,3 +222,61 @@ Test(count_races, everything_at_once)
 	b.go = true;
 	busy_check(&b);
 }
+
+/* ---- The first two events of a task ---- */
+
+#define FIRSTS		300
+
+static struct first {
+	pid_t target;
+	unsigned int waiting;	/* for each other */
+	int fd[2];
+} first;
+
+/* Both at the same time, from both CPUs */
+static void *open_first(void *arg)
+{
+	const long me = (long)arg;
+	struct perf_event_attr attr = instructions_u();
+
+	pin_here((int)me);
+	attr.disabled = 0;
+	__atomic_sub_fetch(&first.waiting, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&first.waiting, __ATOMIC_ACQUIRE))
+		;
+	first.fd[me] = event_try(attr, first.target);
+	return NULL;
+}
+
+Test(count_races, two_who_are_the_first_to_count_a_task)
+{
+	for (unsigned int i = 0; i < FIRSTS; i++) {
+		pthread_t threads[2];
+		int go[2];
+		char byte;
+
+		cr_assert_eq(pipe2(go, O_CLOEXEC), 0);
+		first.target = fork_child();
+		if (!first.target) {
+			if (read(go[0], &byte, 1) == 1)
+				user_loop(1000);
+			_exit(0);
+		}
+		wait_asleep(first.target);
+		first.waiting = 2;
+		for (long me = 0; me < 2; me++)
+			cr_assert_eq(pthread_create(&threads[me], NULL, open_first, (void *)me), 0);
+		for (int me = 0; me < 2; me++)
+			pthread_join(threads[me], NULL);
+		cr_assert_eq(write(go[1], "x", 1), 1);
+		cr_assert_eq(waitpid(first.target, NULL, 0), first.target);
+		for (int me = 0; me < 2; me++)
+			cr_assert_geq(first.fd[me], 0, "%s", strerror(-first.fd[me]));
+		cr_assert_geq(event_value(first.fd[0]), 2000);
+		cr_assert_eq(event_value(first.fd[0]), event_value(first.fd[1]));
+		for (int me = 0; me < 2; me++) {
+			close(first.fd[me]);
+			close(go[me]);
+		}
+	}
+}

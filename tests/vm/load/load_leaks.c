@@ -6,6 +6,8 @@
 #include "module.h"
 #include "pmu.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #define ROUNDS		10000
@@ -371,4 +373,90 @@ Test(load_leaks, group_of_processes_killed_at_once)
 		cr_assert_eq(waitpid(opener, NULL, 0), opener);
 	}
 	check_objects(&before, "killed groups");
+}
+
+static void *pause_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* An event of a process with a second thread, whose context nobody has otherwise */
+static void count_processes(unsigned int n)
+{
+	struct perf_event_attr attr = instructions_u();
+	pthread_t thread;
+	int ready[2], fd;
+	pid_t child;
+	char byte;
+
+	attr.inherit = 1;
+	while (n--) {
+		cr_assert_eq(pipe2(ready, O_CLOEXEC), 0);
+		child = fork_child();
+		if (!child) {
+			if (pthread_create(&thread, NULL, pause_for_ever, NULL) || write(ready[1], "x", 1) != 1)
+				_exit(1);
+			pause_for_ever(NULL);
+		}
+		cr_assert_eq(read(ready[0], &byte, 1), 1);
+		fd = event_open(attr, child, .flags = PMUCTL_OPEN_PROCESS);
+		raw_reap(child);
+		close(fd);
+		close(ready[0]);
+		close(ready[1]);
+	}
+}
+
+Test(load_leaks, processes_that_end_before_their_events)
+{
+	struct memory before;
+
+	count_processes(TASKS / 10);
+	before = measure();
+	count_processes(TASKS * 3 / 10);
+	check_objects(&before, "processes");
+}
+
+/* Who joins a leader that an exec has ended is refused when all else is there already. */
+static void refuse_joins(unsigned int n)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	char *const args[] = { "sleep", "1000", NULL };
+	int go[2], leader;
+	pid_t child;
+	char byte;
+
+	attr.remove_on_exec = 1;
+	while (n--) {
+		struct pollfd ended = { .events = 0 };
+
+		cr_assert_eq(pipe2(go, O_CLOEXEC), 0);
+		child = fork_child();
+		if (!child) {
+			if (read(go[0], &byte, 1) == 1)
+				execv("/bin/sleep", args);
+			_exit(1);
+		}
+		leader = event_open(attr, child);
+		cr_assert_eq(write(go[1], "x", 1), 1);
+		ended.fd = leader;
+		cr_assert_eq(poll(&ended, 1, -1), 1);
+		cr_assert_eq(event_try(attr, child, .group = leader), -ESRCH);
+		raw_reap(child);
+		close(leader);
+		close(go[0]);
+		close(go[1]);
+	}
+}
+
+Test(load_leaks, joins_that_are_refused)
+{
+	struct memory before;
+
+	refuse_joins(TASKS / 50);
+	before = measure();
+	refuse_joins(TASKS * 3 / 10);
+	check_objects(&before, "refused joins");
 }

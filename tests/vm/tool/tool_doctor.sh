@@ -129,7 +129,7 @@ list_patterns()
 	run 0 list l1-DCACHE-load && [ "$(grep -c '^  ' out)" -eq 2 ] &&
 		run 0 list 'cycle?' && [ "$(grep -c '^  ' out)" -eq 1 ] &&
 		run 1 list nonesuch && grep -q "no event matches 'nonesuch'" err &&
-		run 2 list a b
+		run 1 list nonesuch noneother && run 0 list cycles instructions
 }
 
 # who_uses_the_module: what keeps it from being unloaded
