@@ -196,6 +196,25 @@ Test(load_leaks, ten_thousand_mapped_pages)
 	check_rounds(0, -1, 1, "page of an event");
 }
 
+static void open_inherited(unsigned int rounds)
+{
+	struct perf_event_attr attr = instructions_u();
+
+	attr.inherit = 1;
+	while (rounds--)
+		close(event_open(attr));
+}
+
+Test(load_leaks, ten_thousand_that_are_inherited)
+{
+	struct memory before;
+
+	open_inherited(ROUNDS / 10);
+	before = measure();
+	open_inherited(ROUNDS);
+	check_memory(&before, "inherited");
+}
+
 /* Which this CPU keeps then: there is no less of it. */
 Test(load_leaks, what_was_freed_is_free)
 {
