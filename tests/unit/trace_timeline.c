@@ -78,19 +78,29 @@ static void ret(uint64_t from, uint64_t to)
 	step(TRACE_RETURN, from, to, 1);
 }
 
-/* As "a(b(c)d)"; those of thread 71 are behind a ';'. Times of a thread never go back. */
-static void end(const char *want)
+/* What is written, to be given back */
+static json_t *finish(void)
 {
-	char got[2][512] = { "", "" }, all[1025];
-	double last[2] = { 0, 0 };
-	json_t *json, *event;
-	size_t i;
+	json_t *json;
 
 	cr_assert_eq(timeline_end(timeline), 0);
 	timeline_free(timeline);
 	fclose(out);
 	json = json_loads(text, 0, NULL);
 	cr_assert_not_null(json, "%s", text);
+	free(text);
+	text = NULL;
+	return json;
+}
+
+/* As "a(b(c)d)"; those of thread 71 are behind a ';'. Times of a thread never go back. */
+static void end(const char *want)
+{
+	char got[2][512] = { "", "" }, all[1025];
+	double last[2] = { 0, 0 };
+	json_t *json = finish(), *event;
+	size_t i;
+
 	json_array_foreach(json_object_get(json, "traceEvents"), i, event) {
 		const char *kind = json_string_value(json_object_get(event, "ph"));
 		size_t lane = (size_t)json_integer_value(json_object_get(event, "tid")) - 70;
@@ -110,8 +120,6 @@ static void end(const char *want)
 	sprintf(all, "%s%s%s", got[0], *got[1] ? ";" : "", got[1]);
 	cr_assert_str_eq(all, want);
 	json_decref(json);
-	free(text);
-	text = NULL;
 }
 
 Test(trace_timeline, calls_within_calls)
@@ -326,18 +334,13 @@ Test(trace_timeline, without_sizes_and_times)
 /* The times of the beginnings and ends, in nanoseconds */
 static size_t times(uint64_t *ns)
 {
-	json_t *json, *event;
+	json_t *json = finish(), *event;
 	size_t i, n = 0;
 
-	cr_assert_eq(timeline_end(timeline), 0);
-	timeline_free(timeline);
-	fclose(out);
-	json = json_loads(text, 0, NULL);
 	json_array_foreach(json_object_get(json, "traceEvents"), i, event)
 		if (json_object_get(event, "ts"))
 			ns[n++] = (uint64_t)(1000 * json_real_value(json_object_get(event, "ts")) + 0.5);
 	json_decref(json);
-	free(text);
 	return n;
 }
 

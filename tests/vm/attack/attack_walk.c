@@ -7,6 +7,7 @@
 #include "bound.h"
 #include "event.h"
 #include "family.h"
+#include "module.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -110,20 +111,6 @@ static void begin(int loops, void (*loop)(void))
 	usleep(50000);
 }
 
-static long unreclaimable_kb(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	char line[128];
-	long kb = -1;
-
-	cr_assert_not_null(file);
-	while (kb < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "SUnreclaim: %ld", &kb);
-	fclose(file);
-	cr_assert_geq(kb, 0);
-	return kb;
-}
-
 static void loop_for_ever(void)
 {
 	for (;;)
@@ -135,7 +122,7 @@ Test(attack_walk, who_ends_during_a_walk_is_not_kept)
 	long before, grown;
 
 	begin(LOOPS, loop_for_ever);
-	before = unreclaimable_kb();
+	before = meminfo("SUnreclaim");
 	for (int i = 0; i < FORKS; i++) {
 		pid_t child = vfork();
 
@@ -143,7 +130,7 @@ Test(attack_walk, who_ends_during_a_walk_is_not_kept)
 			_exit(0);
 		cr_assert_eq(waitpid(child, NULL, 0), child);
 	}
-	grown = unreclaimable_kb() - before;
+	grown = meminfo("SUnreclaim") - before;
 	cr_assert_lt(grown, FORKS_KB, "%ld kB more, %u walks", grown, walks());
 }
 
