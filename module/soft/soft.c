@@ -245,9 +245,9 @@ int pmuctl_soft_init(struct pmuctl_event *event,
 void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp)
 {
 	event->own.counter.index = -1;
-	event->ops = &pmuctl_swevent_ops;
 	event->sw.tp = tp;
 	count_source(event, pmuctl_tp_source(tp));
+	event->ops = event->sw.source->record ? &pmuctl_recorded_ops : &pmuctl_swevent_ops;
 }
 
 /* ---- Sampling ---- */

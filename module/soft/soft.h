@@ -23,20 +23,26 @@
 #include "sample/sample.h"
 
 struct pmuctl_hook;
+struct pmuctl_record_source;
 struct pt_regs;
 
 /* How events with hits count */
 extern const struct pmuctl_event_ops pmuctl_swevent_ops;
 /* The same, of tasks that come from another CPU */
 extern const struct pmuctl_event_ops pmuctl_soft_migration_ops;
+/* The same, of a source with records */
+extern const struct pmuctl_event_ops pmuctl_recorded_ops;
 
 /**
  * struct pmuctl_sw_source - who tells of an event that happens one by one
  * @hook: who tells of them.
+ * @record: who makes the kernel's records of them, or NULL; of a dynamic event of the kernel's
+ *	tracing, who tells of them.
  * @running: events of each CPU that run there; changed by that CPU, read in any context.
  */
 struct pmuctl_sw_source {
 	struct pmuctl_hook *hook;
+	struct pmuctl_record_source *record;
 	struct hlist_head __percpu *running;
 };
 

@@ -118,7 +118,7 @@ static void *probe_of(const struct pmuctl_tracepoint *t)
 
 static struct dispatcher *dispatcher_of(const struct pmuctl_tracepoint *t)
 {
-	return &dispatchers[t->syscall->exits][!!t->record];
+	return &dispatchers[t->syscall->exits][!!t->source.record];
 }
 
 int pmuctl_syscall_set(struct pmuctl_tracepoint *t)
@@ -129,7 +129,7 @@ int pmuctl_syscall_set(struct pmuctl_tracepoint *t)
 	mutex_lock(&dispatchers_mutex);
 	if (!d->users)
 		err = tracepoint_probe_register_prio(t->tp, probe_of(t), d,
-						     t->record ? TRACEPOINT_PRIORITY_RECORD :
+						     t->source.record ? TRACEPOINT_PRIORITY_RECORD :
 								 TRACEPOINT_PRIORITY);
 	if (!err) {
 		d->users++;

@@ -118,8 +118,8 @@ static __always_inline void fill_data(struct pmuctl_sample_data *data,
 	args[t->prototype->nr_args] = 0;
 	data->raw = args;
 	data->raw_size = t->prototype->nr_args * sizeof(*args) + sizeof(u32);
-	if (t->record)
-		data->raw = pmuctl_record_take(t->record, level, &data->raw_size);
+	if (t->source.record)
+		data->raw = pmuctl_record_take(t->source.record, level, &data->raw_size);
 	data->raw_missing = !data->raw;
 }
 
@@ -154,8 +154,8 @@ static __always_inline bool is_wanted(struct pmuctl_tracepoint *t)
 	if (!hlist_empty(this_cpu_ptr(t->source.running)))
 		return true;
 	/* Its event may have gone off since the record was kept. */
-	if (t->record)
-		pmuctl_record_forget(t->record);
+	if (t->source.record)
+		pmuctl_record_forget(t->source.record);
 	return false;
 }
 
@@ -232,8 +232,7 @@ void pmuctl_tracepoint_hit_dynamic(struct pmuctl_tracepoint *t, const void *reco
 {
 	const struct place place = { .regs = regs, .record = record, .size = size };
 
-	if (!hlist_empty(this_cpu_ptr(t->source.running)))
-		trace_hit(t, NULL, &place);
+	trace_hit(t, NULL, &place);
 }
 
 static void *probe_of(const struct pmuctl_tracepoint *t)
@@ -251,8 +250,8 @@ static int put_probe(struct pmuctl_tracepoint *t)
 	if (READ_ONCE(t->gone))
 		return -ENOENT;
 	return tracepoint_probe_register_prio(t->tp, probe_of(t), t,
-					      t->record ? TRACEPOINT_PRIORITY_RECORD :
-							  TRACEPOINT_PRIORITY);
+					      t->source.record ? TRACEPOINT_PRIORITY_RECORD :
+								 TRACEPOINT_PRIORITY);
 }
 
 static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
@@ -261,17 +260,16 @@ static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 		container_of(hook, struct pmuctl_tracepoint, hook);
 	int err;
 
-	err = pmuctl_record_source_set(t->record, why);
+	err = pmuctl_record_source_set(t->source.record, why);
 	if (err)
 		return err;
 	err = t->dynamic ? 0 : put_probe(t);
 	times += !err;
 	if (err)
-		pmuctl_record_source_drop(t->record);
+		pmuctl_record_source_drop(t->source.record);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
-	return err ? pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint",
-				   t->name) : 0;
+	return err ? pmuctl_refuse(why, TRACEPOINT_UNKNOWN, "tracepoint", t->name) : 0;
 }
 
 static void drop(struct pmuctl_hook *hook)
@@ -283,7 +281,7 @@ static void drop(struct pmuctl_hook *hook)
 		pmuctl_syscall_drop(t);
 	else if (!t->dynamic)
 		tracepoint_probe_unregister(t->tp, probe_of(t), t);
-	pmuctl_record_source_drop(t->record);
+	pmuctl_record_source_drop(t->source.record);
 }
 
 /* ---- Modules ---- */
@@ -337,7 +335,7 @@ static void watch_end(void) { }
 
 static void free_tracepoint(struct pmuctl_tracepoint *t)
 {
-	pmuctl_record_source_free(t->record);
+	pmuctl_record_source_free(t->source.record);
 	free_percpu(t->source.running);
 	kfree(t->syscall);
 	kfree(t);
@@ -371,7 +369,7 @@ static struct pmuctl_tracepoint *find_used(const struct tracepoint_search *searc
 			continue;
 		if (t->dynamic ? !strcmp(t->name, search->full_name) :
 		    t->tp == search->tp && pmuctl_syscall_is(t->syscall, search->meta) &&
-		    !t->gone && !t->record == !search->records)
+		    !t->gone && !t->source.record == !search->records)
 			return t;
 	}
 	return NULL;
@@ -400,17 +398,17 @@ static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 	t->source.running = alloc_percpu_gfp(struct hlist_head, GFP_KERNEL_ACCOUNT);
 	t->dynamic = search->dynamic;
 	if (t->dynamic)
-		t->record = pmuctl_record_source_alloc_dynamic(t);
+		t->source.record = pmuctl_record_source_alloc_dynamic(t);
 	else if (t->source.running && search->records)
-		t->record = pmuctl_record_source_alloc(search->full_name, search->tp,
-						       search->meta, t->source.running);
+		t->source.record = pmuctl_record_source_alloc(search->full_name, search->tp,
+							      search->meta, t->source.running);
 	if (search->meta)
 		t->syscall = pmuctl_syscall_alloc(search->meta, !strcmp(search->place, "sys_exit"));
-	if (!t->source.running || IS_ERR(t->record) || !t->syscall != !search->meta) {
+	if (!t->source.running || IS_ERR(t->source.record) || !t->syscall != !search->meta) {
 		free_tracepoint(t);
 		return NULL;
 	}
-	search->records = t->record;
+	search->records = t->source.record;
 	strscpy(t->name, t->dynamic ? search->full_name : search->name, sizeof(t->name));
 	t->hook.name = t->name;
 	t->hook.set = set;
@@ -463,7 +461,9 @@ static struct pmuctl_tracepoint *get(const char *full_name, bool records, bool m
 	const char *colon = strchr(full_name, ':');
 	const char *name = colon ? colon + 1 : full_name;
 	struct tracepoint_search search = {
-		.full_name = full_name, .name = name, .records = records, .may_probe = may_probe,
+		.full_name = full_name, .name = name, .may_probe = may_probe,
+		/* Only events of tracefs have them, whatever of that tracepoint is there. */
+		.records = records && colon,
 	};
 	struct pmuctl_tracepoint *t;
 
@@ -522,7 +522,7 @@ bool pmuctl_tp_is_in_kernel(const struct pmuctl_tp *tp)
 
 bool pmuctl_tp_is_for_anyone(const struct pmuctl_tp *tp)
 {
-	return pmuctl_record_is_for_anyone(tp->tracepoint->record);
+	return pmuctl_record_is_for_anyone(tp->tracepoint->source.record);
 }
 
 void pmuctl_tp_free(struct pmuctl_tp *tp)

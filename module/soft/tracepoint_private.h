@@ -27,7 +27,6 @@ enum tracepoint_dynamic {
 	TRACEPOINT_UPROBE,
 };
 
-struct pmuctl_record_source;
 struct pmuctl_syscall;
 struct pt_regs;
 struct syscall_metadata;
@@ -38,7 +37,6 @@ struct trace_event_file;
  * struct pmuctl_tracepoint - a tracepoint that has events; those that are told the kernel's records
  * of it have one of their own, and so have those of each system call, and each dynamic event
  * @source: what it is to its events.
- * @record: who makes these records, or NULL; of a dynamic event, who tells us.
  * @hook: our probe on it, in the registry.
  * @prototype: of its arguments.
  * @syscall: which system call it is of, or NULL.
@@ -54,7 +52,6 @@ struct trace_event_file;
  */
 struct pmuctl_tracepoint {
 	struct pmuctl_sw_source source;
-	struct pmuctl_record_source *record;
 	struct pmuctl_hook hook;
 	const struct pmuctl_prototype *prototype;
 	struct pmuctl_syscall *syscall;
@@ -81,8 +78,8 @@ bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t);
 void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_regs *regs);
 
 /**
- * pmuctl_tracepoint_hit_dynamic() - tell its events, if there are any here
- * @t: of a dynamic event.
+ * pmuctl_tracepoint_hit_dynamic() - tell its events
+ * @t: of a dynamic event; somebody wants it.
  * @record: the kernel's, of this hit.
  * @size: its bytes, 4 more than a multiple of 8.
  * @regs: where.

@@ -2,6 +2,11 @@
 /*
  * Records of tracepoints: see tracepoint_record.h.
  *
+ * A perf event is on the list of its CPU for that tracepoint, and as long as that has one the
+ * kernel makes a record of each hit there, whoever hits. So ours is on it while one of our events
+ * runs on that CPU, and parked otherwise: on a list of our own, from which perf may take it off as
+ * well, and put it back on its own; then the next hit parks it again.
+ *
  * perf takes its events off a CPU that goes offline, and does not put them on again: a worker
  * makes new ones when it is back, as that cannot be done while CPUs are locked.
  */
@@ -12,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/rculist.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/trace_events.h>
@@ -25,16 +31,26 @@
 #ifdef CONFIG_EVENT_TRACING
 
 /**
+ * struct source_on_cpu - of a source on one CPU
+ * @event: perf's; NULL: there is none. Under sources_mutex; read by that CPU.
+ * @parked: it, while nobody wants it. Changed by that CPU, with IRQs off.
+ */
+struct source_on_cpu {
+	struct perf_event *event;
+	struct hlist_head parked;
+};
+
+/**
  * struct pmuctl_record_source - who makes the records of a tracepoint
  * @id: of the event in tracefs; of a dynamic one as long as it is set.
  * @dynamic: whom to tell of each hit of a dynamic event; NULL: it is another.
  * @for_anyone: what it tells of a task is no secret to who may look into that.
  * @of_syscall: it is the kernel's event of one system call, not of a tracepoint.
- * @running: see pmuctl_record_source_alloc(); NULL if @dynamic.
- * @events: perf's, of each CPU; NULL where there is none.
+ * @running: see pmuctl_record_source_alloc().
+ * @cpus: what it has on each CPU.
  * @node: in sources, from set to drop.
  *
- * @id of a dynamic event, @events and @node under sources_mutex, the rest is constant.
+ * @id of a dynamic event and @node under sources_mutex, the rest is constant.
  */
 struct pmuctl_record_source {
 	u64 id;
@@ -42,7 +58,7 @@ struct pmuctl_record_source {
 	bool for_anyone;
 	bool of_syscall;
 	struct hlist_head __percpu *running;
-	struct perf_event * __percpu *events;
+	struct source_on_cpu __percpu *cpus;
 	struct list_head node;
 };
 
@@ -83,6 +99,81 @@ static struct kept_record *kept_of(const struct pmuctl_record_source *source, un
 	return this_cpu_read(kept) + (source->of_syscall ? KEPT_SYSCALL : level);
 }
 
+/* ---- Wanted or not ---- */
+
+/*
+ * IRQs off. What is behind it would be passed over by a hit that this CPU is in the midst of, so
+ * then it stays: a record is made for those anyway.
+ */
+static void park(const struct pmuctl_record_source *source)
+{
+	struct source_on_cpu *here = this_cpu_ptr(source->cpus);
+	struct perf_event *event = READ_ONCE(here->event);
+
+	if (!event || event->state != PERF_EVENT_STATE_ACTIVE || !hlist_empty(&here->parked) ||
+	    event->hlist_entry.next)
+		return;
+	hlist_del_rcu(&event->hlist_entry);
+	hlist_add_head_rcu(&event->hlist_entry, &here->parked);
+}
+
+/* IRQs off; the last, for the same reason */
+static void unpark(const struct pmuctl_record_source *source)
+{
+	struct source_on_cpu *here = this_cpu_ptr(source->cpus);
+	struct perf_event *event;
+
+	if (likely(hlist_empty(&here->parked)))
+		return;
+	event = hlist_entry(here->parked.first, struct perf_event, hlist_entry);
+	hlist_del_rcu(&event->hlist_entry);
+	hlist_add_tail_rcu(&event->hlist_entry, this_cpu_ptr(event->tp_event->perf_events));
+}
+
+/* Preemption is off. */
+static bool wants_records(const struct pmuctl_record_source *source)
+{
+	unsigned long flags;
+
+	if (!hlist_empty(this_cpu_ptr(source->running)))
+		return true;
+	/* It may have come in the midst of what follows. */
+	if (in_nmi())
+		return false;
+	local_irq_save(flags);
+	if (hlist_empty(this_cpu_ptr(source->running)))
+		park(source);
+	local_irq_restore(flags);
+	return false;
+}
+
+static void start_recorded(struct pmuctl_event *event)
+{
+	pmuctl_swevent_ops.start(event);
+	unpark(event->sw.source->record);
+}
+
+static void stop_recorded(struct pmuctl_event *event)
+{
+	const struct pmuctl_sw_source *source = event->sw.source;
+
+	pmuctl_swevent_ops.stop(event);
+	if (hlist_empty(this_cpu_ptr(source->running)))
+		park(source->record);
+}
+
+static u64 read_recorded(const struct pmuctl_event *event)
+{
+	return pmuctl_swevent_ops.read(event);
+}
+
+const struct pmuctl_event_ops pmuctl_recorded_ops = {
+	PMUCTL_SOFT_OPS,
+	.start = start_recorded,
+	.stop = stop_recorded,
+	.read = read_recorded,
+};
+
 /* ---- A hit ---- */
 
 /*
@@ -110,7 +201,7 @@ static void keep(struct perf_event *event, struct perf_sample_data *data, struct
 	struct kept_record *record;
 
 	/* While our probe tells of one nothing is put in its place. */
-	if (hlist_empty(this_cpu_ptr(source->running)) || pmuctl_soft_is_telling(level))
+	if (!wants_records(source) || pmuctl_soft_is_telling(level))
 		return;
 	record = kept_of(source, level);
 	record->of = NULL;
@@ -129,7 +220,9 @@ static void tell(struct perf_event *event, struct perf_sample_data *data, struct
 	const struct pmuctl_record_source *source = event->overflow_handler_context;
 	const struct perf_raw_record *raw = data->raw;
 
-	pmuctl_tracepoint_hit_dynamic(source->dynamic, raw->frag.data, raw->frag.size, regs);
+	if (wants_records(source))
+		pmuctl_tracepoint_hit_dynamic(source->dynamic, raw->frag.data, raw->frag.size,
+					      regs);
 }
 
 const void *pmuctl_record_take(const struct pmuctl_record_source *source, unsigned int level,
@@ -172,17 +265,19 @@ static int make_event(struct pmuctl_record_source *source, int cpu)
 						 source);
 	if (IS_ERR(event))
 		return PTR_ERR(event) == -ENODEV ? 0 : PTR_ERR(event); /* it has gone offline */
-	*per_cpu_ptr(source->events, cpu) = event;
+	WRITE_ONCE(per_cpu_ptr(source->cpus, cpu)->event, event);
 	return 0;
 }
 
 static void end_event(struct pmuctl_record_source *source, int cpu)
 {
-	struct perf_event **event = per_cpu_ptr(source->events, cpu);
+	struct source_on_cpu *here = per_cpu_ptr(source->cpus, cpu);
+	struct perf_event *event = here->event;
 
-	if (*event)
-		perf_event_release_kernel(*event);
-	*event = NULL;
+	/* perf frees it when that CPU has had its IRQs on. */
+	WRITE_ONCE(here->event, NULL);
+	if (event)
+		perf_event_release_kernel(event);
 }
 
 static void end_events(struct pmuctl_record_source *source)
@@ -204,7 +299,7 @@ static int make_events(struct pmuctl_record_source *source)
 		return -ENOMEM;
 	old = override_creds(cred);
 	for_each_online_cpu(cpu) {
-		if (*per_cpu_ptr(source->events, cpu))
+		if (per_cpu_ptr(source->cpus, cpu)->event)
 			continue;
 		err = make_event(source, cpu);
 		if (err)
@@ -355,8 +450,8 @@ static struct pmuctl_record_source *alloc_source(void)
 
 	if (!source)
 		return ERR_PTR(-ENOMEM);
-	source->events = alloc_percpu_gfp(struct perf_event *, GFP_KERNEL_ACCOUNT);
-	if (!source->events) {
+	source->cpus = alloc_percpu_gfp(struct source_on_cpu, GFP_KERNEL_ACCOUNT);
+	if (!source->cpus) {
 		kfree(source);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -390,8 +485,10 @@ struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tr
 {
 	struct pmuctl_record_source *source = alloc_source();
 
-	if (!IS_ERR(source))
-		source->dynamic = t;
+	if (IS_ERR(source))
+		return source;
+	source->dynamic = t;
+	source->running = t->source.running;
 	return source;
 }
 
@@ -404,7 +501,7 @@ void pmuctl_record_source_free(struct pmuctl_record_source *source)
 {
 	if (IS_ERR_OR_NULL(source))
 		return;
-	free_percpu(source->events);
+	free_percpu(source->cpus);
 	kfree(source);
 }
 
@@ -426,6 +523,8 @@ void pmuctl_records_exit(void)
 }
 
 #else
+const struct pmuctl_event_ops pmuctl_recorded_ops;
+
 struct pmuctl_record_source *pmuctl_record_source_alloc(const char *name, struct tracepoint *tp,
 							bool of_syscall,
 							struct hlist_head __percpu *running)

@@ -273,7 +273,10 @@ Test(trace_count, what_our_own_work_does)
 
 /* ---- Samples ---- */
 
-/* Without its system it is not an event of tracefs, only a tracepoint: its arguments are told. */
+/*
+ * Without its system it is not an event of tracefs, only a tracepoint: its arguments are told, also
+ * while that event is open.
+ */
 Test(trace_count, samples_tell_the_arguments)
 {
 	struct perf_event_attr attr = tracepoint_attr();
@@ -284,6 +287,7 @@ Test(trace_count, samples_tell_the_arguments)
 
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_RAW;
+	event_open(attr, .tracepoint = "raw_syscalls:sys_enter");
 	fd = event_open(attr, .tracepoint = "sys_enter");
 	ring_map(&r, fd, 16);
 	cr_assert_eq(tracepoint_count_getppid(fd, 30), 31);

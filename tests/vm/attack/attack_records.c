@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An ordinary user has samples of tracepoints, of his own tasks, told with the kernel's records.
+ * The kernel makes none for what others do; and none is missing of what his tasks do.
+ */
+#include "bound.h"
+#include "loops.h"
+#include "module.h"
+#include "perm.h"
+#include "tracepoint.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define EVENTS		4
+#define CALLS		1000
+/* What our probe and perf's do to find out that nobody wants to be told, of what perf's does */
+#define PROBES		3
+/* Interrupts are extra. */
+#define LEAST_OF	10
+
+static void prepare_kernel(void)
+{
+	sampling_init();
+	tracepoint_mount();
+}
+
+TestSuite(attack_records, .init = prepare_kernel, .fini = sampling_fini, .timeout = 300);
+
+/* The last one is in the kernel: only at level 1. */
+static const char *const tracepoints[] = {
+	"syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid", "raw_syscalls:sys_enter",
+	NULL
+};
+
+static const char *tracepoint = "syscalls:sys_enter_getppid";
+
+static struct perf_event_attr record_attr(void)
+{
+	struct perf_event_attr attr = tracepoint_attr();
+
+	attr.disabled = 0;
+	attr.exclude_kernel = tracepoint[0] == 's';
+	attr.sample_period = 1;
+	attr.sample_type = PERF_SAMPLE_RAW;
+	return attr;
+}
+
+/* What the kernel does for a call of this task, of which nobody has an event */
+static double cost_of_call(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	uint64_t least = UINT64_MAX;
+
+	attr.exclude_user = 1;
+	for (int i = 0; i < LEAST_OF; i++) {
+		AUTO_CLOSE int fd = event_open(attr);
+		uint64_t before = event_value(fd), cost;
+
+		syscall_loop(CALLS);
+		cost = event_value(fd) - before;
+		least = cost < least ? cost : least;
+	}
+	return (double)least / CALLS;
+}
+
+static pid_t prepare(unsigned int n)
+{
+	struct perf_event_attr attr = record_attr();
+
+	for (unsigned int i = 0; i < n; i++)
+		die_if(event_try(attr, .tracepoint = tracepoint) < 0, "open");
+	return getpid();
+}
+
+static void work(void)
+{
+	syscall_loop(CALLS);
+}
+
+/* Before it has run, and afterwards */
+static double cost_beside(unsigned int events)
+{
+	struct attack a = { prepare, work, events };
+	double before, after;
+	int link[2];
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user)
+		attack(&a, link[1]);
+	close(link[1]);
+	hear(link[0]);
+	before = cost_of_call();
+	let_go(link[0]);
+	hear(link[0]);
+	after = cost_of_call();
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+	return before > after ? before : after;
+}
+
+/* That of one of perf, of a task that does not run */
+static double cost_beside_perf(void)
+{
+	struct perf_event_attr attr = record_attr();
+	pid_t other = fork_child();
+	double cost;
+	int fd;
+
+	if (!other)
+		for (;;)
+			pause();
+	attr.config = tracepoint_id(tracepoint);
+	fd = perf_try(&attr, other, -1);
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	cost = cost_of_call();
+	close(fd);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	return cost;
+}
+
+/* perf's makes none either, so what it costs is the call of its probe. */
+Test(attack_records, none_are_made_of_what_others_do)
+{
+	const char *const *each;
+	double none, perf, ours;
+
+	pin_here(0);
+	for (each = tracepoints; *each; each++) {
+		tracepoint = *each;
+		/* What others had stays set for a while. */
+		module_reload();
+		perm_set_level(1);
+		none = cost_of_call();
+		perf = cost_beside_perf();
+		ours = cost_beside(EVENTS);
+		printf("%s: %.0f instructions, beside perf's event %.0f, beside ours %.0f\n",
+		       tracepoint, none, perf, ours);
+		cr_expect_lt(ours - none, PROBES * (perf - none), "%s: %.0f, beside perf's event %.0f",
+			     tracepoint, ours, perf);
+	}
+}
+
+/* ---- Taken off and put on again ---- */
+
+#define ROUNDS		300
+#define CALLS_A_ROUND	10
+
+/* Each of two tasks on a CPU lets the other go on. */
+static void take_turns(const int *in, const int *out, bool first)
+{
+	char c = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (i || !first)
+			cr_assert_eq(read(*in, &c, 1), 1);
+		syscall_loop(CALLS_A_ROUND);
+		cr_assert_eq(write(*out, &c, 1), 1);
+	}
+}
+
+/* Whatever makes perf take all events of a CPU off, and put them on again */
+static void disturb(void)
+{
+	struct perf_event_attr clock = soft_attr(PERF_COUNT_SW_CPU_CLOCK), record = record_attr();
+	int fd[3];
+
+	clock.disabled = 0;
+	clock.pinned = 1;
+	record.exclude_kernel = 0;
+	record.config = tracepoint_id(tracepoint);
+	pin_here(1);
+	for (;;) {
+		fd[0] = perf_try(&clock, -1, 0);
+		fd[1] = perf_try(&record, -1, 0);
+		fd[2] = perf_try(&clock, -1, 0);
+		die_if(fd[0] < 0 || fd[1] < 0 || fd[2] < 0, "perf");
+		for (int i = 0; i < 3; i++)
+			close(fd[i]);
+	}
+}
+
+/* Samples with a record, and what is lost */
+static void count_records(const struct perf_event_attr *attr, struct ring *r, uint64_t *records,
+			  uint64_t *lost)
+{
+	struct perf_event_header *header;
+	struct sample s;
+
+	while ((header = ring_next(r))) {
+		if (header->type == PERF_RECORD_LOST)
+			*lost += ((struct lost_record *)header)->lost;
+		if (header->type != PERF_RECORD_SAMPLE)
+			continue;
+		take_sample(attr, header, &s);
+		*records += s.raw_size > 0;
+	}
+}
+
+Test(attack_records, none_is_missing_of_ones_own)
+{
+	struct perf_event_attr attr = record_attr();
+	uint64_t records = 0, lost = 0;
+	pid_t other, disturber;
+	int a[2], b[2], fd;
+	struct ring r;
+
+	attr.exclude_kernel = 0;
+	cr_assert_eq(pipe(a), 0);
+	cr_assert_eq(pipe(b), 0);
+	disturber = fork_child();
+	if (!disturber)
+		disturb();
+	pin_here(0);
+	other = fork_child();
+	if (!other) {
+		take_turns(&a[0], &b[1], false);
+		_exit(0);
+	}
+	fd = event_open(attr, .tracepoint = tracepoint);
+	ring_map(&r, fd, 128);
+	take_turns(&b[0], &a[1], true);
+	waitpid(other, NULL, 0);
+	raw_reap(disturber);
+	count_records(&attr, &r, &records, &lost);
+	cr_expect_eq(sampling_value(fd), ROUNDS * CALLS_A_ROUND);
+	cr_expect_eq(records, ROUNDS * CALLS_A_ROUND, "%lu, %lu lost", records, lost);
+}
