@@ -330,15 +330,14 @@ int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *
 			  struct pmuctl_explanation *why)
 {
 	struct filter_change change = { .event = event, .new = new };
-	const bool any = new->any;
 	int err = 0;
 
 	mutex_lock(&event->aux->filter_mutex);
-	if (any)
+	if (new->any)
 		err = follow_mappings(event, why);
 	if (!err)
 		exchange(&change);
-	if (!err && any && !event->inherit.root)
+	if (!err && new->any && !event->inherit.root)
 		find_mappings(event->aux);
 	mutex_unlock(&event->aux->filter_mutex);
 	return err;

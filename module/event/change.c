@@ -6,7 +6,6 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/sched/mm.h>
-#include <linux/string.h>
 
 #include "aux/aux.h"
 #include "core/context.h"

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inherited groups that have more members than there are counters.
+ * Inherited groups that have more members than there are counters, or that somebody cannot join.
  */
 #include "family.h"
+#include "refusal.h"
 #include "sampling.h"
-
-#include <sys/mman.h>
+#include "soft.h"
 
 TestSuite(inherit_group, .init = sampling_init, .fini = sampling_fini);
 
 #define MEMBERS		300
-
-static void touch_pages(unsigned int n)
-{
-	char *map = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	for (unsigned int i = 0; i < n; i++)
-		map[i * PAGE] = 1;
-}
 
 /* What each member has counted; all the same */
 static uint64_t read_members(int leader)
@@ -37,7 +29,7 @@ static uint64_t in_child(int leader, unsigned int pages)
 	pid_t child = fork();
 
 	if (!child) {
-		touch_pages(pages);
+		touch_pages(fresh_pages(pages), pages);
 		_exit(0);
 	}
 	reap(child);
@@ -59,11 +51,29 @@ Test(inherit_group, follows_and_is_summed_as_a_whole)
 	in_child(leader, 1);
 	few = in_child(leader, 10);
 	many = in_child(leader, 500);
-	cr_expect_eq(many - few, 490);
+	cr_expect_eq(many - few, 490, "%lu, %lu", few, many);
 	cr_assert_eq(ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), 0);
 	cr_expect_eq(in_child(leader, 100), 0);
 	cr_assert_eq(ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), 0);
 	cr_expect_geq(in_child(leader, 100), 100);
 	cr_assert_eq(ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), 0);
 	cr_expect_lt(read_members(leader), 100);
+}
+
+/* It was on its way into the group when it was refused: that can be locked as before. */
+Test(inherit_group, goes_on_after_one_that_cannot_join)
+{
+	struct perf_event_attr attr = inherited(soft_attr(PERF_COUNT_SW_DUMMY));
+	int leader = event_open(attr), refused;
+
+	attr = inherited(instructions_u());
+	do
+		refused = event_try(attr, .group = leader);
+	while (refused >= 0);
+	cr_assert_eq(refused, -EINVAL, "%s", strerror(-refused));
+	cr_assert_eq(event_why.code, PMUCTL_WHY_GROUP_TOO_BIG, "code %u", event_why.code);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(ioctl(leader, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), 0);
+	event_open(attr);
+	event_open(inherited(soft_attr(PERF_COUNT_SW_DUMMY)), .group = leader);
 }
