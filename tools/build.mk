@@ -15,15 +15,21 @@ HAVE_CAPSTONE	:= $(shell echo '\#include <capstone/capstone.h>' | $(CC) -E -x c 
 HAVE_LIBZSTD	:= $(shell echo '\#include <zstd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 # The screen of "pmuctl top" is drawn by ncurses, likewise.
 HAVE_NCURSES	:= $(shell echo '\#include <ncurses.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+# "pmuctl exporter" is a server of libevent's, likewise.
+# It is linked in, where it can be: the other commands would pay for loading it.
+HAVE_LIBEVENT	:= $(shell echo '\#include <event2/http.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+LIBEVENT_LIBS	:= $(foreach name,event_extra event_core,\
+		   $(or $(wildcard $(shell $(CC) -print-file-name=lib$(name).a)),-l$(name)))
 # What tracepoints tell is read by libtraceevent, if its headers are there.
 TRACEEVENT_CFLAGS := $(shell pkg-config --cflags libtraceevent 2>/dev/null)
 TRACEEVENT_LIBS	:= $(shell pkg-config --libs libtraceevent 2>/dev/null)
 TRACEEVENT_DEFINES := $(if $(TRACEEVENT_LIBS),-DHAVE_LIBTRACEEVENT $(TRACEEVENT_CFLAGS))
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_LIBZSTD) \
-		   $(if $(HAVE_NCURSES),-DHAVE_NCURSES) \
+		   $(if $(HAVE_NCURSES),-DHAVE_NCURSES) $(if $(HAVE_LIBEVENT),-DHAVE_LIBEVENT) \
 		   $(TRACEEVENT_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
 TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_CAPSTONE),-lcapstone) $(if $(HAVE_LIBZSTD),-lzstd) \
-		   $(if $(HAVE_NCURSES),-lncursesw -ltinfo) $(TRACEEVENT_LIBS) \
+		   $(if $(HAVE_NCURSES),-lncursesw -ltinfo) $(if $(HAVE_LIBEVENT),$(LIBEVENT_LIBS)) \
+		   $(TRACEEVENT_LIBS) \
 		   -lpfm -ljansson -lz -lcap -ldw -lelf -lstdc++ -lm -pthread
 # What programs load that are run by "pmuctl run --preload"
 PRELOAD		:= $(O)/tools/libpmuctl-perf.so

@@ -52,6 +52,7 @@ struct command {
 
 extern const struct command command_stat;
 extern const struct command command_timec;
+extern const struct command command_exporter;
 extern const struct command command_record;
 extern const struct command command_run;
 extern const struct command command_top;

@@ -11,6 +11,7 @@
 static const struct command *const commands[] = {
 	&command_stat,
 	&command_timec,
+	&command_exporter,
 	&command_record,
 	&command_top,
 	&command_trace,

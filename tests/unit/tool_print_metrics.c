@@ -59,6 +59,34 @@ Test(tool_print_metrics, metrics_are_beside_their_first_event)
 	free(text);
 }
 
+/* What else was asked for may have the same names, and count other levels. */
+Test(tool_print_metrics, metrics_are_of_their_own_events)
+{
+	struct stat_row rows[] = {
+		hw("cycles:u", PERF_COUNT_HW_CPU_CYCLES, 7),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 11),
+		hw("instructions", PERF_COUNT_HW_INSTRUCTIONS, 300),
+		hw("cycles", PERF_COUNT_HW_CPU_CYCLES, 100),
+	};
+	struct stat_result result = with_metrics(rows, 4);
+	char *text = NULL, *first;
+	struct row_note note;
+	size_t size;
+	FILE *out;
+
+	cr_assert(!row_note(&result, &rows[1], 0, &note) || !note.is_metric);
+	cr_assert(row_note(&result, &rows[2], 0, &note));
+	cr_assert(note.is_metric);
+	cr_assert_float_eq(note.value, 3, 1e-9);
+	out = open_memstream(&text, &size);
+	print_openmetrics(out, &result);
+	fclose(out);
+	first = strstr(text, "pmuctl_metric{metric=\"insn_per_cycle\",unit=\"insn per cycle\"} 3.000000\n");
+	cr_assert_not_null(first, "%s", text);
+	cr_assert_null(strstr(first + 1, "pmuctl_metric{metric=\"insn_per_cycle\""), "%s", text);
+	free(text);
+}
+
 Test(tool_print_metrics, metrics_of_each_cpu)
 {
 	struct stat_row rows[] = {

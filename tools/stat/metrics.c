@@ -178,10 +178,10 @@ struct counted {
 	const struct stat_row *like;
 };
 
-/* The first row of that name and place */
+/* Of that name and place. Those that metrics need come last: before may be "cycles:u" as well. */
 static const struct stat_row *row_called(const struct counted *counted, const char *name)
 {
-	for (size_t i = 0; i < counted->result->count; i++) {
+	for (size_t i = counted->result->count; i-- > 0;) {
 		const struct stat_row *row = &counted->result->rows[i];
 
 		if (row_same_place(row, counted->like) && is_called(row, name))

@@ -130,7 +130,16 @@ static void print_family(FILE *out, const struct stat_result *result, const char
 	}
 }
 
-/* The rows of the first event are one of each place. */
+/* Is it the first row of its place? */
+static bool is_new_place(const struct stat_result *result, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		if (is_same_place(&result->rows[i], &result->rows[number]) &&
+		    row_same_cgroup(&result->rows[i], &result->rows[number]))
+			return false;
+	return true;
+}
+
 static void print_metrics(FILE *out, const struct stat_result *result)
 {
 	fputs("# TYPE pmuctl_metric gauge\n"
@@ -139,7 +148,7 @@ static void print_metrics(FILE *out, const struct stat_result *result)
 		const struct stat_row *row = &result->rows[i];
 		double value;
 
-		if (strcmp(row->name, result->rows[0].name) != 0 || row->state == ROW_ABSENT)
+		if (row->state == ROW_ABSENT || !is_new_place(result, i))
 			continue;
 		for (size_t metric = 0; metric < result->metrics->count; metric++) {
 			if (!result_metric(result, row, metric, &value))

@@ -171,8 +171,14 @@ static int metrics_option(struct stat_options *options, const char *names)
 	return 0;
 }
 
-/* An option_apply */
-static int apply(void *arg, int option)
+/**
+ * stat_apply() - an option_apply
+ * @arg: struct stat_options, to be freed with stat_options_free().
+ * @option: which option was given.
+ *
+ * Return: 0 or an exit status.
+ */
+int stat_apply(void *arg, int option)
 {
 	struct stat_options *options = arg;
 	int ret;
@@ -403,21 +409,41 @@ static FILE *output_open(const struct stat_options *options)
 	return out;
 }
 
+/**
+ * stat_prepare() - judge the options as a whole, open the driver and choose the events
+ * @options: as given.
+ * @dev: the driver; to be closed by the caller, also if this fails.
+ *
+ * Return: 0 or an exit status.
+ */
+int stat_prepare(struct stat_options *options, struct pmuctl_device **dev)
+{
+	int status = options_check(options);
+
+	if (!status)
+		status = metrics_find(options);
+	if (!status)
+		status = measure_device(dev);
+	return status ? status : events_complete(*dev, options);
+}
+
+/* stat_options_free() - what the options have allocated */
+void stat_options_free(struct stat_options *options)
+{
+	metric_choice_free(&options->metrics);
+	free(options->metrics_text);
+	measure_free(&options->measure);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
 	struct stat_options options = { .measure.command = command };
 	struct pmuctl_device *dev = NULL;
 	FILE *out = NULL;
-	int status = measure_parse(&options.measure, argc, argv, apply, &options);
+	int status = measure_parse(&options.measure, argc, argv, stat_apply, &options);
 
 	if (!status)
-		status = options_check(&options);
-	if (!status)
-		status = metrics_find(&options);
-	if (!status)
-		status = measure_device(&dev);
-	if (!status)
-		status = events_complete(dev, &options);
+		status = stat_prepare(&options, &dev);
 	if (status)
 		goto out;
 	out = output_open(&options);
@@ -430,9 +456,7 @@ static int run(const struct command *command, int argc, char **argv)
 	}
 out:
 	pmuctl_device_close(dev);
-	metric_choice_free(&options.metrics);
-	free(options.metrics_text);
-	measure_free(&options.measure);
+	stat_options_free(&options);
 	return status;
 }
 

@@ -3,7 +3,7 @@
  * "pmuctl stat": what its parts share. stat.c understands the command line, open.c opens the
  * events, cells.c says which readings are added up, count.c reads them, run.c starts the command
  * and waits, control.c obeys others meanwhile, metrics.c finds ratios, print.c and
- * metric_only.c write the results.
+ * metric_only.c write the results. exporter.c is "pmuctl exporter", which counts as this does.
  */
 #ifndef PMUCTL_TOOL_STAT_H
 #define PMUCTL_TOOL_STAT_H
@@ -161,6 +161,11 @@ struct stat_options {
 	const char *post;
 	bool sync;
 };
+
+/* stat.c */
+int stat_apply(void *arg, int option);
+int stat_prepare(struct stat_options *options, struct pmuctl_device **dev);
+void stat_options_free(struct stat_options *options);
 
 /* open.c, cells.c, count.c: counters are the events on all targets. */
 struct counters;

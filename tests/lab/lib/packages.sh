@@ -9,7 +9,7 @@ LAB_PACKAGES=(
 	# the module, the library, the tool
 	build-essential bc flex bison libelf-dev libssl-dev dwarves kmod
 	pkg-config libpfm4-dev libjansson-dev libdw-dev libzstd-dev libtraceevent-dev
-	libncurses-dev ncurses-base
+	libncurses-dev ncurses-base libevent-dev
 	libdebuginfod1
 	# the laboratory's QEMU
 	ninja-build python3-venv dpkg-dev patch xz-utils zstd debian-archive-keyring
