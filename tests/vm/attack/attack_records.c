@@ -16,7 +16,7 @@
 #define EVENTS		4
 #define CALLS		1000
 /* What our probe and perf's do to find out that nobody wants to be told, of what perf's does */
-#define PROBES		3
+#define PROBES		4
 /* Interrupts are extra. */
 #define LEAST_OF	10
 
