@@ -385,6 +385,33 @@ Test(count_targets, descriptor_works_in_a_child_and_outlives_the_opener)
 	worker_end(&w);
 }
 
+/* What each CPU has counted goes; the times stay, and it counts on. */
+Test(count_targets, one_of_all_cpus_is_reset)
+{
+	struct perf_event_attr attr = instructions_u();
+	struct counts before, after;
+	int fd;
+
+	attr.disabled = 1;
+	fd = event_open(attr, -1, -1);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int cpu = 0; cpu < get_nprocs(); cpu++) {
+		pin_here(cpu);
+		user_loop(N);
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	before = event_read(fd);
+	cr_assert_geq(before.value, N * LOOP_INSTRUCTIONS * get_nprocs());
+	event_ioctl(fd, PERF_EVENT_IOC_RESET);
+	after = event_read(fd);
+	cr_expect_eq(after.value, 0);
+	cr_expect_eq(after.enabled, before.enabled);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	user_loop(N);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_expect_geq(event_value(fd), N * LOOP_INSTRUCTIONS);
+}
+
 /* ---- The end of the target ---- */
 
 static void check_ended(int fd, const struct counts *before)
