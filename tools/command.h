@@ -91,8 +91,20 @@ void cpu_model_get(struct cpu_model *model);
 
 /* events_text.c */
 int events_text_add(char **text, const char *list);
-int events_text_parse(const char *text, struct pmuctl_events **events);
+int events_text_parse(const char *text, bool with_times, struct pmuctl_events **events);
 int events_text_count(const char *text, size_t *count);
+
+/* times.c */
+
+/* What "pmuctl stat" knows without counting */
+enum event_time {
+	EVENT_TIME_NONE,	/* it counts */
+	EVENT_TIME_DURATION,
+	EVENT_TIME_USER,
+	EVENT_TIME_SYSTEM,
+};
+
+enum event_time event_time_find(const char *name);
 
 /* cpu_names.c */
 

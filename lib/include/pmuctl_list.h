@@ -108,6 +108,16 @@ int pmuctl_list_disable(struct pmuctl_device *dev, struct pmuctl_event *const *e
  */
 int pmuctl_list_reset(struct pmuctl_device *dev, struct pmuctl_event *const *events, size_t nr);
 
+/**
+ * pmuctl_events_weak() - may the events of a group be counted without each other?
+ * @events: the list, from pmuctl_events_parse().
+ * @index: which of its events, from 0.
+ *
+ * Return: 1 if the modifier W stands behind its group: whoever is refused that as a whole may
+ * open its events one by one; else 0.
+ */
+int pmuctl_events_weak(const struct pmuctl_events *events, size_t index);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmuctl_list.h>
 #include <pmuctl_trace.h>
 
 #include "internal.h"
@@ -15,6 +16,7 @@ struct named_event {
 	char *name;
 	char *filter;		/* NULL if it has none */
 	bool traces;
+	bool weak;
 	struct perf_event_attr attr;
 	size_t leader;		/* index of the first one of its group */
 };
@@ -24,10 +26,13 @@ struct pmuctl_events {
 	struct named_event *list;
 };
 
-/* The first of a group is pinned or exclusive for all: the others cannot be. */
+/*
+ * The first of a group is pinned or exclusive for all: the others cannot be. What W says is about
+ * none of them.
+ */
 static bool letter_is_for(char letter, bool leader)
 {
-	return leader || !strchr("De", letter);
+	return !strchr(leader ? "W" : "WDe", letter);
 }
 
 /* The event's name with the letters behind it that its group adds; to be freed. */
@@ -93,6 +98,7 @@ static int events_add(struct pmuctl_events *events, const struct item *item,
 	list->attr = item->attr;
 	list->leader = leader;
 	list->traces = item->traces;
+	list->weak = group->times['W'];
 	list->filter = item->filter[0] ? strdup(item->filter) : NULL;
 	list->name = name_make(item, group, leader == events->count);
 	if (!list->name || (item->filter[0] && !list->filter)) {
@@ -289,6 +295,11 @@ PMUCTL_API const char *pmuctl_events_filter(const struct pmuctl_events *events,
 PMUCTL_API int pmuctl_events_trace(const struct pmuctl_events *events, size_t index)
 {
 	return index < events->count && events->list[index].traces;
+}
+
+PMUCTL_API int pmuctl_events_weak(const struct pmuctl_events *events, size_t index)
+{
+	return index < events->count && events->list[index].weak;
 }
 
 PMUCTL_API size_t pmuctl_events_leader(const struct pmuctl_events *events,

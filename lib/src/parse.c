@@ -16,7 +16,7 @@
 #define RESOLVE_SENTENCE_MAX 200
 
 /* Letters that are modifiers, and those that are so behind any name. */
-#define MODIFIERS		"ukhGHIpPDe"
+#define MODIFIERS		"ukhGHIpPDeW"
 #define MODIFIERS_OF_RESOLVED	"ukhGHIpPD"
 
 /**
@@ -85,13 +85,13 @@ int pmuctl_modifiers_parse(struct parser *p, struct span text,
 	*mods = (struct modifiers){ .text = text };
 	if (!text.len)
 		return pmuctl_parse_fail(p, text.start,
-			"a modifier is expected here: u, k, h, G, H, I, p, P, D or e");
+			"a modifier is expected here: u, k, h, G, H, I, p, P, D, e or W");
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.start[i];
 
 		if (!is_one_of(c, MODIFIERS))
 			return pmuctl_parse_fail(p, text.start + i,
-				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), G (guests), H (the host), I (not idle), p (precise), P (as precise as there is), D (pinned) and e (exclusive)",
+				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), G (guests), H (the host), I (not idle), p (precise), P (as precise as there is), D (pinned), e (exclusive) and W (of a group: weak)",
 				c);
 		if (++mods->times[(unsigned char)c] > (c == 'p' ? 3 : 1))
 			return pmuctl_parse_fail(p, text.start + i, c == 'p' ?

@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 
+#include <pmuctl_list.h>
 #include <pmuctl_trace.h>
 
 static struct pmuctl_events *parse(const char *text)
@@ -252,6 +253,22 @@ struct mistake {
 	size_t position;
 	const char *part;	/* of the sentence */
 };
+
+/* It says something of the group: its events are called and counted as without. */
+Test(lib_parse, weak_groups)
+{
+	struct pmuctl_events *events = parse("{cycles,branches}:uW,{instructions},cycles:W");
+
+	cr_assert_eq(pmuctl_events_count(events), 4);
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_eq(pmuctl_events_weak(events, i), i < 2, "%zu", i);
+	cr_expect_eq(pmuctl_events_weak(events, 4), 0);
+	cr_expect_eq(pmuctl_events_leader(events, 1), 0);
+	cr_expect_str_eq(pmuctl_events_name(events, 0), "cycles:u");
+	cr_expect_str_eq(pmuctl_events_name(events, 1), "branches:u");
+	cr_expect_eq(pmuctl_events_attr(events, 0)->exclude_kernel, 1);
+	pmuctl_events_free(events);
+}
 
 static const struct mistake mistakes[] = {
 	{ "", 0, "missing" },

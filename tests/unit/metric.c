@@ -253,6 +253,8 @@ Test(metric, lists_of_events)
 	check_events(&other, "insn_per_cycle,cycles_per_insn,insn_per_cycle", 4, true,
 		     "{instructions,cycles}");
 	check_events(&other, "insn_per_cycle", 1, false, "instructions,cycles");
+	check_events(&other, "IPC", 4, true, "{instructions,cycles}");
+	check_events(&other, "CPI", 4, true, "{cycles,instructions}");
 	check_events(&other, "Summary,branch_misses_per_1000", 4, true,
 		     "{instructions,cycles},branch-misses");
 	check_events(&skylake, "tma_retiring", 4, true,

@@ -2,7 +2,8 @@
 /*
  * Events as they are given to -e: lists that add up, and numbers of generic events.
  */
-/* sources: tools/evlist/events_text.c tools/evlist/cpu_names.c tools/trace/names.c tools/say.c */
+/* sources: tools/evlist/events_text.c tools/evlist/times.c tools/evlist/cpu_names.c */
+/* sources: tools/trace/names.c tools/say.c */
 /* sources: lib/src/names.c lib/src/fields.c lib/src/parse.c lib/src/terms.c lib/src/events.c */
 /* sources: lib/src/explain.c lib/src/tracepoint.c */
 /* sources: tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
@@ -66,7 +67,7 @@ Test(events_text, a_number_is_counted_as_its_name_says)
 	char *text = NULL;
 
 	cr_assert_eq(events_text_add(&text, "{3,cycles}:u"), 0);
-	cr_assert_eq(events_text_parse(text, &events), 0);
+	cr_assert_eq(events_text_parse(text, false, &events), 0);
 	cr_assert_eq(pmuctl_events_count(events), 2);
 	cr_expect_str_eq(pmuctl_events_name(events, 0), "cache-misses:u");
 	cr_expect_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_HARDWARE);
@@ -74,6 +75,25 @@ Test(events_text, a_number_is_counted_as_its_name_says)
 	cr_expect(pmuctl_events_attr(events, 0)->exclude_kernel);
 	pmuctl_events_free(events);
 	free(text);
-	cr_expect_eq(events_text_parse("cycles,nonesuch", &events), STATUS_USAGE);
-	cr_expect_eq(events_text_parse("cycles,no_such_system:*", &events), STATUS_USAGE);
+	cr_expect_eq(events_text_parse("cycles,nonesuch", false, &events), STATUS_USAGE);
+	cr_expect_eq(events_text_parse("cycles,no_such_system:*", false, &events), STATUS_USAGE);
+}
+
+/* They are opened as one that counts nothing, so that they may be anywhere that an event may be. */
+Test(events_text, times_are_counted_and_not_sampled)
+{
+	struct pmuctl_events *events = NULL;
+
+	cr_assert_eq(events_text_parse("{duration_time:u,cycles},user_time,system_time", true, &events), 0);
+	cr_assert_eq(pmuctl_events_count(events), 4);
+	cr_expect_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_SOFTWARE);
+	cr_expect_eq(pmuctl_events_attr(events, 0)->config, PERF_COUNT_SW_DUMMY);
+	cr_expect_eq(event_time_find(pmuctl_events_name(events, 0)), EVENT_TIME_DURATION);
+	cr_expect_eq(event_time_find(pmuctl_events_name(events, 1)), EVENT_TIME_NONE);
+	cr_expect_eq(event_time_find(pmuctl_events_name(events, 2)), EVENT_TIME_USER);
+	cr_expect_eq(event_time_find(pmuctl_events_name(events, 3)), EVENT_TIME_SYSTEM);
+	pmuctl_events_free(events);
+	cr_expect_eq(event_time_find("user_times"), EVENT_TIME_NONE);
+	cr_expect_eq(event_time_find("user"), EVENT_TIME_NONE);
+	cr_expect_eq(events_text_parse("cycles,duration_time", false, &events), STATUS_USAGE);
 }

@@ -3,8 +3,8 @@
  * The forms in which "pmuctl stat" prints, to the byte where programs read
  * them.
  */
-/* sources: tools/stat/print.c tools/stat/metric_only.c tools/stat/metrics.c tools/stat/openmetrics.c */
-/* sources: lib/src/explain.c */
+/* sources: tools/stat/print.c tools/stat/metric_only.c tools/stat/metrics.c */
+/* sources: tools/stat/openmetrics.c tools/evlist/times.c lib/src/explain.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
 /* sources: tools/symbols/names.c tools/symbols/clean.c */
 /* libs: -ljansson -lm */
@@ -368,6 +368,31 @@ static struct stat_row sw(char *name, uint64_t config, uint64_t value)
 
 	row.attr.type = PERF_TYPE_SOFTWARE;
 	return row;
+}
+
+/* They are no rates, whatever clock is beside them. */
+Test(tool_print, times_have_a_unit)
+{
+	struct stat_row rows[] = {
+		sw("task-clock", PERF_COUNT_SW_TASK_CLOCK, 2000000),
+		sw("duration_time", PERF_COUNT_SW_DUMMY, 12345678),
+		sw("user_time", PERF_COUNT_SW_DUMMY, 0),
+	};
+	struct stat_result result = { .what = "'x'", .rows = rows, .count = 3, .elapsed = 1 };
+	char *text;
+
+	rows[2].state = ROW_NOT_COUNTED;
+	text = printed(&result, 't', NULL);
+	cr_assert_not_null(strstr(text, "        12,345,678 ns   duration_time            \n"
+				  "     <not counted>      user_time                \n"), "%s", text);
+	free(text);
+	text = printed(&result, 'c', ",");
+	cr_assert_not_null(strstr(text, "\n12345678,ns,duration_time,1000,100.00,,\n"), "%s", text);
+	free(text);
+	text = printed(&result, 'j', NULL);
+	cr_assert_not_null(strstr(text, "\"counter-value\": \"12345678.000000\", \"unit\": \"ns\", \"event\": \"duration_time\""),
+			   "%s", text);
+	free(text);
 }
 
 /* 2 s of CPU time in 4 s: what is counted beside it is told by that time. */

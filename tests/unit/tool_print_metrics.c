@@ -2,7 +2,7 @@
 /*
  * How "pmuctl stat" prints metrics: beside the events that they are computed of.
  */
-/* sources: tools/stat/print.c tools/stat/metrics.c tools/stat/openmetrics.c lib/src/explain.c */
+/* sources: tools/stat/print.c tools/stat/metrics.c tools/evlist/times.c tools/stat/openmetrics.c lib/src/explain.c */
 /* sources: tools/stat/metric_only.c */
 /* sources: tools/metric/choose.c tools/metric/expression.c tools/metric/tables.c */
 /* sources: tools/symbols/names.c tools/symbols/clean.c */

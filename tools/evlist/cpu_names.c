@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "command.h"
 
@@ -36,6 +37,33 @@ static int pfm_ready(char *sentence, size_t size)
 	return -ENOENT;
 }
 
+/*
+ * What the vendor's tables, and perf with them, call the fixed counters; libpfm4 does not. SDM Vol.
+ * 3B, "Fixed-function Performance Counters".
+ */
+static bool fixed_find(const char *name, struct perf_event_attr *attr)
+{
+	static const struct {
+		const char *name;
+		uint64_t config;
+	} fixed[] = {
+		{ "inst_retired.any", PERF_COUNT_HW_INSTRUCTIONS },
+		{ "cpu_clk_unhalted.thread", PERF_COUNT_HW_CPU_CYCLES },
+		{ "cpu_clk_unhalted.core", PERF_COUNT_HW_CPU_CYCLES },
+		{ "cpu_clk_unhalted.ref", PERF_COUNT_HW_REF_CPU_CYCLES },
+		{ "cpu_clk_unhalted.ref_tsc", PERF_COUNT_HW_REF_CPU_CYCLES },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+		if (strcasecmp(fixed[i].name, name) != 0)
+			continue;
+		attr->type = PERF_TYPE_HARDWARE;
+		attr->config = fixed[i].config;
+		/* Is it one of Intel's CPUs? */
+		return pfm_find_event("ix86arch::INSTRUCTION_RETIRED") >= 0;
+	}
+	return false;
+}
+
 /**
  * cpu_name_resolve() - a pmuctl_name_fn that asks libpfm4
  * @arg: unused.
@@ -57,6 +85,8 @@ int cpu_name_resolve(void *arg, const char *name, struct perf_event_attr *attr,
 	ret = pfm_ready(sentence, size);
 	if (ret < 0)
 		return ret;
+	if (fixed_find(name, attr))
+		return 0;
 	ret = pfm_get_os_event_encoding(name, PFM_PLM0 | PFM_PLM3,
 					PFM_OS_PERF_EVENT, &encode);
 	if (ret == PFM_ERR_NOTFOUND) {

@@ -194,6 +194,7 @@ static int event_make(struct event_set *set, size_t number, const char *cgroup)
 	event->leader = set->nr_events - number + pmuctl_events_leader(list, number);
 	event->filter = pmuctl_events_filter(list, number);
 	event->traces = pmuctl_events_trace(list, number);
+	event->is_weak = pmuctl_events_weak(list, number);
 	event->number = number;
 	event->cgroup = cgroup;
 	if (cgroup) {
@@ -379,12 +380,20 @@ static int set_filters(const struct event_set *set)
 	return ret;
 }
 
+static void close_handles_of(struct event_set *set, size_t event)
+{
+	for (size_t target = 0; target < set->targets.count; target++) {
+		struct pmuctl_event **handle = event_set_handle(set, event, target);
+
+		pmuctl_event_close(*handle);
+		*handle = NULL;
+	}
+}
+
 static void close_handles(struct event_set *set)
 {
-	for (size_t i = 0; set->handles && i < set->nr_events * set->targets.count; i++) {
-		pmuctl_event_close(set->handles[i]);
-		set->handles[i] = NULL;
-	}
+	for (size_t event = 0; set->handles && event < set->nr_events; event++)
+		close_handles_of(set, event);
 }
 
 /**
@@ -478,6 +487,26 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
 			return ret;
 	}
 	return 0;
+}
+
+/**
+ * event_set_leave_group() - let each event of a weak group be by itself, and close what is open
+ * @set: the events.
+ * @event: one of the group, in which it is refused.
+ * @first: the first of the group: all from there on are to be prepared and opened anew.
+ *
+ * Return: false if it is in no such group.
+ */
+bool event_set_leave_group(struct event_set *set, size_t event, size_t *first)
+{
+	*first = set->events[event].leader;
+	if (*first == event || !set->events[event].is_weak)
+		return false;
+	for (size_t i = *first; i < set->nr_events && set->events[i].leader == *first; i++) {
+		close_handles_of(set, i);
+		set->events[i].leader = i;
+	}
+	return true;
 }
 
 /**

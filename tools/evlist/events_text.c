@@ -77,10 +77,26 @@ int events_text_add(char **text, const char *list)
 	return 0;
 }
 
-static int parse(const char *text, struct pmuctl_events **events)
+/* A pmuctl_name_fn; @arg: times are among the events. They are opened as one that counts nothing. */
+static int resolve(void *arg, const char *name, struct perf_event_attr *attr, char *sentence,
+		   size_t size)
+{
+	if (event_time_find(name) == EVENT_TIME_NONE)
+		return trace_name_resolve(NULL, name, attr, sentence, size);
+	if (!*(const bool *)arg) {
+		snprintf(sentence, size,
+			 "'%.64s' is a time, which nothing samples: 'pmuctl stat' tells it", name);
+		return -EINVAL;
+	}
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	return 0;
+}
+
+static int parse(const char *text, bool with_times, struct pmuctl_events **events)
 {
 	struct pmuctl_parse_error error;
-	int ret = pmuctl_events_parse(text, trace_name_resolve, NULL, &error, events);
+	int ret = pmuctl_events_parse(text, resolve, &with_times, &error, events);
 
 	if (ret == 0)
 		return 0;
@@ -97,11 +113,12 @@ static int parse(const char *text, struct pmuctl_events **events)
 /**
  * events_text_parse() - understand a list of events, or say what is wrong
  * @text: the list; patterns of tracepoints, "sched:*", stand for all of them.
+ * @with_times: duration_time, user_time and system_time may be there.
  * @events: the result.
  *
  * Return: 0 or an exit status.
  */
-int events_text_parse(const char *text, struct pmuctl_events **events)
+int events_text_parse(const char *text, bool with_times, struct pmuctl_events **events)
 {
 	char *expanded;
 	int ret = tracepoint_globs_expand(text, &expanded);
@@ -110,7 +127,7 @@ int events_text_parse(const char *text, struct pmuctl_events **events)
 		say_error("%s", pmuctl_strerror(ret));
 	if (ret)
 		return ret == -ENOENT ? STATUS_USAGE : STATUS_FAILED;
-	ret = parse(expanded, events);
+	ret = parse(expanded, with_times, events);
 	free(expanded);
 	return ret;
 }
@@ -125,7 +142,7 @@ int events_text_parse(const char *text, struct pmuctl_events **events)
 int events_text_count(const char *text, size_t *count)
 {
 	struct pmuctl_events *events;
-	int ret = events_text_parse(text, &events);
+	int ret = events_text_parse(text, true, &events);
 
 	*count = 0;
 	if (ret)

@@ -151,6 +151,7 @@ void cgroups_free(struct cgroup_names *names);
  * @leader: number of the event that leads its group: its own if it has none.
  * @filter: when it happens at all, or NULL.
  * @traces: it is of a driver that traces.
+ * @is_weak: it may be counted without its group.
  * @number: its number in the list that it is of.
  * @cgroup: the only one whose tasks it counts, or NULL, and
  * @cgroup_fd: its directory; several events may share it.
@@ -161,6 +162,7 @@ struct set_event {
 	size_t leader;
 	const char *filter;
 	bool traces;
+	bool is_weak;
 	size_t number;
 	const char *cgroup;
 	int cgroup_fd;
@@ -198,6 +200,7 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec);
 bool event_set_open_at_once(struct event_set *set);
 int event_set_open(struct event_set *set, size_t event, event_amend amend,
 		   struct pmuctl_explanation *why);
+bool event_set_leave_group(struct event_set *set, size_t event, size_t *first);
 void event_set_close(struct event_set *set);
 struct pmuctl_event **event_set_handle(const struct event_set *set, size_t event,
 				       size_t target);

@@ -201,7 +201,7 @@ int measure_default_event(struct pmuctl_device *dev, struct measure *measure)
 	if (pmuctl_device_info(dev, &info, sizeof(info)) == 0 &&
 	    info.pmu_kind == PMUCTL_PMU_NONE)
 		text = "cpu-clock";
-	return events_text_parse(text, &measure->events);
+	return events_text_parse(text, false, &measure->events);
 }
 
 void measure_free(struct measure *measure)

@@ -61,9 +61,13 @@ static int add(struct metric_choice *choice, const struct metric_core *core,
 	return 0;
 }
 
-/* Intel's and AMD's names of one thing */
+/* perf's older names, and Intel's and AMD's names of one thing */
 static bool is_named(const struct metric *metric, const char *name)
 {
+	if (!strcmp(name, "IPC"))
+		name = "insn_per_cycle";
+	else if (!strcmp(name, "CPI"))
+		name = "cycles_per_insn";
 	return !strcmp(metric->name, name) || !strcmp(metric->group, name) ||
 	       (!strcmp(metric->group, "PipelineL1") && !strcmp(name, "TopdownL1"));
 }

@@ -360,7 +360,7 @@ static int options_check(struct record_options *options)
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
 	if (measure->events_text)
-		ret = events_text_parse(measure->events_text, &measure->events);
+		ret = events_text_parse(measure->events_text, false, &measure->events);
 	if (!ret)
 		ret = measure_filters_check(measure);
 	if (ret)

@@ -280,6 +280,45 @@ int counters_read(struct counters *c)
 	return 0;
 }
 
+static void put_time(struct counters *c, size_t event, uint64_t ns, bool is_known)
+{
+	bool is_first = true;
+
+	for (size_t cell = 0; cell < c->nr_cells; cell++) {
+		struct stat_row *row = &c->rows[event * c->nr_cells + cell];
+
+		if (row->state == ROW_ABSENT)
+			continue;
+		row->state = !is_first ? ROW_ABSENT : is_known ? ROW_COUNTED : ROW_NOT_COUNTED;
+		row->value = ns;
+		is_first = false;
+	}
+}
+
+/**
+ * counters_put_times() - give the events that are times their values, once each
+ * @c: the counters, which were read.
+ * @times: the values.
+ */
+void counters_put_times(struct counters *c, const struct stat_times *times)
+{
+	for (size_t event = 0; event < c->set.nr_events; event++) {
+		switch (event_time_find(c->set.events[event].name)) {
+		case EVENT_TIME_DURATION:
+			put_time(c, event, times->duration, true);
+			break;
+		case EVENT_TIME_USER:
+			put_time(c, event, times->user, times->has_usage);
+			break;
+		case EVENT_TIME_SYSTEM:
+			put_time(c, event, times->system, times->has_usage);
+			break;
+		case EVENT_TIME_NONE:
+			break;
+		}
+	}
+}
+
 /**
  * counters_mark() - let the next results be the differences from those of now
  * @c: the counters, which were read.

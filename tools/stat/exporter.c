@@ -100,6 +100,8 @@ static int print_counts(struct exporter *e, FILE *out)
 		return ret;
 	result.elapsed = now() - e->start;
 	result.duration = result.elapsed;
+	counters_put_times(e->counters, &(struct stat_times){
+		.duration = (uint64_t)(result.elapsed * 1e9) });
 	result.rows = counters_rows(e->counters, &result.count);
 	print_openmetrics(out, &result);
 	return 0;

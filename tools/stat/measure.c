@@ -153,6 +153,11 @@ static int result_write(struct session *s, struct stat_result *result)
 	return ret;
 }
 
+static uint64_t nanoseconds(double seconds)
+{
+	return (uint64_t)(seconds * 1e9 + 0.5);
+}
+
 /* The counts since the last interval */
 static int interval_write(struct session *s)
 {
@@ -168,6 +173,8 @@ static int interval_write(struct session *s)
 	s->shown = result.elapsed;
 	if (ret < 0)
 		return ret;
+	counters_put_times(s->counters, &(struct stat_times){
+		.duration = nanoseconds(result.duration) });
 	result.rows = counters_rows(s->counters, &result.count);
 	counters_mark(s->counters);
 	s->intervals++;
@@ -276,6 +283,12 @@ static int run_wait_and_tick(struct session *s, pid_t child, struct run_end *end
 static int run_results(struct session *s, double elapsed, const struct run_end *end)
 {
 	struct stat_result result = { .elapsed = elapsed };
+	struct stat_times times = {
+		.duration = nanoseconds(elapsed),
+		.user = nanoseconds(end->user),
+		.system = nanoseconds(end->system),
+		.has_usage = s->options->measure.kind == TARGET_COMMAND && end->has_usage,
+	};
 	int ret;
 
 	if (s->options->interval)
@@ -283,6 +296,7 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 	ret = counters_read(s->counters);
 	if (ret < 0)
 		return ret;
+	counters_put_times(s->counters, &times);
 	result.rows = counters_rows(s->counters, &result.count);
 	if (s->repeats) {
 		ret = repeats_add(s->repeats, result.rows, result.count, elapsed);
@@ -290,7 +304,7 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 			say_error("%s", pmuctl_strerror(ret));
 		return ret;
 	}
-	result.has_usage = s->options->measure.kind == TARGET_COMMAND && end->has_usage;
+	result.has_usage = times.has_usage;
 	result.user = end->user;
 	result.system = end->system;
 	return result_write(s, &result);

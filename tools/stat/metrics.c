@@ -90,6 +90,12 @@ bool row_is_clock(const struct stat_row *row)
 		row->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* Is it one of the times that nothing counts? */
+bool row_is_time(const struct stat_row *row)
+{
+	return event_time_find(row->name) != EVENT_TIME_NONE;
+}
+
 static const struct stat_row *clock_find(const struct stat_result *result,
 					 const struct stat_row *like)
 {
@@ -136,6 +142,8 @@ static bool row_ratio(const struct stat_result *result, const struct stat_row *r
 {
 	double duration = result->duration ? result->duration : result->elapsed;
 
+	if (row_is_time(row))
+		return false;
 	if (row_is_clock(row)) {
 		note->value = duration > 0 ? (double)row->value / 1e9 / duration : 0;
 		note->unit = "CPUs utilized";

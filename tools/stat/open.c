@@ -54,24 +54,32 @@ static bool may_be_missing(const struct counters *c, size_t event,
 		(why->error == ENOENT || why->error == EOPNOTSUPP));
 }
 
-static int open_all(struct counters *c)
+/* A weak group is refused as a whole: where to begin anew; @event if it is none. */
+static size_t break_group(struct counters *c, size_t event, const struct pmuctl_explanation *why)
 {
-	size_t supported = 0;
+	size_t first;
 
-	descriptors_allow();
-	for (size_t event = 0; event < c->set.nr_events; event++)
-		attr_prepare(c, event);
-	if (event_set_open_at_once(&c->set)) {
-		for (size_t event = 0; event < c->set.nr_events; event++)
-			c->is_supported[event] = true;
-		return 0;
-	}
+	if (why->code != PMUCTL_WHY_GROUP_TOO_BIG ||
+	    !event_set_leave_group(&c->set, event, &first))
+		return event;
+	for (size_t i = first; i < c->set.nr_events; i++)
+		attr_prepare(c, i);
+	return first;
+}
+
+/* Returns 0 or a negative errno; whether any is supported is in c->is_supported. */
+static int open_one_by_one(struct counters *c)
+{
 	for (size_t event = 0; event < c->set.nr_events; event++) {
 		struct pmuctl_explanation why;
 		int ret = event_set_open(&c->set, event, NULL, &why);
+		size_t again = ret < 0 ? break_group(c, event, &why) : event;
 
+		if (again != event) {
+			event = again - 1;
+			continue;
+		}
 		c->is_supported[event] = ret == 0;
-		supported += ret == 0;
 		if (ret == 0)
 			continue;
 		if (c->set.events[event].number < c->options->nr_asked || !may_be_missing(c, event, &why))
@@ -80,7 +88,25 @@ static int open_all(struct counters *c)
 			return ret;
 		leader_pass_on(c, event);
 	}
-	return supported || c->options->nothing ? 0 : -ENOENT;
+	return 0;
+}
+
+static int open_all(struct counters *c)
+{
+	bool at_once;
+	int ret;
+
+	descriptors_allow();
+	for (size_t event = 0; event < c->set.nr_events; event++)
+		attr_prepare(c, event);
+	at_once = event_set_open_at_once(&c->set);
+	for (size_t event = 0; at_once && event < c->set.nr_events; event++)
+		c->is_supported[event] = true;
+	ret = at_once ? 0 : open_one_by_one(c);
+	for (size_t event = 0; event < c->set.nr_events; event++)
+		if (c->is_supported[event])
+			return ret;
+	return ret < 0 || c->options->nothing ? ret : -ENOENT;
 }
 
 /* ---------------------------------------------------------------- results */

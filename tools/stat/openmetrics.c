@@ -59,13 +59,6 @@ static void print_running(FILE *out, const struct stat_row *row)
 	print_seconds(out, row->running);
 }
 
-static bool is_clock(const struct stat_row *row)
-{
-	return row->attr.type == PERF_TYPE_SOFTWARE &&
-	       (row->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		row->attr.config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
 static bool is_same_place(const struct stat_row *a, const struct stat_row *b)
 {
 	if (!a->where || !b->where)
@@ -122,7 +115,7 @@ static void print_family(FILE *out, const struct stat_result *result, const char
 		fputc('"', out);
 		print_place(out, result, row);
 		if (is_count)
-			fprintf(out, ",unit=\"%s\",scaled=\"%s\"", is_clock(row) ? "ns" : "",
+			fprintf(out, ",unit=\"%s\",scaled=\"%s\"", row_is_clock(row) || row_is_time(row) ? "ns" : "",
 				row->running < row->enabled ? "true" : "false");
 		fputs("} ", out);
 		print(out, row);

@@ -59,7 +59,7 @@ static const char *row_no_value(const struct stat_row *row)
 /* Clocks count time; of all else the name says what there are so many of. */
 static const char *row_unit(const struct stat_row *row)
 {
-	return row_is_clock(row) ? "msec" : "";
+	return row_is_clock(row) ? "msec" : row_is_time(row) ? "ns" : "";
 }
 
 /* The value as programs read it, to the last nanosecond */

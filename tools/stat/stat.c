@@ -275,7 +275,7 @@ static int options_check(struct stat_options *options)
 	if (wrong)
 		return say_usage(measure->command, "%s", wrong);
 	if (measure->events_text)
-		ret = events_text_parse(measure->events_text, &measure->events);
+		ret = events_text_parse(measure->events_text, true, &measure->events);
 	if (measure->events)
 		options->nr_asked = pmuctl_events_count(measure->events);
 	return ret ? ret : measure_filters_check(measure);
@@ -380,7 +380,7 @@ static int events_complete(struct pmuctl_device *dev, struct stat_options *optio
 	}
 	pmuctl_events_free(options->measure.events);
 	options->measure.events = NULL;
-	ret = events_text_parse(text, &options->measure.events);
+	ret = events_text_parse(text, true, &options->measure.events);
 	free(text);
 	return ret;
 }

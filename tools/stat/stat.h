@@ -176,6 +176,22 @@ void counters_close(struct counters *counters);
 int counters_enable(const struct counters *counters);
 int counters_disable(const struct counters *counters);
 int counters_read(struct counters *counters);
+
+/**
+ * struct stat_times - what was not counted
+ * @duration: nanoseconds in which the counts came.
+ * @user: nanoseconds of CPU time of the command in user space, and
+ * @system: in the kernel,
+ * @has_usage: if they are known.
+ */
+struct stat_times {
+	uint64_t duration;
+	uint64_t user;
+	uint64_t system;
+	bool has_usage;
+};
+
+void counters_put_times(struct counters *counters, const struct stat_times *times);
 void counters_mark(struct counters *counters);
 size_t counters_fds(const struct counters *counters, int *fds, size_t max);
 const struct stat_row *counters_rows(const struct counters *counters,
@@ -340,6 +356,7 @@ bool row_note(const struct stat_result *result, const struct stat_row *row, size
 bool result_metric(const struct stat_result *result, const struct stat_row *like,
 		   size_t number, double *value);
 bool row_is_clock(const struct stat_row *row);
+bool row_is_time(const struct stat_row *row);
 bool row_same_cgroup(const struct stat_row *a, const struct stat_row *b);
 bool row_same_place(const struct stat_row *a, const struct stat_row *b);
 

@@ -120,7 +120,7 @@ static int choose_events(struct calls_options *options, char **filter)
 		say_error("%s", pmuctl_strerror(-ENOMEM));
 		return STATUS_FAILED;
 	}
-	return events_text_parse(measure->events_text, &measure->events);
+	return events_text_parse(measure->events_text, false, &measure->events);
 }
 
 static int trace_main(int argc, char **argv)

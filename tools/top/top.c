@@ -181,7 +181,7 @@ static int check(struct top_options *options)
 	if (!measure->has_target && !measure->argv)
 		measure->kind = TARGET_ALL_CPUS;
 	if (measure->events_text)
-		status = events_text_parse(measure->events_text, &measure->events);
+		status = events_text_parse(measure->events_text, false, &measure->events);
 	if (status == STATUS_OK)
 		status = measure_filters_check(measure);
 	return status == STATUS_OK ? check_events(measure) : status;

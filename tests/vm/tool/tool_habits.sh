@@ -128,6 +128,27 @@ what_is_run_before_has_no_counts()
 
 disks_are_written_to_before() { run 0 stat -S -e cs true && run 0 stat --sync -r 2 -e cs true; }
 
+# Nine raw events are more than there are counters for them.
+times_weak_groups_and_fixed_counters_are_called_as_with_perf()
+{
+	many=r00c4,r01c4,r02c4,r04c4,r08c4,r10c4,r20c4,r40c4,r80c4
+	run 0 stat -x, -e "{$many}:uW,{cycles:u,instructions:u}" -- true || return 1
+	[ "$(grep -c ':u,' err)" -eq 11 ] || return 1
+	run 1 stat -e "{$many}:u" -- true && says 'can never be on the PMU at once' || return 1
+	run 0 stat -x, -e duration_time,user_time,system_time -- true &&
+		says '^[0-9]+,ns,duration_time,' '^[0-9]+,ns,user_time,' '^[0-9]+,ns,system_time,' || return 1
+	run 0 stat -x, -a -A -e duration_time,user_time,cs -- true &&
+		says '^CPU0,[0-9]+,ns,duration_time,' '^CPU0,<not counted>,ns,user_time,' &&
+		! grep -q '^CPU1,.*_time' err || return 1
+	run 2 record -e duration_time -- true && says "'duration_time' is a time, which nothing samples" || return 1
+	! grep -q GenuineIntel /proc/cpuinfo || {
+		run 0 stat -x, -e inst_retired.any:u,instructions:u,CPU_CLK_UNHALTED.THREAD:u,cycles:u -- true &&
+			[ "$(grep -Eic '^[0-9]+,,(inst_retired.any|cpu_clk_unhalted.thread):u,' err)" -eq 2 ] &&
+			[ "$(sed -n 1p err | cut -d, -f1)" = "$(sed -n 2p err | cut -d, -f1)" ]
+	} || return 1
+	run 0 stat -M IPC,CPI -- true && says '# +[0-9.]+ +insn_per_cycle' '# +[0-9.]+ +cycles_per_insn'
+}
+
 numbers_are_big_by_themselves() { run 0 stat -B -e instructions:u true && says '^ +[0-9]+,[0-9,]+ +instructions:u'; }
 
 counts_go_to_a_descriptor()
