@@ -5,6 +5,7 @@
  * kept that nobody has an event of.
  */
 #include "cgroups.h"
+#include "hooks.h"
 
 #include <linux/aio_abi.h>
 #include <sys/stat.h>
@@ -187,4 +188,15 @@ Test(attack_cgroup, nobody_waits_for_who_has_moved)
 	cgroup_del("u/a");
 	cgroup_del("u/b");
 	cgroup_del("u");
+}
+
+/* Who looks at moves between cgroups costs all that move: that ends with the last event of one. */
+Test(attack_cgroup, nobody_looks_at_moves_any_more)
+{
+	const struct perf_event_attr attr = instructions_u();
+
+	cgroup_add("a");
+	close(cgroup_event(&counting_ours, &attr, "a", 0));
+	hooks_wait_for_none();
+	cgroup_del("a");
 }

@@ -325,3 +325,41 @@ Test(sample_told, samples_take_their_share_of_the_time_only)
 	cr_assert_geq(samples[1], 1);
 	sampling_fini();
 }
+
+#define JIFFIES		400
+#define LONGER		6000	/* than a jiffy of 4 ms, in us */
+
+/*
+ * One sample in each of many jiffies takes far less than a quarter of any, and all together take
+ * many times that. Now and then a busy machine stops a CPU in the midst of one.
+ */
+Test(sample_told, each_jiffy_is_judged_by_itself)
+{
+	struct perf_event_attr attr = sampling_attr(2000);
+	struct perf_event_header *header;
+	uint64_t samples = 0;
+	struct ring r;
+	int fd;
+
+	sampling_init();
+	cr_assert_eq(raw_write_number(PERCENT, 25), 0);
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
+	attr.sample_stack_user = 8192;
+	fd = event_open(attr);
+	ring_map(&r, fd, 64);
+	throttles = 0;
+	for (int i = 0; i < JIFFIES; i++) {
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		user_loop(1200);
+		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		usleep(LONGER);
+		while ((header = ring_next(&r))) {
+			samples += header->type == PERF_RECORD_SAMPLE;
+			throttles += header->type == PERF_RECORD_THROTTLE;
+		}
+	}
+	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_expect_geq(samples, JIFFIES / 2, "%lu samples", samples);
+	cr_expect_lt(throttles, JIFFIES / 4, "%lu times throttled", (unsigned long)throttles);
+	sampling_fini();
+}
