@@ -19,19 +19,31 @@
 /* What the counters were told: + and - */
 static char done[64];
 
-int counters_enable(const struct counters *counters)
+static int note(void *arg)
 {
-	cr_assert_null(counters);
-	strcat(done, "+");
+	strcat(done, arg);
 	return 0;
 }
 
-int counters_disable(const struct counters *counters)
+static int enable(void *arg)
 {
-	cr_assert_null(counters);
-	strcat(done, "-");
-	return 0;
+	cr_assert_null(arg);
+	return note("+");
 }
+
+static int disable(void *arg)
+{
+	(void)arg;
+	return note("-");
+}
+
+static int snapshot(void *arg)
+{
+	(void)arg;
+	return note("s");
+}
+
+static struct control_calls calls = { .enable = enable, .disable = disable };
 
 /* Ends of the two pipes, ours and those of the control */
 static int commands[2], answers[2];
@@ -49,7 +61,7 @@ static void open_pipes(struct control *control)
 static int send_text(struct control *control, const char *text)
 {
 	cr_assert_eq(write(commands[1], text, strlen(text)), (ssize_t)strlen(text));
-	return control_read(control, NULL);
+	return control_read(control, &calls);
 }
 
 static void check_answers(const char *expected)
@@ -82,14 +94,29 @@ Test(tool_control, commands_are_obeyed_and_answered)
 	control_close(&control);
 }
 
+/* Of those that trace; to others it is not known. */
+Test(tool_control, snapshots_of_traces)
+{
+	struct control control;
+
+	open_pipes(&control);
+	cr_assert_eq(send_text(&control, "snapshot\n"), RUN_GO_ON);
+	check_answers("");
+	calls.snapshot = snapshot;
+	cr_assert_eq(send_text(&control, "snapshot\nenable\n"), RUN_GO_ON);
+	check_answers("ack\nack\n");
+	cr_assert_str_eq(done, "s+");
+	control_close(&control);
+}
+
 Test(tool_control, nothing_is_there_and_then_the_end)
 {
 	struct control control;
 
 	open_pipes(&control);
-	cr_assert_eq(control_read(&control, NULL), RUN_GO_ON);
+	cr_assert_eq(control_read(&control, &calls), RUN_GO_ON);
 	close(commands[1]);
-	cr_assert_eq(control_read(&control, NULL), RUN_NO_MORE);
+	cr_assert_eq(control_read(&control, &calls), RUN_NO_MORE);
 }
 
 Test(tool_control, a_line_without_an_end_is_left_out)
@@ -100,7 +127,7 @@ Test(tool_control, a_line_without_an_end_is_left_out)
 	open_pipes(&control);
 	memset(noise, 'x', sizeof(noise));
 	cr_assert_eq(write(commands[1], noise, sizeof(noise)), (ssize_t)sizeof(noise));
-	cr_assert_eq(control_read(&control, NULL), RUN_GO_ON);
+	cr_assert_eq(control_read(&control, &calls), RUN_GO_ON);
 	cr_assert_eq(send_text(&control, "enable\n"), RUN_GO_ON);
 	cr_assert_str_eq(done, "+");
 }
@@ -119,8 +146,8 @@ Test(tool_control, fifos_stay_open_without_a_writer)
 	writer = open(path, O_WRONLY | O_NONBLOCK);
 	cr_assert_eq(write(writer, "disable\n", 8), 8);
 	close(writer);
-	cr_assert_eq(control_read(&control, NULL), RUN_GO_ON);
-	cr_assert_eq(control_read(&control, NULL), RUN_GO_ON);
+	cr_assert_eq(control_read(&control, &calls), RUN_GO_ON);
+	cr_assert_eq(control_read(&control, &calls), RUN_GO_ON);
 	cr_assert_str_eq(done, "-");
 	control_close(&control);
 	unlink(path);

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,12 +57,15 @@ enum {
  * @samples: the same as in @totals, for other threads.
  * @error: what stopped it, an errno; for other threads too.
  * @stop: an eventfd that ends it.
+ * @now: an eventfd that has it begin before the delay is over.
+ * @begun: an eventfd that tells that it has begun, or will not.
  * @alive: a pipe: its write end is closed when the last target is gone.
  * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
- * @polls: a ring each, then @stop and @snapshots.
+ * @polls: a ring each, then @stop, @snapshots and @now.
  * @interval: how long to wait for a ring, in milliseconds.
  * @thread: itself.
  * @is_running: it was started.
+ * @has_begun: reader_begin() was called.
  * @delay: milliseconds before @begin is called.
  * @begin: starts to sample, called by the thread if there is a delay.
  * @arg: for @begin.
@@ -76,12 +80,15 @@ struct reader {
 	uint64_t samples;
 	int error;
 	int stop;
+	int now;
+	int begun;
 	int alive[2];
 	int snapshots;
 	struct pollfd *polls;
 	int interval;
 	pthread_t thread;
 	bool is_running;
+	bool has_begun;
 	unsigned int delay;
 	int (*begin)(void *arg);
 	void *arg;
@@ -338,7 +345,7 @@ static void note_gone(struct reader *reader)
 static bool wait_for_more(struct reader *reader, int timeout)
 {
 	size_t rings = reader->recording->set.targets.count;
-	int ret = poll(reader->polls, rings + 2, timeout);
+	int ret = poll(reader->polls, rings + 3, timeout);
 
 	if (ret < 0)
 		return errno == EINTR;
@@ -361,28 +368,33 @@ static bool wait_for_begin(struct reader *reader)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		left = (end.tv_sec - now.tv_sec) * 1000 +
 		       (end.tv_nsec - now.tv_nsec + 999999) / 1000000;
-		if (left <= 0)
+		if (left <= 0 || eventfd_read(reader->now, &(eventfd_t){ 0 }) == 0)
 			return true;
-		if (!wait_for_more(reader, (int)left))
+		if (!wait_for_more(reader, left < INT_MAX ? (int)left : INT_MAX))
 			return false;
 	}
+}
+
+/* Returns whether there is something to record now. */
+static bool begin_late(struct reader *reader)
+{
+	size_t rings = reader->recording->set.targets.count;
+	bool begins = wait_for_begin(reader);
+	int ret = begins ? reader->begin(reader->arg) : 0;
+
+	reader->polls[rings + 2].fd = -1;
+	if (ret < 0)
+		reader_fail(reader, ret);
+	eventfd_write(reader->begun, 1);
+	return begins && ret == 0;
 }
 
 static void *reader_main(void *arg)
 {
 	struct reader *reader = arg;
 
-	if (reader->delay) {
-		int ret;
-
-		if (!wait_for_begin(reader))
-			return NULL;
-		ret = reader->begin(reader->arg);
-		if (ret < 0) {
-			reader_fail(reader, ret);
-			return NULL;
-		}
-	}
+	if (reader->delay && !begin_late(reader))
+		return NULL;
 	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
 		snapshot_read(reader);
 		reader->totals.wakeups += round_read(reader);
@@ -413,9 +425,11 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	new->interval = IDLE_INTERVAL;
 	new->alive[0] = -1;
 	new->alive[1] = -1;
-	new->polls = calloc(rings + 2, sizeof(*new->polls));
+	new->polls = calloc(rings + 3, sizeof(*new->polls));
 	new->stop = eventfd(0, EFD_CLOEXEC);
-	if (!new->polls || new->stop < 0 || pipe2(new->alive, O_CLOEXEC) < 0) {
+	new->now = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	new->begun = eventfd(0, EFD_CLOEXEC);
+	if (!new->polls || new->stop < 0 || new->now < 0 || new->begun < 0 || pipe2(new->alive, O_CLOEXEC) < 0) {
 		ret = new->polls ? -errno : -ENOMEM;
 		reader_free(new);
 		return ret;
@@ -429,6 +443,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	}
 	new->polls[rings] = (struct pollfd){ .fd = new->stop, .events = POLLIN };
 	new->polls[rings + 1] = (struct pollfd){ .fd = snapshots, .events = POLLIN };
+	new->polls[rings + 2] = (struct pollfd){ .fd = new->now, .events = POLLIN };
 	new->snapshots = snapshots;
 	new->recording = recording;
 	new->file = file;
@@ -464,6 +479,25 @@ void reader_start(struct reader *reader, unsigned int delay,
 }
 
 /**
+ * reader_begin() - do not wait for the end of the delay
+ * @reader: the reader, which was started with one.
+ *
+ * Return: when it has begun: 0 or a negative errno, of which the user has been told. Another time
+ * it does nothing.
+ */
+int reader_begin(struct reader *reader)
+{
+	if (reader->has_begun || !reader->delay)
+		return 0;
+	reader->has_begun = true;
+	if (reader->is_running) {
+		eventfd_write(reader->now, 1);
+		eventfd_read(reader->begun, &(eventfd_t){ 0 });
+	}
+	return reader_has_failed(reader) ? -EIO : 0;
+}
+
+/**
  * reader_stop() - end the thread, and read what is left
  * @reader: the reader; its events are disabled.
  *
@@ -496,6 +530,10 @@ void reader_free(struct reader *reader)
 			close(reader->alive[i]);
 	if (reader->stop >= 0)
 		close(reader->stop);
+	if (reader->now >= 0)
+		close(reader->now);
+	if (reader->begun >= 0)
+		close(reader->begun);
 	perfdata_buffer_free(&reader->told);
 	free(reader->polls);
 	free(reader);

@@ -21,6 +21,7 @@ enum {
 	OPTION_SWITCHES,
 	OPTION_PER_THREAD,
 	OPTION_USER_REGS,
+	OPTION_CONTROL,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -59,7 +60,12 @@ static const struct cli_option record_options[] = {
 	{ OPTION_SWITCHES, "switch-events", .help = "when tasks get and leave a CPU, too" },
 	{ 'k', "clockid", .argument = "CLOCK", .words = clocks,
 	  .help = "of times; perf's own if it is not given" },
-	{ 'D', "delay", .argument = "MS", .help = "begin MS milliseconds later" },
+	{ 'D', "delay", .argument = "MS",
+	  .help = "begin MS milliseconds later; -1: when --control says so" },
+	{ OPTION_CONTROL, "control", .argument = "HOW",
+	  .help = "obey enable, disable, snapshot, ping and stop, a line each, from a descriptor, "
+		  "fd:N, or from a FIFO, fifo:FILE; answers go to a second one, fd:N,N or "
+		  "fifo:FILE,FILE" },
 	{ 'm', "mmap-pages", .argument = "N[,N]",
 	  .help = "pages of memory for each ring (128), or its size: 512K, 1M; "
 		  "behind the comma, for each trace (1024)" },
@@ -178,9 +184,11 @@ static int clock_option(struct record_options *options, const char *text)
 
 static int delay_option(struct record_options *options, const char *text)
 {
-	uint64_t number;
-	int ret = measure_number(&options->measure, "-D", text, DELAY_MAX, &number);
+	uint64_t number = DELAY_FOREVER;
+	int ret = 0;
 
+	if (strcmp(text, "-1") != 0)
+		ret = measure_number(&options->measure, "-D", text, DELAY_MAX, &number);
 	options->delay = (unsigned int)number;
 	return ret;
 }
@@ -305,6 +313,9 @@ static int apply(void *arg, int option)
 	switch (option) {
 	case 'D':
 		return delay_option(options, optarg);
+	case OPTION_CONTROL:
+		options->control = optarg;
+		return 0;
 	case 'm':
 		return pages_option(options, optarg);
 	case 'S':
@@ -351,6 +362,9 @@ static int options_check(struct record_options *options)
 	if (!measure->has_target && !measure->argv)
 		return say_usage(measure->command,
 				 "nothing to record: give a command, or -p, -t, -C or -a");
+	if (options->delay == DELAY_FOREVER && !options->control)
+		return say_usage(measure->command,
+				 "-D -1 needs --control: else recording never begins");
 	ret = record_rate_check(options);
 	if (ret)
 		return ret;

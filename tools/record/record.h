@@ -44,7 +44,8 @@ enum record_callgraph {
  * @pages: size of each ring, without the page about it.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
- * @delay: milliseconds from the start to the first sample; 0 none.
+ * @delay: milliseconds from the start to the first sample, or DELAY_FOREVER; 0 none.
+ * @control: where commands come from, as it was typed; NULL: from nowhere.
  * @output: file to write to.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
@@ -72,6 +73,7 @@ struct record_options {
 	unsigned int trace_pages;
 	bool snapshot;
 	unsigned int delay;
+	const char *control;
 	const char *output;
 	bool quiet;
 	bool no_build_ids;
@@ -268,6 +270,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 void reader_start(struct reader *reader, unsigned int delay,
 		  int (*begin)(void *arg), void *arg);
 void reader_fail(struct reader *reader, int error);
+int reader_begin(struct reader *reader);
 int reader_stop(struct reader *reader);
 void reader_free(struct reader *reader);
 int reader_alive_fd(const struct reader *reader);

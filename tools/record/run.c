@@ -28,6 +28,8 @@
  * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
  * @reader: copies the records.
  * @progress: tells what goes on.
+ * @control: commands that come meanwhile.
+ * @is_over: one of them has ended it.
  */
 struct session {
 	const struct record_options *options;
@@ -41,6 +43,8 @@ struct session {
 	struct dsos *dsos;
 	struct reader *reader;
 	struct progress progress;
+	struct control control;
+	bool is_over;
 };
 
 static int say_cannot_write(const struct session *s, int error)
@@ -159,19 +163,61 @@ static int tick(void *arg)
 	return 0;
 }
 
+/* The first time it waits until all is described that is there. */
+static int enable(void *arg)
+{
+	struct session *s = arg;
+	int ret = reader_begin(s->reader);
+
+	return ret < 0 ? ret : event_set_enable(&s->recording->set);
+}
+
+static int disable(void *arg)
+{
+	struct session *s = arg;
+
+	return event_set_disable(&s->recording->set);
+}
+
+/* As if somebody else had sent it */
+static int snapshot(void *arg)
+{
+	(void)arg;
+	return kill(getpid(), SIGUSR2) < 0 ? -errno : 0;
+}
+
+static int command_came(void *arg)
+{
+	struct session *s = arg;
+	const struct control_calls calls = {
+		.enable = enable, .disable = disable,
+		.snapshot = s->options->snapshot ? snapshot : NULL, .arg = s,
+	};
+	int next = control_read(&s->control, &calls);
+
+	s->is_over = next == RUN_END;
+	return next;
+}
+
 static int wait_for_end(struct session *s, struct run_end *end)
 {
-	struct run_source second = { .is_timer = true, .call = tick, .arg = s };
+	struct run_source sources[] = {
+		{ .is_timer = true, .call = tick, .arg = s },
+		{ .fd = s->control.commands, .call = command_came, .arg = s },
+	};
 	int alive = reader_alive_fd(s->reader), ret;
 
-	second.fd = timer_open(1000, true);
-	if (second.fd < 0)
-		return second.fd;
+	sources[0].fd = timer_open(1000, true);
+	if (sources[0].fd < 0)
+		return sources[0].fd;
 	if (!s->options->quiet && !s->child.pid)
 		progress_init(&s->progress, stderr, false);
-	ret = run_wait(s->signals, s->child.pid, &alive, 1, &second, 1, end);
-	close(second.fd);
+	ret = run_wait(s->signals, s->child.pid, &alive, 1, sources, ARRAY_LEN(sources), end);
+	close(sources[0].fd);
 	progress_clear(&s->progress);
+	/* As it was asked for */
+	if (s->is_over && end->status == STATUS_SIGNAL + SIGTERM)
+		end->status = STATUS_OK;
 	return ret;
 }
 
@@ -324,7 +370,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 	}
 	if (options->snapshot)
 		s.snapshots = signal_block(SIGUSR2);
-	if (session_open(&s, dev, &mask) == 0)
+	if (control_open(&s.control, options->control) == 0 && session_open(&s, dev, &mask) == 0)
 		status = record_all(&s);
 	else if (s.child.pid)
 		child_cancel(&s.child);
@@ -338,6 +384,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 		say_cannot_write(&s, ret);
 		status = STATUS_FAILED;
 	}
+	control_close(&s.control);
 	close(s.signals);
 	if (s.snapshots >= 0)
 		close(s.snapshots);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl stat --control": lines that come from another program while it counts, as those of
- * perf-stat(1): "enable", "disable", "ping", "stop". Each that was obeyed is answered by "ack".
+ * "--control" of "pmuctl stat" and "pmuctl record": lines that come from another program meanwhile,
+ * as those of perf-stat(1) and perf-record(1): "enable", "disable", "snapshot", "ping", "stop". Each
+ * that was obeyed is answered by "ack".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -114,20 +115,29 @@ void control_close(struct control *control)
 	control->answers = -1;
 }
 
+static control_call find_call(const struct control_calls *calls, const char *command)
+{
+	if (!strcmp(command, "enable"))
+		return calls->enable;
+	if (!strcmp(command, "disable"))
+		return calls->disable;
+	return !strcmp(command, "snapshot") ? calls->snapshot : NULL;
+}
+
 /* Returns one of enum run_next, or a negative errno, of which the user has been told. */
-static int obey(struct control *control, struct counters *counters, const char *command)
+static int obey(struct control *control, const struct control_calls *calls, const char *command)
 {
 	static const char answer[] = "ack\n";
+	control_call call = find_call(calls, command);
 	int next = RUN_GO_ON;
 
-	if (!strcmp(command, "enable")) {
-		next = counters_enable(counters);
-	} else if (!strcmp(command, "disable")) {
-		next = counters_disable(counters);
+	if (call) {
+		next = call(calls->arg);
 	} else if (!strcmp(command, "stop")) {
 		next = RUN_END;
 	} else if (strcmp(command, "ping") != 0) {
-		say_error("--control: '%s' is not one of enable, disable, ping and stop", command);
+		say_error("--control: '%s' is not one of enable, disable, %sping and stop", command,
+			  calls->snapshot ? "snapshot, " : "");
 		return RUN_GO_ON;
 	}
 	/* Who does not listen misses the answer. */
@@ -138,7 +148,7 @@ static int obey(struct control *control, struct counters *counters, const char *
 }
 
 /* The whole lines of what has come; the rest waits for its end. */
-static int obey_lines(struct control *control, struct counters *counters)
+static int obey_lines(struct control *control, const struct control_calls *calls)
 {
 	char *line = control->line, *end;
 	int next = RUN_GO_ON;
@@ -146,7 +156,7 @@ static int obey_lines(struct control *control, struct counters *counters)
 	while (next == RUN_GO_ON && (end = memchr(line, '\n', control->length)) != NULL) {
 		*end = '\0';
 		control->length -= (size_t)(end + 1 - line);
-		next = obey(control, counters, line);
+		next = obey(control, calls, line);
 		line = end + 1;
 	}
 	memmove(control->line, line, control->length);
@@ -160,11 +170,11 @@ static int obey_lines(struct control *control, struct counters *counters)
 /**
  * control_read() - obey what has come
  * @control: the commands.
- * @counters: what is enabled and disabled.
+ * @calls: what does it.
  *
  * Return: one of enum run_next, or a negative errno, of which the user has been told.
  */
-int control_read(struct control *control, struct counters *counters)
+int control_read(struct control *control, const struct control_calls *calls)
 {
 	ssize_t got = read(control->commands, control->line + control->length,
 			   sizeof(control->line) - control->length);
@@ -174,5 +184,5 @@ int control_read(struct control *control, struct counters *counters)
 	if (got <= 0)
 		return RUN_NO_MORE;
 	control->length += (size_t)got;
-	return obey_lines(control, counters);
+	return obey_lines(control, calls);
 }

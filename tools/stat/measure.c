@@ -215,11 +215,24 @@ static int begin_measuring(void *arg)
 	return counters_enable(s->counters);
 }
 
+static int enable(void *arg)
+{
+	return counters_enable(arg);
+}
+
+static int disable(void *arg)
+{
+	return counters_disable(arg);
+}
+
 static int command_came(void *arg)
 {
 	struct session *s = arg;
+	const struct control_calls calls = {
+		.enable = enable, .disable = disable, .arg = s->counters,
+	};
 
-	return control_read(&s->control, s->counters);
+	return control_read(&s->control, &calls);
 }
 
 enum { SOURCE_TICK, SOURCE_DELAY, SOURCE_TIMEOUT, SOURCE_CONTROL, NR_SOURCES };

@@ -287,9 +287,26 @@ struct control {
 	size_t length;
 };
 
+/* Returns 0 or a negative errno, of which the user has been told. */
+typedef int (*control_call)(void *arg);
+
+/**
+ * struct control_calls - what does what the commands say
+ * @enable: what is measured.
+ * @disable: it.
+ * @snapshot: of traces; NULL: there is no such command.
+ * @arg: for them.
+ */
+struct control_calls {
+	control_call enable;
+	control_call disable;
+	control_call snapshot;
+	void *arg;
+};
+
 int control_open(struct control *control, const char *text);
 void control_close(struct control *control);
-int control_read(struct control *control, struct counters *counters);
+int control_read(struct control *control, const struct control_calls *calls);
 
 /* repeat.c */
 

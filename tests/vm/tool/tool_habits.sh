@@ -128,6 +128,49 @@ what_is_run_before_has_no_counts()
 
 disks_are_written_to_before() { run 0 stat -S -e cs true && run 0 stat --sync -r 2 -e cs true; }
 
+# Of three phases of a command the second is recorded, sample for sample: "enable" is answered when
+# it counts, "disable" when it does not any more.
+another_program_says_when_to_record()
+{
+	mkfifo commands answers
+	# shellcheck disable=SC2016 # the command's
+	pmuctl record -q -o control.data -e instructions:u -c 100003 -D -1 --control fifo:commands,answers \
+		sh -c 'for i in 1 2 3; do until [ -e go$i ]; do usleep 10000; done
+			/pmuctl/tests/prog/hot-warm-cold; : >done$i; done' 2>record.err &
+	recording=$!
+	listens $recording || return 1
+	exec 8<>answers
+	for i in 1 2 3; do
+		[ $i != 2 ] || tell enable || return 1
+		: >go$i
+		until [ -e done$i ]; do usleep 10000; done
+		[ $i != 2 ] || tell disable || return 1
+	done
+	exec 8>&-
+	wait $recording || { cat record.err; return 1; }
+	run 3 record -q -o once.data -e instructions:u -c 100003 /pmuctl/tests/prog/hot-warm-cold
+	for file in control once; do
+		pmuctl report -i $file.data -n -s sym -g none 2>/dev/null |
+			awk '$NF ~ /^(hot|warm|cold)$/ { print $2, $NF }' | sort >$file.rows
+	done
+	grep -q ' hot$' once.rows && awk 'FNR == NR { a[$2] = $1; next } { n = a[$2] - $1 }
+		n < -1 || n > 1 { bad = 1 } END { exit bad || !NR }' once.rows control.rows || return 1
+	run 2 record -D -1 true && says '-D -1 needs --control' &&
+		run 1 record --control fd:77 touch ran && says 'no such descriptor' && [ ! -e ran ]
+}
+
+# tell COMMAND: the answer must come
+tell() { echo "$1" >commands && read -r answer <&8 && [ "$answer" = ack ]; }
+
+stop_from_another_program()
+{
+	mkfifo commands
+	pmuctl record -q -a -e cs -o control.data --control fifo:commands 2>record.err &
+	recording=$!
+	listens $recording && echo stop >commands && wait $recording && [ ! -s record.err ] &&
+		run 0 report -i control.data --stdio
+}
+
 # Nine raw events are more than there are counters for them.
 times_weak_groups_and_fixed_counters_are_called_as_with_perf()
 {
@@ -410,4 +453,4 @@ nothing_is_seen_that_goes_away()
 	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
-run_checks events longest seconds
+run_checks events longest seconds tell
