@@ -328,6 +328,15 @@ void counters_mark(struct counters *c)
 	memcpy(c->before, c->now, c->set.nr_events * c->nr_slots * sizeof(*c->now));
 }
 
+/**
+ * counters_forget_mark() - let the next results be those since the start
+ * @c: the counters.
+ */
+void counters_forget_mark(struct counters *c)
+{
+	memset(c->before, 0, c->set.nr_events * c->nr_slots * sizeof(*c->before));
+}
+
 /* ----------------------------------------------------------------- queries */
 
 /**

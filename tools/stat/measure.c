@@ -304,8 +304,13 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 	};
 	int ret;
 
-	if (s->options->interval)
-		return interval_write(s);
+	if (s->options->interval) {
+		ret = interval_write(s);
+		if (ret < 0 || !s->options->summary)
+			return ret;
+		counters_forget_mark(s->counters);
+		result.is_summary = true;
+	}
 	ret = counters_read(s->counters);
 	if (ret < 0)
 		return ret;
@@ -464,6 +469,8 @@ static int runs(struct session *s)
 	}
 	if (s->repeats) {
 		repeats_result(s->repeats, &result);
+		if (!s->options->table)
+			result.times = NULL;
 		if (result_write(s, &result) < 0)
 			return STATUS_FAILED;
 	}

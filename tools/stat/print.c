@@ -175,10 +175,32 @@ static int elapsed_precision(double deviation)
 	return digits < 0 ? 0 : digits > 9 ? 9 : digits;
 }
 
+/* How much of a run's time a '#' is that it took longer or shorter than the mean */
+#define TABLE_PART	0.05
+
+/* As "perf stat --table" has it */
+static void print_table(FILE *out, const struct stat_result *result, int digits)
+{
+	fprintf(out, "\n%8s# Table of individual measurements:\n", "");
+	for (unsigned int i = 0; i < result->runs; i++) {
+		double time = result->times[i], difference = time - result->elapsed;
+		int marks = time > 0 ? (int)(fabs(difference) / time / TABLE_PART) : 0;
+
+		fprintf(out, " %17.*f (%+.*f) ", digits, time, digits, difference);
+		do
+			fputc('#', out);
+		while (marks-- > 0);
+		fputc('\n', out);
+	}
+	fprintf(out, "\n%8s# Final result:", "");
+}
+
 static void print_elapsed(FILE *out, const struct stat_result *result)
 {
 	int digits = elapsed_precision(result->elapsed_deviation);
 
+	if (result->runs && result->times)
+		print_table(out, result, digits);
 	if (!result->runs) {
 		fprintf(out, "\n%18.9f seconds time elapsed\n\n", result->elapsed);
 		return;
@@ -259,6 +281,8 @@ void print_where(FILE *out, const struct stat_result *result, const struct stat_
 {
 	if (result->is_interval)
 		fprintf(out, TIME_FORMAT "%s", result->elapsed, separator ? separator : " ");
+	else if (result->is_summary && separator)
+		fprintf(out, "%16s%s", "summary", separator);
 	if (separator)
 		print_csv_where(out, row, separator);
 	else

@@ -3,6 +3,7 @@
  * The means of repeated runs, and how far they can be trusted: the standard error of
  * the mean, as "perf stat -r" tells it.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct repeated {
  * struct repeats - all runs
  * @runs: how many there were.
  * @elapsed: seconds.
+ * @times: the same of each run.
  * @count: number of rows.
  * @rows: their means, names of its own.
  * @sums: what these are made of.
@@ -33,6 +35,7 @@ struct repeated {
 struct repeats {
 	unsigned int runs;
 	struct mean elapsed;
+	double *times;
 	size_t count;
 	struct stat_row *rows;
 	struct repeated *sums;
@@ -79,6 +82,7 @@ void repeats_free(struct repeats *repeats)
 		free(repeats->rows[i].name);
 		free(repeats->rows[i].where);
 	}
+	free(repeats->times);
 	free(repeats->rows);
 	free(repeats->sums);
 	free(repeats);
@@ -115,9 +119,14 @@ static int rows_copy(struct repeats *repeats, const struct stat_row *rows,
 int repeats_add(struct repeats *repeats, const struct stat_row *rows, size_t count,
 		double elapsed)
 {
+	double *times = reallocarray(repeats->times, repeats->runs + 1, sizeof(*times));
+
+	if (!times)
+		return -ENOMEM;
+	repeats->times = times;
 	if (!repeats->rows && rows_copy(repeats, rows, count) < 0)
 		return -ENOMEM;
-	repeats->runs++;
+	times[repeats->runs++] = elapsed;
 	mean_add(&repeats->elapsed, elapsed);
 	for (size_t i = 0; i < repeats->count && i < count; i++) {
 		struct repeated *sums = &repeats->sums[i];
@@ -140,7 +149,7 @@ static uint64_t whole(const struct mean *mean)
 
 /**
  * repeats_result() - the means
- * @repeats: the runs; they own the rows.
+ * @repeats: the runs; they own the rows, and the time of each run.
  * @result: rows, times and number of runs are set.
  */
 void repeats_result(struct repeats *repeats, struct stat_result *result)
@@ -158,6 +167,7 @@ void repeats_result(struct repeats *repeats, struct stat_result *result)
 	result->rows = repeats->rows;
 	result->count = repeats->count;
 	result->runs = repeats->runs;
+	result->times = repeats->times;
 	result->elapsed = repeats->elapsed.mean;
 	result->elapsed_deviation = mean_error(&repeats->elapsed);
 }

@@ -17,6 +17,8 @@ enum {
 	OPTION_OPENMETRICS,
 	OPTION_METRIC_ONLY,
 	OPTION_INTERVAL_COUNT,
+	OPTION_SUMMARY,
+	OPTION_TABLE,
 	OPTION_TIMEOUT,
 	OPTION_CONTROL,
 	OPTION_NO_BIG_NUM,
@@ -53,6 +55,7 @@ static const struct cli_option stat_options[] = {
 	{ 'I', "interval-print", .argument = "MS",
 	  .help = "what was counted in each MS milliseconds" },
 	{ OPTION_INTERVAL_COUNT, "interval-count", .argument = "N", .help = "end after N of them" },
+	{ OPTION_SUMMARY, "summary", .help = "and at the end, in all of them" },
 	{ 'D', "delay", .argument = "MS",
 	  .help = "start measuring MS milliseconds after COMMAND; -1: when --control says so" },
 	{ OPTION_TIMEOUT, "timeout", .argument = "MS",
@@ -61,6 +64,7 @@ static const struct cli_option stat_options[] = {
 	  .help = "obey enable, disable, ping and stop, a line each, from a descriptor, fd:N, or "
 		  "from a FIFO, fifo:FILE; answers go to a second one, fd:N,N or fifo:FILE,FILE" },
 	{ 'r', "repeat", .argument = "N", .help = "run COMMAND N times: mean and deviation" },
+	{ OPTION_TABLE, "table", .help = "and how long each run took" },
 	{ OPTION_PRE, "pre", .argument = "COMMAND", .help = "run this in a shell before each run, and" },
 	{ OPTION_POST, "post", .argument = "COMMAND", .help = "this after it" },
 	{ 'S', "sync", .help = "have disks written to before each run" },
@@ -107,6 +111,12 @@ static int time_option(struct stat_options *options, int option)
 	case OPTION_INTERVAL_COUNT:
 		return number_option(options, "--interval-count", UINT_MAX,
 				     &options->interval_count);
+	case OPTION_SUMMARY:
+		options->summary = true;
+		return 0;
+	case OPTION_TABLE:
+		options->table = true;
+		return 0;
 	case OPTION_TIMEOUT:
 		return number_option(options, "--timeout", INTERVAL_MAX, &options->timeout);
 	case 'D':
@@ -224,6 +234,12 @@ static const char *times_wrong(const struct stat_options *options)
 
 	if (options->interval_count && !options->interval)
 		return "--interval-count needs -I";
+	if (options->summary && !options->interval)
+		return "--summary is of the intervals of -I";
+	if (options->table && options->repeat <= 1)
+		return "--table is of the runs of -r";
+	if (options->table && (options->separator || options->json || options->metric_only))
+		return "--table is for people: without -x, -j and --metric-only";
 	if (options->nothing && (measure->events_text || options->details || options->metrics_text))
 		return "-n is without events: it excludes -e, -d and -M";
 	if (options->nothing && (!measure->argv || options->interval))

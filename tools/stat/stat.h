@@ -76,7 +76,9 @@ struct stat_row {
  * @duration: seconds in which these counts came: of an interval, its own; else @elapsed.
  * @runs: of how many runs these are the means; 0 if nothing was repeated.
  * @elapsed_deviation: standard error of the mean @elapsed, in seconds.
+ * @times: seconds that each of the @runs took, if that is to be told.
  * @is_interval: these are the counts of an interval, which ended at @elapsed.
+ * @is_summary: these are the counts of all intervals together.
  * @has_heading: it is the first one of a page.
  * @has_cgroups: there is a column for these.
  * @plain_numbers: without separators of thousands.
@@ -94,7 +96,9 @@ struct stat_result {
 	double duration;
 	unsigned int runs;
 	double elapsed_deviation;
+	const double *times;
 	bool is_interval;
+	bool is_summary;
 	bool has_heading;
 	bool has_cgroups;
 	bool plain_numbers;
@@ -119,6 +123,8 @@ struct stat_result {
  * @aggregate: what a row is of.
  * @interval: print every so many milliseconds, 0 at the end only.
  * @interval_count: end after so many of these; 0: do not.
+ * @summary: what they have counted altogether, too.
+ * @table: how long each of repeated runs took, too.
  * @delay: milliseconds until measuring begins, or DELAY_FOREVER.
  * @timeout: end after so many milliseconds; 0: do not.
  * @control: where commands come from, as it was typed; NULL: from nowhere.
@@ -145,6 +151,8 @@ struct stat_options {
 	enum stat_aggregate aggregate;
 	unsigned int interval;
 	unsigned int interval_count;
+	bool summary;
+	bool table;
 	unsigned int delay;
 	unsigned int timeout;
 	const char *control;
@@ -193,6 +201,7 @@ struct stat_times {
 
 void counters_put_times(struct counters *counters, const struct stat_times *times);
 void counters_mark(struct counters *counters);
+void counters_forget_mark(struct counters *counters);
 size_t counters_fds(const struct counters *counters, int *fds, size_t max);
 const struct stat_row *counters_rows(const struct counters *counters,
 				     size_t *count);

@@ -171,6 +171,25 @@ stop_from_another_program()
 		run 0 report -i control.data --stdio
 }
 
+intervals_have_a_sum()
+{
+	run 0 stat -x, -I 50 --interval-count 3 --summary -a -e page-faults,duration_time || return 1
+	# What the last line says is what the others have counted.
+	awk -F, '$4 == "page-faults" { n++; sum[$1 ~ /summary/] += $2 } END { exit !(n == 4 && sum[0] == sum[1]) }' err || return 1
+	awk -F, '$4 == "duration_time" && $1 !~ /summary/ { all += $2 }
+		$4 == "duration_time" && $1 ~ /summary/ { good = $2 > 0 && $2 <= all + 10 } END { exit !good }' err || return 1
+	run 0 stat -I 50 --interval-count 2 --summary -a -e cs && says '^ +[0-9]+\.[0-9]+ +[0-9,]+ +cs' "^ Performance counter stats for 'system wide':" &&
+		run 2 stat --summary -e cs true && says '--summary is of the intervals of -I'
+}
+
+runs_are_told_one_by_one()
+{
+	run 0 stat -r 4 --table -e cs true && says '# Table of individual measurements:' '# Final result:' &&
+		[ "$(grep -Ec '^ +[0-9]+\.[0-9]+ \([+-][0-9]+\.[0-9]+\) #+$' err)" -eq 4 ] || return 1
+	run 2 stat --table -e cs true && says '--table is of the runs of -r' &&
+		run 2 stat --table -r 2 -x, -e cs true && says '--table is for people'
+}
+
 # Nine raw events are more than there are counters for them.
 times_weak_groups_and_fixed_counters_are_called_as_with_perf()
 {
