@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "stat.h"
 
@@ -78,14 +77,6 @@ static const char *options_wrong(const struct stat_options *options)
 static const char page[] =
 	"<!doctype html><title>pmuctl exporter</title><p><a href=\"/metrics\">metrics</a>\n";
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 /* Returns 0 or a negative errno. */
 static int print_counts(struct exporter *e, FILE *out)
 {
@@ -98,7 +89,7 @@ static int print_counts(struct exporter *e, FILE *out)
 
 	if (ret < 0)
 		return ret;
-	result.elapsed = now() - e->start;
+	result.elapsed = stat_now() - e->start;
 	result.duration = result.elapsed;
 	counters_put_times(e->counters, &(struct stat_times){
 		.duration = (uint64_t)(result.elapsed * 1e9) });
@@ -244,7 +235,7 @@ static int export(struct exporter *e, struct pmuctl_device *dev)
 
 	if (counters_open(dev, &e->options, 0, &e->counters) < 0)
 		return STATUS_FAILED;
-	e->start = now();
+	e->start = stat_now();
 	ret = capabilities_drop();
 	if (ret < 0)
 		say_error("cannot drop the capabilities: %s", strerror(-ret));

@@ -58,7 +58,8 @@ struct session {
 	bool is_over;
 };
 
-static double now(void)
+/* stat_now() - seconds of a clock that nobody sets */
+double stat_now(void)
 {
 	struct timespec time;
 
@@ -168,7 +169,7 @@ static int interval_write(struct session *s)
 	};
 	int ret = counters_read(s->counters);
 
-	result.elapsed = now() - s->start;
+	result.elapsed = stat_now() - s->start;
 	result.duration = result.elapsed - s->shown;
 	s->shown = result.elapsed;
 	if (ret < 0)
@@ -198,7 +199,7 @@ static int tick(void *arg)
 
 	if (!s->options->interval) {
 		progress_show(&s->progress, "counting for %.0f s, Ctrl-C ends it",
-			      now() - s->start);
+			      stat_now() - s->start);
 		return RUN_GO_ON;
 	}
 	if (s->intervals + 1 == s->options->interval_count)
@@ -211,7 +212,7 @@ static int begin_measuring(void *arg)
 {
 	struct session *s = arg;
 
-	s->start = now();
+	s->start = stat_now();
 	return counters_enable(s->counters);
 }
 
@@ -353,7 +354,7 @@ static int run_measure(struct session *s, struct child *child, bool is_first,
 			child_cancel(child);
 		return STATUS_FAILED;
 	}
-	s->start = now();
+	s->start = stat_now();
 	if (argv) {
 		ret = child_go(child);
 		if (ret)
@@ -363,7 +364,7 @@ static int run_measure(struct session *s, struct child *child, bool is_first,
 	/* As it was asked for */
 	if (s->is_over && end->status == STATUS_SIGNAL + SIGTERM)
 		end->status = STATUS_OK;
-	elapsed = now() - s->start;
+	elapsed = stat_now() - s->start;
 	if (ret == 0 && by_hand)
 		ret = counters_disable(s->counters);
 	/* A run that was cut off would spoil the mean of those that were not. */
@@ -456,11 +457,11 @@ static int runs(struct session *s)
 		say_error("%s", pmuctl_strerror(ENOMEM));
 		return STATUS_FAILED;
 	}
-	s->begin = now();
+	s->begin = stat_now();
 	for (done = 0; done < nr && !status && !end.interrupted; done++) {
 		bool is_done = false;
 
-		if (done && now() - s->begin >= LONG)
+		if (done && stat_now() - s->begin >= LONG)
 			progress_show(&s->progress, "run %u of %u", done + 1, nr);
 		status = run_between(s, done == 0, &end, &is_done);
 		/* Of what was measured before something failed the means are told. */

@@ -207,6 +207,7 @@ const struct stat_row *counters_rows(const struct counters *counters,
 				     size_t *count);
 
 /* measure.c */
+double stat_now(void);
 int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 		 FILE *out);
 
