@@ -93,16 +93,25 @@ static json_t *finish(void)
 	return json;
 }
 
-/* As "a(b(c)d)"; those of thread 71 are behind a ';'. Times of a thread never go back. */
+/* Deeper than any test calls */
+#define DEPTH_MAX	64
+
+/*
+ * As "a(b(c)d)"; those of thread 71 are behind a ';'. Times of a thread never go back, and each end
+ * has the name of what it ends, by which some viewers find that.
+ */
 static void end(const char *want)
 {
 	char got[2][512] = { "", "" }, all[1025];
+	const char *open[2][DEPTH_MAX];
+	size_t depth[2] = { 0, 0 };
 	double last[2] = { 0, 0 };
 	json_t *json = finish(), *event;
 	size_t i;
 
 	json_array_foreach(json_object_get(json, "traceEvents"), i, event) {
 		const char *kind = json_string_value(json_object_get(event, "ph"));
+		const char *name = json_string_value(json_object_get(event, "name"));
 		size_t lane = (size_t)json_integer_value(json_object_get(event, "tid")) - 70;
 		double ts = json_real_value(json_object_get(event, "ts"));
 
@@ -111,9 +120,14 @@ static void end(const char *want)
 		cr_assert_geq(ts, last[lane]);
 		last[lane] = ts;
 		if (*kind == 'B') {
-			strcat(got[lane], json_string_value(json_object_get(event, "name")));
+			cr_assert_lt(depth[lane], DEPTH_MAX);
+			open[lane][depth[lane]++] = name;
+			strcat(got[lane], name);
 			strcat(got[lane], "(");
 		} else {
+			cr_assert_gt(depth[lane], 0);
+			cr_assert_not_null(name);
+			cr_assert_str_eq(name, open[lane][--depth[lane]]);
 			strcat(got[lane], ")");
 		}
 	}

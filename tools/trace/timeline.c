@@ -54,13 +54,15 @@ struct frame {
 
 /**
  * struct moment - a call begins or ends
- * @name: of the function that begins; NULL: the last one ends.
+ * @name: of the function.
  * @file: that it is in.
+ * @is_end: it ends; else it begins.
  * @step: number of the step, since the last time.
  */
 struct moment {
 	const char *name;
 	const char *file;
+	bool is_end;
 	uint64_t step;
 };
 
@@ -125,12 +127,12 @@ struct timeline {
 static void write_moment(struct timeline *t, const struct lane *lane, const struct moment *moment,
 			 uint64_t ns)
 {
-	fprintf(t->out, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03u",
-		moment->name ? 'B' : 'E', lane->pid, lane->tid, ns / NS_PER_US,
+	fprintf(t->out, "{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03u,\"name\":",
+		moment->is_end ? 'E' : 'B', lane->pid, lane->tid, ns / NS_PER_US,
 		(unsigned int)(ns % NS_PER_US));
-	if (moment->name) {
-		fputs(",\"name\":", t->out);
-		export_json_string(t->out, moment->name);
+	/* Of an end, too: speedscope finds what it ends by that. */
+	export_json_string(t->out, moment->name);
+	if (!moment->is_end) {
 		fputs(",\"cat\":", t->out);
 		export_json_string(t->out, moment->file);
 		t->calls++;
@@ -172,7 +174,8 @@ static void take_time(struct timeline *t, struct lane *lane, uint64_t tsc)
 	t->has_times = true;
 }
 
-static int add_moment(struct timeline *t, struct lane *lane, const struct trace_function *function)
+static int add_moment(struct timeline *t, struct lane *lane,
+		      const struct trace_function *function, bool is_end)
 {
 	if (lane->moment_count == MOMENTS_MAX)
 		write_moments(t, lane, lane->tsc ? lane->clock : lane->clock + lane->steps);
@@ -186,8 +189,9 @@ static int add_moment(struct timeline *t, struct lane *lane, const struct trace_
 		lane->moment_room = room;
 	}
 	lane->moments[lane->moment_count++] = (struct moment){
-		.name = function ? function->name : NULL,
-		.file = function ? function->file : NULL,
+		.name = function->name,
+		.file = function->file,
+		.is_end = is_end,
 		.step = lane->steps,
 	};
 	return 0;
@@ -212,7 +216,7 @@ static int push(struct timeline *t, struct lane *lane, struct frame frame)
 	lane->chosen += frame.is_chosen;
 	frame.is_shown = lane->chosen;
 	lane->frames[lane->depth++] = frame;
-	return frame.is_shown ? add_moment(t, lane, &frame.function) : 0;
+	return frame.is_shown ? add_moment(t, lane, &frame.function, false) : 0;
 }
 
 /* A frame that the step, a call, comes back from */
@@ -249,7 +253,7 @@ static int pop(struct timeline *t, struct lane *lane, size_t depth)
 
 		lane->chosen -= frame->is_chosen;
 		if (frame->is_shown)
-			ret = add_moment(t, lane, NULL);
+			ret = add_moment(t, lane, &frame->function, true);
 	}
 	return ret;
 }
