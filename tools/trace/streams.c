@@ -223,6 +223,16 @@ static int snapshots_add(struct streams *streams, const struct span *spans)
 	return ret;
 }
 
+/*
+ * Does it tell whose the trace is from now on? A snapshot may have parts of several tasks, each of
+ * which tells when it comes; of other traces the AUX records tell whose each part is.
+ */
+static bool is_switch(const struct streams *streams, const struct perffile_record *record)
+{
+	return record->type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       (record->type == PERF_RECORD_SWITCH && streams->run->traces->snapshot);
+}
+
 /* The first switch tells who had the CPU before. */
 static void switch_see(struct streams *streams, const struct perffile_record *record)
 {
@@ -233,9 +243,10 @@ static void switch_see(struct streams *streams, const struct perffile_record *re
 	if (!stream || stream->has_switches || stream->cpu < 0)
 		return;
 	stream->has_switches = true;
-	stream->thread = is_out ? tasks_thread(tasks, record->pid, record->tid) :
-				  tasks_thread(tasks, (int32_t)record->other.pid,
-					       (int32_t)record->other.tid);
+	stream->thread = is_out || record->type == PERF_RECORD_SWITCH ?
+				 tasks_thread(tasks, record->pid, record->tid) :
+				 tasks_thread(tasks, (int32_t)record->other.pid,
+					      (int32_t)record->other.tid);
 }
 
 static int aux_see(struct streams *streams, const struct perffile_record *record,
@@ -274,7 +285,7 @@ static int spans_find(struct streams *streams)
 	while (ret == 0 && perffile_next(file, &record, &error) > 0) {
 		if (record.type == PERF_RECORD_AUX)
 			ret = aux_see(streams, &record, snapshots);
-		else if (record.type == PERF_RECORD_SWITCH_CPU_WIDE)
+		else if (is_switch(streams, &record))
 			switch_see(streams, &record);
 	}
 	file->next = 0;
@@ -501,7 +512,7 @@ static int streams_run(const struct streams *streams, uint64_t until)
 /* ------------------------------------------------------------------ records */
 
 /* May addresses, or who has the CPU, mean something else from this record on? */
-static bool is_change(const struct perffile_record *record)
+static bool is_change(const struct streams *streams, const struct perffile_record *record)
 {
 	switch (record->type) {
 	case PERF_RECORD_COMM:
@@ -509,10 +520,9 @@ static bool is_change(const struct perffile_record *record)
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return true;
 	}
-	return false;
+	return is_switch(streams, record);
 }
 
 static void switch_take(struct streams *streams, const struct perffile_record *record)
@@ -523,9 +533,11 @@ static void switch_take(struct streams *streams, const struct perffile_record *r
 
 	if (!stream || stream->cpu < 0)
 		return;
-	stream->thread = is_out ? tasks_thread(tasks, (int32_t)record->other.pid,
-					       (int32_t)record->other.tid) :
-				  tasks_thread(tasks, record->pid, record->tid);
+	if (!is_out)
+		stream->thread = tasks_thread(tasks, record->pid, record->tid);
+	else if (record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		stream->thread = tasks_thread(tasks, (int32_t)record->other.pid,
+					      (int32_t)record->other.tid);
 }
 
 static int record_take(struct streams *streams, const struct perffile_record *record)
@@ -533,15 +545,15 @@ static int record_take(struct streams *streams, const struct perffile_record *re
 	struct trace_run *run = streams->run;
 	int ret = 0;
 
-	if (streams->is_timed && record->time && is_change(record))
+	if (streams->is_timed && record->time && is_change(streams, record))
 		ret = streams_run(streams, tsc_at(run->traces, record->time));
 	if (ret == 0)
 		ret = samples_follow(run->samples, record);
 	if (ret < 0)
 		return ret;
-	if (record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+	if (is_switch(streams, record))
 		switch_take(streams, record);
-	else if (is_change(record))
+	else if (is_change(streams, record))
 		trace_code_forget(run->code);
 	for (size_t i = 0; i < streams->count && !streams->is_timed && ret == 0; i++)
 		if (record->type == PERF_RECORD_AUX)

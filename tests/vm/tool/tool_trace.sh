@@ -102,6 +102,18 @@ a_snapshot_has_the_end()
 		[ "$(by_us s.data)" -gt 100 ] && [ "$(by_perf s.data)" -gt 100 ]
 }
 
+# Tasks that take turns on a CPU share its buffer: each part is looked up in the task that it is of.
+a_snapshot_has_parts_of_several_tasks()
+{
+	for how in '' -S; do
+		# shellcheck disable=SC2086 # an option or none
+		run 0 record -q $how -e intel_pt//u -o "t$how.data" \
+			sh -c 'i=0; while [ $i -lt 8 ]; do usleep 20000; i=$((i + 1)); done' || return 1
+	done
+	all=$(by_us t.data) && [ "$all" -gt 100000 ] &&
+		kept=$(by_us t-S.data) && [ "$kept" -gt $((all * 9 / 10)) ] && grep -q ' 0 errors$' t-S.data.said
+}
+
 # waiting FIFO COMMAND...: a shell, as process $shell, that waits for a line, then becomes it
 waiting()
 {
