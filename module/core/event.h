@@ -150,7 +150,7 @@ struct pmuctl_count_state {
  * Of a root:
  * @child_total: for each shard.
  * @sibling: in @group->roots; its mutex.
- * @closing: it gets no more children. Set under the mutex, read under a shard's lock.
+ * @closing: it gets no more children. Set under the mutex, read under that or a shard's lock.
  * @changes: how often all were changed; if they were ever @switched, they were @enabled or not
  *	the last time; if their period was changed, it became @period. Likewise; of a child:
  *	the last change that it has followed.

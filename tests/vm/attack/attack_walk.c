@@ -160,3 +160,62 @@ Test(attack_walk, a_close_waits_for_no_walk)
 	raw_write_file(limit, "950000");
 	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
 }
+
+/* ---- A member that goes ---- */
+
+#define MEMBERS		6
+#define CLOSES		150
+
+static void *read_group(void *arg)
+{
+	uint64_t values[1 + MEMBERS];
+
+	for (;;) {
+		cr_assert_gt(read(events[0], values, sizeof(values)), 0);
+		for (uint64_t i = 1; i <= values[0]; i++)
+			cr_assert_eq(values[i], 0, "an event that counts nothing has counted %lx",
+				     values[i]);
+	}
+	return arg;
+}
+
+static void *open_and_close(void *arg)
+{
+	const struct perf_event_attr attr = dummy();
+
+	for (;;)
+		close(event_open(attr));
+	return arg;
+}
+
+/*
+ * What a member had of its children is freed when it is closed, not when the next read of its group
+ * has come to an end: that must not look at it, nor write there.
+ */
+Test(attack_walk, a_member_is_closed_while_its_group_is_read)
+{
+	struct perf_event_attr attr = inherited(dummy());
+	pthread_t thread;
+
+	attr.read_format = PERF_FORMAT_GROUP;
+	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(state, MAP_FAILED);
+	for (int i = 0; i < EVENTS; i++)
+		events[i] = -1;
+	for (int i = 0; i < MEMBERS; i++)
+		events[i] = event_open(attr, .group = i ? events[0] : -1);
+	for (int i = 0; i < CHILDREN; i++)
+		if (!fork_child())
+			live();
+	while (__atomic_load_n(&state->children, __ATOMIC_ACQUIRE) < CHILDREN)
+		usleep(1000);
+	cr_assert_eq(pthread_create(&thread, NULL, read_group, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&thread, NULL, open_and_close, NULL), 0);
+	for (int closes = 0; closes < CLOSES; closes += MEMBERS - 1) {
+		for (int i = 1; i < MEMBERS; i++)
+			close(events[i]);
+		for (int i = 1; i < MEMBERS; i++)
+			events[i] = event_open(attr, .group = events[0]);
+	}
+}
