@@ -233,12 +233,18 @@ void pmuctl_event_file_free(struct event_file *ef)
 	kfree(ef);
 }
 
+void pmuctl_event_file_put(struct event_file *ef)
+{
+	if (refcount_dec_and_test(&ef->refs))
+		pmuctl_event_file_free(ef);
+}
+
 static int event_release(struct inode *inode, struct file *file)
 {
 	struct event_file *ef = file->private_data;
 
 	pmuctl_opener_del(ef);
-	pmuctl_event_file_free(ef);
+	pmuctl_event_file_put(ef);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
  * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
  *	referenced.
  * @quota: what it is counted in; NULL: in none. Constant.
+ * @refs: the descriptor has one, and whoever switches the events of @opener.
  * @node: in those of @opener, whose mutex protects it.
  * @last: the last refusal of an ioctl or read on it.
  */
@@ -24,6 +25,7 @@ struct event_file {
 	struct pmuctl_opener *opener;
 	struct pmuctl_process *process;
 	struct pmuctl_quota *quota;
+	refcount_t refs;
 	struct list_head node;
 	struct pmuctl_last last;
 };
@@ -32,6 +34,9 @@ extern const struct file_operations pmuctl_event_fops;
 
 /* End an event, with all else that @ef has already; it is on no list. NULL is fine. Process. */
 void pmuctl_event_file_free(struct event_file *ef);
+
+/* The same, if nobody else uses it: else whoever does so last. Process. */
+void pmuctl_event_file_put(struct event_file *ef);
 
 /**
  * struct pmuctl_opened - an event that is open, but nobody has its descriptor yet

@@ -2,7 +2,8 @@
 /*
  * Which event descriptors a thread has opened, for PMUCTL_IOC_TASK_ENABLE and _DISABLE: a list for
  * each such thread with a mutex of its own, so that nobody goes through, or waits for, what others
- * have. Process context.
+ * have. What is done with the events is done without it: who closes one waits for no other.
+ * Process context.
  */
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -18,8 +19,8 @@
  * @pid: which; constant, referenced.
  * @node: in openers, and
  * @refs: one for each of its files, and for who looks at them; openers_mutex.
- * @mutex: protects @files. Outside of every lock of the core.
- * @files: by event_file.node.
+ * @mutex: protects @files. A leaf.
+ * @files: by event_file.node, and how far the thread itself has come that switches them.
  */
 struct pmuctl_opener {
 	struct pid *pid;
@@ -104,21 +105,49 @@ void pmuctl_opener_del(struct event_file *ef)
 	mutex_unlock(&ef->opener->mutex);
 }
 
-void pmuctl_event_fd_switch_own(bool enable)
+/* What comes behind @cursor, which is then behind that; with a reference. NULL: nothing does. */
+static struct event_file *next_file(struct pmuctl_opener *opener, struct list_head *cursor)
 {
-	struct pmuctl_opener *opener = pmuctl_opener_get(false);
+	struct event_file *ef = NULL;
+
+	mutex_lock(&opener->mutex);
+	if (!list_is_last(cursor, &opener->files)) {
+		ef = list_entry(cursor->next, struct event_file, node);
+		refcount_inc(&ef->refs);
+		list_move(cursor, &ef->node);
+	}
+	mutex_unlock(&opener->mutex);
+	return ef;
+}
+
+static void switch_files(struct pmuctl_opener *opener, struct list_head *cursor, bool enable)
+{
 	struct event_file *ef;
 
-	if (!opener)
-		return;
-	mutex_lock(&opener->mutex);
-	list_for_each_entry(ef, &opener->files, node) {
+	while (!fatal_signal_pending(current) && (ef = next_file(opener, cursor))) {
 		if (enable)
 			pmuctl_event_enable(ef->event, false);
 		else
 			pmuctl_event_disable(ef->event, false);
+		pmuctl_event_file_put(ef);
 		cond_resched();
 	}
+}
+
+void pmuctl_event_fd_switch_own(bool enable)
+{
+	struct pmuctl_opener *opener = pmuctl_opener_get(false);
+	struct list_head cursor;
+
+	if (!opener)
+		return;
+	/* Nobody but this thread has one in the list, as it is its own. */
+	mutex_lock(&opener->mutex);
+	list_add(&cursor, &opener->files);
+	mutex_unlock(&opener->mutex);
+	switch_files(opener, &cursor, enable);
+	mutex_lock(&opener->mutex);
+	list_del(&cursor);
 	mutex_unlock(&opener->mutex);
 	pmuctl_opener_put(opener);
 }

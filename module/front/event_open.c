@@ -411,6 +411,7 @@ static int make_file(struct open_request *r)
 	ef = kzalloc(sizeof(*ef), GFP_KERNEL_ACCOUNT);
 	if (!ef)
 		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	refcount_set(&ef->refs, 1);
 	pmuctl_last_init(&ef->last);
 	ef->event = event;
 	ef->quota = r->quota;

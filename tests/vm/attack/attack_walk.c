@@ -26,13 +26,14 @@ TestSuite(attack_walk, .timeout = 300);
 /* Kept until the walk ends, these would be 70 MB. */
 #define FORKS		2000
 #define FORKS_KB	24576
+#define RT_LIMIT	"/proc/sys/kernel/sched_rt_runtime_us"
 /* Of a loop that nobody on its CPU gets past: seconds */
 #define PATIENCE	2000000000ull
 
 static struct state {
 	unsigned int walks;
 	unsigned int children;
-	bool walks_on, loops_on, has_closed, gave_up;
+	bool walks_on, loops_on, loop_runs, has_closed, gave_up;
 	pid_t walker;
 } *state;
 
@@ -142,6 +143,7 @@ static void loop_until_closed(void)
 
 	if (sched_setscheduler(0, SCHED_FIFO, &first))
 		_exit(1);
+	set(&state->loop_runs);
 	while (left && !__atomic_load_n(&state->has_closed, __ATOMIC_ACQUIRE))
 		left--;
 	if (!left)
@@ -151,13 +153,69 @@ static void loop_until_closed(void)
 
 Test(attack_walk, a_close_waits_for_no_walk)
 {
-	const char *limit = "/proc/sys/kernel/sched_rt_runtime_us";
-
-	cr_assert_eq(raw_write_file(limit, "-1"), 0);
+	cr_assert_eq(raw_write_file(RT_LIMIT, "-1"), 0);
 	begin(1, loop_until_closed);
+	wait_for(&state->loop_runs);
+	usleep(50000);
 	close(events[1]);
 	set(&state->has_closed);
-	raw_write_file(limit, "950000");
+	raw_write_file(RT_LIMIT, "950000");
+	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
+}
+
+/* ---- What a thread has opened ---- */
+
+static int alone;
+
+/* Its own events, over and over */
+static void *switch_own(void *arg)
+{
+	const struct perf_event_attr attr = inherited(dummy());
+	int device = raw_device();
+
+	pin_here(SLOW_CPU);
+	state->walker = gettid();
+	for (int i = 0; i < EVENTS; i++)
+		events[i] = event_open(attr, .group = i ? events[0] : -1);
+	for (int i = 0; i < CHILDREN; i++)
+		if (!fork_child())
+			live();
+	/* No child has a copy of its descriptor. */
+	alone = event_open(dummy());
+	set(&state->walks_on);
+	for (;;) {
+		cr_assert_eq(ioctl(device, PMUCTL_IOC_TASK_ENABLE), 0);
+		__atomic_add_fetch(&state->walks, 1, __ATOMIC_RELEASE);
+	}
+	return arg;
+}
+
+/* It is in no group, and nobody's child; the thread that has opened it is busy with its others. */
+Test(attack_walk, a_close_waits_for_no_thread_that_enables_its_own)
+{
+	const struct sched_param none = { 0 };
+	pthread_t thread;
+
+	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(state, MAP_FAILED);
+	cr_assert_eq(raw_write_file(RT_LIMIT, "-1"), 0);
+	pin_here(CPU);
+	if (!fork_child()) {
+		pin_here(SLOW_CPU);
+		wait_for(&state->loops_on);
+		loop_until_closed();
+	}
+	cr_assert_eq(pthread_create(&thread, NULL, switch_own, NULL), 0);
+	wait_for(&state->walks_on);
+	while (walks() < 2)
+		usleep(1000);
+	set(&state->loops_on);
+	cr_assert_eq(sched_setscheduler(state->walker, SCHED_IDLE, &none), 0);
+	wait_for(&state->loop_runs);
+	usleep(50000);
+	close(alone);
+	set(&state->has_closed);
+	raw_write_file(RT_LIMIT, "950000");
 	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
 }
 
