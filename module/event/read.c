@@ -79,7 +79,7 @@ static void read_one(struct pmuctl_event *event,
 	counts->value += pmuctl_count(event) - event->state->base;
 	counts->time_enabled += event->state->time_enabled;
 	counts->time_running += event->state->time_running;
-	/* One that is being closed has no children any more, and what told of them may be gone at once. */
+	/* One that is being closed has no more children, and what told of them may go at once. */
 	counts->root = event->inherit.root && !event->inherit.closing ? &event->inherit : NULL;
 }
 
