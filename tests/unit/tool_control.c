@@ -128,8 +128,10 @@ Test(tool_control, a_line_without_an_end_is_left_out)
 	memset(noise, 'x', sizeof(noise));
 	cr_assert_eq(write(commands[1], noise, sizeof(noise)), (ssize_t)sizeof(noise));
 	cr_assert_eq(control_read(&control, &calls), RUN_GO_ON);
-	cr_assert_eq(send_text(&control, "enable\n"), RUN_GO_ON);
+	/* It is the end of that line, and no command. */
+	cr_assert_eq(send_text(&control, "disable\nenable\n"), RUN_GO_ON);
 	cr_assert_str_eq(done, "+");
+	check_answers("ack\n");
 }
 
 Test(tool_control, fifos_stay_open_without_a_writer)

@@ -540,10 +540,10 @@ Test(tool_print, openmetrics)
 	fclose(out);
 	cr_assert_str_eq(text,
 		"# TYPE pmuctl_events counter\n"
-		"# HELP pmuctl_events Events that were counted; scaled is true for estimates.\n"
-		"pmuctl_events_total{event=\"cycles\",unit=\"\",scaled=\"false\"} 18446744073709551615\n"
-		"pmuctl_events_total{event=\"a \\\"b\\\\\\n\",cpu=\"2\",unit=\"\",scaled=\"true\"} 0\n"
-		"pmuctl_events_total{event=\"task-clock\",thread=\"a\\\"-12\",unit=\"ns\",scaled=\"false\"} 7\n"
+		"# HELP pmuctl_events Events that were counted; estimates where they were running for less time than enabled.\n"
+		"pmuctl_events_total{event=\"cycles\",unit=\"\"} 18446744073709551615\n"
+		"pmuctl_events_total{event=\"a \\\"b\\\\\\n\",cpu=\"2\",unit=\"\"} 0\n"
+		"pmuctl_events_total{event=\"task-clock\",thread=\"a\\\"-12\",unit=\"ns\"} 7\n"
 		"# TYPE pmuctl_event_enabled_seconds counter\n"
 		"# UNIT pmuctl_event_enabled_seconds seconds\n"
 		"# HELP pmuctl_event_enabled_seconds How long events were to be counted.\n"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "metric/metric.h"
 
@@ -64,9 +65,9 @@ static int add(struct metric_choice *choice, const struct metric_core *core,
 /* perf's older names, and Intel's and AMD's names of one thing */
 static bool is_named(const struct metric *metric, const char *name)
 {
-	if (!strcmp(name, "IPC"))
+	if (!strcasecmp(name, "IPC"))
 		name = "insn_per_cycle";
-	else if (!strcmp(name, "CPI"))
+	else if (!strcasecmp(name, "CPI"))
 		name = "cycles_per_insn";
 	return !strcmp(metric->name, name) || !strcmp(metric->group, name) ||
 	       (!strcmp(metric->group, "PipelineL1") && !strcmp(name, "TopdownL1"));

@@ -195,7 +195,7 @@ static int command_came(void *arg)
 	};
 	int next = control_read(&s->control, &calls);
 
-	s->is_over = next == RUN_END;
+	s->is_over |= next == RUN_END;
 	return next;
 }
 

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stat.h"
@@ -56,9 +57,15 @@ static int open_numbers(struct control *control, const char *text, const char *w
 static int open_fifo(const char *path)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	struct stat about;
 
-	if (fd >= 0)
+	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode))
 		return fd;
+	if (fd >= 0) {
+		say_error("'%s' of --control is no FIFO: mkfifo(1) makes one", path);
+		close(fd);
+		return -EINVAL;
+	}
 	say_error("cannot open '%s' for --control: %s", path, strerror(errno));
 	return -errno;
 }
@@ -153,6 +160,13 @@ static int obey_lines(struct control *control, const struct control_calls *calls
 	char *line = control->line, *end;
 	int next = RUN_GO_ON;
 
+	if (control->is_too_long) {
+		end = memchr(line, '\n', control->length);
+		line = end ? end + 1 : line + control->length;
+		control->length -= (size_t)(line - control->line);
+		control->is_too_long = !end;
+	}
+
 	while (next == RUN_GO_ON && (end = memchr(line, '\n', control->length)) != NULL) {
 		*end = '\0';
 		control->length -= (size_t)(end + 1 - line);
@@ -161,8 +175,10 @@ static int obey_lines(struct control *control, const struct control_calls *calls
 	}
 	memmove(control->line, line, control->length);
 	if (control->length == sizeof(control->line)) {
-		say_error("--control: a line has more than %zu characters", sizeof(control->line));
+		say_error("--control: a line has more than %zu characters: it is left out",
+			  sizeof(control->line));
 		control->length = 0;
+		control->is_too_long = true;
 	}
 	return next;
 }

@@ -291,6 +291,8 @@ static void put_time(struct counters *c, size_t event, uint64_t ns, bool is_know
 			continue;
 		row->state = !is_first ? ROW_ABSENT : is_known ? ROW_COUNTED : ROW_NOT_COUNTED;
 		row->value = ns;
+		row->enabled = is_known ? ns : 0;
+		row->running = row->enabled;
 		is_first = false;
 	}
 }

@@ -20,20 +20,24 @@
  * struct exporter - what is exported, and where
  * @options: what is counted, as of "pmuctl stat".
  * @listen: address and port, as it was typed.
- * @counters: what has been counted.
+ * @counters: what has been counted since somebody last asked.
+ * @totals: and since the start: a row for each of theirs.
  * @start: seconds of the clock at which counting began.
+ * @asked: when somebody last asked.
  */
 struct exporter {
 	struct stat_options options;
 	const char *listen;
 	struct counters *counters;
+	struct stat_row *totals;
 	double start;
+	double asked;
 };
 
 static const struct cli_option exporter_options[] = {
-	{ OPTION_LISTEN, "listen", .argument = "[ADDRESS:]PORT",
-	  .help = "answer there; only who is on this machine can ask if this is not given: "
-		  LISTEN_DEFAULT },
+	{ OPTION_LISTEN, "listen", .argument = "ADDRESS:PORT",
+	  .help = "answer there, or at this PORT; only who is on this machine can ask if no address "
+		  "is given: " LISTEN_DEFAULT },
 	{ 0 },
 };
 
@@ -63,19 +67,95 @@ static const char *options_wrong(const struct stat_options *options)
 	return NULL;
 }
 
+static bool is_same_event(const struct pmuctl_events *events, size_t a, size_t b)
+{
+	return !memcmp(pmuctl_events_attr(events, a), pmuctl_events_attr(events, b),
+		       sizeof(struct perf_event_attr));
+}
+
+/* What would have no value, or no name of its own. Returns 0 or an exit status. */
+static int events_check(const struct pmuctl_events *events)
+{
+	for (size_t i = 0; events && i < pmuctl_events_count(events); i++) {
+		const char *name = pmuctl_events_name(events, i);
+		enum event_time time = event_time_find(name);
+
+		if (time == EVENT_TIME_USER || time == EVENT_TIME_SYSTEM)
+			return say_usage(&command_exporter,
+					 "'%s' is of a command that has ended, and none is started: count task-clock:u or task-clock:k",
+					 name);
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(pmuctl_events_name(events, j), name) &&
+			    !is_same_event(events, i, j))
+				return say_usage(&command_exporter,
+						 "two different events have the name '%s': the counts of both would be one series",
+						 name);
+	}
+	return 0;
+}
+
 #ifdef HAVE_LIBEVENT
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/listener.h>
 #include <event2/util.h>
 
 /* Who has asked, and does not read */
 #define CLIENT_TIMEOUT	10
+/* What a question may have, in bytes */
+#define HEADERS_MAX	8192
+#define BODY_MAX	1024
+/* Until there may be descriptors again, in seconds */
+#define ACCEPT_AGAIN	1
 
 #define CONTENT_TYPE	"application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 static const char page[] =
 	"<!doctype html><title>pmuctl exporter</title><p><a href=\"/metrics\">metrics</a>\n";
+
+/*
+ * What has been counted since somebody last asked is an estimate if the event took turns, and that
+ * is added up: an estimate of all the time might be less than the last one was.
+ */
+static void add_up(struct stat_row *total, const struct stat_row *row)
+{
+	struct stat_row sum = *row;
+
+	sum.value += total->value;
+	sum.enabled += total->enabled;
+	sum.running += total->running;
+	if (sum.running && sum.state == ROW_NOT_COUNTED)
+		sum.state = ROW_COUNTED;
+	*total = sum;
+}
+
+/* Returns 0 or a negative errno. */
+static int take_counts(struct exporter *e, struct stat_result *result)
+{
+	const struct stat_row *rows;
+	double now;
+	int ret = counters_read(e->counters);
+
+	if (ret < 0)
+		return ret;
+	now = stat_now();
+	counters_put_times(e->counters, &(struct stat_times){
+		.duration = (uint64_t)((now - e->asked) * 1e9) });
+	counters_mark(e->counters);
+	e->asked = now;
+	rows = counters_rows(e->counters, &result->count);
+	if (!e->totals)
+		e->totals = calloc(result->count + 1, sizeof(*e->totals));
+	if (!e->totals)
+		return -ENOMEM;
+	for (size_t i = 0; i < result->count; i++)
+		add_up(&e->totals[i], &rows[i]);
+	result->rows = e->totals;
+	result->elapsed = now - e->start;
+	result->duration = result->elapsed;
+	return 0;
+}
 
 /* Returns 0 or a negative errno. */
 static int print_counts(struct exporter *e, FILE *out)
@@ -85,25 +165,24 @@ static int print_counts(struct exporter *e, FILE *out)
 		.metrics = e->options.metrics.count ? &e->options.metrics : NULL,
 		.has_cgroups = e->options.measure.cgroups.count,
 	};
-	int ret = counters_read(e->counters);
+	int ret = take_counts(e, &result);
 
-	if (ret < 0)
-		return ret;
-	result.elapsed = stat_now() - e->start;
-	result.duration = result.elapsed;
-	counters_put_times(e->counters, &(struct stat_times){
-		.duration = (uint64_t)(result.elapsed * 1e9) });
-	result.rows = counters_rows(e->counters, &result.count);
-	print_openmetrics(out, &result);
-	return 0;
+	if (ret == 0)
+		print_openmetrics(out, &result);
+	return ret;
 }
 
+/* To HEAD all but the text, which libevent would send as well */
 static void reply(struct evhttp_request *request, const char *type, const char *text, size_t size)
 {
-	struct evbuffer *body = evhttp_request_get_output_buffer(request);
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	bool is_head = evhttp_request_get_command(request) == EVHTTP_REQ_HEAD;
+	char length[32];
 
-	if (evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type", type) ||
-	    evbuffer_add(body, text, size)) {
+	snprintf(length, sizeof(length), "%zu", size);
+	if (evhttp_add_header(headers, "Content-Type", type) ||
+	    evhttp_add_header(headers, "Content-Length", length) ||
+	    (!is_head && evbuffer_add(evhttp_request_get_output_buffer(request), text, size))) {
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
 		return;
 	}
@@ -151,6 +230,28 @@ static bool listen_parse(const char *text, char *address, size_t size, unsigned 
 	       !(colon && !length);
 }
 
+static void accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	evconnlistener_enable(arg);
+}
+
+/* Who waits is still there then. */
+static void accept_failed(struct evconnlistener *listener, void *arg)
+{
+	const struct timeval later = { .tv_sec = ACCEPT_AGAIN };
+	static bool is_told;
+
+	(void)arg;
+	if (!is_told)
+		say_error("cannot accept a connection: %s", strerror(EVUTIL_SOCKET_ERROR()));
+	is_told = true;
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT, accept_again, listener,
+			&later);
+}
+
 /* Begin to answer, and say where. Returns 0 or an exit status. */
 static int server_bind(const struct exporter *e, struct evhttp *http)
 {
@@ -171,6 +272,7 @@ static int server_bind(const struct exporter *e, struct evhttp *http)
 			  errno ? strerror(errno) : "this is no address of this machine");
 		return STATUS_FAILED;
 	}
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound), accept_failed);
 	/* Port 0 is one that is free. */
 	if (getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&at, &size) == 0)
 		port = ntohs(at.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&at)->sin6_port :
@@ -199,6 +301,8 @@ static int serve(struct exporter *e, struct event_base *base, struct evhttp *htt
 		if (ends[i])
 			evsignal_add(ends[i], NULL);
 	evhttp_set_timeout(http, CLIENT_TIMEOUT);
+	evhttp_set_max_headers_size(http, HEADERS_MAX);
+	evhttp_set_max_body_size(http, BODY_MAX);
 	evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
 	evhttp_set_cb(http, "/metrics", metrics_asked, e);
 	evhttp_set_cb(http, "/", page_asked, e);
@@ -236,12 +340,14 @@ static int export(struct exporter *e, struct pmuctl_device *dev)
 	if (counters_open(dev, &e->options, 0, &e->counters) < 0)
 		return STATUS_FAILED;
 	e->start = stat_now();
+	e->asked = e->start;
 	ret = capabilities_drop();
 	if (ret < 0)
 		say_error("cannot drop the capabilities: %s", strerror(-ret));
 	else if (counters_enable(e->counters) == 0)
 		status = answer(e);
 	counters_close(e->counters);
+	free(e->totals);
 	return status;
 }
 #else
@@ -270,6 +376,10 @@ static int exporter_run(int argc, char **argv)
 	options->measure.has_target = true;
 	if (!status)
 		status = stat_prepare(options, &dev);
+	if (!status)
+		status = events_check(options->measure.events);
+	/* Who asked may have gone. */
+	pipe_ignore();
 	if (!status)
 		status = export(&e, dev);
 	pmuctl_device_close(dev);

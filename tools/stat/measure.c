@@ -233,7 +233,10 @@ static int command_came(void *arg)
 		.enable = enable, .disable = disable, .arg = s->counters,
 	};
 
-	return control_read(&s->control, &calls);
+	int next = control_read(&s->control, &calls);
+
+	s->is_over |= next == RUN_END;
+	return next;
 }
 
 enum { SOURCE_TICK, SOURCE_DELAY, SOURCE_TIMEOUT, SOURCE_CONTROL, NR_SOURCES };
@@ -311,6 +314,8 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 			return ret;
 		counters_forget_mark(s->counters);
 		result.is_summary = true;
+		result.elapsed = s->shown;
+		times.duration = nanoseconds(s->shown);
 	}
 	ret = counters_read(s->counters);
 	if (ret < 0)

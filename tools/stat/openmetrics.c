@@ -115,8 +115,8 @@ static void print_family(FILE *out, const struct stat_result *result, const char
 		fputc('"', out);
 		print_place(out, result, row);
 		if (is_count)
-			fprintf(out, ",unit=\"%s\",scaled=\"%s\"", row_is_clock(row) || row_is_time(row) ? "ns" : "",
-				row->running < row->enabled ? "true" : "false");
+			fprintf(out, ",unit=\"%s\"",
+				row_is_clock(row) || row_is_time(row) ? "ns" : "");
 		fputs("} ", out);
 		print(out, row);
 		fputc('\n', out);
@@ -163,7 +163,8 @@ static void print_metrics(FILE *out, const struct stat_result *result)
 void print_openmetrics(FILE *out, const struct stat_result *result)
 {
 	fputs("# TYPE pmuctl_events counter\n"
-	      "# HELP pmuctl_events Events that were counted; scaled is true for estimates.\n", out);
+	      "# HELP pmuctl_events Events that were counted; estimates where they were running "
+	      "for less time than enabled.\n", out);
 	print_family(out, result, "pmuctl_events", true, print_count);
 	fputs("# TYPE pmuctl_event_enabled_seconds counter\n"
 	      "# UNIT pmuctl_event_enabled_seconds seconds\n"

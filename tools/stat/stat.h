@@ -288,6 +288,7 @@ int run_wait(int signals, pid_t child, int *fds, size_t nr_fds,
  * @are_ours: both were opened by us.
  * @line: what has come of a command.
  * @length: its bytes.
+ * @is_too_long: what comes up to its end is left out.
  */
 struct control {
 	int commands;
@@ -295,6 +296,7 @@ struct control {
 	bool are_ours;
 	char line[256];
 	size_t length;
+	bool is_too_long;
 };
 
 /* Returns 0 or a negative errno, of which the user has been told. */
