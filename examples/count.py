@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: GPL-2.0-only
 """What a piece of Python costs: the library through ctypes, without anything to be built.
 
 	with Counter("instructions:u", "branches:u") as counter:

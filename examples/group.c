@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * How many of the branches of a piece of code the processor predicts wrongly: a group of events,
  * which are counted at the same time or not at all, of this thread in user space.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: GPL-2.0-only
 //
 // What parts of a C++ program count, each by its name: an object marks the block that it lives in.
 // The events are those of PMUCTL_REGIONS in the environment, as "pmuctl stat -e" has them.

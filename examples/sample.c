@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where a program spends its time, found out by itself: a sample at each 100,000th instruction;
  * the address of each tells in which of two functions that is.
