@@ -274,9 +274,10 @@ the_cpu_and_the_address_are_recorded()
 		run 0 report -C 0,1 -i file && run 0 script -i file -F cpu,ip && [ -s out ]
 }
 
+# A sleep that is over before the task has begun it is none: on a busy machine one may be.
 switches_are_told()
 {
-	run 0 record -q --switch-events -o file usleep 1000 &&
+	run 0 record -q --switch-events -o file sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do usleep 20000; done' &&
 		perf script --show-switch-events -i file 2>perf.err | grep -q PERF_RECORD_SWITCH &&
 		run 0 report -i file && run 0 script -i file
 }
