@@ -78,6 +78,22 @@ static void live(void)
 		pause();
 }
 
+static void share_state(void)
+{
+	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(state, MAP_FAILED);
+}
+
+/* They have inherited what there is, and are there. */
+static void make_children(void)
+{
+	for (int i = 0; i < CHILDREN; i++)
+		if (!fork_child())
+			live();
+	while (__atomic_load_n(&state->children, __ATOMIC_ACQUIRE) < CHILDREN)
+		usleep(1000);
+}
+
 /* What is made before there are events has none. */
 static void begin(int loops, void (*loop)(void))
 {
@@ -85,8 +101,7 @@ static void begin(int loops, void (*loop)(void))
 	const struct sched_param none = { 0 };
 	pthread_t walker;
 
-	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cr_assert_neq(state, MAP_FAILED);
+	share_state();
 	cr_assert_eq(pthread_create(&walker, NULL, walk, NULL), 0);
 	while (loops--) {
 		if (fork_child())
@@ -98,11 +113,7 @@ static void begin(int loops, void (*loop)(void))
 	pin_here(CPU);
 	for (int i = 0; i < EVENTS; i++)
 		events[i] = event_open(attr, .group = i ? events[0] : -1);
-	for (int i = 0; i < CHILDREN; i++)
-		if (!fork_child())
-			live();
-	while (__atomic_load_n(&state->children, __ATOMIC_ACQUIRE) < CHILDREN)
-		usleep(1000);
+	make_children();
 	set(&state->walks_on);
 	while (walks() < 2)
 		usleep(1000);
@@ -177,9 +188,7 @@ static void *switch_own(void *arg)
 	state->walker = gettid();
 	for (int i = 0; i < EVENTS; i++)
 		events[i] = event_open(attr, .group = i ? events[0] : -1);
-	for (int i = 0; i < CHILDREN; i++)
-		if (!fork_child())
-			live();
+	make_children();
 	/* No child has a copy of its descriptor. */
 	alone = event_open(dummy());
 	set(&state->walks_on);
@@ -196,8 +205,7 @@ Test(attack_walk, a_close_waits_for_no_thread_that_enables_its_own)
 	const struct sched_param none = { 0 };
 	pthread_t thread;
 
-	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cr_assert_neq(state, MAP_FAILED);
+	share_state();
 	cr_assert_eq(raw_write_file(RT_LIMIT, "-1"), 0);
 	pin_here(CPU);
 	if (!fork_child()) {
@@ -256,17 +264,12 @@ Test(attack_walk, a_member_is_closed_while_its_group_is_read)
 	pthread_t thread;
 
 	attr.read_format = PERF_FORMAT_GROUP;
-	state = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	cr_assert_neq(state, MAP_FAILED);
+	share_state();
 	for (int i = 0; i < EVENTS; i++)
 		events[i] = -1;
 	for (int i = 0; i < MEMBERS; i++)
 		events[i] = event_open(attr, .group = i ? events[0] : -1);
-	for (int i = 0; i < CHILDREN; i++)
-		if (!fork_child())
-			live();
-	while (__atomic_load_n(&state->children, __ATOMIC_ACQUIRE) < CHILDREN)
-		usleep(1000);
+	make_children();
 	cr_assert_eq(pthread_create(&thread, NULL, read_group, NULL), 0);
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(pthread_create(&thread, NULL, open_and_close, NULL), 0);
