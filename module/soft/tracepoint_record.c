@@ -66,8 +66,8 @@ struct pmuctl_record_source {
 static DEFINE_MUTEX(sources_mutex);
 static LIST_HEAD(sources);
 
-/* Those whose events perf has taken off */
-static struct cpumask stale;
+/* Those that have come back, without the events that perf has taken off */
+static struct cpumask came;
 static int hotplug_state;
 
 /**
@@ -363,14 +363,14 @@ void pmuctl_record_source_drop(struct pmuctl_record_source *source)
  * A dynamic event stays what it is from before the last of perf's events is ended on. One that
  * finds no memory has no records on that CPU: what is sampled there is lost.
  */
-static void renew_source(struct pmuctl_record_source *source, const struct cpumask *came)
+static void renew_source(struct pmuctl_record_source *source, const struct cpumask *those)
 {
 	struct trace_event_file *file = NULL;
 	int cpu;
 
 	if (source->dynamic)
 		file = tracepoint_get_file(source->dynamic->name);
-	for_each_cpu(cpu, came)
+	for_each_cpu(cpu, those)
 		end_event(source, cpu);
 	if (!source->dynamic || (file && file->event_call->event.type == source->id))
 		make_events(source);
@@ -381,16 +381,17 @@ static void renew_source(struct pmuctl_record_source *source, const struct cpuma
 static void renew_events(struct work_struct *work)
 {
 	struct pmuctl_record_source *source;
-	static struct cpumask came;
+	static struct cpumask those;
 	int cpu;
 
 	mutex_lock(&sources_mutex);
-	cpumask_clear(&came);
+	cpumask_clear(&those);
+	/* One that goes meanwhile, and comes back, comes anew. */
 	for_each_possible_cpu(cpu)
-		if (cpu_online(cpu) && cpumask_test_and_clear_cpu(cpu, &stale))
-			cpumask_set_cpu(cpu, &came);
+		if (cpumask_test_and_clear_cpu(cpu, &came))
+			cpumask_set_cpu(cpu, &those);
 	list_for_each_entry(source, &sources, node)
-		renew_source(source, &came);
+		renew_source(source, &those);
 	mutex_unlock(&sources_mutex);
 }
 
@@ -398,13 +399,8 @@ static DECLARE_WORK(renew_work, renew_events);
 
 static int hotplug_online(unsigned int cpu)
 {
+	cpumask_set_cpu(cpu, &came);
 	schedule_work(&renew_work);
-	return 0;
-}
-
-static int hotplug_offline(unsigned int cpu)
-{
-	cpumask_set_cpu(cpu, &stale);
 	return 0;
 }
 
@@ -508,7 +504,7 @@ void pmuctl_record_source_free(struct pmuctl_record_source *source)
 int __init pmuctl_records_init(void)
 {
 	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "pmuctl:records",
-						  hotplug_online, hotplug_offline);
+						  hotplug_online, NULL);
 	return min(hotplug_state, 0);
 }
 
