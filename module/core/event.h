@@ -20,6 +20,7 @@ struct pmuctl_hook;
 struct pmuctl_inherit_group;
 struct pmuctl_sw_source;
 struct pmuctl_output;
+struct pmuctl_quota;
 struct pmuctl_sampling;
 struct pmuctl_event;
 struct pmuctl_tp;
@@ -158,7 +159,8 @@ struct pmuctl_count_state {
  * @process: it is of all threads that its process had; constant once it has a descriptor.
  * @slot: where what its children have counted goes in the walk with number @walk; likewise.
  * @next_meant: of those that are being switched; likewise.
- * @left: it is closed, and its children are to end: in @group->left.
+ * @left: it is closed, and its children are to end: in @group->left;
+ * @free: what becomes of it then.
  *
  * Of a child:
  * @child_entry: in its shard; that one's lock.
@@ -183,6 +185,7 @@ struct pmuctl_inherit {
 	u64 walk;
 	struct pmuctl_inherit *next_meant;
 	struct llist_node left;
+	void (*free)(struct pmuctl_event *event);
 
 	struct list_head child_entry;
 	struct pmuctl_inherit *next_ended;
@@ -200,6 +203,7 @@ struct pmuctl_inherit {
  * @cpu: it counts only on this CPU; -1 on any.
  * @cgroup: of one of CPUs: it counts only while they run tasks of this one (cgroup.h); NULL if it
  *	counts all. Its parts share the reference.
+ * @quota: in which it is counted until it has ended; NULL: in none. Not its parts'.
  * @read_format: PERF_FORMAT_*.
  * @side: what it wants to be told of beside samples: PMUCTL_SIDE_*.
  * @ops: what its kind does in its own way.
@@ -261,6 +265,7 @@ struct pmuctl_event {
 	struct pmuctl_aux *aux;
 	struct pt_places *places;
 	struct cgroup_subsys_state *cgroup;
+	struct pmuctl_quota *quota;
 	u64 id;
 	u64 stream_id;
 	u64 read_format;

@@ -18,6 +18,7 @@
 #include "core/sched.h"
 #include "event/claim.h"
 #include "event/create.h"
+#include "event/quota.h"
 #include "event/task_hooks.h"
 #include "inherit/inherit.h"
 #include "pmu/lbr.h"
@@ -333,7 +334,10 @@ static void dealloc_parts(struct pmuctl_event *event)
 	kfree(event->on_cpu);
 }
 
-/* The memory of an event that is not attached, with as much of equip() as there is */
+/*
+ * The memory of an event that is not attached and has no children, with as much of equip() as
+ * there is
+ */
 static void dealloc_event(struct pmuctl_event *event)
 {
 	dealloc_parts(event);
@@ -342,6 +346,7 @@ static void dealloc_event(struct pmuctl_event *event)
 	pmuctl_output_free(event->output);
 	if (event->ops->free)
 		event->ops->free(event);
+	pmuctl_quota_put(event->quota);
 	pmuctl_event_free_later(event);
 }
 
@@ -439,6 +444,15 @@ static int check_target(const struct pmuctl_event *event, const struct pmuctl_ta
 	return 0;
 }
 
+/* Its group may have many children, which somebody goes through: nobody waits for that. */
+static void end(struct pmuctl_event *event, void (*free)(struct pmuctl_event *event))
+{
+	if (event->inherit.root)
+		pmuctl_inherit_close(event, free);
+	else
+		free(event);
+}
+
 struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 					 const struct perf_event_attr *attr,
 					 struct pmuctl_tp *tp, unsigned int flags,
@@ -450,27 +464,30 @@ struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 	int err;
 
 	event = alloc_event(attr, tp, pmuctl_event_next_id(), target->cpu, why);
-	if (IS_ERR(event))
+	if (IS_ERR(event)) {
+		pmuctl_quota_put(target->quota);
 		return event;
+	}
 	event->cgroup = target->cgroup;
+	event->quota = target->quota;
 	event->enabled = flags & PMUCTL_EVENT_ENABLED;
 	event->claims = flags & PMUCTL_EVENT_CLAIMS;
 	event->unlimited = flags & PMUCTL_EVENT_UNLIMITED;
 	err = check_target(event, target, attr, why);
 	if (err)
-		goto err_dealloc;
+		goto err_end;
 	err = equip(event, task, leader, attr, why);
 	if (err)
-		goto err_dealloc;
+		goto err_end;
 	err = attach_with_hooks(event, task, leader, why);
 	if (err)
-		goto err_dealloc;
+		goto err_end;
 	if (pmuctl_event_is_hw(event))
 		atomic_inc(&nr_events);
 	return event;
 
-err_dealloc:
-	dealloc_event(event);
+err_end:
+	end(event, dealloc_event);
 	return ERR_PTR(err);
 }
 
@@ -491,11 +508,7 @@ void pmuctl_event_free(struct pmuctl_event *event)
 {
 	if (pmuctl_event_is_hw(event))
 		atomic_dec(&nr_events);
-	/* There may be many children: nobody else waits for those. */
-	if (event->inherit.root)
-		pmuctl_inherit_close(event, free_childless);
-	else
-		free_childless(event);
+	end(event, free_childless);
 }
 
 unsigned int pmuctl_event_number(void)

@@ -18,11 +18,14 @@
  * @cpu: on which CPU; -1 on any: without a task, on all. Exists if it is not negative.
  * @cgroup: of those on @cpu only the tasks of this one; NULL for all. The event takes over the
  *	reference if it is made.
+ * @quota: what it is counted in until it has ended; NULL: in none. Taken over in any case, as one
+ *	that is refused may end later.
  */
 struct pmuctl_target {
 	struct task_struct *task;
 	int cpu;
 	struct cgroup_subsys_state *cgroup;
+	struct pmuctl_quota *quota;
 };
 
 /**

@@ -229,7 +229,6 @@ void pmuctl_event_file_free(struct event_file *ef)
 	if (ef->opener)
 		pmuctl_opener_put(ef->opener);
 	pmuctl_event_free(ef->event);
-	pmuctl_quota_put(ef->quota);
 	kfree(ef);
 }
 

@@ -15,7 +15,6 @@
  * @opener: has those of the thread that opened it; constant, referenced.
  * @process: that it counts if it was opened with PMUCTL_OPEN_PROCESS, else NULL; constant,
  *	referenced.
- * @quota: what it is counted in; NULL: in none. Constant.
  * @refs: the descriptor has one, and whoever switches the events of @opener.
  * @node: in those of @opener, whose mutex protects it.
  * @last: the last refusal of an ioctl or read on it.
@@ -24,7 +23,6 @@ struct event_file {
 	struct pmuctl_event *event;
 	struct pmuctl_opener *opener;
 	struct pmuctl_process *process;
-	struct pmuctl_quota *quota;
 	refcount_t refs;
 	struct list_head node;
 	struct pmuctl_last last;

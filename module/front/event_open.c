@@ -24,6 +24,7 @@
 #include "core/threads.h"
 #include "event/change.h"
 #include "event/create.h"
+#include "event/quota.h"
 #include "front/event_fd.h"
 #include "front/ioctl.h"
 #include "inherit/inherit.h"
@@ -43,7 +44,8 @@
  *
  * What there is of it, in the order in which it comes; NULL, and -1, until then, and again when
  * somebody else has it:
- * @quota: in which it is counted, from count_it(); NULL too if it is in none. Taken over by @ef.
+ * @quota: in which it is counted, from count_it(); NULL too if it is in none. Taken over by
+ *	create().
  * @task: whom it counts, from find_target(); NULL for all of a CPU. Referenced.
  * @cgroup: the only one whose tasks it counts, likewise. Taken over by @event.
  * @tp: from find_tracepoint(). Taken over by @event.
@@ -341,6 +343,7 @@ static int create(struct open_request *r)
 				      NULL : r->leader;
 	const struct pmuctl_target target = {
 		.task = r->task, .cpu = r->open->cpu, .cgroup = r->cgroup,
+		.quota = r->quota,
 	};
 	struct pmuctl_event *event;
 	unsigned int flags = 0;
@@ -354,6 +357,7 @@ static int create(struct open_request *r)
 		flags |= PMUCTL_EVENT_CLAIMS;
 	if (pmuctl_is_unlimited())
 		flags |= PMUCTL_EVENT_UNLIMITED;
+	r->quota = NULL;
 	event = pmuctl_event_create(&target, attr, r->tp, flags, leader, r->why);
 	if (IS_ERR(event))
 		return name_task_again(r, PTR_ERR(event));
@@ -414,10 +418,8 @@ static int make_file(struct open_request *r)
 	refcount_set(&ef->refs, 1);
 	pmuctl_last_init(&ef->last);
 	ef->event = event;
-	ef->quota = r->quota;
 	r->ef = ef;
 	r->event = NULL;
-	r->quota = NULL;
 
 	ef->opener = pmuctl_opener_get(true);
 	if (!ef->opener)

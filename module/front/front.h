@@ -11,7 +11,6 @@
 
 struct device;
 struct file;
-struct pmuctl_quota;
 struct vm_area_struct;
 
 /**
@@ -106,19 +105,5 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
  * directory; -ENOENT if the cgroup is removed, or has no such controller.
  */
 struct cgroup_subsys_state *pmuctl_cgroup_get(int fd, struct pmuctl_explanation *why);
-
-/* event_fd_limit.c: has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
-bool pmuctl_is_unlimited(void);
-
-/**
- * pmuctl_quota_get() - the caller opens one more event
- * @why: filled on refusal.
- *
- * Context: Process, may sleep.
- * Return: to be given to pmuctl_quota_put() when it is closed; NULL: it is not counted; or
- * ERR_PTR: -EMFILE if the user has as many as he may; -ENOMEM.
- */
-struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
-void pmuctl_quota_put(struct pmuctl_quota *quota);
 
 #endif /* PMUCTL_FRONT_H */

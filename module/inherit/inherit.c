@@ -204,7 +204,6 @@ static void end_children(struct pmuctl_inherit_group *ig, struct llist_node *lef
 /* @ig is kept by the caller. */
 static void close_left(struct pmuctl_inherit_group *ig)
 {
-	void (*free)(struct pmuctl_event *event);
 	struct pmuctl_inherit *h, *next;
 	struct llist_node *left;
 
@@ -216,9 +215,8 @@ static void close_left(struct pmuctl_inherit_group *ig)
 		left = llist_del_all(&ig->left);
 		end_children(ig, left);
 		mutex_unlock(&ig->mutex);
-		free = READ_ONCE(ig->free);
 		llist_for_each_entry_safe(h, next, left, left)
-			free(pmuctl_inherit_event(h));
+			h->free(pmuctl_inherit_event(h));
 	}
 }
 
@@ -234,7 +232,7 @@ void pmuctl_inherit_close(struct pmuctl_event *event, void (*free)(struct pmuctl
 	struct pmuctl_inherit_group *ig = event->inherit.group;
 
 	refcount_inc(&ig->refs); /* the event may be freed by somebody else at once */
-	WRITE_ONCE(ig->free, free);
+	event->inherit.free = free;
 	llist_add(&event->inherit.left, &ig->left);
 	close_left(ig);
 	put_group(ig);
@@ -275,12 +273,12 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 		h->child_total = NULL;
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
-	h->root = event;
-	h->thread_only = pmuctl_attr_flags(attr) & PMUCTL_ATTR_INHERIT_THREAD;
 	if (mutex_lock_killable(&h->group->mutex)) {
 		free_group(h);
 		return pmuctl_refuse(why, INTERRUPTED, "");
 	}
+	h->thread_only = pmuctl_attr_flags(attr) & PMUCTL_ATTR_INHERIT_THREAD;
+	h->root = event;
 	list_add_tail(&h->sibling, &h->group->roots);
 	unlock_group(h->group);
 	return 0;
@@ -288,17 +286,8 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
 
 void pmuctl_inherit_free(struct pmuctl_event *event)
 {
-	struct pmuctl_inherit *h = &event->inherit;
-
-	if (!h->group)
-		return;
-	/* It was never closed, as it has failed before it was one that could be. */
-	if (!list_empty(&h->sibling)) {
-		mutex_lock(&h->group->mutex);
-		list_del(&h->sibling);
-		unlock_group(h->group);
-	}
-	free_group(h);
+	if (event->inherit.group)
+		free_group(&event->inherit);
 }
 
 int pmuctl_inherit_lock(struct pmuctl_event *event)

@@ -85,7 +85,6 @@ struct pmuctl_shard {
  * @switches: odd while @roots are being enabled or disabled, all or one; @mutex, IRQs off.
  * @shards: one for each CPU.
  * @left: roots that are closed, for whoever has or gets @mutex; by inherit->left.
- * @free: what becomes of them then.
  * @refs: one for each root.
  */
 struct pmuctl_inherit_group {
@@ -95,7 +94,6 @@ struct pmuctl_inherit_group {
 	seqcount_t switches;
 	struct pmuctl_shard __percpu *shards;
 	struct llist_head left;
-	void (*free)(struct pmuctl_event *event);
 	refcount_t refs;
 };
 
@@ -130,7 +128,7 @@ int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 			  struct pmuctl_explanation *why);
 
 /**
- * pmuctl_inherit_close() - a root is closed: its children end
+ * pmuctl_inherit_close() - a root is closed, or was never opened: its children end
  * @event: the root.
  * @free: is given it afterwards, when nothing is locked any more.
  *
@@ -141,7 +139,7 @@ int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
  */
 void pmuctl_inherit_close(struct pmuctl_event *event, void (*free)(struct pmuctl_event *event));
 
-/* Free what it has; it was closed, or never opened. */
+/* Free what it has; if it is a root, it was closed. */
 void pmuctl_inherit_free(struct pmuctl_event *event);
 
 /*

@@ -35,6 +35,7 @@ static struct state {
 	unsigned int children;
 	bool walks_on, loops_on, loop_runs, has_closed, gave_up;
 	pid_t walker;
+	int open_while_left, why, open_later;
 } *state;
 
 static int events[EVENTS];
@@ -95,21 +96,25 @@ static void make_children(void)
 }
 
 /* What is made before there are events has none. */
-static void begin(int loops, void (*loop)(void))
+static void make_loops(int n, void (*loop)(void))
 {
-	const struct perf_event_attr attr = inherited(dummy());
-	const struct sched_param none = { 0 };
-	pthread_t walker;
-
-	share_state();
-	cr_assert_eq(pthread_create(&walker, NULL, walk, NULL), 0);
-	while (loops--) {
+	while (n--) {
 		if (fork_child())
 			continue;
 		pin_here(SLOW_CPU);
 		wait_for(&state->loops_on);
 		loop();
 	}
+}
+
+/* From now on a thread walks, and gets no time for it. */
+static void begin_walk(void)
+{
+	const struct perf_event_attr attr = inherited(dummy());
+	const struct sched_param none = { 0 };
+	pthread_t walker;
+
+	cr_assert_eq(pthread_create(&walker, NULL, walk, NULL), 0);
 	pin_here(CPU);
 	for (int i = 0; i < EVENTS; i++)
 		events[i] = event_open(attr, .group = i ? events[0] : -1);
@@ -121,6 +126,13 @@ static void begin(int loops, void (*loop)(void))
 	set(&state->loops_on);
 	cr_assert_eq(sched_setscheduler(state->walker, SCHED_IDLE, &none), 0);
 	usleep(50000);
+}
+
+static void begin(int loops, void (*loop)(void))
+{
+	share_state();
+	make_loops(loops, loop);
+	begin_walk();
 }
 
 static void loop_for_ever(void)
@@ -172,6 +184,44 @@ Test(attack_walk, a_close_waits_for_no_walk)
 	set(&state->has_closed);
 	raw_write_file(RT_LIMIT, "950000");
 	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
+}
+
+/* He has as many as he may. */
+static void close_and_open(void)
+{
+	become_ordinary();
+	begin_walk();
+	wait_for(&state->loop_runs);
+	usleep(50000);
+	close(events[1]);
+	state->open_while_left = event_try(dummy());
+	state->why = event_why.code;
+	if (state->open_while_left >= 0)
+		close(state->open_while_left);
+	set(&state->has_closed);
+	while ((state->open_later = event_try(dummy())) == -EMFILE)
+		usleep(1000);
+	_exit(0);
+}
+
+/* One that waits for a walk to end still has its place in the user's limit. */
+Test(attack_walk, a_close_gives_its_place_back_when_it_has_ended, .fini = set_default_limits)
+{
+	pid_t user;
+
+	share_state();
+	set_limit(PER_USER, EVENTS);
+	cr_assert_eq(raw_write_file(RT_LIMIT, "-1"), 0);
+	make_loops(1, loop_until_closed);
+	user = fork_child();
+	if (!user)
+		close_and_open();
+	cr_assert_eq(waitpid(user, NULL, 0), user);
+	raw_write_file(RT_LIMIT, "950000");
+	cr_assert(!__atomic_load_n(&state->gave_up, __ATOMIC_ACQUIRE));
+	cr_expect_eq(state->open_while_left, -EMFILE, "%d", state->open_while_left);
+	cr_expect_eq(state->why, PMUCTL_WHY_EVENTS_USER);
+	cr_expect_geq(state->open_later, 0, "%d", state->open_later);
 }
 
 /* ---- What a thread has opened ---- */

@@ -17,7 +17,8 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "front/front.h"
+#include "event/quota.h"
+#include "explain/explain.h"
 
 static unsigned int max_events_per_user = 16384;
 module_param(max_events_per_user, uint, 0644);

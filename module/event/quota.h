@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How many events a user may have.
+ */
+#ifndef PMUCTL_QUOTA_H
+#define PMUCTL_QUOTA_H
+
+#include <linux/types.h>
+
+struct pmuctl_explanation;
+struct pmuctl_quota;
+
+/* Has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
+bool pmuctl_is_unlimited(void);
+
+/**
+ * pmuctl_quota_get() - the caller opens one more event
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: to be given to pmuctl_quota_put() when it has ended; NULL: it is not counted; or
+ * ERR_PTR: -EMFILE if the user has as many as he may; -ENOMEM.
+ */
+struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
+void pmuctl_quota_put(struct pmuctl_quota *quota);
+
+#endif /* PMUCTL_QUOTA_H */
