@@ -17,6 +17,7 @@
 #include <linux/bitops.h>
 #include <linux/cache.h>
 #include <linux/errno.h>
+#include <linux/glob.h>
 #include <linux/kernel.h>
 #include <linux/nospec.h>
 #include <linux/processor.h>
@@ -27,6 +28,7 @@
 #else /* user space */
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/types.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -50,6 +52,7 @@ typedef long long s64;
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define noinline		__attribute__((__noinline__))
+#define glob_match(pattern, string) (!fnmatch(pattern, string, 0))
 #define scnprintf		snprintf
 #define array_index_nospec(i, n) (i)	/* nobody's secrets are here */
 #define strscpy(dst, src, n)	snprintf((dst), (n), "%s", (src))

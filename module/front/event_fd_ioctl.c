@@ -7,6 +7,7 @@
 #include <linux/cpumask.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "aux/aux.h"
@@ -117,24 +118,36 @@ static long ioctl_refresh(struct pmuctl_ioctl_call *call)
 	return pmuctl_event_refresh(call->event, call->arg, &call->why);
 }
 
-static long ioctl_set_filter(struct pmuctl_ioctl_call *call)
+/* @text: of FILTER_TEXT_MAX characters */
+static long set_filter(struct pmuctl_ioctl_call *call, char *text)
 {
 	struct pmuctl_event *event = call->event;
-	struct pmuctl_tp *tp = event->sw.tp;
-	char text[FILTER_TEXT_MAX];
 	long length;
 
-	if (!tp && !event->aux)
-		return pmuctl_refuse(&call->why, FILTER_UNUSED, "");
-	length = strncpy_from_user(text, (const char __user *)call->arg, sizeof(text));
+	length = strncpy_from_user(text, (const char __user *)call->arg, FILTER_TEXT_MAX);
 	if (length < 0)
 		return pmuctl_refuse(&call->why, BAD_POINTER, "");
-	if (length == sizeof(text))
+	if (length == FILTER_TEXT_MAX)
 		return pmuctl_refuse(&call->why, FILTER_LONG, "filter",
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
 		return pmuctl_event_set_filter(event, text, &call->why);
-	return pmuctl_tp_set_filter(tp, text, pmuctl_may_see_raw(), &call->why);
+	return pmuctl_tp_set_filter(event->sw.tp, text, pmuctl_may_see_raw(), &call->why);
+}
+
+static long ioctl_set_filter(struct pmuctl_ioctl_call *call)
+{
+	char *text;
+	long ret;
+
+	if (!call->event->sw.tp && !call->event->aux)
+		return pmuctl_refuse(&call->why, FILTER_UNUSED, "");
+	text = kmalloc(FILTER_TEXT_MAX, GFP_KERNEL_ACCOUNT);
+	if (!text)
+		return pmuctl_refuse(&call->why, NO_MEMORY, "");
+	ret = set_filter(call, text);
+	kfree(text);
+	return ret;
 }
 
 static long ioctl_aux_status(struct pmuctl_ioctl_call *call)

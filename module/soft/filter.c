@@ -10,18 +10,18 @@
  * struct parse - a filter that is being parsed
  * @text: all of it.
  * @at: the next character.
- * @fields: see filter_parse().
- * @nr_args: likewise.
+ * @names: see filter_parse().
  * @filter: the result.
+ * @strings: where the next string of it goes.
  * @depth: open parentheses.
  * @why: filled on refusal.
  */
 struct parse {
 	const char *text;
 	const char *at;
-	const struct filter_field *fields;
-	unsigned int nr_args;
+	const struct filter_names *names;
 	struct filter *filter;
+	char *strings;
 	unsigned int depth;
 	struct pmuctl_explanation *why;
 };
@@ -67,20 +67,54 @@ static bool take(struct parse *p, const char *word)
 
 /* ---- One comparison ---- */
 
+/* Whatever the tracepoint tells; as the kernel has them, whose fields of an event come before. */
+static const struct filter_field of_who_runs[] = {
+	{ .name = "common_pid", .type = FILTER_CURRENT_PID },
+	{ .name = "comm", .type = FILTER_CURRENT_COMM },
+	{ .name = "COMM", .type = FILTER_CURRENT_COMM },
+	{ .name = "cpu", .type = FILTER_CURRENT_CPU },
+	{ .name = "CPU", .type = FILTER_CURRENT_CPU },
+	{ }
+};
+
+static const struct filter_field *find_in(const struct filter_field *fields, const char *name,
+					  size_t length)
+{
+	for (; fields->name; fields++)
+		if (strlen(fields->name) == length && !strncmp(fields->name, name, length))
+			return fields;
+	return NULL;
+}
+
 static bool find_field(const struct parse *p, const char *name, size_t length,
 		       struct filter_term *term)
 {
-	const struct filter_field *field;
+	const struct filter_field *field = NULL;
 
-	for (field = p->fields; field->name; field++) {
-		if (strlen(field->name) != length ||
-		    strncmp(field->name, name, length))
-			continue;
-		term->arg = field->arg;
-		term->type = field->type;
-		return true;
-	}
-	return false;
+	if (p->names->record)
+		field = find_in(p->names->record, name, length);
+	if (!field)
+		field = find_in(p->names->args, name, length);
+	if (!field)
+		field = find_in(of_who_runs, name, length);
+	if (!field)
+		return false;
+	term->arg = field->arg;
+	term->type = field->type;
+	term->offset = field->offset;
+	term->size = field->size;
+	return true;
+}
+
+static bool is_of_record(u8 type)
+{
+	return type >= FILTER_RECORD && type <= FILTER_RECORD_OTHER;
+}
+
+static bool is_text(u8 type)
+{
+	return type == FILTER_TASK_COMM || type == FILTER_CURRENT_COMM ||
+	       (type >= FILTER_RECORD_TEXT && type <= FILTER_RECORD_REL);
 }
 
 /* "arg7"; -1 if it is none */
@@ -111,12 +145,18 @@ static int parse_name(struct parse *p, struct filter_term *term)
 	length = p->at - name;
 	if (!length)
 		return fail(p, name, "a name is expected, as arg0");
-	if (find_field(p, name, length, term))
+	if (find_field(p, name, length, term)) {
+		if (term->type == FILTER_RECORD_OTHER)
+			return fail(p, name, "this is neither a number nor a string");
+		p->filter->record |= is_of_record(term->type);
 		return 0;
+	}
 	arg = arg_number(name, length);
 	if (arg < 0)
-		return fail(p, name, "the tracepoint tells nothing of this name");
-	if (arg >= (int)p->nr_args)
+		return fail(p, name, p->names->record ?
+				     "the tracepoint tells nothing of this name" :
+				     "without PERF_SAMPLE_RAW it tells nothing of this name");
+	if (arg >= (int)p->names->nr_args)
 		return fail(p, name, "the tracepoint has fewer arguments");
 	term->arg = arg;
 	term->type = FILTER_U64;
@@ -133,20 +173,38 @@ static int parse_operator(struct parse *p, struct filter_term *term)
 	} operators[] = {
 		{ "==", FILTER_EQ }, { "!=", FILTER_NE }, { "<=", FILTER_LE },
 		{ ">=", FILTER_GE }, { "<", FILTER_LT }, { ">", FILTER_GT },
-		{ "&", FILTER_BITS },
+		{ "&", FILTER_BITS }, { "~", FILTER_GLOB },
 	};
+	const bool text = is_text(term->type);
+	const char *at;
 	unsigned int i;
 
 	skip_space(p);
+	at = p->at;
 	for (i = 0; i < ARRAY_SIZE(operators); i++) {
-		if (operators[i].op == FILTER_BITS && p->at[0] == '&' && p->at[1] == '&')
+		term->op = operators[i].op;
+		if (term->op == FILTER_BITS && at[0] == '&' && at[1] == '&')
+			continue;
+		if (!take(p, operators[i].text))
+			continue;
+		if (text && term->op != FILTER_EQ && term->op != FILTER_NE &&
+		    term->op != FILTER_GLOB)
+			return fail(p, at, "a string is compared by == != ~");
+		if (!text && term->op == FILTER_GLOB)
 			break;
-		if (take(p, operators[i].text)) {
-			term->op = operators[i].op;
-			return 0;
-		}
+		return 0;
 	}
-	return fail(p, p->at, "a comparison is expected: == != < <= > >= &");
+	return fail(p, at, text ? "a comparison is expected: == != ~" :
+				  "a comparison is expected: == != < <= > >= &");
+}
+
+/* What a number of the record keeps of a larger one, as in C */
+static u64 narrow(const struct filter_term *term, u64 number)
+{
+	const unsigned int unused = 64 - 8 * term->size;
+
+	number <<= unused;
+	return term->type == FILTER_RECORD_SIGNED ? (u64)((s64)number >> unused) : number >> unused;
 }
 
 /* The value of a digit, 16 if it is none */
@@ -170,6 +228,8 @@ static int parse_number(struct parse *p, struct filter_term *term)
 	if (start[0] == '0' && (start[1] | 0x20) == 'x') {
 		base = 16;
 		p->at += 2;
+	} else if (start[0] == '0') {
+		base = 8;
 	}
 	if (digit(*p->at) >= base)
 		return fail(p, start, "a number is expected");
@@ -185,12 +245,40 @@ static int parse_number(struct parse *p, struct filter_term *term)
 	term->number = negative ? -number : number;
 	if (negative && term->type == FILTER_U64)
 		term->type = FILTER_S64;
+	if (is_of_record(term->type))
+		term->number = narrow(term, term->number);
 	return 0;
 }
 
-static int add_code(struct parse *p, u8 code)
+static int parse_string(struct parse *p, struct filter_term *term)
 {
-	/* There is one operation less than terms. */
+	const char *end;
+	size_t length;
+
+	skip_space(p);
+	if (*p->at != '"' && *p->at != '\'')
+		return fail(p, p->at, "a string in quotes is expected");
+	end = strchr(p->at + 1, *p->at);
+	if (!end)
+		return fail(p, p->at, "the end of this string is missing");
+	p->at++;
+	if (term->op == FILTER_GLOB && *p->at == '!') {
+		term->op = FILTER_NOT_GLOB;
+		p->at++;
+	}
+	length = end - p->at;
+	if (length >= FILTER_STRING_MAX)
+		return fail(p, p->at, "this string has more than 255 characters");
+	memcpy(p->strings, p->at, length);
+	p->strings[length] = '\0';
+	term->text = p->strings;
+	p->strings += length + 1;
+	p->at = end + 1;
+	return 0;
+}
+
+static int add_code(struct parse *p, u16 code)
+{
 	p->filter->code[p->filter->nr_code++] = code;
 	return 0;
 }
@@ -200,15 +288,12 @@ static int parse_comparison(struct parse *p)
 	struct filter_term *term;
 	int err;
 
-	skip_space(p);
-	if (p->filter->nr_terms == FILTER_TERMS_MAX)
-		return fail(p, p->at, "there are too many comparisons before this");
 	term = &p->filter->terms[p->filter->nr_terms];
 	err = parse_name(p, term);
 	if (!err)
 		err = parse_operator(p, term);
 	if (!err)
-		err = parse_number(p, term);
+		err = is_text(term->type) ? parse_string(p, term) : parse_number(p, term);
 	return err ? err : add_code(p, p->filter->nr_terms++);
 }
 
@@ -216,19 +301,30 @@ static int parse_comparison(struct parse *p)
 
 static int parse_or(struct parse *p);
 
-static int parse_term(struct parse *p)
+static int parse_in_parentheses(struct parse *p)
 {
-	int err;
+	int err = parse_or(p);
 
-	if (!take(p, "("))
-		return parse_comparison(p);
-	if (++p->depth > FILTER_DEPTH_MAX)
-		return fail(p, p->at - 1, "there are too many parentheses around this");
-	err = parse_or(p);
 	if (err)
 		return err;
-	p->depth--;
 	return take(p, ")") ? 0 : fail(p, p->at, "a closing parenthesis is expected");
+}
+
+static int parse_term(struct parse *p)
+{
+	const bool negated = take(p, "!");
+	int err;
+
+	if (!negated && !take(p, "("))
+		return parse_comparison(p);
+	if (++p->depth > FILTER_DEPTH_MAX)
+		return fail(p, p->at - 1, negated ? "there is too much around this" :
+					  "there are too many parentheses around this");
+	err = negated ? parse_term(p) : parse_in_parentheses(p);
+	p->depth--;
+	if (!err && negated)
+		err = add_code(p, FILTER_NOT);
+	return err;
 }
 
 static int parse_and(struct parse *p)
@@ -255,17 +351,44 @@ static int parse_or(struct parse *p)
 	return err;
 }
 
-int filter_parse(const char *text, const struct filter_field *fields,
-		 unsigned int nr_args, struct filter *filter,
+/* At most: two of these stand before each comparison but the first. */
+static unsigned int count_terms(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == '&' || *text == '|';
+	return n / 2 + 1;
+}
+
+/* Of each comparison there is one operation less than comparisons, and each ! has one. */
+static unsigned int count_code(const char *text)
+{
+	unsigned int n = 2 * count_terms(text);
+
+	for (; *text; text++)
+		n += *text == '!';
+	return n;
+}
+
+size_t filter_size(const char *text)
+{
+	return sizeof(struct filter) + count_terms(text) * sizeof(struct filter_term) +
+	       count_code(text) * sizeof(u16) + strlen(text) + 1;
+}
+
+int filter_parse(const char *text, const struct filter_names *names, struct filter *filter,
 		 struct pmuctl_explanation *why)
 {
 	struct parse p = {
-		.text = text, .at = text, .fields = fields, .nr_args = nr_args,
-		.filter = filter, .why = why,
+		.text = text, .at = text, .names = names, .filter = filter, .why = why,
 	};
 	int err;
 
-	memset(filter, 0, sizeof(*filter));
+	memset(filter, 0, filter_size(text));
+	filter->terms = (struct filter_term *)filter->memory;
+	filter->code = (u16 *)(filter->terms + count_terms(text));
+	p.strings = (char *)(filter->code + count_code(text));
 	err = parse_or(&p);
 	if (err)
 		return err;
@@ -275,35 +398,107 @@ int filter_parse(const char *text, const struct filter_field *fields,
 
 /* ---- Running ---- */
 
-static u64 value_of(u8 type, u64 arg)
+/* A number in the record, 0 if that is shorter */
+static u64 number_in(const struct filter_term *term, const struct filter_hit *hit)
 {
-	switch (type) {
+	u64 value = 0;
+
+	if (term->offset + term->size > hit->size)
+		return 0;
+	memcpy(&value, hit->record + term->offset, term->size); /* the first byte is the lowest */
+	return narrow(term, value);
+}
+
+static u64 value_of(const struct filter_term *term, const struct filter_hit *hit)
+{
+	switch (term->type) {
 	case FILTER_U32:
-		return (u32)arg;
+		return (u32)hit->args[term->arg];
 	case FILTER_S32:
-		return (s64)(s32)arg;
+		return (s64)(s32)hit->args[term->arg];
 	case FILTER_BOOL:
-		return (u8)arg;
+		return (u8)hit->args[term->arg];
 	case FILTER_TASK:
-		return filter_task_id(arg);
+		return filter_task_id(hit->args[term->arg]);
 	case FILTER_SYSCALL:
-		return filter_syscall_nr(arg);
+		return filter_syscall_nr(hit->args[term->arg]);
+	case FILTER_RECORD:
+	case FILTER_RECORD_SIGNED:
+		return number_in(term, hit);
+	case FILTER_CURRENT_PID:
+		return filter_task_id(0);
+	case FILTER_CURRENT_CPU:
+		return filter_cpu();
 	default:
-		return arg;
+		return hit->args[term->arg];
 	}
 }
 
 static bool is_less(u8 type, u64 a, u64 b)
 {
-	if (type == FILTER_U64)
+	if (type == FILTER_U64 || type == FILTER_RECORD)
 		return a < b;
 	return (s64)a < (s64)b;
 }
 
-static bool compare(const struct filter_term *term, const u64 *args)
+/* A string of so many bytes in the record, or NULL if it does not end there */
+static const char *string_at(const struct filter_hit *hit, u32 offset, u32 size)
 {
-	u64 value = value_of(term->type, args[term->arg]);
+	const char *string = hit->record + offset;
 
+	if (offset > hit->size || size > hit->size - offset || !memchr(string, '\0', size))
+		return NULL;
+	return string;
+}
+
+static const char *string_in(const struct filter_term *term, const struct filter_hit *hit)
+{
+	u32 loc;
+
+	if (term->type == FILTER_RECORD_TEXT)
+		return string_at(hit, term->offset, term->size);
+	if (term->offset + sizeof(loc) > hit->size)
+		return NULL;
+	memcpy(&loc, hit->record + term->offset, sizeof(loc));
+	return string_at(hit, (loc & 0xffff) + (term->type == FILTER_RECORD_REL ?
+						term->offset + sizeof(loc) : 0), loc >> 16);
+}
+
+static const char *string_of(const struct filter_term *term, const struct filter_hit *hit)
+{
+	switch (term->type) {
+	case FILTER_TASK_COMM:
+		return filter_task_comm(hit->args[term->arg]);
+	case FILTER_CURRENT_COMM:
+		return filter_task_comm(0);
+	default:
+		return string_in(term, hit);
+	}
+}
+
+static bool compare_string(const struct filter_term *term, const struct filter_hit *hit)
+{
+	const char *string = string_of(term, hit);
+
+	switch (term->op) {
+	case FILTER_EQ:
+		return string && !strcmp(string, term->text);
+	case FILTER_NE:
+		return !string || strcmp(string, term->text);
+	case FILTER_GLOB:
+		return string && glob_match(term->text, string);
+	default:
+		return !string || !glob_match(term->text, string);
+	}
+}
+
+static bool compare(const struct filter_term *term, const struct filter_hit *hit)
+{
+	u64 value;
+
+	if (is_text(term->type))
+		return compare_string(term, hit);
+	value = value_of(term, hit);
 	switch (term->op) {
 	case FILTER_EQ:
 		return value == term->number;
@@ -322,21 +517,25 @@ static bool compare(const struct filter_term *term, const u64 *args)
 	}
 }
 
-bool filter_passes(const struct filter *filter, const u64 *args)
+bool filter_passes(const struct filter *filter, const struct filter_hit *hit)
 {
 	u64 results = 0; /* a stack of bits; the last one is the lowest */
 	unsigned int i;
 
+	if (filter->record && unlikely(!hit->record))
+		return true;
 	for (i = 0; i < filter->nr_code; i++) {
-		u8 code = filter->code[i];
+		u16 code = filter->code[i];
 		u64 last = results & 1;
 
-		if (code == FILTER_AND)
+		if (code == FILTER_NOT)
+			results ^= 1;
+		else if (code == FILTER_AND)
 			results = (results >> 1) & (last | ~1ULL);
 		else if (code == FILTER_OR)
 			results = results >> 1 | last;
 		else
-			results = results << 1 | compare(&filter->terms[code], args);
+			results = results << 1 | compare(&filter->terms[code], hit);
 	}
 	return results & 1;
 }

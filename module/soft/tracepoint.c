@@ -64,7 +64,7 @@ static bool tells_weight(const struct pmuctl_event *event, const struct pmuctl_s
 	       event->output->sample_type & PERF_SAMPLE_PERIOD;
 }
 
-static void hit_one(struct pmuctl_event *event, const u64 *args,
+static void hit_one(struct pmuctl_event *event, const struct filter_hit *hit,
 		    const struct pmuctl_sample_data *data, const struct place *place)
 {
 	const struct filter *filter =
@@ -72,7 +72,7 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 weight = data->weight ? : 1;
 
-	if (filter && !filter_passes(filter, args))
+	if (filter && !filter_passes(filter, hit))
 		return;
 	if (unlikely(c->stopped)) {
 		if (event->aux_action)
@@ -90,14 +90,14 @@ static void hit_one(struct pmuctl_event *event, const u64 *args,
 }
 
 /* In the midst of another hit. IRQs are off: nothing that runs here is stopped, and then freed. */
-static noinline void miss_all(struct hlist_head *running, const u64 *args)
+static noinline void miss_all(struct hlist_head *running, const struct filter_hit *hit)
 {
 	const struct filter *filter;
 	struct pmuctl_event *event;
 
 	hlist_for_each_entry_rcu(event, running, sw.node, true) {
 		filter = rcu_dereference_raw(event->sw.tp->filter);
-		if (event->aux_action && (!filter || filter_passes(filter, args)))
+		if (event->aux_action && (!filter || filter_passes(filter, hit)))
 			pmuctl_aux_missed(event);
 	}
 }
@@ -106,20 +106,23 @@ static noinline void miss_all(struct hlist_head *running, const u64 *args)
  * The kernel's record of this hit, or else its arguments, behind which there is a word more: that
  * has been taken for an argument, too.
  */
-static __always_inline void fill_data(struct pmuctl_sample_data *data,
+static __always_inline void fill_data(struct pmuctl_sample_data *data, struct filter_hit *hit,
 				      const struct pmuctl_tracepoint *t, u64 *args,
-				      unsigned int level, const struct place *place)
+				      unsigned int level)
 {
-	if (place->record) {
-		data->raw = place->record;
-		data->raw_size = place->size;
+	if (hit->record) {
+		data->raw = hit->record;
+		data->raw_size = hit->size;
 		return;
 	}
 	args[t->prototype->nr_args] = 0;
 	data->raw = args;
 	data->raw_size = t->prototype->nr_args * sizeof(*args) + sizeof(u32);
-	if (t->source.record)
-		data->raw = pmuctl_record_take(t->source.record, level, &data->raw_size);
+	if (!t->source.record)
+		return;
+	hit->record = pmuctl_record_take(t->source.record, level, &hit->size);
+	data->raw = hit->record;
+	data->raw_size = hit->size;
 	data->raw_missing = !data->raw;
 }
 
@@ -127,6 +130,7 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, u64 *args,
 				      const struct place *place)
 {
 	struct hlist_head *running = this_cpu_ptr(t->source.running);
+	struct filter_hit hit = { args, place->record, place->size };
 	struct pmuctl_sample_data data = { };
 	struct pmuctl_event *event;
 	unsigned long flags;
@@ -134,17 +138,17 @@ static __always_inline void trace_hit(struct pmuctl_tracepoint *t, u64 *args,
 
 	if (!pmuctl_soft_enter(&level)) {
 		local_irq_save(flags);
-		miss_all(running, args);
+		miss_all(running, &hit);
 		local_irq_restore(flags);
 		return;
 	}
-	fill_data(&data, t, args, level, place);
+	fill_data(&data, &hit, t, args, level);
 	if (t->prototype->weight)
 		data.weight = args[t->prototype->weight];
 	local_irq_save(flags);
 	pmuctl_sample_begin_hit();
 	hlist_for_each_entry_rcu(event, running, sw.node, true)
-		hit_one(event, args, &data, place);
+		hit_one(event, &hit, &data, place);
 	local_irq_restore(flags);
 	pmuctl_soft_exit_level(level);
 }
@@ -409,7 +413,7 @@ static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 		return NULL;
 	}
 	search->records = t->source.record;
-	strscpy(t->name, t->dynamic ? search->full_name : search->name, sizeof(t->name));
+	strscpy(t->name, t->source.record ? search->full_name : search->name, sizeof(t->name));
 	t->hook.name = t->name;
 	t->hook.set = set;
 	t->hook.drop = drop;
@@ -530,62 +534,13 @@ void pmuctl_tp_free(struct pmuctl_tp *tp)
 	if (!tp)
 		return;
 	put(tp->tracepoint, tp->privileged);
-	kfree(rcu_access_pointer(tp->filter));
+	kvfree(rcu_access_pointer(tp->filter));
 	kfree(tp);
 }
 
 struct pmuctl_sw_source *pmuctl_tp_source(struct pmuctl_tp *tp)
 {
 	return &tp->tracepoint->source;
-}
-
-s64 filter_task_id(u64 task)
-{
-	return ((const struct task_struct *)(unsigned long)task)->pid;
-}
-
-s64 filter_syscall_nr(u64 regs)
-{
-	return ((const struct pt_regs *)(unsigned long)regs)->orig_ax;
-}
-
-static void replace(struct pmuctl_tp *tp, struct filter *filter)
-{
-	struct filter *old;
-
-	mutex_lock(&tracepoints_mutex);
-	old = rcu_replace_pointer(tp->filter, filter,
-				  lockdep_is_held(&tracepoints_mutex));
-	mutex_unlock(&tracepoints_mutex);
-	if (!old)
-		return;
-	synchronize_rcu();
-	kfree(old);
-}
-
-int pmuctl_tp_set_filter(struct pmuctl_tp *tp, const char *text, bool raw,
-			 struct pmuctl_explanation *why)
-{
-	const struct pmuctl_prototype *prototype = tp->tracepoint->prototype;
-	struct filter *filter;
-	int err;
-
-	if (!*text) {
-		replace(tp, NULL);
-		return 0;
-	}
-	filter = kzalloc(sizeof(*filter), GFP_KERNEL_ACCOUNT);
-	if (!filter)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	err = filter_parse(text, prototype->fields, prototype->nr_args, filter,
-			   why);
-	if (!err && filter->raw && !raw)
-		err = pmuctl_refuse(why, PERM_RAW, "filter");
-	if (err)
-		kfree(filter);
-	else
-		replace(tp, filter);
-	return err;
 }
 
 void pmuctl_tracepoint_show(struct seq_file *m)

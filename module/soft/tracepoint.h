@@ -36,7 +36,7 @@ const struct pmuctl_prototype *pmuctl_prototype_of(const char *name);
  * parts and children share it
  * @tracepoint: which one; referenced.
  * @privileged: who opened it has CAP_PERFMON.
- * @filter: or NULL; replaced under its mutex, read with preemption off.
+ * @filter: or NULL; replaced under the mutex of tracepoint_filter.c, read with preemption off.
  */
 struct pmuctl_tp {
 	struct pmuctl_tracepoint *tracepoint;

@@ -8,6 +8,9 @@
 #include "soft/tracepoint.h"
 
 #define FIELDS(...)	((const struct filter_field[]){ __VA_ARGS__, { NULL } })
+/* The first argument is a task. */
+#define TASK_FIELDS(...) \
+	FIELDS({ "pid", 0, FILTER_TASK }, { "comm", 0, FILTER_TASK_COMM }, ##__VA_ARGS__)
 
 /* The prototypes of 6.1 to 7.3 agree in what is here. */
 static const struct pmuctl_prototype prototypes[] = {
@@ -16,26 +19,24 @@ static const struct pmuctl_prototype prototypes[] = {
 				{ "ret", 1, FILTER_S64 }) },
 	{ "sched_switch", 4, FIELDS({ "preempt", 0, FILTER_BOOL },
 				    { "prev_pid", 1, FILTER_TASK },
+				    { "prev_comm", 1, FILTER_TASK_COMM },
 				    { "next_pid", 2, FILTER_TASK },
+				    { "next_comm", 2, FILTER_TASK_COMM },
 				    { "prev_state", 3, FILTER_U32 }) },
-	{ "sched_waking", 1, FIELDS({ "pid", 0, FILTER_TASK }) },
-	{ "sched_wakeup", 1, FIELDS({ "pid", 0, FILTER_TASK }) },
-	{ "sched_wakeup_new", 1, FIELDS({ "pid", 0, FILTER_TASK }) },
-	{ "sched_migrate_task", 2, FIELDS({ "pid", 0, FILTER_TASK },
-					  { "dest_cpu", 1, FILTER_S32 }) },
+	{ "sched_waking", 1, TASK_FIELDS() },
+	{ "sched_wakeup", 1, TASK_FIELDS() },
+	{ "sched_wakeup_new", 1, TASK_FIELDS() },
+	{ "sched_migrate_task", 2, TASK_FIELDS({ "dest_cpu", 1, FILTER_S32 }) },
 	/* They tell perf of nanoseconds, by __perf_count() in their definition. */
-	{ "sched_stat_runtime", 2, FIELDS({ "pid", 0, FILTER_TASK },
-					  { "runtime", 1, FILTER_U64 }), .weight = 1 },
-	{ "sched_stat_wait", 2, FIELDS({ "pid", 0, FILTER_TASK },
-				       { "delay", 1, FILTER_U64 }), .weight = 1 },
-	{ "sched_stat_sleep", 2, FIELDS({ "pid", 0, FILTER_TASK },
-					{ "delay", 1, FILTER_U64 }), .weight = 1 },
-	{ "sched_stat_iowait", 2, FIELDS({ "pid", 0, FILTER_TASK },
-					 { "delay", 1, FILTER_U64 }), .weight = 1 },
-	{ "sched_stat_blocked", 2, FIELDS({ "pid", 0, FILTER_TASK },
-					  { "delay", 1, FILTER_U64 }), .weight = 1 },
+	{ "sched_stat_runtime", 2, TASK_FIELDS({ "runtime", 1, FILTER_U64 }), .weight = 1 },
+	{ "sched_stat_wait", 2, TASK_FIELDS({ "delay", 1, FILTER_U64 }), .weight = 1 },
+	{ "sched_stat_sleep", 2, TASK_FIELDS({ "delay", 1, FILTER_U64 }), .weight = 1 },
+	{ "sched_stat_iowait", 2, TASK_FIELDS({ "delay", 1, FILTER_U64 }), .weight = 1 },
+	{ "sched_stat_blocked", 2, TASK_FIELDS({ "delay", 1, FILTER_U64 }), .weight = 1 },
 	{ "sched_process_fork", 2, FIELDS({ "parent_pid", 0, FILTER_TASK },
-					  { "child_pid", 1, FILTER_TASK }) },
+					  { "parent_comm", 0, FILTER_TASK_COMM },
+					  { "child_pid", 1, FILTER_TASK },
+					  { "child_comm", 1, FILTER_TASK_COMM }) },
 	{ "sched_process_exec", 3, FIELDS({ "pid", 0, FILTER_TASK },
 					  { "old_pid", 1, FILTER_S32 }) },
 	{ "task_newtask", 2, FIELDS({ "pid", 0, FILTER_TASK },
@@ -57,6 +58,7 @@ static const struct pmuctl_prototype prototypes[] = {
 	{ "call_function_entry", 1, FIELDS({ "vector", 0, FILTER_S32 }) },
 	{ "signal_generate", 5, FIELDS({ "sig", 0, FILTER_S32 },
 				       { "pid", 2, FILTER_TASK },
+				       { "comm", 2, FILTER_TASK_COMM },
 				       { "group", 3, FILTER_S32 },
 				       { "res", 4, FILTER_S32 }) },
 	{ "signal_deliver", 3, FIELDS({ "sig", 0, FILTER_S32 }) },

@@ -2,7 +2,7 @@
 /*
  * What the files about tracepoints share among themselves: tracepoint.c has the objects and calls
  * their events, tracepoint_find.c looks for the kernel's, syscall_events.c is about those of one
- * system call, tracepoint_record.c has perf's events of them.
+ * system call, tracepoint_record.c has perf's events of them, tracepoint_filter.c filters.
  */
 #ifndef PMUCTL_TRACEPOINT_PRIVATE_H
 #define PMUCTL_TRACEPOINT_PRIVATE_H
@@ -46,7 +46,7 @@ struct trace_event_file;
  * @tp: which one.
  * @module: whose it is, NULL: the kernel's. Only to be compared.
  * @gone: its module has gone, before @hook was dropped for the last time.
- * @name: without system, but with it of a dynamic event.
+ * @name: without system, but with it if there are records.
  *
  * @node, @refs and @gone under tracepoint.c's mutex; the rest is constant.
  */

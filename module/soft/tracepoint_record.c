@@ -493,6 +493,12 @@ bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source)
 	return source && source->for_anyone;
 }
 
+bool pmuctl_record_is_of(const struct pmuctl_record_source *source,
+			 const struct trace_event_call *call)
+{
+	return call->event.type == READ_ONCE(source->id);
+}
+
 void pmuctl_record_source_free(struct pmuctl_record_source *source)
 {
 	if (IS_ERR_OR_NULL(source))
@@ -534,6 +540,12 @@ struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tr
 }
 
 bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source)
+{
+	return false;
+}
+
+bool pmuctl_record_is_of(const struct pmuctl_record_source *source,
+			 const struct trace_event_call *call)
 {
 	return false;
 }

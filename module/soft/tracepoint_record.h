@@ -19,6 +19,7 @@ struct hlist_head;
 struct pmuctl_explanation;
 struct pmuctl_record_source;
 struct pmuctl_tracepoint;
+struct trace_event_call;
 struct tracepoint;
 
 /**
@@ -47,6 +48,10 @@ struct pmuctl_record_source *pmuctl_record_source_alloc_dynamic(struct pmuctl_tr
 
 /* Is it of those that everybody may see of a task of his own (TRACE_EVENT_FL_CAP_ANY)? */
 bool pmuctl_record_is_for_anyone(const struct pmuctl_record_source *source);
+
+/* Is its record what the kernel makes of this event, now? Context: any. */
+bool pmuctl_record_is_of(const struct pmuctl_record_source *source,
+			 const struct trace_event_call *call);
 
 /* Its perf events are gone, and nobody can be in them: tracepoint_synchronize_unregister(). */
 void pmuctl_record_source_free(struct pmuctl_record_source *source);

@@ -12,21 +12,77 @@
 #include "soft/filter.h"
 
 static const struct filter_field fields[] = {
-	{ "id", 1, FILTER_S64 },
-	{ "state", 2, FILTER_U32 },
-	{ "cpu", 3, FILTER_S32 },
-	{ "preempt", 4, FILTER_BOOL },
-	{ "pid", 5, FILTER_TASK },
-	{ "nr", 5, FILTER_SYSCALL },
-	{ NULL, 0, 0 },
+	{ "id", .arg = 1, .type = FILTER_S64 },
+	{ "state", .arg = 2, .type = FILTER_U32 },
+	{ "cpu", .arg = 3, .type = FILTER_S32 },
+	{ "preempt", .arg = 4, .type = FILTER_BOOL },
+	{ "pid", .arg = 5, .type = FILTER_TASK },
+	{ "nr", .arg = 5, .type = FILTER_SYSCALL },
+	{ "comm", .arg = 5, .type = FILTER_TASK_COMM },
+	{ }
 };
 
 #define NR_ARGS	6
 
-/* A task is where its id is. */
-s64 filter_task_id(u64 task)
+/* A record as the kernel has one of a tracepoint */
+static const struct record {
+	u16 type;
+	u8 flags;
+	u8 preempt_count;
+	s32 pid;
+	char text[8];
+	u32 loc;
+	u32 rel;
+	s8 byte;
+	u8 ubyte;
+	u16 word;
+	u64 large;
+	char strings[16];
+} record = {
+	.type = 301, .pid = 12, .text = "abc",
+	.loc = 4 << 16 | offsetof(struct record, strings),
+	.rel = 9 << 16 | (offsetof(struct record, strings) - offsetof(struct record, rel)),
+	.byte = -2, .ubyte = 0xfe, .word = 0x8000, .large = ~0ULL - 1,
+	.strings = "xyz\0a/b c.d",
+};
+
+#define FIELD(n, t)	{ #n, 0, t, offsetof(struct record, n), sizeof(record.n) }
+
+static const struct filter_field of_record[] = {
+	FIELD(text, FILTER_RECORD_TEXT), FIELD(loc, FILTER_RECORD_LOC),
+	FIELD(rel, FILTER_RECORD_REL), FIELD(byte, FILTER_RECORD_SIGNED),
+	FIELD(ubyte, FILTER_RECORD), FIELD(word, FILTER_RECORD), FIELD(large, FILTER_RECORD),
+	FIELD(strings, FILTER_RECORD_OTHER),
+	{ "behind", 0, FILTER_RECORD_SIGNED, sizeof(record) - 4, 8 },
+	{ "after", 0, FILTER_RECORD_TEXT, sizeof(record), 8 },
+	{ }
+};
+
+struct task {
+	int id;
+	const char *comm;
+};
+
+static const struct task task = { 4711, "sh" }, current_task = { 99, "cc1" };
+
+static const struct task *task_of(u64 address)
 {
-	return *(const int *)(uintptr_t)task;
+	return address ? (const struct task *)(uintptr_t)address : &current_task;
+}
+
+s64 filter_task_id(u64 address)
+{
+	return task_of(address)->id;
+}
+
+const char *filter_task_comm(u64 address)
+{
+	return task_of(address)->comm;
+}
+
+s64 filter_cpu(void)
+{
+	return 3;
 }
 
 /* And of registers, one more. */
@@ -34,8 +90,6 @@ s64 filter_syscall_nr(u64 regs)
 {
 	return filter_task_id(regs) + 1;
 }
-
-static int task = 4711;
 
 /* What is above the width of an argument is anything. */
 static u64 args[NR_ARGS];
@@ -52,14 +106,40 @@ static void set_up(void)
 
 TestSuite(filter, .init = set_up);
 
+static u64 memory[20000];
+static struct filter *const filter = (struct filter *)memory;
+
+static int parse(const char *text, const struct filter_field *in_record,
+		 struct pmuctl_explanation *why)
+{
+	const struct filter_names names = { in_record, fields, NR_ARGS };
+
+	cr_assert_leq(filter_size(text) + sizeof(u64), sizeof(memory));
+	/* It has as much as it says, and no more. */
+	memset((char *)memory + filter_size(text), 0x5a, sizeof(u64));
+	return filter_parse(text, &names, filter, why);
+}
+
+static bool passes_with(const char *text, const void *told, u32 size)
+{
+	const struct filter_hit hit = { args, told, size };
+	struct pmuctl_explanation why = { .size = 0 };
+	u64 behind;
+
+	cr_assert_eq(parse(text, told ? of_record : NULL, &why), 0, "%s: %s", text, why.sentence);
+	memcpy(&behind, (char *)memory + filter_size(text), sizeof(behind));
+	cr_assert_eq(behind, 0x5a5a5a5a5a5a5a5a, "%s", text);
+	return filter_passes(filter, &hit);
+}
+
 static bool passes(const char *text)
 {
-	struct pmuctl_explanation why = { .size = 0 };
-	struct filter filter;
+	return passes_with(text, NULL, 0);
+}
 
-	cr_assert_eq(filter_parse(text, fields, NR_ARGS, &filter, &why), 0, "%s: %s",
-		     text, why.sentence);
-	return filter_passes(&filter, args);
+static bool passes_of_record(const char *text)
+{
+	return passes_with(text, &record, sizeof(record));
 }
 
 #define check_passes(text)	cr_expect(passes(text), "%s", text)
@@ -112,6 +192,7 @@ Test(filter, numbers)
 	check_passes("state == 0x3");
 	check_passes("state == 0X3");
 	check_passes("state==0003");
+	check_passes("pid == 011147");
 	check_passes("arg1 == 0xfffffffffffffff9");
 	check_passes("arg1 == 0xFFFFFFFFFFFFFFF9");
 	check_passes("arg1 == 18446744073709551609");
@@ -160,34 +241,119 @@ Test(filter, blanks_do_not_matter)
 
 Test(filter, looking_at_arguments_by_number_is_told)
 {
-	struct filter filter;
-
-	cr_assert_eq(filter_parse("id == 1 && state != 2", fields, NR_ARGS, &filter,
-				  NULL), 0);
-	cr_expect(!filter.raw);
-	cr_assert_eq(filter_parse("id == 1 && arg5 != 2", fields, NR_ARGS, &filter,
-				  NULL), 0);
-	cr_expect(filter.raw);
+	cr_assert_eq(parse("id == 1 && state != 2", NULL, NULL), 0);
+	cr_expect(!filter->raw);
+	cr_assert_eq(parse("id == 1 && arg5 != 2", NULL, NULL), 0);
+	cr_expect(filter->raw);
 }
 
-static void check_refused(const char *text, unsigned int at, const char *what)
+Test(filter, not)
+{
+	check_passes("!id == 7");
+	check_passes("! id == 7 && state == 3");
+	check_fails("!(id == 7 || state == 3)");
+	check_passes("!!(id == -7)");
+	check_passes("!(id == 7) && !(state == 2)");
+	check_fails("!(!(id == 7) && state == 3)");
+}
+
+Test(filter, strings)
+{
+	check_passes("comm == \"sh\"");
+	check_passes("comm == 'sh'");
+	check_fails("comm == 'bash'");
+	check_fails("comm == 's'");
+	check_passes("comm != 'bash' && id == -7");
+	check_passes("comm ~ 's*'");
+	check_fails("comm ~ 'b*'");
+	check_passes("comm ~ '!b*'");
+	check_passes("comm ~ '[rs]?'");
+	check_passes("comm ~ 'sh'");
+	check_fails("comm == \"\"");
+	check_passes("comm == 'a b && c' || comm == \"it's\" || comm ~ \"*h\"");
+}
+
+Test(filter, who_runs)
+{
+	check_passes("common_pid == 99");
+	check_passes("COMM == 'cc1'");
+	check_fails("COMM == 'sh'");
+	cr_expect(passes_of_record("CPU == 3 && common_pid != 12"));
+	/* The tracepoint's come before. */
+	check_passes("comm == 'sh' && cpu == -2");
+}
+
+Test(filter, what_is_in_the_record)
+{
+	static const char *const yes[] = {
+		"text == 'abc'", "text ~ 'a*'", "loc == 'xyz'", "rel == 'a/b c.d'", "rel ~ '*c.d'",
+		"byte == -2", "byte < 0", "byte == 254", "ubyte == 254", "ubyte > 0", "ubyte == -2",
+		"word & 0x8000", "word == 32768", "large > 0x7fffffffffffffff", "large == -2",
+		"id == -7 && text != 'xyz'", "behind == 0", "after != 'x'",
+	};
+	static const char *const no[] = {
+		"text == 'ab'", "loc ~ 'a*'", "byte > 0", "ubyte < 0", "word < 0", "after == ''",
+		"!(text == 'abc')",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		cr_expect(passes_of_record(yes[i]), "%s", yes[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		cr_expect(!passes_of_record(no[i]), "%s", no[i]);
+}
+
+Test(filter, a_record_that_says_more_than_it_has)
+{
+	struct record bad = record;
+
+	bad.loc = 100 << 16 | offsetof(struct record, strings);
+	cr_expect(!passes_with("loc == 'xyz'", &bad, sizeof(bad)));
+	bad.loc = 2 << 16 | offsetof(struct record, strings);
+	cr_expect(!passes_with("loc ~ 'x*'", &bad, sizeof(bad)));
+	bad.loc = 0xffffffff;
+	cr_expect(!passes_with("loc == ''", &bad, sizeof(bad)));
+	bad.rel = 0xffffffff;
+	cr_expect(!passes_with("rel == ''", &bad, sizeof(bad)));
+	memset(bad.text, 'x', sizeof(bad.text));
+	cr_expect(!passes_with("text ~ 'x*'", &bad, sizeof(bad)));
+	for (u32 size = 0; size < sizeof(bad); size++)
+		passes_with("text ~ '*' || loc != '' || rel ~ 'a*' || large == 1", &bad, size);
+}
+
+Test(filter, without_a_record_nothing_is_kept_back)
+{
+	const struct filter_hit hit = { args, NULL, 0 };
+
+	cr_assert_eq(parse("text == 'xyz' && id == 1", of_record, NULL), 0);
+	cr_expect(filter->record);
+	cr_expect(filter_passes(filter, &hit));
+	cr_assert_eq(parse("id == 1", of_record, NULL), 0);
+	cr_expect(!filter->record);
+	cr_expect(!filter_passes(filter, &hit));
+}
+
+static void check_refused_of(const struct filter_field *in_record, const char *text,
+			     unsigned int at, const char *what)
 {
 	struct pmuctl_explanation why = { .size = 0 };
-	struct filter filter;
 	char sentence[208];
 
 	snprintf(sentence, sizeof(sentence), "the filter cannot be understood at character %u: %s", at, what);
-	cr_assert_eq(filter_parse(text, fields, NR_ARGS, &filter, &why), -EINVAL,
-		     "%s", text);
+	cr_assert_eq(parse(text, in_record, &why), -EINVAL, "%s", text);
 	cr_expect_eq(why.code, PMUCTL_WHY_FILTER_TEXT);
 	cr_expect_str_eq(why.field, "filter");
 	cr_expect_str_eq(why.sentence, sentence, "%s: %s", text, why.sentence);
 }
 
+static void check_refused(const char *text, unsigned int at, const char *what)
+{
+	check_refused_of(NULL, text, at, what);
+}
+
 Test(filter, mistakes_have_their_place)
 {
 	static const char name[] = "a name is expected, as arg0",
-		unknown[] = "the tracepoint tells nothing of this name",
+		unknown[] = "without PERF_SAMPLE_RAW it tells nothing of this name",
 		fewer[] = "the tracepoint has fewer arguments",
 		comparison[] = "a comparison is expected: == != < <= > >= &",
 		number[] = "a number is expected",
@@ -223,21 +389,52 @@ Test(filter, mistakes_have_their_place)
 	check_refused("id == 1 | id == 2", 9, end);
 	check_refused("id == 1 &&", 11, name);
 	check_refused("()", 2, name);
+	check_refused("!", 2, name);
+	check_refused("!= 1", 2, name);
+	check_refused("id ~ 's'", 4, comparison);
+	check_refused("id == 's'", 7, number);
+	check_refused("id == 08", 8, digit);
+}
+
+Test(filter, mistakes_with_strings_have_their_place)
+{
+	static const char quotes[] = "a string in quotes is expected";
+	char text[300];
+
+	check_refused("comm == sh", 9, quotes);
+	check_refused("comm == 1", 9, quotes);
+	check_refused("comm ==", 8, quotes);
+	check_refused("comm == 'sh\"", 9, "the end of this string is missing");
+	check_refused("comm", 5, "a comparison is expected: == != ~");
+	check_refused("comm && id", 6, "a comparison is expected: == != ~");
+	check_refused("comm < 'sh'", 6, "a string is compared by == != ~");
+	check_refused("comm & 1", 6, "a string is compared by == != ~");
+	memcpy(text, "comm == '", 9);
+	memset(text + 9, 'x', 256);
+	strcpy(text + 9 + 256, "'");
+	check_refused(text, 10, "this string has more than 255 characters");
+	strcpy(text + 9 + 255, "'");
+	check_fails(text);
+	check_refused_of(of_record, "nonesuch == 1", 1, "the tracepoint tells nothing of this name");
+	check_refused_of(of_record, "strings == 'x'", 1, "this is neither a number nor a string");
 }
 
 Test(filter, too_much)
 {
-	char text[400] = "id==1";
+	static char text[FILTER_TEXT_MAX] = "id==1";
 
-	for (int i = 1; i < FILTER_TERMS_MAX; i++)
-		strcat(text, "||id==1");
+	/* As long as one can be */
+	for (size_t n = strlen(text); n + 8 < sizeof(text); n += 7)
+		memcpy(text + n, "||id==1", 8);
 	check_fails(text);
-	strcat(text, "||id==1");
-	check_refused(text, strlen(text) - 4,
-		      "there are too many comparisons before this");
-
-	check_passes("((((((((id==-7))))))))");
-	check_refused("(((((((((id==-7)))))))))", 9,
+	cr_expect_gt(filter->nr_terms, 500);
+	memcpy(text, "!!!!!", 5);
+	text[5] = '\0';
+	strcat(text, "!!!!!!!!!!!id==-7");
+	check_passes(text);
+	check_refused("!!!!!!!!!!!!!!!!!id==-7", 17, "there is too much around this");
+	check_passes("((((((((((((((((id==-7))))))))))))))))");
+	check_refused("(((((((((((((((((id==-7)))))))))))))))))", 17,
 		      "there are too many parentheses around this");
 }
 
@@ -248,20 +445,20 @@ Test(filter, random_pieces_are_understood_or_refused)
 	static const char *const pieces[] = { "id", "state", "arg0", "arg11", "cpu",
 		"==", "!=", "<", "<=", ">", ">=", "&", "&&", "||", "(", ")", " ", "-",
 		"0", "0x", "17", "ffff", "99999999999999999999", "=", "|", "!", "\t",
-		"preempt", "pid", "x", "\x80", "\xff" };
+		"preempt", "pid", "x", "\x80", "\xff", "comm", "~", "'s*'", "\"", "'", "common_pid" };
 	unsigned int understood = 0;
 
 	srandom(1);
 	for (int round = 0; round < 200000; round++) {
 		struct pmuctl_explanation why = { .size = 0 };
-		char text[FILTER_TEXT_MAX] = "";
-		struct filter filter;
+		const struct filter_hit hit = { args, NULL, 0 };
+		char text[512] = "";
 		unsigned int at;
 
 		for (int n = random() % 24; n; n--)
 			strcat(text, pieces[random() % ARRAY_SIZE(pieces)]);
-		if (!filter_parse(text, fields, NR_ARGS, &filter, &why)) {
-			filter_passes(&filter, args);
+		if (!parse(text, NULL, &why)) {
+			filter_passes(filter, &hit);
 			understood++;
 			continue;
 		}
@@ -278,7 +475,8 @@ static bool make(char *text, unsigned int depth)
 		const char *text;
 		bool passes;
 	} terms[] = { { "id==-7", true }, { "id>0", false }, { "state&3", true },
-		{ "cpu>=0", false }, { "arg5!=0", true } };
+		{ "cpu>=0", false }, { "arg5!=0", true }, { "comm=='sh'", true },
+		{ "!comm=='sh'", false } };
 	char left[200], right[200];
 	bool a, b, is_or = random() & 1;
 
@@ -296,7 +494,7 @@ static bool make(char *text, unsigned int depth)
 
 Test(filter, random_filters_mean_what_they_say)
 {
-	char text[FILTER_TEXT_MAX * 2];
+	char text[512];
 
 	srandom(2);
 	for (int round = 0; round < 20000; round++) {

@@ -396,13 +396,27 @@ Test(trace_dynamic, what_is_neither_is_refused)
 	make(path, "-:pmuother/sched_switch");
 }
 
-Test(trace_dynamic, filters_find_no_names)
+/* They have their records, whatever their samples tell. */
+Test(trace_dynamic, filters_know_their_fields)
 {
+	static const struct {
+		const char *filter;
+		uint64_t count;
+	} filters[] = {
+		{ "regs != 0", 10 }, { "regs == 0", 0 }, { "word == 110 || word != 110", 10 },
+		{ "__probe_ip > 0x7fffffffffffffff && !regs == 0", 10 },
+	};
 	int fd;
 
 	make_kprobe();
 	fd = event_open(tracepoint_attr(), .tracepoint = "pmutest:call");
-	cr_expect_eq(tracepoint_filter(fd, "regs != 0"), -EINVAL);
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
+		uint64_t count;
+
+		cr_assert_eq(tracepoint_filter(fd, filters[i].filter), 0, "%s", filters[i].filter);
+		count = tracepoint_count_getppid(fd, 10);
+		cr_expect_eq(count, filters[i].count, "%s: %lu", filters[i].filter, count);
+	}
 	cr_expect_eq(tracepoint_filter(fd, "arg0 != 0"), -EINVAL);
-	cr_expect_eq(tracepoint_count_getppid(fd, 10), 10);
+	cr_expect_eq(tracepoint_filter(fd, "nonesuch != 0"), -EINVAL);
 }
