@@ -204,7 +204,7 @@ static int event_make(struct event_set *set, size_t number, const char *cgroup)
 	}
 	set->nr_events++;
 	event->name = strdup(pmuctl_events_name(list, number));
-	return event->name ? 0 : -ENOMEM;
+	return event->name ? event_filter_prepare(set, event) : -ENOMEM;
 }
 
 /* All events once, or once for each cgroup */
@@ -296,29 +296,6 @@ void event_set_prepare(struct event_set *set, size_t event, bool by_exec)
 
 /* ------------------------------------------------------------------- open */
 
-/* Tracepoints and traces have the filters that the user gave, others cannot have one. */
-static int set_filter(const struct event_set *set, size_t event,
-		      struct pmuctl_event *opened, struct pmuctl_explanation *why)
-{
-	const char *own = set->events[event].filter, *all = NULL;
-	char *both = NULL;
-	int ret;
-
-	if (set->events[event].attr.type == PERF_TYPE_TRACEPOINT)
-		all = filter_of_event(set->measure, set->events[event].number);
-	else if (set->events[event].traces)
-		all = set->measure->address_filter;
-	if (!own && !all)
-		return 0;
-	if (own && all && asprintf(&both, "(%s) && (%s)", own, all) < 0)
-		return -ENOMEM;
-	ret = pmuctl_event_set_filter(opened, both ? both : own ? own : all);
-	free(both);
-	if (ret < 0)
-		pmuctl_event_explain(opened, why);
-	return ret;
-}
-
 /* What the library is asked for, but for the leader */
 static struct pmuctl_list_entry entry_of(const struct event_set *set, size_t event, size_t target)
 {
@@ -376,7 +353,7 @@ static int set_filters(const struct event_set *set)
 
 	for (size_t event = 0; event < set->nr_events && ret == 0; event++)
 		for (size_t target = 0; target < set->targets.count && ret == 0; target++)
-			ret = set_filter(set, event, *event_set_handle(set, event, target), &why);
+			ret = event_filter_set(set, event, *event_set_handle(set, event, target), &why);
 	return ret;
 }
 
@@ -479,8 +456,8 @@ int event_set_open(struct event_set *set, size_t event, event_amend amend,
 			 (fall_back_to_user(set, &set->events[event], why) ||
 			  (amend && amend(set, event, why))));
 		if (ret == 0)
-			ret = set_filter(set, event,
-					 *event_set_handle(set, event, target), why);
+			ret = event_filter_set(set, event, *event_set_handle(set, event, target),
+					       why);
 		if (ret == -ESRCH && may_be_gone(set, event, target))
 			set->is_gone[target] = true;
 		else if (ret < 0)

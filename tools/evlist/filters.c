@@ -24,7 +24,7 @@ static bool is_of_addresses(const char *filter)
 		size_t length = strlen(words[i]);
 
 		if (!strncmp(filter, words[i], length) && strspn(filter + length, " \t") &&
-		    !strchr("=!<>&", filter[length + strspn(filter + length, " \t")]))
+		    !strchr("=!<>&~", filter[length + strspn(filter + length, " \t")]))
 			return true;
 	}
 	return false;

@@ -210,4 +210,9 @@ int event_set_say(const struct event_set *set, size_t event,
 int event_set_enable(const struct event_set *set);
 int event_set_disable(const struct event_set *set);
 
+/* event_filter.c */
+int event_filter_prepare(const struct event_set *set, struct set_event *event);
+int event_filter_set(const struct event_set *set, size_t event, struct pmuctl_event *opened,
+		     struct pmuctl_explanation *why);
+
 #endif /* PMUCTL_TOOL_MEASURE_H */

@@ -60,6 +60,32 @@ names_of_ones_own_and_filters_change_nothing()
 		-o file true && told file && grep -q '^raw_syscalls: sys_enter.*: NR 231 (' ours
 }
 
+# Also by what only the kernel's record has, whatever is asked for besides
+filters_know_each_field()
+{
+	some='for program in true false true; do /bin/$program; done'
+	run 0 stat -x, -e sched:sched_process_exec --filter 'filename ~ "*/true" && old_pid > 1' sh -c "$some" &&
+		[ "$(cut -d , -f 1 err)" = 2 ] &&
+		run 0 record -q -e sched:sched_process_exec --filter '!(filename == "/bin/true")' -o file sh -c "$some" &&
+		run 0 script -i file && [ "$(grep -c filename=/bin/ out)" -eq 1 ] && grep -q filename=/bin/false out &&
+		run 0 stat -x, -e raw_syscalls:sys_enter --filter 'id == 231 && comm == "false"' sh -c "$some" &&
+		[ "$(cut -d , -f 1 err)" = 1 ] &&
+		run 1 stat -e sched:sched_process_exec --filter 'filename == 1' true && says 'character 13: a string in quotes' &&
+		run 1 stat -e sched:sched_process_exec --filter 'nonesuch == 1' true && says 'character 1: .* nothing of this name'
+}
+
+CALLS=mmap,read,write,openat,close,newfstatat,pread64,pwrite64,munmap,mprotect,brk,lseek,access,pipe,select,dup,dup2,nanosleep,getpid,sendfile,socket
+
+# As long as those that perf makes, and for all but itself
+perf_has_its_filters()
+{
+	some='for program in true false true; do /bin/$program; done'
+	run 0 run perf record -q -e sched:sched_process_exec --filter 'filename ~ "*/true"' -o file sh -c "$some" &&
+		[ "$(perf script -i file 2>perf.err | grep -c filename=/bin/true)" -eq 2 ] &&
+		run 0 run perf trace -s -a sleep 0.1 && cat out err | grep -q 'sleep (' &&
+		run 0 run perf trace -e "$CALLS" cat /dev/null && grep -q 'mmap(' err
+}
+
 perf_sched_reads_our_file()
 {
 	run 0 record -q -a -e sched:sched_switch,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task \
