@@ -24,8 +24,16 @@ static const struct cli_option list_options[] = {
 	{ 0 },
 };
 
+/* What of the events is listed */
+#define CLASS_GENERIC	1
+#define CLASS_SOFTWARE	2
+#define CLASS_CACHE	4
+#define CLASS_CPU	8
+#define CLASS_ALL	15
+
 /**
  * struct list - a list that is being printed
+ * @classes: CLASS_*.
  * @patterns: as given, up to a NULL.
  * @json: collects the objects; NULL for text.
  * @known: the driver is there, so @generic says what the CPU counts.
@@ -34,6 +42,7 @@ static const struct cli_option list_options[] = {
  * @found: names that matched.
  */
 struct list {
+	unsigned int classes;
 	char **patterns;
 	json_t *json;
 	bool known;
@@ -107,6 +116,8 @@ static void add_library_name(struct list *list, const struct pmuctl_name *name)
 	bool software = name->type == PERF_TYPE_SOFTWARE;
 	bool counted = software || list->generic >> name->config & 1;
 
+	if (!(list->classes & (generic ? CLASS_GENERIC : software ? CLASS_SOFTWARE : CLASS_CACHE)))
+		return;
 	if (!name_matches(list, name->name) &&
 	    !(name->alias && name_matches(list, name->alias)))
 		return;
@@ -239,31 +250,31 @@ static int list_events(struct list *list)
 
 	for (size_t i = 0; pmuctl_name_get(i, &name) == 0; i++)
 		add_library_name(list, &name);
-	if (!cpu_events_visit(add_cpu_event, list) && !list->json && !*list->patterns)
+	if (list->classes & CLASS_CPU && !cpu_events_visit(add_cpu_event, list) && !list->json && !*list->patterns)
 		printf("\nlibpfm4 has no table of this CPU's own events.\n");
 	return STATUS_OK;
 }
 
-/* What is listed */
+/* What is listed, by the words of perf list; the first if none of them is said */
 static const struct {
-	const char *name;
+	const char *name, *other;
 	int (*list)(struct list *list);
+	unsigned int classes;
 } kinds[] = {
-	{ "events", list_events },
-	{ "tracepoints", list_tracepoints },
-	{ "metrics", list_metrics },
+	{ "", "", list_events, CLASS_ALL },
+	{ "tracepoints", "tracepoint", list_tracepoints, 0 },
+	{ "metrics", "metric", list_metrics, 0 },
+	{ "hw", "hardware", list_events, CLASS_GENERIC },
+	{ "sw", "software", list_events, CLASS_SOFTWARE },
+	{ "cache", "hwcache", list_events, CLASS_CACHE },
+	{ "pmu", "cpu", list_events, CLASS_CPU },
 };
 
-/* The last letter, an s, may be left out. */
 static size_t kind_find(const char *name)
 {
-	for (size_t i = 1; name && i < ARRAY_LEN(kinds); i++) {
-		size_t singular = strlen(kinds[i].name) - 1;
-
-		if (!strcmp(kinds[i].name, name) ||
-		    (strlen(name) == singular && !strncmp(kinds[i].name, name, singular)))
+	for (size_t i = 1; name && i < ARRAY_LEN(kinds); i++)
+		if (!strcmp(kinds[i].name, name) || !strcmp(kinds[i].other, name))
 			return i;
-	}
 	return 0;
 }
 
@@ -307,6 +318,7 @@ static int list_run(int argc, char **argv)
 		return status;
 	kind = kind_find(argv[optind]);
 	optind += kind != 0;
+	list.classes = kinds[kind].classes;
 	list.patterns = argv + optind;
 	if (json)
 		list.json = json_array();
@@ -324,13 +336,15 @@ const struct command command_list = {
 	.name = "list",
 	.run = list_run,
 	.summary = "list the events that have a name",
-	.operands = "[tracepoints|metrics] [PATTERN]...",
+	.operands = "[hw|sw|cache|pmu|tracepoints|metrics] [PATTERN]...",
 	.about =
 "Lists the events that 'pmuctl stat -e' understands: generic events, software events, "
 "cache events, and those that only this model of CPU has. With PATTERN, only names "
 "that contain it, or one of several; * and ? stand for any text and any character, then the "
 "whole name must match. A PATTERN with a colon is of tracepoints, too.\n"
 "\n"
+"'pmuctl list hw' lists only the generic events, 'sw' those of software, 'cache' those of "
+"caches, 'pmu' those of this CPU; "
 "'pmuctl list tracepoints' lists the kernel's tracepoints instead, also for -e; "
 "'pmuctl list metrics' what 'pmuctl stat -M' computes, by the names of metrics or groups.",
 	.options = { list_options },

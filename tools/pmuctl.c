@@ -106,7 +106,7 @@ static int unknown_command(const char *name)
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
 		size_t slips = difference(name, commands[i]->name, SLIPS_MAX);
 
-		if (slips < best && slips < strlen(name)) {
+		if (slips < best && 2 * slips < strlen(name)) {
 			best = slips;
 			nearest = commands[i];
 		}

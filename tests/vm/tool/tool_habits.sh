@@ -21,7 +21,7 @@ events() { perf evlist -v -i "$1" 2>/dev/null; }
 a_slip_of_the_finger_is_found()
 {
 	run 2 recrod true && says "^pmuctl: unknown command 'recrod': did you mean 'record'[?]" &&
-		run 2 anotate && says "did you mean 'annotate'[?]" &&
+		run 2 foo && says "unknown command 'foo'$" && run 2 anotate && says "did you mean 'annotate'[?]" &&
 		run 2 foobar && says "^pmuctl: unknown command 'foobar'$" &&
 		run 2 x && says "^pmuctl: unknown command 'x'$" &&
 		run 2 "$(printf '%08000d' 0)"
@@ -60,6 +60,17 @@ several_patterns_are_listed()
 {
 	run 0 list cycles cache-misses 'sched:sched_switch' && grep -q '^  cycles or' out && grep -q '^  cache-misses' out &&
 		grep -qx sched:sched_switch out && run 1 list nonesuch noneother && says "matches 'nonesuch', nor what is behind it"
+}
+
+# only HEADING: what is listed is of that
+only() { [ "$(grep '^[^ ]' out)" = "$1:" ] && grep -q '^  ' out; }
+
+classes_are_called_as_by_perf()
+{
+	run 0 list hw && only 'Generic events' && run 0 list software && only 'Software events' &&
+		run 0 list cache L1-dcache && only 'Cache events' && [ "$(grep -c '^  ' out)" -ge 2 ] &&
+		run 0 list pmu && grep -q '^Events of this CPU' out && ! grep -Eq '^(Generic|Software|Cache)' out &&
+		run 1 list sw cache-misses && says "no event matches 'cache-misses'"
 }
 
 tracepoints_are_listed_by_their_pattern()
