@@ -234,6 +234,29 @@ static int cpu_pmu_apply(struct parser *p, struct span pmu, struct perf_event_at
 	return 0;
 }
 
+/* What is between the slashes of a CPU's event: a name, also with terms of all events, or fields */
+static int cpu_body_parse(struct parser *p, struct span body, struct item *item)
+{
+	const char *comma = memchr(body.start, ',', body.len);
+	struct span name = body, terms = { NULL, 0 };
+	int ret;
+
+	if (comma) {
+		name.len = (size_t)(comma - body.start);
+		terms = (struct span){ comma + 1, body.len - name.len - 1 };
+	}
+	name = pmuctl_span_trim(name);
+	if (pmuctl_name_find_generic(name, &item->attr) ||
+	    pmuctl_name_find_cache(name, &item->attr)) {
+		if (comma && !terms.len)
+			return pmuctl_parse_fail(p, terms.start,
+				"a term is expected behind the comma");
+		return comma ? pmuctl_terms_parse(p, name, terms, item) : 0;
+	}
+	ret = pmuctl_raw_parse(p, body, &item->attr);
+	return ret ? ret : fields_parse(p, body, true, item);
+}
+
 /* cpu/.../, or another name before the slash, with what follows */
 static int pmu_parse(struct parser *p, struct span text, struct item *item)
 {
@@ -254,12 +277,7 @@ static int pmu_parse(struct parser *p, struct span text, struct item *item)
 	if (!body.len)
 		return pmuctl_parse_fail(p, open + 1,
 			"there is nothing between the slashes: write for example cpu/event=0xc4/");
-	ret = pmuctl_name_find_generic(body, &item->attr) ||
-	      pmuctl_name_find_cache(body, &item->attr);
-	if (!ret)
-		ret = pmuctl_raw_parse(p, body, &item->attr);
-	if (!ret)
-		ret = fields_parse(p, body, true, item);
+	ret = cpu_body_parse(p, body, item);
 	if (ret >= 0)
 		ret = cpu_pmu_apply(p, pmu, &item->attr, type);
 	return ret < 0 ? ret : slash_modifiers_parse(p, mods, item);

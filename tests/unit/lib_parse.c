@@ -96,6 +96,23 @@ Test(lib_parse, fields_go_to_their_bits)
 	check_config("cpu/ event=0xc4 , umask=0x01 /", 0x1c4);
 }
 
+/* As perf has them: "cycles" of this PMU, and what any event can have */
+Test(lib_parse, a_name_between_slashes_with_terms)
+{
+	struct pmuctl_events *events =
+		parse("cpu/cycles,name=x/u,cpu_core/L1-dcache-loads, period=1000 ,name=loads/");
+
+	cr_assert_eq(pmuctl_events_attr(events, 0)->type, PERF_TYPE_HARDWARE);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->config, PERF_COUNT_HW_CPU_CYCLES);
+	cr_assert_eq(pmuctl_events_attr(events, 0)->exclude_kernel, 1);
+	cr_assert_str_eq(pmuctl_events_name(events, 0), "x");
+	cr_assert_eq(pmuctl_events_attr(events, 1)->type, PERF_TYPE_HW_CACHE);
+	cr_assert_eq(pmuctl_events_attr(events, 1)->config >> 32, PMUCTL_TYPE_CPU_CORE);
+	cr_assert_eq(pmuctl_events_attr(events, 1)->sample_period, 1000);
+	cr_assert_str_eq(pmuctl_events_name(events, 1), "loads");
+	pmuctl_events_free(events);
+}
+
 Test(lib_parse, fields_beyond_config)
 {
 	struct pmuctl_events *events =
@@ -284,6 +301,9 @@ static const struct mistake mistakes[] = {
 	{ "cycles:uu", 8, "twice" },
 	{ "cycles:pppp", 10, "more than three" },
 	{ "cycles:u:k", 8, "unknown modifier ':'" },
+	{ "cpu/cycles,umask=1/", 11, "'cycles' can have aux-action=WHAT, period=N and name=TEXT" },
+	{ "cpu/cycles,/", 11, "a term is expected" },
+	{ "cpu/cycles,name=/", 16, "the name is empty" },
 	{ "cpu/event=1/S", 12, "unknown modifier 'S'" },
 	{ "cpu/event=1", 3, "missing" },
 	{ "cycles,cpu/event=1", 10, "missing" },
