@@ -357,7 +357,7 @@ struct perfdata_buffer *perfdata_feature(struct perfdata *file,
  */
 uint64_t perfdata_size(const struct perfdata *file)
 {
-	return file->end;
+	return __atomic_load_n(&file->end, __ATOMIC_RELAXED); /* another thread may write */
 }
 
 static void put_event_desc(struct perfdata *file)

@@ -22,6 +22,7 @@ enum {
 	OPTION_PER_THREAD,
 	OPTION_USER_REGS,
 	OPTION_CONTROL,
+	OPTION_MAX_SIZE,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -76,6 +77,8 @@ static const struct cli_option record_options[] = {
 	{ 'o', "output", .argument = "FILE",
 	  .help = "write to FILE instead of perf.data; what it was before is kept in FILE.old; '-' "
 		  "or a pipe: as 'perf record -o -'" },
+	{ OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
+	  .help = "end when so much has been written: bytes, 512K, 1M, 2G" },
 	{ 'z', "compression-level", .argument = "[=N]",
 	  .help = "compress by zstd; N is 1, the fastest, to 22" },
 	{ 'B', "no-buildid", .help = "leave out the build ids of programs" },
@@ -88,23 +91,34 @@ static const struct cli_option record_options[] = {
 	{ 0 },
 };
 
-/* A number of pages, or a size with a letter behind it */
-static int pages_number(const struct record_options *options, const char *text, uint64_t *pages)
+/* A number, or a size with a letter behind it, which is in bytes then */
+static int size_number(const struct record_options *options, const char *option, const char *text,
+		       uint64_t most, uint64_t *number, bool *is_size)
 {
 	static const char letters[] = "BKMG";
 	size_t length = strlen(text);
 	const char *letter = length ? strchr(letters, toupper(text[length - 1])) : NULL;
-	uint64_t page = (uint64_t)getpagesize();
-	char number[32];
+	char digits[32];
 	int ret;
 
-	if (!letter || !*letter || length >= sizeof(number))
-		return measure_number(&options->measure, "-m", text, PAGES_MAX, pages);
-	snprintf(number, sizeof(number), "%.*s", (int)length - 1, text);
-	ret = measure_number(&options->measure, "-m", number, UINT32_MAX, pages);
-	if (ret)
+	*is_size = letter && *letter && length < sizeof(digits);
+	if (!*is_size)
+		return measure_number(&options->measure, option, text, most, number);
+	snprintf(digits, sizeof(digits), "%.*s", (int)length - 1, text);
+	ret = measure_number(&options->measure, option, digits, UINT32_MAX, number);
+	*number <<= 10 * (letter - letters);
+	return ret;
+}
+
+/* A number of pages, or a size */
+static int pages_number(const struct record_options *options, const char *text, uint64_t *pages)
+{
+	uint64_t page = (uint64_t)getpagesize();
+	bool is_size;
+	int ret = size_number(options, "-m", text, PAGES_MAX, pages, &is_size);
+
+	if (ret || !is_size)
 		return ret;
-	*pages <<= 10 * (letter - letters);
 	*pages = (*pages + page - 1) / page;
 	if (*pages > PAGES_MAX)
 		return say_usage(options->measure.command, "-m %s is more than %u pages", text,
@@ -308,11 +322,15 @@ static int apply_samples(struct record_options *options, int option)
 static int apply(void *arg, int option)
 {
 	struct record_options *options = arg;
+	bool is_size;
 	int ret;
 
 	switch (option) {
 	case 'D':
 		return delay_option(options, optarg);
+	case OPTION_MAX_SIZE:
+		return size_number(options, "--max-size", optarg, UINT64_MAX, &options->max_size,
+				   &is_size);
 	case OPTION_CONTROL:
 		options->control = optarg;
 		return 0;

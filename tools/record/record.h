@@ -46,6 +46,7 @@ enum record_callgraph {
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
  * @delay: milliseconds from the start to the first sample, or DELAY_FOREVER; 0 none.
  * @control: where commands come from, as it was typed; NULL: from nowhere.
+ * @max_size: bytes of that after which it ends; 0: as many as there are.
  * @output: file to write to.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
@@ -74,6 +75,7 @@ struct record_options {
 	bool snapshot;
 	unsigned int delay;
 	const char *control;
+	uint64_t max_size;
 	const char *output;
 	bool quiet;
 	bool no_build_ids;

@@ -158,6 +158,12 @@ static int tick(void *arg)
 
 	if (reader_has_failed(s->reader))
 		return -EIO;
+	if (s->options->max_size && perfdata_size(s->file) >= s->options->max_size) {
+		if (!s->options->quiet && !s->is_over)
+			fprintf(stderr, "pmuctl: it ends, as --max-size has been written\n");
+		s->is_over = true;
+		return RUN_END;
+	}
 	progress_show(&s->progress, "recording: %llu samples so far, end it with Ctrl-C",
 		      (unsigned long long)reader_samples(s->reader));
 	return 0;
@@ -207,7 +213,7 @@ static int wait_for_end(struct session *s, struct run_end *end)
 	};
 	int alive = reader_alive_fd(s->reader), ret;
 
-	sources[0].fd = timer_open(1000, true);
+	sources[0].fd = timer_open(s->options->max_size ? 50 : 1000, true);
 	if (sources[0].fd < 0)
 		return sources[0].fd;
 	if (!s->options->quiet && !s->child.pid)

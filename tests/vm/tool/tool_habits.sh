@@ -62,6 +62,15 @@ several_patterns_are_listed()
 		grep -qx sched:sched_switch out && run 1 list nonesuch noneother && says "matches 'nonesuch', nor what is behind it"
 }
 
+# What is recorded goes on for ever.
+a_recording_ends_when_it_is_large_enough()
+{
+	run 0 record --max-size 300K -c 10000 -g -o large sh -c 'while :; do :; done' && says 'as --max-size has been written' &&
+		size=$(stat -c %s large) && [ "$size" -gt 300000 ] && [ "$size" -lt 3000000 ] &&
+		run 0 report -i large --stdio && grep -q '%' out && rm large &&
+		run 2 record --max-size 3T true && says "'3T' is not a number for --max-size"
+}
+
 # only HEADING: what is listed is of that
 only() { [ "$(grep '^[^ ]' out)" = "$1:" ] && grep -q '^  ' out; }
 
