@@ -85,7 +85,7 @@ static void wake(void)
 	child = fork();
 	if (!child) {
 		prctl(PR_SET_NAME, "waker");
-		usleep(20000);
+		wait_asleep(getppid());
 		_exit(write(ends[1], &c, 1) != 1);
 	}
 	cr_assert_eq(read(ends[0], &c, 1), 1);
