@@ -260,8 +260,8 @@ int pmuctl_event_reset(struct pmuctl_event *event);
  * @filter: such as "id == 39 || id == 186"; "" lets all pass.
  *
  * Return: 0 or a negative errno, see pmuctl_event_explain(): -EINVAL if it cannot be
- * understood, or @event is none of a tracepoint; -EACCES if it looks at arguments that the
- * caller may not see.
+ * understood, or @event is none of a tracepoint; -EPERM if it looks at what the caller may
+ * not see; -ENOSPC if all of the user's are too much work for a hit.
  */
 int pmuctl_event_set_filter(struct pmuctl_event *event, const char *filter);
 

@@ -14,11 +14,11 @@
 #include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
+#include "core/quota.h"
 #include "core/rdpmc.h"
 #include "core/sched.h"
 #include "event/claim.h"
 #include "event/create.h"
-#include "event/quota.h"
 #include "event/task_hooks.h"
 #include "inherit/inherit.h"
 #include "pmu/lbr.h"
@@ -498,6 +498,8 @@ static void free_childless(struct pmuctl_event *event)
 	struct pmuctl_tp *tp = event->sw.tp;
 
 	detach_with_hooks(event);
+	if (tp)
+		pmuctl_quota_change_work(event->quota, tp->work, 0, NULL);
 	dealloc_event(event);
 	pmuctl_tp_free(tp);
 	if (cgroup)

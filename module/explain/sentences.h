@@ -108,6 +108,8 @@
 	"tracepoints are in the kernel, which attr.exclude_kernel leaves out, so nothing could ever be counted: clear it"
 #define PMUCTL_SAY_FILTER_TEXT EINVAL, \
 	"the filter cannot be understood at character %u: %s"
+#define PMUCTL_SAY_FILTER_WORK ENOSPC, \
+	"this filter takes %u steps for a hit, beside %u of the user's other filters, and all may take %u: shorten it, its patterns first, close events that have others, or gain CAP_PERFMON"
 #define PMUCTL_SAY_FILTER_LONG EINVAL, \
 	"the filter has more than %u characters: shorten it"
 #define PMUCTL_SAY_FILTER_UNUSED EINVAL, \

@@ -132,7 +132,8 @@ static long set_filter(struct pmuctl_ioctl_call *call, char *text)
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
 		return pmuctl_event_set_filter(event, text, &call->why);
-	return pmuctl_tp_set_filter(event->sw.tp, text, pmuctl_may_see_raw(), &call->why);
+	return pmuctl_tp_set_filter(event->sw.tp, event->quota, text, pmuctl_may_see_raw(),
+				    &call->why);
 }
 
 static long ioctl_set_filter(struct pmuctl_ioctl_call *call)

@@ -21,10 +21,10 @@
 #include <linux/uaccess.h>
 
 #include "compat/uninitialized.h"
+#include "core/quota.h"
 #include "core/threads.h"
 #include "event/change.h"
 #include "event/create.h"
-#include "event/quota.h"
 #include "front/event_fd.h"
 #include "front/ioctl.h"
 #include "inherit/inherit.h"

@@ -269,6 +269,8 @@ static int parse_string(struct parse *p, struct filter_term *term)
 	length = end - p->at;
 	if (length >= FILTER_STRING_MAX)
 		return fail(p, p->at, "this string has more than 255 characters");
+	/* A name of 15 characters; a pattern may be begun anew at each of them. */
+	p->filter->work += term->op == FILTER_EQ || term->op == FILTER_NE ? 8 : 8 + 64 * length;
 	memcpy(p->strings, p->at, length);
 	p->strings[length] = '\0';
 	term->text = p->strings;
@@ -280,6 +282,7 @@ static int parse_string(struct parse *p, struct filter_term *term)
 static int add_code(struct parse *p, u16 code)
 {
 	p->filter->code[p->filter->nr_code++] = code;
+	p->filter->work++;
 	return 0;
 }
 

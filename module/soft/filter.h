@@ -145,6 +145,7 @@ struct filter_term {
  * @nr_code: how many steps.
  * @raw: it looks at arguments by their number, or at pointers.
  * @record: it looks at the record.
+ * @work: what a hit costs at most, in steps of some 30 instructions.
  * @memory: where all these are.
  */
 struct filter {
@@ -154,6 +155,7 @@ struct filter {
 	u16 nr_code;
 	bool raw;
 	bool record;
+	u32 work;
 	u64 memory[];
 };
 

@@ -37,11 +37,13 @@ const struct pmuctl_prototype *pmuctl_prototype_of(const char *name);
  * @tracepoint: which one; referenced.
  * @privileged: who opened it has CAP_PERFMON.
  * @filter: or NULL; replaced under the mutex of tracepoint_filter.c, read with preemption off.
+ * @work: of @filter, as in the user's quota; under that mutex.
  */
 struct pmuctl_tp {
 	struct pmuctl_tracepoint *tracepoint;
 	bool privileged;
 	struct filter __rcu *filter;
+	u32 work;
 };
 
 /**
@@ -78,16 +80,17 @@ struct pmuctl_sw_source *pmuctl_tp_source(struct pmuctl_tp *tp);
 /**
  * pmuctl_tp_set_filter() - PERF_EVENT_IOC_SET_FILTER
  * @tp: of the event.
+ * @quota: in which that is counted, or NULL.
  * @text: the filter; empty for none.
  * @raw: filters may look at arguments by number.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EINVAL if it cannot be understood; -EACCES if it is more than @raw allows;
- * -ENOMEM.
+ * Return: 0; -EINVAL if it cannot be understood; -EPERM if it is more than @raw allows;
+ * -ENOSPC if the user's filters are too much work for a hit; -ENOMEM.
  */
-int pmuctl_tp_set_filter(struct pmuctl_tp *tp, const char *text, bool raw,
-			 struct pmuctl_explanation *why);
+int pmuctl_tp_set_filter(struct pmuctl_tp *tp, struct pmuctl_quota *quota, const char *text,
+			 bool raw, struct pmuctl_explanation *why);
 
 /* Tell maintainers. Process. */
 void pmuctl_tracepoint_show(struct seq_file *m);

@@ -13,11 +13,12 @@
 #include <linux/string.h>
 #include <linux/trace_events.h>
 
+#include "core/quota.h"
 #include "explain/explain.h"
 #include "soft/tracepoint_private.h"
 #include "soft/tracepoint_record.h"
 
-static DEFINE_MUTEX(filters_mutex); /* pmuctl_tp.filter */
+static DEFINE_MUTEX(filters_mutex); /* pmuctl_tp.filter and .work; outside of the quota's */
 
 /* ---- What they look at ---- */
 
@@ -158,17 +159,27 @@ static void put_fields(struct filter_field *fields, struct trace_event_file *fil
 
 /* ---- Setting one ---- */
 
-static void replace(struct pmuctl_tp *tp, struct filter *filter)
+/* @filter is freed if it is refused. */
+static int replace(struct pmuctl_tp *tp, struct pmuctl_quota *quota, struct filter *filter,
+		   struct pmuctl_explanation *why)
 {
-	struct filter *old;
+	const u32 work = filter ? filter->work : 0;
+	struct filter *old = filter;
+	int err;
 
 	mutex_lock(&filters_mutex);
-	old = rcu_replace_pointer(tp->filter, filter, lockdep_is_held(&filters_mutex));
+	err = pmuctl_quota_change_work(quota, tp->work, work, why);
+	if (!err) {
+		tp->work = work;
+		old = rcu_replace_pointer(tp->filter, filter, lockdep_is_held(&filters_mutex));
+	}
 	mutex_unlock(&filters_mutex);
 	if (!old)
-		return;
-	synchronize_rcu();
+		return err;
+	if (!err)
+		synchronize_rcu();
 	kvfree(old);
+	return err;
 }
 
 static int parse(const struct pmuctl_tracepoint *t, const char *text, struct filter *filter,
@@ -190,25 +201,22 @@ static int parse(const struct pmuctl_tracepoint *t, const char *text, struct fil
 	return err;
 }
 
-int pmuctl_tp_set_filter(struct pmuctl_tp *tp, const char *text, bool raw,
-			 struct pmuctl_explanation *why)
+int pmuctl_tp_set_filter(struct pmuctl_tp *tp, struct pmuctl_quota *quota, const char *text,
+			 bool raw, struct pmuctl_explanation *why)
 {
 	struct filter *filter;
 	int err;
 
-	if (!*text) {
-		replace(tp, NULL);
-		return 0;
-	}
+	if (!*text)
+		return replace(tp, quota, NULL, why);
 	filter = kvzalloc(filter_size(text), GFP_KERNEL_ACCOUNT);
 	if (!filter)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	err = parse(tp->tracepoint, text, filter, why);
 	if (!err && filter->raw && !raw)
 		err = pmuctl_refuse(why, PERM_RAW, "filter");
-	if (err)
-		kvfree(filter);
-	else
-		replace(tp, filter);
+	if (!err)
+		return replace(tp, quota, filter, why);
+	kvfree(filter);
 	return err;
 }

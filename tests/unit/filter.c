@@ -273,6 +273,24 @@ Test(filter, strings)
 	check_passes("comm == 'a b && c' || comm == \"it's\" || comm ~ \"*h\"");
 }
 
+/* Steps, of which a pattern may need many: each of its characters, from each of a name */
+Test(filter, what_it_costs_at_most)
+{
+	static const struct {
+		const char *text;
+		u32 work;
+	} filters[] = {
+		{ "id == 1", 1 }, { "id == 1 || id == 2", 3 }, { "!(id == 1)", 2 },
+		{ "comm == 'sh'", 9 }, { "comm != 'a longer name'", 9 },
+		{ "comm ~ 'sh'", 1 + 8 + 2 * 64 }, { "comm ~ '!*x*'", 1 + 8 + 3 * 64 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		cr_assert_eq(parse(filters[i].text, NULL, NULL), 0);
+		cr_expect_eq(filter->work, filters[i].work, "%s: %u", filters[i].text, filter->work);
+	}
+}
+
 Test(filter, who_runs)
 {
 	check_passes("common_pid == 99");

@@ -9,10 +9,9 @@
  *
  * Rules for every structure:
  *
- *  - The first field is @size, set by the caller to sizeof() of the structure
- *    it was compiled with. A shorter (older) structure is extended by zeroes.
- *    A longer (newer) one is accepted if all that this module does not know is
- *    zero.
+ *  - The first field is @size, set by the caller to sizeof() of the structure it was compiled
+ *    with. A shorter (older) structure is extended by zeroes. A longer (newer) one is accepted
+ *    if all that this module does not know is zero.
  *  - Fields are only ever appended; zero asks for the older behaviour.
  *  - Reserved fields and unknown flags must be zero.
  *
@@ -276,6 +275,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_GROUP_BRANCHES	= 248,	/* EINVAL: others than the group's */
 	PMUCTL_WHY_EVENT_ALIKE		= 249,	/* ENOENT: for one type of CPU */
 	PMUCTL_WHY_PT_RANGE_LATE	= 250,	/* EOPNOTSUPP: it is inherited already */
+	PMUCTL_WHY_FILTER_WORK		= 251,	/* ENOSPC: of all of a user's */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "tracepoint.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -143,6 +144,103 @@ Test(attack_records, none_are_made_of_what_others_do)
 		       tracepoint, none, perf, ours);
 		cr_expect_lt(ours - none, PROBES * (perf - none), "%s: %.0f, beside perf's event %.0f",
 			     tracepoint, ours, perf);
+	}
+}
+
+/* ---- Filters ---- */
+
+#define FILTERED	500
+#define HITS		10
+/* Of the kernel for one call, with IRQs off: instructions */
+#define MOST_OF_A_HIT	1000000
+
+/* Of as many filters as one may have: @kind of @parts parts */
+static void write_filter(char *text, size_t size, int kind, int parts)
+{
+	static const char *const terms[] = { "comm ~ '%s'", "comm == '[[[[[[[[[[[[[[x%s'",
+					     "common_pid != 0%s", "!common_pid == 0%s",
+					     "comm ~ '%s'" };
+	char pattern[256] = "";
+	size_t n = 0;
+
+	for (int i = 0; i < 127 && kind == 0; i++)
+		strcat(pattern, "*a");
+	/* Each bracket is looked for the end of, to the end of the pattern. */
+	if (kind == 4) {
+		memset(pattern, '[', sizeof(pattern) - 1);
+		pattern[0] = '*';
+		pattern[14] = 'x';
+	}
+	for (int i = 0; i < parts && n < size - 300; i++) {
+		n += snprintf(text + n, size - n, i ? " || " : "");
+		n += snprintf(text + n, size - n, terms[kind], pattern);
+	}
+}
+
+static int filter_kind;
+
+static pid_t prepare_filters(unsigned int n)
+{
+	struct perf_event_attr attr = record_attr();
+	static char text[4096];
+	int parts = 1000;
+
+	attr.sample_period = 0;
+	die_if(prctl(PR_SET_NAME, filter_kind ? "[[[[[[[[[[[[[[[" : "aaaaaaaaaaaaaaa"), "prctl");
+	for (unsigned int i = 0; i < n; i++) {
+		int fd = event_try(attr, .tracepoint = tracepoint);
+
+		die_if(fd < 0, "open");
+		do {
+			write_filter(text, sizeof(text), filter_kind, parts);
+		} while (tracepoint_filter(fd, text) == -ENOSPC && (parts /= 2));
+	}
+	/* All that may be is there. */
+	die_if(parts, "parts");
+	return getpid();
+}
+
+static void make_hits(void)
+{
+	syscall_loop(HITS);
+}
+
+static double cost_of_a_hit(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct attack a = { prepare_filters, make_hits, FILTERED };
+	int link[2], fd;
+	uint64_t before, cost;
+	pid_t user;
+
+	attr.exclude_user = 1;
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+	user = fork_child();
+	if (!user)
+		attack(&a, link[1]);
+	close(link[1]);
+	fd = event_open(attr, hear(link[0]));
+	before = event_value(fd);
+	let_go(link[0]);
+	hear(link[0]);
+	cost = event_value(fd) - before;
+	let_go(link[0]);
+	raw_reap(user);
+	close(link[0]);
+	close(fd);
+	return (double)cost / HITS;
+}
+
+/* What they are for one hit is bounded, however many events there are, and whatever they look for. */
+Test(attack_records, filters_of_a_hit_are_bounded)
+{
+	tracepoint = "syscalls:sys_enter_getppid";
+	perm_set_level(2);
+	for (filter_kind = 0; filter_kind < 5; filter_kind++) {
+		double cost = cost_of_a_hit();
+
+		printf("filters of kind %d: %.0f instructions for a hit\n", filter_kind, cost);
+		cr_expect_lt(cost, MOST_OF_A_HIT, "%d: %.0f", filter_kind, cost);
 	}
 }
 

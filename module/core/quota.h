@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many events a user may have.
+ * How many events a user may have, and how much work his filters may be.
  */
 #ifndef PMUCTL_QUOTA_H
 #define PMUCTL_QUOTA_H
@@ -23,5 +23,18 @@ bool pmuctl_is_unlimited(void);
  */
 struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
 void pmuctl_quota_put(struct pmuctl_quota *quota);
+
+/**
+ * pmuctl_quota_change_work() - an event has another filter
+ * @quota: in which the event is counted, or NULL.
+ * @from: what a hit has cost because of its filter, in steps.
+ * @to: what it is to cost. Never refused if that is not more.
+ * @why: filled on refusal.
+ *
+ * Context: Process, may sleep.
+ * Return: 0, or -ENOSPC.
+ */
+int pmuctl_quota_change_work(struct pmuctl_quota *quota, u32 from, u32 to,
+			     struct pmuctl_explanation *why);
 
 #endif /* PMUCTL_QUOTA_H */

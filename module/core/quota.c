@@ -17,7 +17,7 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "event/quota.h"
+#include "core/quota.h"
 #include "explain/explain.h"
 
 static unsigned int max_events_per_user = 16384;
@@ -25,16 +25,24 @@ module_param(max_events_per_user, uint, 0644);
 MODULE_PARM_DESC(max_events_per_user,
 		 "Events that a user may have, without CAP_PERFMON and CAP_SYS_RESOURCE (default 16384)");
 
+/*
+ * Steps that all filters of a user may take for one hit, in which IRQs are off: whatever tasks the
+ * events count, no hit has more filters.
+ */
+#define FILTER_WORK_MAX	24576u
+
 /**
  * struct pmuctl_quota - what a user has
  * @uid: who that is; constant.
  * @node: in users; quota_mutex.
  * @nr_events: more than 0 while it is there; quota_mutex.
+ * @filter_work: steps of their filters; likewise.
  */
 struct pmuctl_quota {
 	kuid_t uid;
 	struct hlist_node node;
 	unsigned int nr_events;
+	u32 filter_work;
 };
 
 static DEFINE_HASHTABLE(users, 6);
@@ -138,4 +146,22 @@ void pmuctl_quota_put(struct pmuctl_quota *quota)
 	quota->nr_events--;
 	forget_if_empty(quota);
 	mutex_unlock(&quota_mutex);
+}
+
+int pmuctl_quota_change_work(struct pmuctl_quota *quota, u32 from, u32 to,
+			     struct pmuctl_explanation *why)
+{
+	u32 others;
+	int err = 0;
+
+	if (!quota)
+		return 0;
+	mutex_lock(&quota_mutex);
+	others = quota->filter_work - from;
+	if (to > from && to > FILTER_WORK_MAX - min(others, FILTER_WORK_MAX))
+		err = pmuctl_refuse(why, FILTER_WORK, "filter", to, others, FILTER_WORK_MAX);
+	else
+		quota->filter_work = others + to;
+	mutex_unlock(&quota_mutex);
+	return err;
 }
