@@ -507,4 +507,4 @@ nothing_is_seen_that_goes_away()
 	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
-run_checks events longest seconds tell
+run_checks events longest only seconds tell
