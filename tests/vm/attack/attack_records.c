@@ -80,27 +80,43 @@ static void work(void)
 	syscall_loop(CALLS);
 }
 
+/* A user who attacks, and the link to him */
+static pid_t begin_attack(const struct attack *a, int *link)
+{
+	int ends[2];
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	user = fork_child();
+	if (!user)
+		attack(a, ends[1]);
+	close(ends[1]);
+	*link = ends[0];
+	return user;
+}
+
+static void end_attack(pid_t user, int link)
+{
+	let_go(link);
+	raw_reap(user);
+	close(link);
+}
+
 /* Before it has run, and afterwards */
 static double cost_beside(unsigned int events)
 {
 	struct attack a = { prepare, work, events };
 	double before, after;
-	int link[2];
 	pid_t user;
+	int link;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user)
-		attack(&a, link[1]);
-	close(link[1]);
-	hear(link[0]);
+	user = begin_attack(&a, &link);
+	hear(link);
 	before = cost_of_call();
-	let_go(link[0]);
-	hear(link[0]);
+	let_go(link);
+	hear(link);
 	after = cost_of_call();
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	end_attack(user, link);
 	return before > after ? before : after;
 }
 
@@ -209,24 +225,18 @@ static double cost_of_a_hit(void)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct attack a = { prepare_filters, make_hits, FILTERED };
-	int link[2], fd;
 	uint64_t before, cost;
+	int link, fd;
 	pid_t user;
 
 	attr.exclude_user = 1;
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user)
-		attack(&a, link[1]);
-	close(link[1]);
-	fd = event_open(attr, hear(link[0]));
+	user = begin_attack(&a, &link);
+	fd = event_open(attr, hear(link));
 	before = event_value(fd);
-	let_go(link[0]);
-	hear(link[0]);
+	let_go(link);
+	hear(link);
 	cost = event_value(fd) - before;
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	end_attack(user, link);
 	close(fd);
 	return (double)cost / HITS;
 }

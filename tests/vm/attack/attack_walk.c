@@ -272,11 +272,7 @@ Test(attack_walk, a_close_waits_for_no_thread_that_enables_its_own)
 	share_state();
 	cr_assert_eq(raw_write_file(RT_LIMIT, "-1"), 0);
 	pin_here(CPU);
-	if (!fork_child()) {
-		pin_here(SLOW_CPU);
-		wait_for(&state->loops_on);
-		loop_until_closed();
-	}
+	make_loops(1, loop_until_closed);
 	cr_assert_eq(pthread_create(&thread, NULL, switch_own, NULL), 0);
 	wait_for(&state->walks_on);
 	while (walks() < 2)
