@@ -166,7 +166,8 @@ assign_sources		:= module/pmu/assign.c
 assign_length		:= 42
 ring_sources		:= module/ringbuf/ring.c
 ring_length		:= 400
-filter_sources		:= module/soft/filter.c module/explain/explain.c
+filter_sources		:= module/soft/filter.c module/soft/filter_parse.c \
+			   module/explain/explain.c
 filter_length		:= 255
 perffile_sources	:= $(wildcard tools/perffile/*.c)
 perffile_libs		:= -lzstd

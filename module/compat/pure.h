@@ -55,6 +55,7 @@ typedef long long s64;
 #define glob_match(pattern, string) (!fnmatch(pattern, string, 0))
 #define scnprintf		snprintf
 #define array_index_nospec(i, n) (i)	/* nobody's secrets are here */
+#define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 #define strscpy(dst, src, n)	snprintf((dst), (n), "%s", (src))
 
 static inline unsigned long __ffs64(u64 word)

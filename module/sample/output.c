@@ -199,15 +199,13 @@ static void lose(struct pmuctl_output *output, struct pmuctl_buffer *buffer)
 {
 	atomic64_inc(&output->lost);
 	this_cpu_inc(pmuctl_output_stats.lost);
-	ring_lost_add(buffer->ring, 1);
+	if (buffer)
+		ring_lost_add(buffer->ring, 1);
 }
 
 void pmuctl_output_lose(struct pmuctl_output *output)
 {
-	struct pmuctl_buffer *buffer = rcu_dereference_sched(output->buffer);
-
-	if (buffer)
-		lose(output, buffer);
+	lose(output, rcu_dereference_sched(output->buffer));
 }
 
 bool pmuctl_output_reserve(struct pmuctl_event *event, struct ring_handle *h,

@@ -177,7 +177,10 @@ void pmuctl_record_end(struct pmuctl_record *rec, struct pmuctl_event *event,
 bool pmuctl_output_reserve(struct pmuctl_event *event, struct ring_handle *h,
 			   u32 size);
 
-/* A record is not written at all: that is told as if it had found no room. Context: as above */
+/*
+ * A record is not made at all, whether or not there is a ring: that is told as if it had found no
+ * room. Context: as above.
+ */
 void pmuctl_output_lose(struct pmuctl_output *output);
 
 /* Have all woken who wait for what is in its buffer. Any context. */

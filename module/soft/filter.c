@@ -1,205 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filters: parsing, by recursive descent with a limited depth, and running. Pure logic:
- * compiles in user space too.
+ * Filters: running. Pure logic: compiles in user space too.
  */
-#include "explain/explain.h"
 #include "soft/filter.h"
 
-/**
- * struct parse - a filter that is being parsed
- * @text: all of it.
- * @at: the next character.
- * @names: see filter_parse().
- * @filter: the result.
- * @strings: where the next string of it goes.
- * @depth: open parentheses.
- * @why: filled on refusal.
- */
-struct parse {
-	const char *text;
-	const char *at;
-	const struct filter_names *names;
-	struct filter *filter;
-	char *strings;
-	unsigned int depth;
-	struct pmuctl_explanation *why;
-};
-
-/* @what is wrong at a character */
-static int fail(const struct parse *p, const char *at, const char *what)
-{
-	return pmuctl_refuse(p->why, FILTER_TEXT, "filter",
-			     (unsigned int)(at - p->text) + 1, what);
-}
-
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_of_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       is_digit(c);
-}
-
-static void skip_space(struct parse *p)
-{
-	while (is_space(*p->at))
-		p->at++;
-}
-
-/* Take @word if it comes next. */
-static bool take(struct parse *p, const char *word)
-{
-	skip_space(p);
-	if (strncmp(p->at, word, strlen(word)))
-		return false;
-	p->at += strlen(word);
-	return true;
-}
-
-/* ---- One comparison ---- */
-
-/* Whatever the tracepoint tells; as the kernel has them, whose fields of an event come before. */
-static const struct filter_field of_who_runs[] = {
-	{ .name = "common_pid", .type = FILTER_CURRENT_PID },
-	{ .name = "comm", .type = FILTER_CURRENT_COMM },
-	{ .name = "COMM", .type = FILTER_CURRENT_COMM },
-	{ .name = "cpu", .type = FILTER_CURRENT_CPU },
-	{ .name = "CPU", .type = FILTER_CURRENT_CPU },
-	{ }
-};
-
-static const struct filter_field *find_in(const struct filter_field *fields, const char *name,
-					  size_t length)
-{
-	for (; fields->name; fields++)
-		if (strlen(fields->name) == length && !strncmp(fields->name, name, length))
-			return fields;
-	return NULL;
-}
-
-static bool find_field(const struct parse *p, const char *name, size_t length,
-		       struct filter_term *term)
-{
-	const struct filter_field *field = NULL;
-
-	if (p->names->record)
-		field = find_in(p->names->record, name, length);
-	if (!field)
-		field = find_in(p->names->args, name, length);
-	if (!field)
-		field = find_in(of_who_runs, name, length);
-	if (!field)
-		return false;
-	term->arg = field->arg;
-	term->type = field->type;
-	term->offset = field->offset;
-	term->size = field->size;
-	return true;
-}
-
-static bool is_of_record(u8 type)
-{
-	return type >= FILTER_RECORD && type <= FILTER_RECORD_OTHER;
-}
-
-static bool is_text(u8 type)
+bool filter_is_text(u8 type)
 {
 	return type == FILTER_TASK_COMM || type == FILTER_CURRENT_COMM ||
 	       (type >= FILTER_RECORD_TEXT && type <= FILTER_RECORD_REL);
 }
 
-/* "arg7"; -1 if it is none */
-static int arg_number(const char *name, size_t length)
-{
-	int n = 0;
-
-	if (length < 4 || length > 5 || strncmp(name, "arg", 3))
-		return -1;
-	for (name += 3, length -= 3; length; name++, length--) {
-		if (!is_digit(*name))
-			return -1;
-		n = 10 * n + *name - '0';
-	}
-	return n;
-}
-
-static int parse_name(struct parse *p, struct filter_term *term)
-{
-	const char *name;
-	size_t length;
-	int arg;
-
-	skip_space(p);
-	name = p->at;
-	while (is_of_name(*p->at))
-		p->at++;
-	length = p->at - name;
-	if (!length)
-		return fail(p, name, "a name is expected, as arg0");
-	if (find_field(p, name, length, term)) {
-		if (term->type == FILTER_RECORD_OTHER)
-			return fail(p, name, "this is neither a number nor a string");
-		p->filter->record |= is_of_record(term->type);
-		return 0;
-	}
-	arg = arg_number(name, length);
-	if (arg < 0)
-		return fail(p, name, p->names->record ?
-				     "the tracepoint tells nothing of this name" :
-				     "without PERF_SAMPLE_RAW it tells nothing of this name");
-	if (arg >= (int)p->names->nr_args)
-		return fail(p, name, "the tracepoint has fewer arguments");
-	term->arg = arg;
-	term->type = FILTER_U64;
-	p->filter->raw = true;
-	return 0;
-}
-
-static int parse_operator(struct parse *p, struct filter_term *term)
-{
-	/* Longer ones before those that they begin with */
-	static const struct {
-		const char *text;
-		enum filter_operator op;
-	} operators[] = {
-		{ "==", FILTER_EQ }, { "!=", FILTER_NE }, { "<=", FILTER_LE },
-		{ ">=", FILTER_GE }, { "<", FILTER_LT }, { ">", FILTER_GT },
-		{ "&", FILTER_BITS }, { "~", FILTER_GLOB },
-	};
-	const bool text = is_text(term->type);
-	const char *at;
-	unsigned int i;
-
-	skip_space(p);
-	at = p->at;
-	for (i = 0; i < ARRAY_SIZE(operators); i++) {
-		term->op = operators[i].op;
-		if (term->op == FILTER_BITS && at[0] == '&' && at[1] == '&')
-			continue;
-		if (!take(p, operators[i].text))
-			continue;
-		if (text && term->op != FILTER_EQ && term->op != FILTER_NE &&
-		    term->op != FILTER_GLOB)
-			return fail(p, at, "a string is compared by == != ~");
-		if (!text && term->op == FILTER_GLOB)
-			break;
-		return 0;
-	}
-	return fail(p, at, text ? "a comparison is expected: == != ~" :
-				  "a comparison is expected: == != < <= > >= &");
-}
-
-/* What a number of the record keeps of a larger one, as in C */
-static u64 narrow(const struct filter_term *term, u64 number)
+u64 filter_narrow(const struct filter_term *term, u64 number)
 {
 	const unsigned int unused = 64 - 8 * term->size;
 
@@ -207,199 +18,10 @@ static u64 narrow(const struct filter_term *term, u64 number)
 	return term->type == FILTER_RECORD_SIGNED ? (u64)((s64)number >> unused) : number >> unused;
 }
 
-/* The value of a digit, 16 if it is none */
-static unsigned int digit(char c)
+bool filter_lacks_record(const struct filter *filter, const struct filter_hit *hit)
 {
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+	return filter->record && !hit->record;
 }
-
-static int parse_number(struct parse *p, struct filter_term *term)
-{
-	unsigned int base = 10;
-	bool negative = take(p, "-");
-	const char *start = p->at;
-	u64 number = 0;
-
-	skip_space(p);
-	start = p->at;
-	if (start[0] == '0' && (start[1] | 0x20) == 'x') {
-		base = 16;
-		p->at += 2;
-	} else if (start[0] == '0') {
-		base = 8;
-	}
-	if (digit(*p->at) >= base)
-		return fail(p, start, "a number is expected");
-	for (; digit(*p->at) < base; p->at++) {
-		if (number > (~0ULL - digit(*p->at)) / base)
-			return fail(p, start, "the number has more than 64 bits");
-		number = number * base + digit(*p->at);
-	}
-	if (is_of_name(*p->at))
-		return fail(p, p->at, "this is no digit");
-	if (negative && number > 1ULL << 63)
-		return fail(p, start, "the number has more than 64 bits");
-	term->number = negative ? -number : number;
-	if (negative && term->type == FILTER_U64)
-		term->type = FILTER_S64;
-	if (is_of_record(term->type))
-		term->number = narrow(term, term->number);
-	return 0;
-}
-
-static int parse_string(struct parse *p, struct filter_term *term)
-{
-	const char *end;
-	size_t length;
-
-	skip_space(p);
-	if (*p->at != '"' && *p->at != '\'')
-		return fail(p, p->at, "a string in quotes is expected");
-	end = strchr(p->at + 1, *p->at);
-	if (!end)
-		return fail(p, p->at, "the end of this string is missing");
-	p->at++;
-	if (term->op == FILTER_GLOB && *p->at == '!') {
-		term->op = FILTER_NOT_GLOB;
-		p->at++;
-	}
-	length = end - p->at;
-	if (length >= FILTER_STRING_MAX)
-		return fail(p, p->at, "this string has more than 255 characters");
-	/* A name of 15 characters; a pattern may be begun anew at each of them. */
-	p->filter->work += term->op == FILTER_EQ || term->op == FILTER_NE ? 8 : 8 + 64 * length;
-	memcpy(p->strings, p->at, length);
-	p->strings[length] = '\0';
-	term->text = p->strings;
-	p->strings += length + 1;
-	p->at = end + 1;
-	return 0;
-}
-
-static int add_code(struct parse *p, u16 code)
-{
-	p->filter->code[p->filter->nr_code++] = code;
-	p->filter->work++;
-	return 0;
-}
-
-static int parse_comparison(struct parse *p)
-{
-	struct filter_term *term;
-	int err;
-
-	term = &p->filter->terms[p->filter->nr_terms];
-	err = parse_name(p, term);
-	if (!err)
-		err = parse_operator(p, term);
-	if (!err)
-		err = is_text(term->type) ? parse_string(p, term) : parse_number(p, term);
-	return err ? err : add_code(p, p->filter->nr_terms++);
-}
-
-/* ---- What is made of them ---- */
-
-static int parse_or(struct parse *p);
-
-static int parse_in_parentheses(struct parse *p)
-{
-	int err = parse_or(p);
-
-	if (err)
-		return err;
-	return take(p, ")") ? 0 : fail(p, p->at, "a closing parenthesis is expected");
-}
-
-static int parse_term(struct parse *p)
-{
-	const bool negated = take(p, "!");
-	int err;
-
-	if (!negated && !take(p, "("))
-		return parse_comparison(p);
-	if (++p->depth > FILTER_DEPTH_MAX)
-		return fail(p, p->at - 1, negated ? "there is too much around this" :
-					  "there are too many parentheses around this");
-	err = negated ? parse_term(p) : parse_in_parentheses(p);
-	p->depth--;
-	if (!err && negated)
-		err = add_code(p, FILTER_NOT);
-	return err;
-}
-
-static int parse_and(struct parse *p)
-{
-	int err = parse_term(p);
-
-	while (!err && take(p, "&&")) {
-		err = parse_term(p);
-		if (!err)
-			err = add_code(p, FILTER_AND);
-	}
-	return err;
-}
-
-static int parse_or(struct parse *p)
-{
-	int err = parse_and(p);
-
-	while (!err && take(p, "||")) {
-		err = parse_and(p);
-		if (!err)
-			err = add_code(p, FILTER_OR);
-	}
-	return err;
-}
-
-/* At most: two of these stand before each comparison but the first. */
-static unsigned int count_terms(const char *text)
-{
-	unsigned int n = 0;
-
-	for (; *text; text++)
-		n += *text == '&' || *text == '|';
-	return n / 2 + 1;
-}
-
-/* Of each comparison there is one operation less than comparisons, and each ! has one. */
-static unsigned int count_code(const char *text)
-{
-	unsigned int n = 2 * count_terms(text);
-
-	for (; *text; text++)
-		n += *text == '!';
-	return n;
-}
-
-size_t filter_size(const char *text)
-{
-	return sizeof(struct filter) + count_terms(text) * sizeof(struct filter_term) +
-	       count_code(text) * sizeof(u16) + strlen(text) + 1;
-}
-
-int filter_parse(const char *text, const struct filter_names *names, struct filter *filter,
-		 struct pmuctl_explanation *why)
-{
-	struct parse p = {
-		.text = text, .at = text, .names = names, .filter = filter, .why = why,
-	};
-	int err;
-
-	memset(filter, 0, filter_size(text));
-	filter->terms = (struct filter_term *)filter->memory;
-	filter->code = (u16 *)(filter->terms + count_terms(text));
-	p.strings = (char *)(filter->code + count_code(text));
-	err = parse_or(&p);
-	if (err)
-		return err;
-	skip_space(&p);
-	return *p.at ? fail(&p, p.at, "the end, && or || is expected") : 0;
-}
-
-/* ---- Running ---- */
 
 /* A number in the record, 0 if that is shorter */
 static u64 number_in(const struct filter_term *term, const struct filter_hit *hit)
@@ -409,7 +31,7 @@ static u64 number_in(const struct filter_term *term, const struct filter_hit *hi
 	if (term->offset + term->size > hit->size)
 		return 0;
 	memcpy(&value, hit->record + term->offset, term->size); /* the first byte is the lowest */
-	return narrow(term, value);
+	return filter_narrow(term, value);
 }
 
 static u64 value_of(const struct filter_term *term, const struct filter_hit *hit)
@@ -444,12 +66,17 @@ static bool is_less(u8 type, u64 a, u64 b)
 	return (s64)a < (s64)b;
 }
 
-/* A string of so many bytes in the record, or NULL if it does not end there */
+/*
+ * A string of so many bytes in the record. Its last one ends it, as the kernel makes them, or what
+ * is behind its end is whatever was there; NULL if it does not end.
+ */
 static const char *string_at(const struct filter_hit *hit, u32 offset, u32 size)
 {
 	const char *string = hit->record + offset;
 
-	if (offset > hit->size || size > hit->size - offset || !memchr(string, '\0', size))
+	if (!size || size > FILTER_LONGEST || offset > hit->size || size > hit->size - offset)
+		return NULL;
+	if (string[size - 1] && !memchr(string, '\0', min_t(u32, size, FILTER_STRING_MAX)))
 		return NULL;
 	return string;
 }
@@ -467,13 +94,16 @@ static const char *string_in(const struct filter_term *term, const struct filter
 						term->offset + sizeof(loc) : 0), loc >> 16);
 }
 
-static const char *string_of(const struct filter_term *term, const struct filter_hit *hit)
+static const char *string_of(const struct filter_term *term, const struct filter_hit *hit,
+			     char *comm)
 {
 	switch (term->type) {
 	case FILTER_TASK_COMM:
-		return filter_task_comm(hit->args[term->arg]);
+		filter_task_comm(hit->args[term->arg], comm);
+		return comm;
 	case FILTER_CURRENT_COMM:
-		return filter_task_comm(0);
+		filter_task_comm(0, comm);
+		return comm;
 	default:
 		return string_in(term, hit);
 	}
@@ -481,7 +111,8 @@ static const char *string_of(const struct filter_term *term, const struct filter
 
 static bool compare_string(const struct filter_term *term, const struct filter_hit *hit)
 {
-	const char *string = string_of(term, hit);
+	char comm[FILTER_COMM_SIZE];
+	const char *string = string_of(term, hit, comm);
 
 	switch (term->op) {
 	case FILTER_EQ:
@@ -499,7 +130,7 @@ static bool compare(const struct filter_term *term, const struct filter_hit *hit
 {
 	u64 value;
 
-	if (is_text(term->type))
+	if (filter_is_text(term->type))
 		return compare_string(term, hit);
 	value = value_of(term, hit);
 	switch (term->op) {
@@ -525,8 +156,8 @@ bool filter_passes(const struct filter *filter, const struct filter_hit *hit)
 	u64 results = 0; /* a stack of bits; the last one is the lowest */
 	unsigned int i;
 
-	if (filter->record && unlikely(!hit->record))
-		return true;
+	if (unlikely(filter_lacks_record(filter, hit)))
+		return false;
 	for (i = 0; i < filter->nr_code; i++) {
 		u16 code = filter->code[i];
 		u64 last = results & 1;

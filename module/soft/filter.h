@@ -27,6 +27,10 @@ struct pmuctl_explanation;
 #define FILTER_TEXT_MAX		4096
 /* The same of a string in it, or of a pattern */
 #define FILTER_STRING_MAX	256
+/* The longest one that it is compared with: no record of the kernel's is longer. */
+#define FILTER_LONGEST		8192
+/* And the name of a task, TASK_COMM_LEN */
+#define FILTER_COMM_SIZE	16
 #define FILTER_ARGS_MAX		12
 
 /**
@@ -192,18 +196,27 @@ int filter_parse(const char *text, const struct filter_names *names, struct filt
  * @filter: made by filter_parse().
  * @hit: what it is about.
  *
- * If it looks at a record, and there is none, that cannot be said: then it does.
+ * If it looks at a record, and there is none, that cannot be said: then it does not.
  *
  * Context: Any, preemption off, NMI too.
  */
 bool filter_passes(const struct filter *filter, const struct filter_hit *hit);
 
+/* Does it look at a record, and there is none? Any context. */
+bool filter_lacks_record(const struct filter *filter, const struct filter_hit *hit);
+
+/* Is this a string? Any context. */
+bool filter_is_text(u8 type);
+
+/* What a number of the record keeps of a larger one, as in C. Any context. */
+u64 filter_narrow(const struct filter_term *term, u64 number);
+
 /*
- * The id and the name of the task that an argument points to, or of who runs: 0. The kernel's, as a
- * test's. Any context.
+ * The id and the name, of FILTER_COMM_SIZE characters with its NUL, of the task that an argument
+ * points to, or of who runs: 0. The kernel's, as a test's. Any context.
  */
 s64 filter_task_id(u64 task);
-const char *filter_task_comm(u64 task);
+void filter_task_comm(u64 task, char *comm);
 
 /* Where this is, as those */
 s64 filter_cpu(void);

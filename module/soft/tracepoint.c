@@ -64,15 +64,32 @@ static bool tells_weight(const struct pmuctl_event *event, const struct pmuctl_s
 	       event->output->sample_type & PERF_SAMPLE_PERIOD;
 }
 
+/* Nobody knows whether it is one of the hits that are wanted. */
+static noinline void lose(struct pmuctl_event *event)
+{
+	pmuctl_output_lose(event->output);
+	if (event->aux_action)
+		pmuctl_aux_missed(event);
+}
+
+static bool passes(struct pmuctl_event *event, const struct filter_hit *hit)
+{
+	const struct filter *filter = rcu_dereference_raw(event->sw.tp->filter);
+
+	if (!filter || filter_passes(filter, hit))
+		return true;
+	if (unlikely(filter_lacks_record(filter, hit)))
+		lose(event);
+	return false;
+}
+
 static void hit_one(struct pmuctl_event *event, const struct filter_hit *hit,
 		    const struct pmuctl_sample_data *data, const struct place *place)
 {
-	const struct filter *filter =
-		rcu_dereference_raw(event->sw.tp->filter);
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 weight = data->weight ? : 1;
 
-	if (filter && !filter_passes(filter, hit))
+	if (!passes(event, hit))
 		return;
 	if (unlikely(c->stopped)) {
 		if (event->aux_action)
@@ -97,7 +114,8 @@ static noinline void miss_all(struct hlist_head *running, const struct filter_hi
 
 	hlist_for_each_entry_rcu(event, running, sw.node, true) {
 		filter = rcu_dereference_raw(event->sw.tp->filter);
-		if (event->aux_action && (!filter || filter_passes(filter, hit)))
+		if (event->aux_action && (!filter || filter_lacks_record(filter, hit) ||
+					  filter_passes(filter, hit)))
 			pmuctl_aux_missed(event);
 	}
 }

@@ -27,9 +27,14 @@ s64 filter_task_id(u64 task)
 	return (task ? (const struct task_struct *)(unsigned long)task : current)->pid;
 }
 
-const char *filter_task_comm(u64 task)
+/* An exec that gives it another one meanwhile may have overwritten its end. */
+void filter_task_comm(u64 task, char *comm)
 {
-	return (task ? (const struct task_struct *)(unsigned long)task : current)->comm;
+	const struct task_struct *t = task ? (const void *)(unsigned long)task : current;
+
+	BUILD_BUG_ON(FILTER_COMM_SIZE != TASK_COMM_LEN);
+	memcpy(comm, t->comm, FILTER_COMM_SIZE);
+	comm[FILTER_COMM_SIZE - 1] = '\0';
 }
 
 s64 filter_syscall_nr(u64 regs)

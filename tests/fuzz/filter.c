@@ -22,9 +22,9 @@ static const struct filter_field of_record[] = {
 	{ "word", 0, FILTER_RECORD, 26, 2 }, { "other", 0, FILTER_RECORD_OTHER, 28, 3 }, { }
 };
 
-const char *filter_task_comm(u64 task)
+void filter_task_comm(u64 task, char *comm)
 {
-	return task ? "sh" : "cc1";
+	strcpy(comm, task ? "sh" : "cc1");
 }
 
 s64 filter_cpu(void)

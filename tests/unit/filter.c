@@ -3,7 +3,7 @@
  * Filters of tracepoints: what each says of arguments, where mistakes are found, and random
  * texts, which must be understood or refused, and nothing else.
  */
-/* sources: module/soft/filter.c module/explain/explain.c */
+/* sources: module/soft/filter.c module/soft/filter_parse.c module/explain/explain.c */
 #include <stdlib.h>
 
 #include <criterion/criterion.h>
@@ -75,9 +75,9 @@ s64 filter_task_id(u64 address)
 	return task_of(address)->id;
 }
 
-const char *filter_task_comm(u64 address)
+void filter_task_comm(u64 address, char *comm)
 {
-	return task_of(address)->comm;
+	strcpy(comm, task_of(address)->comm);
 }
 
 s64 filter_cpu(void)
@@ -273,7 +273,30 @@ Test(filter, strings)
 	check_passes("comm == 'a b && c' || comm == \"it's\" || comm ~ \"*h\"");
 }
 
-/* Steps, of which a pattern may need many: each of its characters, from each of a name */
+/* A bracket that nothing closes is an ordinary character, also for who looks for its end. */
+Test(filter, patterns_with_brackets)
+{
+	static const struct {
+		const char *pattern;
+		const char *text;
+	} patterns[] = {
+		{ "[ab]", "[ab]" }, { "[ab", "\\[ab" }, { "[", "\\[" }, { "*[[[", "*\\[\\[\\[" },
+		{ "[]", "\\[]" }, { "[]]", "[]]" }, { "[!]", "\\[!]" }, { "[!]]x", "[!]]x" },
+		{ "[a-]", "[a-]" }, { "[a-", "\\[a-" }, { "[--]]", "[--]]" }, { "[[x]", "[[x]" },
+		{ "[a]b[c", "[a]b\\[c" }, { "\\[[", "\\[\\[" }, { "\\", "\\" }, { "\\\\[", "\\\\\\[" },
+	};
+	char text[40];
+
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		snprintf(text, sizeof(text), "comm ~ '%s'", patterns[i].pattern);
+		cr_assert_eq(parse(text, NULL, NULL), 0);
+		cr_expect_str_eq(filter->terms[0].text, patterns[i].text);
+	}
+	check_passes("comm ~ '[s]h' && comm ~ '[!a]h' && comm ~ 's[a-h]'");
+	check_fails("comm ~ 's[h'");
+}
+
+/* Steps, of which a pattern may need many: what follows its first star, from each character */
 Test(filter, what_it_costs_at_most)
 {
 	static const struct {
@@ -281,12 +304,17 @@ Test(filter, what_it_costs_at_most)
 		u32 work;
 	} filters[] = {
 		{ "id == 1", 1 }, { "id == 1 || id == 2", 3 }, { "!(id == 1)", 2 },
-		{ "comm == 'sh'", 9 }, { "comm != 'a longer name'", 9 },
-		{ "comm ~ 'sh'", 1 + 8 + 2 * 64 }, { "comm ~ '!*x*'", 1 + 8 + 3 * 64 },
+		{ "comm == 'sh'", 11 }, { "comm != 'a longer name'", 1 + 8 + 16 / 6 + 13 / 3 },
+		{ "comm ~ 'sh'", 11 }, { "comm ~ 'longer*'", 1 + 8 + 16 / 6 + 7 / 3 },
+		{ "comm ~ '[*]longer'", 1 + 8 + 16 / 6 + 3 }, { "comm ~ '\\*longer'", 11 + 2 },
+		{ "comm ~ '!*x*'", 11 + 1 + 16 * 3 / 3 }, { "comm ~ 'abc*de'", 11 + 2 + 16 * 3 / 3 },
+		{ "text ~ '*x'", 1 + 8 + 8 / 6 + 8 * 2 / 3 }, { "text == 'x'", 10 },
+		{ "loc == 'x'", 1 + 8 + 256 / 6 }, { "loc ~ 'x*'", 1 + 8 + 256 / 6 },
+		{ "rel ~ '*x'", 1 + 8 + 256 / 6 + 8192 * 2 / 3 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
-		cr_assert_eq(parse(filters[i].text, NULL, NULL), 0);
+		cr_assert_eq(parse(filters[i].text, of_record, NULL), 0);
 		cr_expect_eq(filter->work, filters[i].work, "%s: %u", filters[i].text, filter->work);
 	}
 }
@@ -334,19 +362,24 @@ Test(filter, a_record_that_says_more_than_it_has)
 	cr_expect(!passes_with("rel == ''", &bad, sizeof(bad)));
 	memset(bad.text, 'x', sizeof(bad.text));
 	cr_expect(!passes_with("text ~ 'x*'", &bad, sizeof(bad)));
+	/* Behind the end of a string there may be anything, if that is not far. */
+	bad.text[3] = '\0';
+	cr_expect(passes_with("text == 'xxx'", &bad, sizeof(bad)));
 	for (u32 size = 0; size < sizeof(bad); size++)
 		passes_with("text ~ '*' || loc != '' || rel ~ 'a*' || large == 1", &bad, size);
 }
 
-Test(filter, without_a_record_nothing_is_kept_back)
+Test(filter, without_a_record_nothing_passes)
 {
 	const struct filter_hit hit = { args, NULL, 0 };
 
 	cr_assert_eq(parse("text == 'xyz' && id == 1", of_record, NULL), 0);
-	cr_expect(filter->record);
-	cr_expect(filter_passes(filter, &hit));
+	cr_expect(filter_lacks_record(filter, &hit));
+	cr_expect(!filter_passes(filter, &hit));
+	cr_assert_eq(parse("!(text == 'xyz')", of_record, NULL), 0);
+	cr_expect(!filter_passes(filter, &hit));
 	cr_assert_eq(parse("id == 1", of_record, NULL), 0);
-	cr_expect(!filter->record);
+	cr_expect(!filter_lacks_record(filter, &hit));
 	cr_expect(!filter_passes(filter, &hit));
 }
 

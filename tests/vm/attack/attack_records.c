@@ -4,6 +4,7 @@
  * The kernel makes none for what others do; and none is missing of what his tasks do.
  */
 #include "bound.h"
+#include "family.h"
 #include "loops.h"
 #include "module.h"
 #include "perm.h"
@@ -175,7 +176,7 @@ static void write_filter(char *text, size_t size, int kind, int parts)
 {
 	static const char *const terms[] = { "comm ~ '%s'", "comm == '[[[[[[[[[[[[[[x%s'",
 					     "common_pid != 0%s", "!common_pid == 0%s",
-					     "comm ~ '%s'" };
+					     "comm ~ '%s'", "comm ~ '?%s'", "comm ~ '*%s'" };
 	char pattern[256] = "";
 	size_t n = 0;
 
@@ -187,6 +188,9 @@ static void write_filter(char *text, size_t size, int kind, int parts)
 		pattern[0] = '*';
 		pattern[14] = 'x';
 	}
+	/* Classes, of which each range is looked at, once, or from each character */
+	for (int i = 0; i < 13 && kind >= 5; i++)
+		strcat(pattern, "[b-cb-cb-ca-a]");
 	for (int i = 0; i < parts && n < size - 300; i++) {
 		n += snprintf(text + n, size - n, i ? " || " : "");
 		n += snprintf(text + n, size - n, terms[kind], pattern);
@@ -198,11 +202,12 @@ static int filter_kind;
 static pid_t prepare_filters(unsigned int n)
 {
 	struct perf_event_attr attr = record_attr();
-	static char text[4096];
+	static char text[4096], name[16];
 	int parts = 1000;
 
 	attr.sample_period = 0;
-	die_if(prctl(PR_SET_NAME, filter_kind ? "[[[[[[[[[[[[[[[" : "aaaaaaaaaaaaaaa"), "prctl");
+	memset(name, filter_kind && filter_kind < 5 ? '[' : 'a', sizeof(name) - 1);
+	die_if(prctl(PR_SET_NAME, name), "prctl");
 	for (unsigned int i = 0; i < n; i++) {
 		int fd = event_try(attr, .tracepoint = tracepoint);
 
@@ -221,16 +226,17 @@ static void make_hits(void)
 	syscall_loop(HITS);
 }
 
-static double cost_of_a_hit(void)
+/* Of the kernel, for all that the user does then */
+static double cost_of(const struct attack *a)
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-	struct attack a = { prepare_filters, make_hits, FILTERED };
 	uint64_t before, cost;
 	int link, fd;
 	pid_t user;
 
 	attr.exclude_user = 1;
-	user = begin_attack(&a, &link);
+	attr.inherit = 1;
+	user = begin_attack(a, &link);
 	fd = event_open(attr, hear(link));
 	before = event_value(fd);
 	let_go(link);
@@ -238,7 +244,12 @@ static double cost_of_a_hit(void)
 	cost = event_value(fd) - before;
 	end_attack(user, link);
 	close(fd);
-	return (double)cost / HITS;
+	return cost;
+}
+
+static double cost_of_a_hit(void)
+{
+	return cost_of(&(struct attack){ prepare_filters, make_hits, FILTERED }) / HITS;
 }
 
 /* What they are for one hit is bounded, however many events there are, and whatever they look for. */
@@ -246,11 +257,69 @@ Test(attack_records, filters_of_a_hit_are_bounded)
 {
 	tracepoint = "syscalls:sys_enter_getppid";
 	perm_set_level(2);
-	for (filter_kind = 0; filter_kind < 5; filter_kind++) {
+	for (filter_kind = 0; filter_kind < 7; filter_kind++) {
 		double cost = cost_of_a_hit();
 
 		printf("filters of kind %d: %.0f instructions for a hit\n", filter_kind, cost);
 		cr_expect_lt(cost, MOST_OF_A_HIT, "%d: %.0f", filter_kind, cost);
+	}
+}
+
+/* At level -1 there are longer strings than names: the path of a program, which may be this one. */
+static char long_path[3800];
+static const char *long_filter;
+
+static pid_t prepare_long(unsigned int n)
+{
+	struct perf_event_attr attr = record_attr();
+	char brackets[300] = "filename ~ '*", *end = brackets + strlen(brackets);
+	int fd;
+
+	attr.sample_period = 0;
+	attr.exclude_kernel = 0;
+	attr.inherit = 1;
+	fd = event_try(attr, .tracepoint = tracepoint);
+	die_if(fd < 0, "open");
+	strcpy(end + 254, "'");
+	memset(end, '[', 254);
+	die_if(tracepoint_filter(fd, brackets) != -ENOSPC, "255 brackets");
+	die_if(n && tracepoint_filter(fd, long_filter), long_filter);
+	return getpid();
+}
+
+static void exec_long_path(void)
+{
+	char *const args[] = { EXEC_PROGRAM, NULL };
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		execv(long_path, args);
+		_exit(1);
+	}
+	die_if(child < 0 || waitpid(child, &status, 0) != child || status, "exec");
+}
+
+Test(attack_records, filters_of_long_strings_are_bounded)
+{
+	/* As long as they may be */
+	static const char *const filters[] = {
+		"filename ~ '*/////x'", "filename ~ '*[!x]/x'", "filename ~ '*[[/-/]'",
+		"filename ~ '*/[[[['", "filename ~ '[/]?*?*?*'", "filename ~ '////*//?[x'",
+	};
+	double none, cost;
+
+	tracepoint = "sched:sched_process_exec";
+	perm_set_level(-1);
+	memset(long_path, '/', sizeof(long_path) - 1);
+	strcpy(long_path + sizeof(long_path) - sizeof(EXEC_PROGRAM), EXEC_PROGRAM);
+	none = cost_of(&(struct attack){ prepare_long, exec_long_path, 0 });
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
+		long_filter = filters[i];
+		cost = cost_of(&(struct attack){ prepare_long, exec_long_path, 1 });
+		printf("%s: %.0f instructions for an exec, %.0f without\n", long_filter, cost,
+		       none);
+		cr_expect_lt(cost - none, MOST_OF_A_HIT, "%s: %.0f", long_filter, cost - none);
 	}
 }
 

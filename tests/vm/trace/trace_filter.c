@@ -260,6 +260,67 @@ Test(trace_filter, a_child_shares_it)
 	cr_expect_eq(sampling_value(fd), CALLS, "%lu", sampling_value(fd));
 }
 
+/* ---- Where there is no record ---- */
+
+/* Somebody who is on CPU 1 as soon as it is there */
+static pid_t fork_pusher(void)
+{
+	cpu_set_t set;
+	pid_t pid = fork_child();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Who brings the CPU up, and takes it down, is before it. */
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ });
+	CPU_ZERO(&set);
+	CPU_SET(1, &set);
+	for (;;)
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int open_filtered(struct perf_event_attr attr, pid_t pid, int group, const char *filter)
+{
+	int fd = event_open(attr, pid, .group = group, .tracepoint = "raw_syscalls:sys_enter");
+
+	cr_assert_eq(tracepoint_filter(fd, filter), 0);
+	return fd;
+}
+
+/* On a CPU that comes back there is none for a moment: nobody knows, so it is lost. */
+Test(trace_filter, without_a_record_a_hit_is_lost, .fini = all_online)
+{
+	struct perf_event_attr attr = record_attr();
+	struct {
+		uint64_t nr;
+		struct {
+			uint64_t value;
+			uint64_t lost;
+		} of[3];
+	} told;
+	pid_t pusher = fork_pusher();
+	int fd;
+
+	attr.inherit = 0;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_LOST;
+	fd = open_filtered(attr, pusher, -1, "");
+	attr.disabled = 0;
+	open_filtered(attr, pusher, fd, "id == 99999");
+	open_filtered(attr, pusher, fd, "id != 99999");
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 10; i++) {
+		set_online(1, false);
+		set_online(1, true);
+	}
+	kill(pusher, SIGKILL);
+	raw_reap(pusher);
+	cr_assert_eq(read(fd, &told, sizeof(told)), sizeof(told));
+	cr_expect_eq(told.of[1].value, 0);
+	cr_expect_eq(told.of[2].value + told.of[2].lost, told.of[0].value);
+	cr_expect_eq(told.of[1].lost, told.of[2].lost);
+	printf("%lu hits, %lu without a record\n", told.of[0].value, told.of[1].lost);
+}
+
 /* ---- Who may ---- */
 
 /* An ordinary user is told records of his own system calls: he asserts nothing, but ends. */
