@@ -28,6 +28,7 @@ enum pmuctl_why_builder {
 	PMUCTL_WHY_BUILDER_PAGES	= 0x1016, /* EINVAL */
 	PMUCTL_WHY_BUILDER_MEMORY	= 0x1017, /* ENOMEM */
 	PMUCTL_WHY_BUILDER_ATTR		= 0x1018, /* E2BIG: fields of a later version */
+	PMUCTL_WHY_BUILDER_LEVELS	= 0x1019, /* EINVAL: all are excluded */
 };
 
 /**

@@ -317,6 +317,9 @@ int pmuctl_builder_judge(const struct pmuctl_builder *b, struct perf_event_attr 
 	if (ret)
 		return ret;
 	flags_apply(b, attr);
+	if (attr->exclude_user && attr->exclude_kernel)
+		return REFUSE(why, LEVELS, EINVAL, "exclude_kernel",
+			      "user space and the kernel are both excluded, so nothing could ever be counted: include one");
 	ret = pace_apply(b, attr, why);
 	if (ret)
 		return ret;

@@ -348,8 +348,6 @@ int pmuctl_attr_check(const union pmuctl_attr *a, struct pmuctl_explanation *why
 		return pmuctl_refuse(why, INHERIT_THREAD, "attr.inherit_thread");
 	if (attr->enable_on_exec && (flags & PMUCTL_ATTR_REMOVE_ON_EXEC))
 		return pmuctl_refuse(why, EXEC_BOTH, "attr.remove_on_exec");
-	if (attr->exclude_user && attr->exclude_kernel)
-		return pmuctl_refuse(why, COUNTS_NOTHING, "attr.exclude_kernel");
 	/* Software events tell where they are. perf asks the PMU, when all else is right. */
 	if (attr->precise_ip && is_hardware(attr))
 		return pmuctl_refuse(why, PRECISE, "attr.precise_ip",

@@ -120,8 +120,6 @@
 	"being told of namespaces needs CAP_PERFMON: gain it, or clear attr.namespaces"
 #define PMUCTL_SAY_PERM_TEXT_POKE EACCES, \
 	"being told what is changed in the kernel's code needs CAP_PERFMON at paranoid level %d: clear attr.text_poke, gain CAP_PERFMON, or set the module's parameter paranoid to 1"
-#define PMUCTL_SAY_COUNTS_NOTHING EINVAL, \
-	"exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one"
 #define PMUCTL_SAY_PRECISE EOPNOTSUPP, \
 	"precise_ip %u asks for precise sampling, which this version of pmuctl lacks: set it to 0 (no modifier :p)"
 

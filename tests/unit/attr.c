@@ -173,8 +173,6 @@ static enum pmuctl_why model(const union pmuctl_attr *a)
 		return PMUCTL_WHY_INHERIT_THREAD;
 	if ((flags & FLAGS_EXEC) == FLAGS_EXEC)
 		return PMUCTL_WHY_EXEC_BOTH;
-	if ((flags & 0x30) == 0x30)
-		return PMUCTL_WHY_COUNTS_NOTHING;
 	if (flags & precise_flags && (type == 0 || type == 3 || type == 4))
 		return PMUCTL_WHY_PRECISE;
 	return PMUCTL_WHY_NOTHING;
@@ -190,7 +188,6 @@ static struct pmuctl_explanation check(const union pmuctl_attr *a)
 		[PMUCTL_WHY_TYPE_UNKNOWN] = ENOENT,
 		[PMUCTL_WHY_ATTR_UNSUPPORTED] = EINVAL,
 		[PMUCTL_WHY_PRECISE] = EOPNOTSUPP,
-		[PMUCTL_WHY_COUNTS_NOTHING] = EINVAL,
 		[PMUCTL_WHY_PERIOD_RANGE] = EINVAL,
 		[PMUCTL_WHY_STACK_DEPTH] = EOVERFLOW,
 		[PMUCTL_WHY_SAMPLE_UNSUPPORTED] = EINVAL,
@@ -544,7 +541,6 @@ Test(attr, any_combination_is_answered_as_the_rules_say)
 	cr_assert_gt(seen[PMUCTL_WHY_TYPE_UNSUPPORTED], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_ATTR_UNSUPPORTED], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_PRECISE], 100);
-	cr_assert_gt(seen[PMUCTL_WHY_COUNTS_NOTHING], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_PERIOD_RANGE], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_STACK_DEPTH], 100);
 	cr_assert_gt(seen[PMUCTL_WHY_SAMPLE_UNSUPPORTED], 100);

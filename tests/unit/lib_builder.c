@@ -358,6 +358,16 @@ Test(lib_builder, refuses_a_function_with_a_snapshot)
 	       "the newest overflow would come first, and only while none is written: clear it, or read the ring yourself");
 }
 
+Test(lib_builder, refuses_what_excludes_all)
+{
+	struct pmuctl_builder *b = builder_of("cycles");
+
+	pmuctl_builder_exclude_user(b, 1);
+	pmuctl_builder_exclude_kernel(b, 1);
+	refuse(b, PMUCTL_WHY_BUILDER_LEVELS, EINVAL, "exclude_kernel",
+	       "user space and the kernel are both excluded, so nothing could ever be counted: include one");
+}
+
 Test(lib_builder, refuses_children_of_everybody)
 {
 	struct pmuctl_builder *b = builder_of("cycles");

@@ -101,7 +101,6 @@ enum pmuctl_why {
 	PMUCTL_WHY_EVENT_UNKNOWN	= 22,	/* EINVAL: no such generic event */
 	PMUCTL_WHY_EVENT_NOT_HERE	= 23,	/* ENOENT: this CPU cannot count it */
 	PMUCTL_WHY_RAW_BITS		= 24,	/* EINVAL */
-	PMUCTL_WHY_COUNTS_NOTHING	= 25,	/* EINVAL: all levels excluded */
 	PMUCTL_WHY_PRECISE		= 26,	/* EOPNOTSUPP */
 	PMUCTL_WHY_FREQ_TOO_HIGH	= 27,	/* EINVAL */
 	PMUCTL_WHY_SAMPLE_UNSUPPORTED	= 28,	/* EINVAL */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What excludes guests, or the host: of hardware, software and tracepoint events, the same as of
- * the kernel's own perf. There is no guest of KVM here.
+ * What excludes guests, or the host, or user space and the kernel: of hardware, software and
+ * tracepoint events, the same as of the kernel's own perf. There is no guest of KVM here.
  */
 #include "pmu.h"
 #include "tracepoint.h"
@@ -104,4 +104,51 @@ Test(count_guest, tracepoints_count_all)
 		cr_expect_eq(counts[0], N + 1, "without %s: %lu", words[way], counts[0]);
 		cr_expect_eq(counts[1], counts[0], "without %s perf has %lu", words[way], counts[1]);
 	}
+}
+
+/* ---- User space and the kernel both ---- */
+
+static struct perf_event_attr of_no_level(struct perf_event_attr attr)
+{
+	attr.disabled = 1;
+	attr.exclude_user = 1;
+	attr.exclude_kernel = 1;
+	return attr;
+}
+
+/* Programs ask so whether events can be opened at all: gprofng does. */
+Test(count_guest, without_user_space_and_the_kernel)
+{
+	const struct {
+		struct perf_event_attr attr;
+		uint64_t (*count)(int fd);
+	} events[] = {
+		{ instructions_u(), count_loop },
+		{ event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES), count_loop },
+		{ event_attr(PERF_TYPE_RAW, 0xc0), count_loop },
+		{ event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS), count_faults },
+		{ event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES), count_loop },
+	};
+	uint64_t counts[2];
+
+	for (size_t i = 0; i < 2 * RAW_ARRAY_SIZE(events); i++) {
+		struct perf_event_attr attr = of_no_level(events[i / 2].attr);
+
+		attr.sample_period = i % 2;
+		count_both(attr, NULL, events[i / 2].count, counts);
+		cr_expect_eq(counts[0], 0, "event %zu: %lu", i, counts[0]);
+		cr_expect_eq(counts[1], 0, "event %zu: perf has %lu", i, counts[1]);
+	}
+}
+
+/* Calls come from user space, but are no event of a level. */
+Test(count_guest, calls_without_user_space_and_the_kernel)
+{
+	struct perf_event_attr attr = of_no_level(tracepoint_attr());
+	uint64_t counts[2];
+
+	tracepoint_mount();
+	attr.config = tracepoint_id("syscalls:sys_enter_getppid");
+	count_both(attr, "syscalls:sys_enter_getppid", count_calls, counts);
+	cr_expect_eq(counts[0], counts[1], "%lu, perf has %lu", counts[0], counts[1]);
 }

@@ -185,15 +185,6 @@ Test(refuse_attr, formats_that_nobody_knows)
 	}
 }
 
-Test(refuse_attr, all_levels_excluded)
-{
-	union raw_attr a = raw_instructions();
-
-	a.attr.exclude_user = 1;
-	check_refused(OPEN(a), EINVAL, PMUCTL_WHY_COUNTS_NOTHING, "attr.exclude_kernel",
-		      "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
-}
-
 Test(refuse_attr, types_that_do_not_exist)
 {
 	static const uint32_t types[] = { 6, 7, 8, 100, 0x7fffffff, 0xffffffff };
@@ -313,8 +304,6 @@ Test(refuse_attr, order_of_refusals)
 	check_refused(OPEN(a, -5, -7), EINVAL, PMUCTL_WHY_PERIOD_RANGE, "attr.sample_period",
 		      "%lu is not a period: it is from 1 to 2^63 - 1", ~0ul);
 	a.attr.sample_period = 0;
-	check_refused(OPEN(a, -5, -7), EINVAL, PMUCTL_WHY_COUNTS_NOTHING, "attr.exclude_kernel",
-		      "exclude_user and exclude_kernel are both set, so nothing could ever be counted: clear one");
 	a.attr.exclude_user = 0;
 	check_refused(OPEN(a, -5, -7), ESRCH, PMUCTL_WHY_PID_INVALID, "pid",
 		      "pid -5 is not a target: use 0 for the calling task, a thread id, or -1 with a cpu");

@@ -55,8 +55,7 @@ static const struct difference {
 	{ NULL, "config = 0xa", 0, ENOENT, "bpf-output is not supported" },
 	{ NULL, "an unknown bit", 0, EINVAL, "Linux 7.3 knows two bits more" },
 	/* What has no effect is refused here, and ignored there */
-	{ NULL, "exclude_user", 0, EINVAL, "with exclude_kernel, nothing is counted" },
-	{ NULL, "type = 0x2*", 0, EINVAL, "with exclude_kernel, nothing is counted" },
+	{ NULL, "type = 0x2*", 0, EINVAL, "a tracepoint, with exclude_kernel: nothing is counted" },
 	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
 	{ NULL, "config1 = *", 0, EINVAL, "of hardware events only" },
 	{ NULL, "type = 0x1 and config1 = *", 0, EINVAL, "of hardware events only" },
