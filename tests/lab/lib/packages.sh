@@ -18,7 +18,7 @@ LAB_PACKAGES=(
 	# the guest: what is in it, and what makes its image
 	cpio busybox-static linux-perf bash gzip libcap2-bin util-linux
 	# the guest: a compiler that is small enough for it, and programs made for perf
-	tcc papi-tools rr
+	tcc papi-tools rr stress-ng
 	# tests and checks
 	libcriterion-dev libipt-dev libcapstone-dev libcap-dev debootstrap shellcheck mandoc sparse git
 	ccache

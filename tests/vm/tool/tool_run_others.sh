@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Programs that others have made for perf_event_open(2), by "pmuctl run": PAPI's, which read
-# counters by the mapped page, and rr, for which each conditional branch counts, and which wants
-# to be stopped after a number of them. Runs in busybox' sh as root; the kernel argument
-# rr_rounds=N makes more rounds of the latter.
+# counters by the mapped page; rr, for which each conditional branch counts, and which wants to be
+# stopped after a number of them; gprofng, which a signal tells of each sample; and stress-ng, which
+# opens all that it knows. Runs in busybox' sh as root; the kernel argument rr_rounds=N makes more
+# rounds of rr.
 # shellcheck disable=SC2317 # the checks are called by name
 # shellcheck source=tests/vm/common/checks.sh
 . "$(dirname -- "$0")/common/checks.sh"
@@ -17,14 +18,16 @@ echo 1 >/proc/sys/kernel/perf_event_paranoid
 # counted: the values in the output of papi_command_line
 counted() { awk '/^PAPI_/ && $2 == ":" { print $1, $3 }' "$1"; }
 
-# near FILE FILE: the same events, and each value of the one within a hundredth of the other's: the
-# program measures some of the C library, too, which maps what it uses.
-near()
+# near_by PERCENT FILE FILE: the same names, and each value of the one so near to the other's
+near_by()
 {
-	awk 'NR == FNR { value[$1] = $2; n++; next }
-	     { d = $2 - value[$1]; if (d < 0) d = -d; if (!($1 in value) || d * 100 > value[$1]) bad = 1; n-- }
-	     END { exit bad || n != 0 || FNR == 0 }' "$1" "$2"
+	awk -v percent="$1" 'NR == FNR { value[$1] = $2; n++; next }
+	     { d = $2 - value[$1]; if (d < 0) d = -d; if (!($1 in value) || d * 100 > value[$1] * percent) bad = 1; n-- }
+	     END { exit bad || n != 0 || FNR == 0 }' "$2" "$3"
 }
+
+# The program measures some of the C library, too, which maps what it uses.
+near() { near_by 1 "$1" "$2"; }
 
 papi_finds_the_same_events()
 {
@@ -58,6 +61,39 @@ rr_replays_what_it_has_recorded()
 	give_back && rr replay -a >out && cmp out number
 }
 
+# profiled FILE [RUN...]: the functions of a program, and how many seconds each took
+profiled()
+{
+	profile=$1
+	shift
+	rm -rf -- /tmp/profile.er
+	"$@" gprofng collect app -p off -h cycles,500009 -O /tmp/profile.er /usr/bin/perf bench mem memcpy -s 1MB -l 400 \
+		-f x86-64-unrolled >out 2>&1 || return 1
+	gprofng display text -functions /tmp/profile.er >functions 2>&1 && cat functions &&
+		awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $1 > 0.01 { print $3 $4 $5, $1 }' functions >"$profile"
+}
+
+# It has a sample each 500009 cycles, and much work with each: with a fifth of that it gets no further,
+# on perf as well.
+gprofng_profiles_the_same()
+{
+	give_back && profiled theirs && profiled ours pmuctl run && awk '{ print $1 }' theirs >names && awk '{ print $1 }' ours >others &&
+		cmp names others && grep -q perf names && near_by 5 theirs ours
+}
+
+# told: the events of which stress-ng tells
+told() { sed -n 's/^stress-ng: info: *\[[0-9]*\] *[0-9][0-9]* \([A-Z].*[A-Za-z]\)  .*/\1/p' "$1"; }
+
+# Some ninety events at once, of a process that is started for it
+stress_ng_counts_the_same_events()
+{
+	give_back && stress-ng --perf --cpu 1 --cpu-method fibonacci --cpu-ops 20 >theirs.out 2>&1 &&
+		run 0 run stress-ng --perf --cpu 1 --cpu-method fibonacci --cpu-ops 20 || return 1
+	cat err >>out
+	told theirs.out >theirs && told out >ours && cmp theirs ours && [ "$(wc -l <ours)" -gt 40 ] &&
+		grep -q 'Instructions' ours && ! grep -q ' 0 \(Instructions\|CPU Cycles\|Task Clock\|System Call\) ' out
+}
+
 # All of it was counted by us, but for what rr only asks whether the kernel has it.
 nothing_is_passed_on()
 {
@@ -65,4 +101,4 @@ nothing_is_passed_on()
 	run 0 run --strict rr record /pmuctl/tests/prog/racing-threads && run 0 run --strict papi_command_line PAPI_TOT_INS
 }
 
-run_checks counted near
+run_checks counted near near_by profiled told
