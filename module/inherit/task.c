@@ -325,7 +325,6 @@ static void end_group(struct pmuctl_context *ctx, struct pmuctl_event *leader,
 
 	for_each_group_member(event, leader)
 		pmuctl_inherit_emit_read(event);
-	ctx->clone_id = 0;
 	list_del(&leader->node);
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
 		list_del(&event->node);

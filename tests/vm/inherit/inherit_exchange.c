@@ -10,7 +10,10 @@
 #include "module.h"
 #include "records.h"
 
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define EVENTS		4
 #define PLAYERS		6
@@ -409,4 +412,62 @@ Test(inherit_exchange, with_an_exec_that_gains_rights)
 	cr_assert_eq(chmod(COPY, 04755), 0);
 	check_game((struct game) { .forks = 4, .exec = true, .gains = true });
 	unlink(COPY);
+}
+
+/* ---- Who ends, and sleeps then ---- */
+
+#define SPIN	20000000ull
+
+/*
+ * The first process of a namespace, for whose end it waits: after what tells of the end of a task,
+ * and where the other child, which has the same events, runs.
+ */
+static pid_t end_while(uint64_t rounds)
+{
+	pid_t spinning = fork_child(), first;
+
+	if (!spinning) {
+		user_loop(rounds);
+		_exit(0);
+	}
+	first = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+	if (!first) {
+		if (!fork())
+			for (;;)
+				pause();
+		_exit(0);
+	}
+	cr_assert_gt(first, 0, "%m");
+	cr_assert_eq(waitpid(first, NULL, 0), first);
+	return spinning;
+}
+
+static uint64_t counted_while_others_end(uint64_t rounds)
+{
+	struct perf_event_attr attr = instructions_u();
+	uint64_t value;
+	int fd;
+
+	attr.inherit = 1;
+	fd = event_open(attr);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (int i = 0; i < 5; i++)
+		cr_assert_gt(waitpid(end_while(rounds), NULL, 0), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	value = event_value(fd);
+	close(fd);
+	return value;
+}
+
+/* His events have ended by then: nobody gets them for their own, or a whole loop is missing. */
+Test(inherit_exchange, with_one_that_sleeps_when_it_has_ended)
+{
+	uint64_t once, twice;
+
+	pin_here(1);
+	once = counted_while_others_end(SPIN);
+	twice = counted_while_others_end(2 * SPIN);
+	/* Beside the loops a few thousand: of the first fork, say. */
+	cr_expect_lt(llabs((long long)(twice - once - 5 * LOOP_INSTRUCTIONS * SPIN)), SPIN / 100,
+		     "%lu and %lu", once, twice);
 }

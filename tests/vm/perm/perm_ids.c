@@ -8,6 +8,8 @@
  */
 #include "perm.h"
 
+#include <sys/fsuid.h>
+
 /* What a task is: ids, and capabilities */
 struct who {
 	const char *name;
@@ -89,6 +91,9 @@ static int ask_all(const struct who *who, const pid_t *pids, struct answers *ans
 		answers->ours[i] = fd < 0 ? fd : 0;
 		if (fd >= 0)
 			close(fd);
+		/* Whom it was asked for is who the caller is afterwards. */
+		if (setfsuid(-1) != (int)who->uid[1] || setfsgid(-1) != (int)who->gid[1])
+			return 2;
 		fd = perm_perf_open(pids[i], -1, false);
 		answers->perf[i] = fd < 0 ? fd : 0;
 		if (fd >= 0)

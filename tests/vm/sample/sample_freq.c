@@ -162,6 +162,47 @@ Test(sample_freq, of_a_task_that_sleeps)
 		  "%lu samples in %lu ns", n, run);
 }
 
+/* A call that is long in the kernel, where nothing of the event is counted */
+static void call_long(void)
+{
+	static char bytes[1 << 25];
+
+	cr_assert_eq(syscall(SYS_getrandom, bytes, sizeof(bytes), 0), sizeof(bytes));
+}
+
+/* How long it counts nothing does not matter: its period is right for when it does. */
+Test(sample_freq, of_a_task_that_is_in_the_kernel)
+{
+	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_INSTRUCTIONS, 1000);
+	uint64_t least = UINT64_MAX, usual = 0, period = 0, last = 0;
+	struct perf_event_header *header;
+	struct sample s;
+	struct ring r;
+	int fd;
+
+	fd = event_open(attr);
+	ring_map(&r, fd, 256);
+	measure(fd, &attr, &r, 10, 50 * TICK_NS);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	branch_loop(10, 10 * TICK_NS);
+	call_long();
+	branch_loop(10, 2 * TICK_NS);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	while ((header = ring_next(&r))) {
+		take_sample(&attr, header, &s);
+		if (last && s.time - last > 20 * TICK_NS)
+			usual = period;
+		if (usual && s.period < least)
+			least = s.period;
+		period = s.period;
+		last = s.time;
+	}
+	printf("period %lu, then %lu\n", usual, least);
+	cr_assert_gt(usual, 0);
+	/* What is counted on the way in and out makes it a little shorter. */
+	cr_expect_gt(least, usual / 8);
+}
+
 Test(sample_freq, period_of_it_is_a_frequency)
 {
 	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_INSTRUCTIONS, 1000);
