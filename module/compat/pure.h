@@ -17,7 +17,6 @@
 #include <linux/bitops.h>
 #include <linux/cache.h>
 #include <linux/errno.h>
-#include <linux/glob.h>
 #include <linux/kernel.h>
 #include <linux/nospec.h>
 #include <linux/processor.h>
@@ -28,7 +27,6 @@
 #else /* user space */
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <linux/types.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -52,7 +50,6 @@ typedef long long s64;
 #define GENMASK_ULL(h, l)	((~0ULL << (l)) & (~0ULL >> (63 - (h))))
 #define __printf(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define noinline		__attribute__((__noinline__))
-#define glob_match(pattern, string) (!fnmatch(pattern, string, 0))
 #define scnprintf		snprintf
 #define array_index_nospec(i, n) (i)	/* nobody's secrets are here */
 #define min_t(type, a, b)	((type)(a) < (type)(b) ? (type)(a) : (type)(b))

@@ -109,6 +109,78 @@ static const char *string_of(const struct filter_term *term, const struct filter
 	}
 }
 
+/* One range of a class: a character, or two with a - between */
+static bool is_in_range(const char **class, char c)
+{
+	const unsigned char *range = (const unsigned char *)*class;
+	const unsigned char first = range[0];
+	const bool two = range[1] == '-' && range[2] != ']';
+
+	*class += two ? 3 : 1;
+	return first <= (unsigned char)c && (unsigned char)c <= (two ? range[2] : first);
+}
+
+/* A class of characters, which has an end; @class is behind its bracket, and then behind it. */
+static bool is_in_class(const char **class, char c)
+{
+	const bool inverted = **class == '!';
+	bool found = false;
+
+	*class += inverted;
+	do {
+		found |= is_in_range(class, c);
+	} while (**class != ']');
+	(*class)++;
+	return c && found != inverted;
+}
+
+/* Whatever comes first in a pattern, but a star. Its end is like that of the string. */
+static bool fits(const char **pattern, char c)
+{
+	switch (**pattern) {
+	case '?':
+		(*pattern)++;
+		return c;
+	case '[':
+		(*pattern)++;
+		return is_in_class(pattern, c);
+	case '\\':
+		(*pattern)++;
+		break;
+	}
+	if (**pattern != c)
+		return false;
+	*pattern += c != '\0';
+	return true;
+}
+
+/*
+ * Is a string as a pattern of filter_parse() says? It may begin anew behind its last star, with the
+ * next character. glob_match() of older kernels, such as 6.1, takes the NUL for a character of a
+ * class, and goes on behind it.
+ */
+static bool matches(const char *pattern, const char *string)
+{
+	const char *anew = NULL, *from = NULL;
+
+	for (;;) {
+		if (*pattern == '*') {
+			anew = ++pattern;
+			from = string;
+			if (!*pattern)
+				return true;
+		} else if (fits(&pattern, *string)) {
+			if (!*string++)
+				return true;
+		} else if (anew && *string) {
+			pattern = anew;
+			string = ++from;
+		} else {
+			return false;
+		}
+	}
+}
+
 static bool compare_string(const struct filter_term *term, const struct filter_hit *hit)
 {
 	char comm[FILTER_COMM_SIZE];
@@ -120,9 +192,9 @@ static bool compare_string(const struct filter_term *term, const struct filter_h
 	case FILTER_NE:
 		return !string || strcmp(string, term->text);
 	case FILTER_GLOB:
-		return string && glob_match(term->text, string);
+		return string && matches(term->text, string);
 	default:
-		return !string || !glob_match(term->text, string);
+		return !string || !matches(term->text, string);
 	}
 }
 

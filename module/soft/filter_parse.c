@@ -249,7 +249,7 @@ static u32 longest(const struct filter_term *term)
 	}
 }
 
-/* How long a class of characters is that begins with a bracket, as for glob_match(); 0: no end */
+/* How long a class of characters is that begins with a bracket; 0: it has no end */
 static size_t class_length(const char *at, const char *end)
 {
 	const char *c = at + 1;
@@ -265,9 +265,9 @@ static size_t class_length(const char *at, const char *end)
 }
 
 /*
- * A pattern for glob_match(), which begins anew behind its first star at each character of the
- * string, and which looks for the end of a class at each: a bracket without one, that is an
- * ordinary character, is made to look like one. Returns how many characters follow that star.
+ * A pattern, in which each class of characters has its end: a bracket without one is an ordinary
+ * character, and is made to look like one. Returns how many characters follow its first star,
+ * behind which it may begin anew at each character of a string.
  */
 static size_t copy_pattern(struct parse *p, const char *at, const char *end)
 {
@@ -341,6 +341,14 @@ static int add_code(struct parse *p, u16 code)
 	return 0;
 }
 
+/* What is in a record takes two steps more. */
+static int add_comparison(struct parse *p)
+{
+	if (is_of_record(p->filter->terms[p->filter->nr_terms].type))
+		p->filter->work += 2;
+	return add_code(p, p->filter->nr_terms++);
+}
+
 static int parse_comparison(struct parse *p)
 {
 	struct filter_term *term;
@@ -352,7 +360,7 @@ static int parse_comparison(struct parse *p)
 		err = parse_operator(p, term);
 	if (!err)
 		err = filter_is_text(term->type) ? parse_string(p, term) : parse_number(p, term);
-	return err ? err : add_code(p, p->filter->nr_terms++);
+	return err ? err : add_comparison(p);
 }
 
 /* ---- What is made of them ---- */

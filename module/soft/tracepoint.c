@@ -67,7 +67,8 @@ static bool tells_weight(const struct pmuctl_event *event, const struct pmuctl_s
 /* Nobody knows whether it is one of the hits that are wanted. */
 static noinline void lose(struct pmuctl_event *event)
 {
-	pmuctl_output_lose(event->output);
+	if (!event->own.counter.stopped)
+		pmuctl_output_lose(event->output);
 	if (event->aux_action)
 		pmuctl_aux_missed(event);
 }

@@ -294,6 +294,11 @@ Test(filter, patterns_with_brackets)
 	}
 	check_passes("comm ~ '[s]h' && comm ~ '[!a]h' && comm ~ 's[a-h]'");
 	check_fails("comm ~ 's[h'");
+	check_passes("comm ~ '[--s][a-][h]' || comm ~ '[]s][^h]'");
+	check_passes("comm ~ '*s?' && comm ~ '*?h' && comm ~ '**' && comm ~ 'sh*' && comm ~ '\\s\\h\\'");
+	check_fails("comm ~ 'sh?' || comm ~ '' || comm ~ 's' || comm ~ 'h*' || comm ~ '*s' || comm ~ '*?s?*'");
+	/* The end is no character. */
+	check_fails("comm ~ 'sh[!x]' || comm ~ '*[!x][!x][!x]' || comm ~ 'sh[!x]*' || comm ~ '*h?'");
 }
 
 /* Steps, of which a pattern may need many: what follows its first star, from each character */
@@ -308,9 +313,9 @@ Test(filter, what_it_costs_at_most)
 		{ "comm ~ 'sh'", 11 }, { "comm ~ 'longer*'", 1 + 8 + 16 / 6 + 7 / 3 },
 		{ "comm ~ '[*]longer'", 1 + 8 + 16 / 6 + 3 }, { "comm ~ '\\*longer'", 11 + 2 },
 		{ "comm ~ '!*x*'", 11 + 1 + 16 * 3 / 3 }, { "comm ~ 'abc*de'", 11 + 2 + 16 * 3 / 3 },
-		{ "text ~ '*x'", 1 + 8 + 8 / 6 + 8 * 2 / 3 }, { "text == 'x'", 10 },
-		{ "loc == 'x'", 1 + 8 + 256 / 6 }, { "loc ~ 'x*'", 1 + 8 + 256 / 6 },
-		{ "rel ~ '*x'", 1 + 8 + 256 / 6 + 8192 * 2 / 3 },
+		{ "ubyte == 1", 3 }, { "text ~ '*x'", 3 + 8 + 8 / 6 + 8 * 2 / 3 }, { "text == 'x'", 12 },
+		{ "loc == 'x'", 3 + 8 + 256 / 6 }, { "loc ~ 'x*'", 3 + 8 + 256 / 6 },
+		{ "rel ~ '*x'", 3 + 8 + 256 / 6 + 8192 * 2 / 3 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
