@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pmuctl_builder.h>
 #include <pmuctl_list.h>
 #include <pmuctl_trace.h>
 
@@ -373,6 +374,12 @@ static void close_handles(struct event_set *set)
 		close_handles_of(set, event);
 }
 
+/* As in perf it opens, and counts nothing: who types it does not mean that. */
+static bool is_of_no_level(const struct set_event *event)
+{
+	return event->attr.exclude_user && event->attr.exclude_kernel;
+}
+
 /**
  * event_set_open_at_once() - open all events on all targets in one call
  * @set: the events, none of which is open.
@@ -388,6 +395,9 @@ bool event_set_open_at_once(struct event_set *set)
 
 	if (nr > PMUCTL_LIST_MAX)
 		return false;
+	for (size_t i = 0; i < set->nr_events; i++)
+		if (is_of_no_level(&set->events[i]))
+			return false;
 	list = calloc(nr, sizeof(*list));
 	ret = list ? open_list(set, list) : -ENOMEM;
 	free(list);
@@ -431,6 +441,18 @@ static bool may_be_gone(const struct event_set *set, size_t event, size_t target
 	return false;
 }
 
+static int refuse_no_level(struct pmuctl_explanation *why)
+{
+	*why = (struct pmuctl_explanation){
+		.size = sizeof(*why),
+		.error = EINVAL,
+		.code = PMUCTL_WHY_BUILDER_LEVELS,
+		.field = "attr.exclude_kernel",
+		.sentence = "user space and the kernel are both left out, so nothing could ever be counted: add u or k to its modifiers",
+	};
+	return -EINVAL;
+}
+
 /**
  * event_set_open() - open an event on all targets
  * @set: the events; those before are open.
@@ -443,6 +465,8 @@ static bool may_be_gone(const struct event_set *set, size_t event, size_t target
 int event_set_open(struct event_set *set, size_t event, event_amend amend,
 		   struct pmuctl_explanation *why)
 {
+	if (is_of_no_level(&set->events[event]))
+		return refuse_no_level(why);
 	for (size_t target = 0; target < set->targets.count; target++) {
 		int ret;
 
