@@ -128,6 +128,10 @@ Test(soft_sample, an_event_that_ends_after_some)
 	touch_pages(map, PAGES);
 	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 4);
 	cr_expect_leq(sampling_value(fd), 4 * 3 + 1);
+	/* And as many again */
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_REFRESH, 4), 0);
+	touch_pages(fresh_pages(PAGES), PAGES);
+	cr_expect_eq(ring_drain(&r, PERF_RECORD_SAMPLE), 4);
 }
 
 /* ---- Switches and migrations ---- */
