@@ -295,6 +295,8 @@ Test(lib_builder, says_what_the_driver_says)
 	pmuctl_builder_cpu(builder, 1000);
 	cr_expect_eq(pmuctl_builder_open(builder, dev, &why, &event), -EINVAL);
 	cr_expect_eq(why.code, PMUCTL_WHY_CPU_INVALID);
+	cr_expect_null(event);
+	cr_expect_eq(pmuctl_builder_open(builder, dev, NULL, &event), -EINVAL);
 }
 
 Test(lib_builder, says_what_is_wrong_before_it_asks_the_driver)
