@@ -79,7 +79,7 @@ static bool handle(struct pmuctl_counter *counter,
 		misuse(counter, said);
 	smp_store_release(&said->calls, said->calls + 1);
 	if (user->handler & KAPI_SLOW && said->calls % user->arg == 0)
-		mdelay(3);
+		mdelay(12);
 	return !(user->handler & KAPI_STOP && said->calls == user->arg);
 }
 

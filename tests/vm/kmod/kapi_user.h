@@ -23,7 +23,7 @@
 #define KAPI_STOP	2	/* it returns false at the call kapi_create.arg */
 #define KAPI_MISUSE	4	/* its first call calls every function */
 #define KAPI_NO_WHY	8	/* no explanation is wanted */
-#define KAPI_SLOW	16	/* each call kapi_create.arg takes three milliseconds */
+#define KAPI_SLOW	16	/* each call kapi_create.arg takes twelve milliseconds */
 
 /**
  * struct kapi_create - create a counter
