@@ -60,6 +60,7 @@ extern const struct command command_trace;
 extern const struct command command_report;
 extern const struct command command_annotate;
 extern const struct command command_diff;
+extern const struct command command_evlist;
 extern const struct command command_script;
 extern const struct command command_list;
 extern const struct command command_doctor;

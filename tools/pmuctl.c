@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&command_report,
 	&command_annotate,
 	&command_diff,
+	&command_evlist,
 	&command_script,
 	&command_run,
 	&command_list,

@@ -90,6 +90,23 @@ static void read_names(struct perffile *file, struct perffile_bytes bytes)
 	}
 }
 
+/* Of each group its name, the number of its leader, and how many it has with those behind it. */
+static void read_groups(struct perffile *file, struct perffile_bytes bytes)
+{
+	uint32_t count = perffile_take32(&bytes);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const char *name = take_string(&bytes);
+		uint32_t leader = perffile_take32(&bytes);
+		uint32_t members = perffile_take32(&bytes);
+
+		if (bytes.failed || !name || leader >= file->event_count ||
+		    members > file->event_count - leader)
+			return;
+		file->events[leader].members = members;
+	}
+}
+
 /**
  * perffile_build_id_read() - take a build id with its name
  * @id: filled.
@@ -192,6 +209,9 @@ void perffile_feature_read(struct perffile *file, unsigned int number,
 		break;
 	case PERFFILE_EVENT_DESC:
 		read_names(file, bytes);
+		break;
+	case PERFFILE_GROUP_DESC:
+		read_groups(file, bytes);
 		break;
 	}
 }

@@ -49,6 +49,7 @@ struct perffile_bytes {
  * @name: what its user called it, or NULL if the file does not tell.
  * @ids: its numbers, words in the file.
  * @id_count: how many.
+ * @members: of the group that it leads, itself among them; they follow it. 0 if it leads none.
  * @id_from_start: in a sample, where its number is, in words; -1: nowhere.
  * @id_from_end: in other records, likewise, from the end; 1 is the last word.
  * @time_from_start: where the time of a sample is.
@@ -59,6 +60,7 @@ struct perffile_event {
 	const char *name;
 	const uint8_t *ids;
 	size_t id_count;
+	size_t members;
 	int id_from_start;
 	int id_from_end;
 	int time_from_start;

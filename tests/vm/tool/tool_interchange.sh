@@ -64,6 +64,22 @@ perf_has_the_same_format()
 		grep -q ' hot$' out
 }
 
+# The events of ours and of perf's, by both
+both_list_the_events()
+{
+	record 3 -q -e cycles:u,'{instructions:u,branches:u}',page-faults -c 100003 -o ours.data "$PROGRAM" || return 1
+	perf record -q -e cpu-clock:u,'{page-faults,context-switches}' -F 99 -o perf.data true >out 2>&1
+	for data in ours perf; do
+		for how in '' -g -F; do
+			# shellcheck disable=SC2086 # or none
+			perf evlist $how -i "$data.data" 2>/dev/null | grep -v '^#' >expected
+			run 0 evlist $how -i "$data.data" && [ -s expected ] && cmp expected out || return 1
+		done
+	done
+	pmuctl record -q -e cycles:u,instructions:u -o - true | pmuctl evlist >out && [ "$(grep -c . out)" -eq 2 ] || return 1
+	run 0 evlist -v -i ours.data && grep -q '^instructions:u: type: 0, size: [0-9]*, config: 0x1, .* exclude_kernel: 1' out
+}
+
 levels_are_checked()
 {
 	record 2 -z0 true && says "'0' is not a number for -z: it is from 1 to 22" &&
