@@ -348,6 +348,8 @@
 	"this event does not trace: ask the leader of its group, if that is one of intel_pt or intel_bts"
 #define PMUCTL_SAY_PT_BITS EINVAL, \
 	"config 0x%llx has bits outside of 0x%llx, those that Processor Trace of this CPU has: clear 0x%llx"
+#define PMUCTL_SAY_PT_BRANCHES EINVAL, \
+	"this CPU traces nothing without branches (erratum BDM106), and config 0x%llx has them left out: set bit 13 (branch=1), or clear bit 0 (pt=0)"
 #define PMUCTL_SAY_PT_CHOICE EINVAL, \
 	"this CPU has no %s of %u: those that it has are the bits of 0x%x"
 

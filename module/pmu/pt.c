@@ -74,6 +74,8 @@ void __init pt_init(void)
 	struct pt_cpuid id = {
 		.max_leaf = boot_cpu_data.cpuid_level,
 		.pt = boot_cpu_has(X86_FEATURE_INTEL_PT),
+		.family = boot_cpu_data.x86,
+		.model = boot_cpu_data.x86_model,
 	};
 	u32 eax, edx, ecx;
 	u64 value;
@@ -255,14 +257,18 @@ static u64 wanted(const struct pt_cpu *cpu)
 	return trace ? ctl_of(trace) : 0;
 }
 
-/* Let the register, which is @ctl now, be as it should; an NMI may change that meanwhile. */
+/*
+ * Let the register, which is @ctl now, be as it should; an NMI may change that meanwhile. A
+ * hypervisor that has come meanwhile, on CPUs that do not trace in VMX operation, refuses that.
+ */
 static void apply(const struct pt_cpu *cpu, u64 ctl)
 {
 	u64 now;
 
 	while ((now = wanted(cpu)) != ctl) {
 		ctl = now;
-		wrmsrq(MSR_IA32_RTIT_CTL, ctl);
+		if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl))
+			return;
 		barrier();
 	}
 }

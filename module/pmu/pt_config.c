@@ -14,6 +14,13 @@
 #define ECX_TOPA_MANY	BIT_ULL(1)
 #define ECX_LIP		BIT_ULL(31)
 
+/* Broadwells: setting TraceEn with BranchEn clear is a #GP, erratum BDM106. */
+static bool has_only_branches(const struct pt_cpuid *id)
+{
+	return id->family == 6 && (id->model == 0x3d || id->model == 0x47 ||
+				   id->model == 0x4f || id->model == 0x56);
+}
+
 const char *pt_caps_decode(const struct pt_cpuid *id, struct pt_caps *caps)
 {
 	memset(caps, 0, sizeof(*caps));
@@ -37,6 +44,7 @@ const char *pt_caps_decode(const struct pt_cpuid *id, struct pt_caps *caps)
 	if (id->ebx & EBX_POWER)
 		caps->allowed |= PT_CTL_POWER;
 	caps->nr_ranges = id->eax1 & 7;
+	caps->only_branches = has_only_branches(id);
 	return NULL;
 }
 
@@ -59,6 +67,8 @@ int pt_config_encode(const struct pt_caps *caps, const struct perf_event_attr *a
 	if (config & ~caps->allowed)
 		return pmuctl_refuse(why, PT_BITS, "attr.config", config, caps->allowed,
 				     config & ~caps->allowed);
+	if (caps->only_branches && (config & PT_CONFIG_PT) && !(config & PT_CTL_BRANCH))
+		return pmuctl_refuse(why, PT_BRANCHES, "attr.config", config);
 	err = check_choice(config, PT_CTL_MTC_PERIOD, caps->mtc_periods, "mtc_period", why);
 	if (!err)
 		err = check_choice(config, PT_CTL_CYC_THRESH, caps->cyc_threshs,

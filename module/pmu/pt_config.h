@@ -42,12 +42,14 @@
  * @ebx: of leaf 0x14, subleaf 0, and so on; 0 if there is no such leaf.
  * @eax1: of its subleaf 1.
  * @ebx1: likewise.
+ * @family: of the processor, of which @model; only those of Intel have Processor Trace.
  */
 struct pt_cpuid {
 	u32 max_leaf;
 	bool pt;
 	u32 ebx, ecx;
 	u32 eax1, ebx1;
+	u8 family, model;
 };
 
 /**
@@ -57,11 +59,13 @@ struct pt_cpuid {
  * @cyc_threshs: likewise.
  * @psb_periods: likewise.
  * @nr_ranges: address filters.
+ * @only_branches: it does not trace without BranchEn.
  */
 struct pt_caps {
 	u64 allowed;
 	u16 mtc_periods, cyc_threshs, psb_periods;
 	u8 nr_ranges;
+	bool only_branches;
 };
 
 /* Returns NULL and fills @caps, or the sentence that says why it cannot be used. */

@@ -61,6 +61,41 @@ Test(pt_config, allows_what_cpuid_tells)
 	cr_assert_eq(caps.psb_periods, 0x3f);
 }
 
+/* Broadwells, by an erratum; others trace power and PTWRITE without. */
+Test(pt_config, some_trace_nothing_without_branches)
+{
+	static const struct {
+		u8 family, model;
+		bool refuses;
+	} cases[] = {
+		{ 6, 0x3d, true }, { 6, 0x47, true }, { 6, 0x4f, true }, { 6, 0x56, true },
+		{ 6, 0x5e, false }, { 6, 0x4e, false }, { 15, 0x4f, false },
+	};
+	struct perf_event_attr without = attr_of(PT_CONFIG_PT | PT_CTL_TSC),
+		with = attr_of(PT_CONFIG_PT | PT_CTL_TSC | PT_CTL_BRANCH),
+		always = attr_of(PT_CTL_TSC);
+	struct pmuctl_explanation why = { 0 };
+	struct pt_cpuid id = full;
+	struct pt_caps caps;
+	u64 ctl;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		id.family = cases[i].family;
+		id.model = cases[i].model;
+		cr_assert_null(pt_caps_decode(&id, &caps));
+		cr_assert_eq(pt_config_encode(&caps, &without, &ctl, &why),
+			     cases[i].refuses ? -EINVAL : 0);
+		if (cases[i].refuses) {
+			cr_assert_eq(why.code, PMUCTL_WHY_PT_BRANCHES);
+			cr_assert_str_eq(why.field, "attr.config");
+			cr_assert_not_null(strstr(why.sentence, "config 0x401 has them left out"));
+		}
+		cr_assert_eq(pt_config_encode(&caps, &with, &ctl, &why), 0);
+		cr_assert_eq(pt_config_encode(&caps, &always, &ctl, &why), 0);
+		cr_assert(ctl & PT_CTL_BRANCH);
+	}
+}
+
 /* No bit gets to the register that was not checked. */
 Test(pt_config, lets_no_other_bit_through)
 {

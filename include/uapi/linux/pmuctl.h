@@ -275,6 +275,7 @@ enum pmuctl_why {
 	PMUCTL_WHY_EVENT_ALIKE		= 249,	/* ENOENT: for one type of CPU */
 	PMUCTL_WHY_PT_RANGE_LATE	= 250,	/* EOPNOTSUPP: it is inherited already */
 	PMUCTL_WHY_FILTER_WORK		= 251,	/* ENOSPC: of all of a user's */
+	PMUCTL_WHY_PT_BRANCHES		= 252,	/* EINVAL: a trace without them */
 };
 
 /*
