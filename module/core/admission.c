@@ -56,17 +56,27 @@ module_param(max_events_per_context, uint, 0644);
 MODULE_PARM_DESC(max_events_per_context,
 		 "Events that a task or a CPU may have, of those without CAP_PERFMON and CAP_SYS_RESOURCE (default 512)");
 
-int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
-			struct pmuctl_explanation *why)
+bool pmuctl_has_room(const struct pmuctl_context *ctx, const struct pmuctl_event *event)
 {
-	unsigned int max = READ_ONCE(max_events_per_context);
+	return event->unlimited || READ_ONCE(ctx->nr_events) + pmuctl_event_weight(event) <=
+		READ_ONCE(max_events_per_context);
+}
 
-	lockdep_assert_held(&pmuctl_mutex);
-	if (event->unlimited || READ_ONCE(ctx->nr_events) + pmuctl_event_weight(event) <= max)
-		return 0;
+int pmuctl_refuse_number(const struct pmuctl_context *ctx, struct pmuctl_explanation *why)
+{
 	return pmuctl_refuse(why, EVENTS_CONTEXT, ctx->task ? "pid" : "cpu",
-			     ctx->task ? "task" : "CPU", max,
+			     ctx->task ? "task" : "CPU", READ_ONCE(max_events_per_context),
 			     PMUCTL_WEIGHT_CLOCK);
+}
+
+bool pmuctl_may_inherit(const struct pmuctl_context *ctx, const struct pmuctl_context *parent,
+			const struct pmuctl_event *root)
+{
+	unsigned int max = max(READ_ONCE(max_events_per_context), parent->nr_events);
+
+	lockdep_assert_held(&ctx->lock);
+	lockdep_assert_held(&parent->lock);
+	return root->unlimited || ctx->nr_events + pmuctl_event_weight(root) <= max;
 }
 
 /* The counters of a CPU with @caps that the events of a context may use */

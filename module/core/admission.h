@@ -48,18 +48,27 @@ int pmuctl_admit_to_group(const struct pmuctl_context *ctx, const struct pmuctl_
 int pmuctl_refuse_ended(struct task_struct *task, const struct pmuctl_event *leader,
 			struct pmuctl_explanation *why);
 
-/**
- * pmuctl_admit_number() - may its context have one more?
- * @ctx: whose it is to be.
- * @event: not attached yet.
- * @why: filled on refusal.
- *
- * Context: Process; pmuctl_mutex held.
- * Return: 0; -ENOSPC if it has as many as the parameter max_events_per_context allows, and the
- * opener is not exempt.
+/* May a context have @event, one more? It is asked again when that is listed, with the context's
+ * lock held: a new task gets its parent's at any time.
  */
-int pmuctl_admit_number(const struct pmuctl_context *ctx, const struct pmuctl_event *event,
-			struct pmuctl_explanation *why);
+bool pmuctl_has_room(const struct pmuctl_context *ctx, const struct pmuctl_event *event);
+
+/* -ENOSPC: it has as many as the parameter max_events_per_context allows. Any context. */
+int pmuctl_refuse_number(const struct pmuctl_context *ctx, struct pmuctl_explanation *why);
+
+/**
+ * pmuctl_may_inherit() - may a new task have a child of an event?
+ * @ctx: its context, to which others may have opened events already.
+ * @parent: that of the task which has made it.
+ * @root: of which it is a child.
+ *
+ * It gets no more than the parameter max_events_per_context allows, or than its parent has, where
+ * that has been lowered since: else each generation could have more than the one before.
+ *
+ * Context: Any; both contexts locked.
+ */
+bool pmuctl_may_inherit(const struct pmuctl_context *ctx, const struct pmuctl_context *parent,
+			const struct pmuctl_event *root);
 
 /* May anything join this leader (NULL: no group), in this context? @ctx->lock is held: an exec
  * and the end of the task end both at any time, so it is asked when something is listed.

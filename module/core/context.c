@@ -269,8 +269,8 @@ static bool add_event(struct pmuctl_cpuctx *pc, void *arg)
 
 	if (!pmuctl_may_join(ctx, event->leader == event ? NULL : event->leader))
 		return false;
-	/* A task that was just being made may have got one meanwhile. */
-	if (pmuctl_context_traces(ctx, event))
+	/* A task that was just being made may have got its parent's meanwhile. */
+	if (pmuctl_context_traces(ctx, event) || !pmuctl_has_room(ctx, event))
 		return false;
 	list_event(ctx, event);
 	return event->enabled && !(pc && pmuctl_sched_group(pc, event->leader));

@@ -216,7 +216,7 @@ struct pmuctl_inherit {
  * @remove_on_exec: it ends at the next exec of its task.
  * @inherit_stat: of its children a record tells what each has counted.
  * @claims: while it is open the PMU is ours; see event/claim.c.
- * @unlimited: there may be any number of them; see pmuctl_admit_number().
+ * @unlimited: there may be any number of them; see pmuctl_has_room().
  * @tells_switches: it writes records at each.
  * @class: of its group, if it leads one.
  * @exclusive: its group, if it leads one, is alone on the PMU.

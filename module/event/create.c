@@ -70,9 +70,8 @@ static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
 	} else if (event->aux_action && !event->aux) {
 		return pmuctl_refuse(why, AUX_LEADER, "group_fd");
 	}
-	err = pmuctl_admit_number(ctx, event, why);
-	if (err)
-		return err;
+	if (!pmuctl_has_room(ctx, event))
+		return pmuctl_refuse_number(ctx, why);
 	return pmuctl_event_admit(ctx, event, why);
 }
 
@@ -98,11 +97,11 @@ again:
 		goto err_unadmit;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
-		/* An exec may have ended that context, but not the task. Or a fork has traced it
-		 * since it was admitted, which it will not be again.
+		/* An exec may have ended that context, but not the task. Or a fork has traced or
+		 * filled it since it was admitted, which it will not be again.
 		 */
 		if ((!leader && !(READ_ONCE(task->flags) & PF_EXITING)) ||
-		    pmuctl_context_is_traced(ctx, event)) {
+		    pmuctl_context_is_traced(ctx, event) || !pmuctl_has_room(ctx, event)) {
 			pmuctl_context_put(ctx);
 			goto again;
 		}

@@ -32,6 +32,7 @@
  * @joined: it was.
  * @full: it was not, as that group has so many; else 0.
  * @traced: it was not, as somebody else traces that task.
+ * @crowded: it was not, as that task has so many events.
  * @added: how many were in this round.
  * @err: the first error.
  */
@@ -44,6 +45,7 @@ struct spread {
 	bool joined;
 	unsigned int full;
 	bool traced;
+	bool crowded;
 	unsigned int added;
 	int err;
 };
@@ -71,7 +73,8 @@ static bool join(struct pmuctl_cpuctx *pc, void *arg)
 	/* Some may be there still that an exec has taken from the root's. */
 	s->full = s->leader ? is_full(s->leader, s->root) : 0;
 	s->traced = pmuctl_context_traces(ctx, s->root);
-	if (s->full || s->traced)
+	s->crowded = !pmuctl_has_room(ctx, s->root);
+	if (s->full || s->traced || s->crowded)
 		return false;
 	if (!pmuctl_inherit_list(child, s->root, cpu))
 		return false;
@@ -121,13 +124,10 @@ static int get_blank(struct spread *s)
 static int add_child(struct spread *s, struct pmuctl_context *ctx,
 		     struct pmuctl_event *leader)
 {
-	int err;
-
 	if (has_child(ctx, s->root))
 		return 0;
-	err = pmuctl_admit_number(ctx, s->root, s->why);
-	if (err)
-		return err;
+	if (!pmuctl_has_room(ctx, s->root))
+		return pmuctl_refuse_number(ctx, s->why);
 	s->child = s->blank;
 	s->blank = NULL;
 	pmuctl_event_copy(s->child, s->root);
@@ -136,6 +136,7 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	s->joined = false;
 	s->full = 0;
 	s->traced = false;
+	s->crowded = false;
 	pmuctl_context_join(ctx, join, s);
 	if (s->joined)
 		s->added++;
@@ -143,6 +144,8 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 		pmuctl_event_free_child(s->child);
 	if (s->traced)
 		return pmuctl_refuse(s->why, AUX_BUSY, "attr.type", "a task that is to inherit this");
+	if (s->crowded)
+		return pmuctl_refuse_number(ctx, s->why);
 	return s->full ? pmuctl_refuse_long_group(s->full, s->why) : 0;
 }
 

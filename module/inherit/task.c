@@ -150,7 +150,10 @@ static void put_memory(struct brood *brood)
 			pmuctl_event_free_child(child);
 }
 
-/* NULL: the root gets no more; or ERR_PTR: -ENOMEM; -EBUSY: somebody else traces the new task */
+/*
+ * NULL: the root gets no more; or ERR_PTR: -ENOMEM; -EBUSY: somebody else traces the new task;
+ * -ENOSPC: others have opened so many there
+ */
 static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_context *ctx,
 				       const struct pmuctl_event *from,
 				       const struct pmuctl_event *leader)
@@ -161,6 +164,10 @@ static struct pmuctl_event *make_child(struct brood *brood, struct pmuctl_contex
 	if (unlikely(pmuctl_context_traces(ctx, from))) {
 		count_missing();
 		return ERR_PTR(-EBUSY);
+	}
+	if (unlikely(!pmuctl_may_inherit(ctx, from->context, from->inherit.root))) {
+		count_missing();
+		return ERR_PTR(-ENOSPC);
 	}
 	child = take_memory(brood, from->sampling);
 	if (!child) {

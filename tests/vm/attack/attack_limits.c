@@ -8,6 +8,7 @@
 #include "perm.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 
 #define FEW_ALLOWED	10
 #define USER_SENTENCE							\
@@ -290,4 +291,110 @@ Test(attack_limits, a_user_namespace_has_those_of_its_maker)
 	cr_assert_eq(raw_write_file(path, "0 100000 10\n"), 0);
 	let_go(link[0]);
 	perm_join(pid);
+}
+
+/* ---- What a new task gets of its parent's is among them ---- */
+
+/**
+ * struct hunt - for a task that is known by its number already, and has none of them yet
+ * @next: the number of the next one.
+ * @caught: in which events were opened before it had its parent's.
+ * @judged: the one in which there was room for one more, those given back.
+ * @full: or was not.
+ */
+struct hunt {
+	pid_t next;
+	pid_t caught;
+	pid_t judged;
+	bool full;
+};
+
+static struct hunt *hunt;
+
+static pid_t look(const pid_t *pid)
+{
+	return __atomic_load_n(pid, __ATOMIC_ACQUIRE);
+}
+
+static void show(pid_t *pid, pid_t value)
+{
+	__atomic_store_n(pid, value, __ATOMIC_RELEASE);
+}
+
+/* Fills the next task; gives all of that back when it has its parent's, and asks for one more. */
+static void hunter(void)
+{
+	int fd[FEW_ALLOWED];
+	pid_t pid, last = 0;
+
+	pin_here(1);
+	for (;;) {
+		int n = 0;
+
+		pid = look(&hunt->next);
+		if (!pid || pid == last)
+			continue;
+		fd[0] = try_dummy(pid, -1, 0);
+		if (fd[0] == -ESRCH)
+			continue;
+		last = pid;
+		if (fd[0] < 0)
+			continue;
+		do
+			n++;
+		while (n < FEW_ALLOWED && (fd[n] = try_dummy(pid, -1, 0)) >= 0);
+		show(&hunt->caught, pid);
+		while (look(&hunt->next) == pid)
+			;
+		while (n)
+			close(fd[--n]);
+		fd[0] = try_dummy(pid, -1, 0);
+		hunt->full = fd[0] < 0;
+		close(fd[0]);
+		show(&hunt->judged, pid);
+	}
+}
+
+/* The next one has the next number, unless somebody else has made a task meanwhile. */
+static void make_tasks(void)
+{
+	pid_t pid, last = getpid();
+	bool caught;
+
+	pin_here(0);
+	for (int i = 0; i < FEW_ALLOWED; i++)
+		expect(event_try(inherited(dummy())) >= 0, 10);
+	do {
+		show(&hunt->next, last + 1);
+		pid = fork();
+		if (!pid)
+			raw_wait();
+		/* Who is not caught by now has its parent's. */
+		sched_yield();
+		caught = look(&hunt->caught) == pid;
+		show(&hunt->next, 0);
+		while (caught && look(&hunt->judged) != pid)
+			sched_yield();
+		raw_reap(pid);
+		last = pid;
+	} while (!caught);
+	expect(!hunt->full, 20);
+}
+
+Test(attack_limits, a_new_task_is_counted_with_what_it_inherits)
+{
+	pid_t pid;
+
+	hunt = mmap(NULL, sizeof(*hunt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(hunt, MAP_FAILED);
+	set_limit(PER_CONTEXT, FEW_ALLOWED);
+	pid = fork_child();
+	if (!pid) {
+		expect(!perm_become(PERM_USER), 1);
+		hunter();
+	}
+	for (int i = 0; i < 10; i++)
+		as_caller(make_tasks, PERM_USER);
+	raw_reap(pid);
+	munmap(hunt, sizeof(*hunt));
 }
