@@ -7,8 +7,8 @@
  * Lock order, outermost first:
  *
  *	opener->mutex		the front's: which descriptors a thread has opened
- *	aux->filter_mutex	one filter of a trace is set after the other
  *	group->mutex		of the events of an inherited group: walks over their children
+ *	aux->filter_mutex	one filter of a trace is set after the other
  *	pmuctl_mutex		opening and closing: lists of events, users of hooks
  *	watch_mutex		soft/tracepoint.c: are we told of modules that go
  *	tracepoints_mutex	which tracepoints have events

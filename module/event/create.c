@@ -97,11 +97,10 @@ again:
 		goto err_unadmit;
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
-		/* An exec may have ended that context, but not the task. Or a fork has traced or
-		 * filled it since it was admitted, which it will not be again.
+		/* An exec may have ended that context, but not the task, or the leader. Or a
+		 * fork has traced or filled it. It is admitted anew, or refused then.
 		 */
-		if ((!leader && !(READ_ONCE(task->flags) & PF_EXITING)) ||
-		    pmuctl_context_is_traced(ctx, event) || !pmuctl_has_room(ctx, event)) {
+		if (!(READ_ONCE(task->flags) & PF_EXITING)) {
 			pmuctl_context_put(ctx);
 			goto again;
 		}
