@@ -64,7 +64,7 @@ static u64 msr[8];
 #define wrmsrq(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
 #define wrmsrq_safe(number, value)	({ wrmsrq(number, value); 0; })
 
-static struct { int cpuid_level; } boot_cpu_data;
+static struct { int cpuid_level; u8 x86, x86_model; } boot_cpu_data;
 
 struct perf_exclusive {
 	const char *name;
