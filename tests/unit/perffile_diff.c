@@ -110,6 +110,28 @@ Test(perffile_diff, growth_and_ratio)
 			 "    25.00%    +32.14%  [k] grown\n    75.00%    -32.14%  [k] same\n");
 }
 
+Test(perffile_diff, periods_and_their_weights)
+{
+	RUN("-p -s sym");
+	has("out", "# Baseline          Period  Delta Abs          Period  Symbol\n#\n"
+		   "    10.00%             100    +30.00%             800  [k] grown\n"
+		   "    40.00%             400    -20.00%             400  [k] shrunk\n"
+		   "                              +10.00%             200  [k] new\n"
+		   "    30.00%             300     +0.00%             600  [k] same\n"
+		   "    20.00%             200                             [k] gone\n");
+	RUN("-c wdiff:3,2 -s sym");
+	has("out", "# Baseline   Weighted diff  Symbol\n#\n"
+		   "    10.00%            1300  [k] grown\n"
+		   "                       400  [k] new\n"
+		   "    30.00%             300  [k] same\n"
+		   "    40.00%            -400  [k] shrunk\n"
+		   "    20.00%                  [k] gone\n");
+	RUN("-c wdiff:-1,1 -q -s dso");
+	cr_assert_str_eq(text_of("out"), "   100.00%            3000  [kernel.kallsyms]\n");
+	RUN("-c wdiff:1,1 -j -s sym");
+	has("out", "\"weighted_diff\": 700.0");
+}
+
 Test(perffile_diff, json)
 {
 	json_error_t error;
@@ -135,8 +157,14 @@ Test(perffile_diff, what_does_not_go)
 {
 	static const uint64_t periods[FUNCTIONS] = { 1 };
 
-	cr_assert_eq(run(&command_diff, "-c wdiff:1,2"), 2);
-	has("err", "'wdiff:1,2' is nothing to compute: there are delta-abs, delta and ratio");
+	cr_assert_eq(run(&command_diff, "-c cycles"), 2);
+	has("err", "'cycles' is nothing to compute: there are delta-abs, delta, ratio and wdiff:1,2");
+	cr_assert_eq(run(&command_diff, "-c wdiff:"), 2);
+	has("err", "'' are no weights: wdiff:1,2 has that of the old recording and that of the new one");
+	cr_assert_eq(run(&command_diff, "-c wdiff:1"), 2);
+	cr_assert_eq(run(&command_diff, "-c wdiff:1,2,3"), 2);
+	cr_assert_eq(run(&command_diff, "-c wdiff:1,x"), 2);
+	has("err", "'1,x' are no weights");
 	cr_assert_eq(run(&command_diff, "-s period"), 2);
 	has("err", "'period' has numbers: recordings are compared by keys");
 	cr_assert_eq(run(&command_diff, "-s parent"), 2);

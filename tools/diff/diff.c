@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static const char *const keys[] = {
 	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", NULL
 };
 
-static const char *const computes[] = { "delta-abs", "delta", "ratio", NULL };
+static const char *const computes[] = { "delta-abs", "delta", "ratio", "wdiff:", NULL };
 
 static const char *const percentages[] = { "relative", "absolute", NULL };
 
@@ -35,7 +36,8 @@ static const struct cli_option diff_options[] = {
 	  .help = "a row for each, with commas between (dso,symbol)" },
 	{ 'c', "compute", .argument = "WHAT", .words = computes,
 	  .help = "the change of the share, by its size (delta-abs) or with what has grown first, or "
-		  "the ratio of the counts" },
+		  "the ratio of the counts, or with wdiff:1,2 twice the new one's less the old one's" },
+	{ 'p', "period", .help = "the counts, too" },
 	{ 'b', "baseline-only", .help = "only rows that the old recording has" },
 	{ 'e', "event", .argument = "NAME", .help = "only this event" },
 	{ 'C', "comms", "comm", "COMMS", .help = "only samples of these commands" },
@@ -58,15 +60,30 @@ static const struct cli_option diff_options[] = {
 	{ 0 },
 };
 
+/* wdiff:WEIGHT,WEIGHT: of the old recording, and of the new one */
+static int parse_weights(struct diff *diff, const char *text)
+{
+	int length = -1;
+
+	diff->compute = DIFF_WEIGHTED;
+	if (sscanf(text, "%9d,%9d%n", &diff->weights[0], &diff->weights[1], &length) == 2 &&
+	    length >= 0 && !text[length])
+		return STATUS_OK;
+	return say_usage(&command_diff, "'%s' are no weights: wdiff:1,2 has that of the old recording and that of the new one",
+			 text);
+}
+
 static int parse_compute(struct diff *diff, const char *text)
 {
+	if (!strncmp(text, "wdiff:", 6))
+		return parse_weights(diff, text + 6);
 	for (unsigned int i = 0; computes[i]; i++) {
 		if (!strcmp(text, computes[i])) {
 			diff->compute = (enum diff_compute)i;
 			return STATUS_OK;
 		}
 	}
-	return say_usage(&command_diff, "'%s' is nothing to compute: there are delta-abs, delta and ratio",
+	return say_usage(&command_diff, "'%s' is nothing to compute: there are delta-abs, delta, ratio and wdiff:1,2",
 			 text);
 }
 
@@ -116,6 +133,9 @@ static int apply(void *arg, int option)
 		break;
 	case 'c':
 		return parse_compute(diff, optarg);
+	case 'p':
+		diff->periods = true;
+		break;
 	case 'b':
 		diff->baseline_only = true;
 		break;

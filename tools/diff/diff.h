@@ -12,12 +12,15 @@ enum diff_compute {
 	DIFF_DELTA_ABS,	/* the largest change first, in either direction */
 	DIFF_DELTA,	/* what has grown first */
 	DIFF_RATIO,	/* of periods */
+	DIFF_WEIGHTED,	/* of these with a weight each */
 };
 
 /**
  * struct diff - the command
  * @options: for both recordings.
  * @compute: what is shown.
+ * @weights: of the old recording's periods, and of the new one's: DIFF_WEIGHTED.
+ * @periods: these are shown, too.
  * @baseline_only: only rows that the old one has.
  * @paths: the old recording, and the new one.
  * @reports: what is in them.
@@ -25,6 +28,8 @@ enum diff_compute {
 struct diff {
 	struct report_options options;
 	enum diff_compute compute;
+	int weights[2];
+	bool periods;
 	bool baseline_only;
 	const char *paths[2];
 	struct report reports[2];

@@ -48,6 +48,9 @@ static void add(const struct diff *diff, struct diff_rows *rows,
 		last->change = (double)last->period[1] / (double)last->period[0];
 	else if (diff->compute == DIFF_RATIO)
 		last->change = 0;
+	else if (diff->compute == DIFF_WEIGHTED)
+		last->change = (double)last->period[1] * diff->weights[1] -
+			       (double)last->period[0] * diff->weights[0];
 }
 
 static void walk(const struct diff *diff, struct diff_rows *rows, struct report_columns *keys)

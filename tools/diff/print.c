@@ -13,6 +13,7 @@
 
 static const char *const headings[] = {
 	[DIFF_DELTA_ABS] = "Delta Abs", [DIFF_DELTA] = "Delta", [DIFF_RATIO] = "Ratio",
+	[DIFF_WEIGHTED] = "Weighted diff",
 };
 
 static int width_of(const char *text)
@@ -66,16 +67,43 @@ static void print_keys(const struct diff *diff, const struct report_row *row,
 	putchar('\n');
 }
 
+/* How wide the column with the change is */
+static int change_width(const struct diff *diff)
+{
+	return diff->compute == DIFF_WEIGHTED ? 16 : 11;
+}
+
 static void print_change(const struct diff *diff, const struct diff_row *row)
 {
 	if (!row->has[1])
-		printf("%11s", "");
+		printf("%*s", change_width(diff), "");
+	else if (diff->compute == DIFF_WEIGHTED)
+		printf("%16.0f", row->change);
 	else if (diff->compute != DIFF_RATIO)
 		printf("%+10.2f%%", row->percent[1] - row->percent[0]);
 	else if (row->period[0])
 		printf("%11.6f", (double)row->period[1] / (double)row->period[0]);
 	else
 		printf("%11s", "N/A");
+}
+
+static void print_period(const struct diff *diff, const struct diff_row *row, int which)
+{
+	if (diff->periods && row->has[which])
+		printf("%16" PRIu64, row->period[which]);
+	else if (diff->periods)
+		printf("%16s", "");
+}
+
+static void print_headings(const struct diff *diff, const struct diff_rows *rows,
+			   const int *widths)
+{
+	const char *period = diff->periods ? "          Period" : "";
+
+	printf("# Event '%s'\n#\n# Baseline%s%*s%s", rows->name, period, change_width(diff),
+	       headings[diff->compute], period);
+	print_keys(diff, NULL, widths);
+	printf("#\n");
 }
 
 /**
@@ -88,11 +116,8 @@ void diff_print(const struct diff *diff, const struct diff_rows *rows)
 	int widths[COLUMN_COUNT] = { 0 };
 
 	measure(diff, rows, widths);
-	if (diff->options.about != ABOUT_NOTHING) {
-		printf("# Event '%s'\n#\n# Baseline%11s", rows->name, headings[diff->compute]);
-		print_keys(diff, NULL, widths);
-		printf("#\n");
-	}
+	if (diff->options.about != ABOUT_NOTHING)
+		print_headings(diff, rows, widths);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->list[i];
 
@@ -100,7 +125,9 @@ void diff_print(const struct diff *diff, const struct diff_rows *rows)
 			printf("%9.2f%%", row->percent[0]);
 		else
 			printf("%10s", "");
+		print_period(diff, row, 0);
 		print_change(diff, row);
+		print_period(diff, row, 1);
 		print_keys(diff, row->like, widths);
 	}
 }
@@ -129,6 +156,8 @@ static json_t *row_json(const struct diff *diff, const struct diff_row *row)
 	if (row->has[0] && row->has[1] && row->period[0])
 		json_object_set_new(object, "ratio",
 				    json_real((double)row->period[1] / (double)row->period[0]));
+	if (diff->compute == DIFF_WEIGHTED)
+		json_object_set_new(object, "weighted_diff", json_real(row->change));
 	for (int i = 0; i < KEY_COUNT; i++)
 		if (diff->options.is_key[i])
 			json_object_set_new(object, report_column_names[i],
