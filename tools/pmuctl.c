@@ -79,7 +79,7 @@ static const char *const perf_counts[] = {
 
 /* And those that read recordings, also ours */
 static const char *const perf_reads[] = {
-	"archive", "buildid-cache", "buildid-list", "data", "evlist", "inject", NULL
+	"archive", "buildid-cache", "buildid-list", "data", "inject", NULL
 };
 
 static bool is_one_of(const char *name, const char *const *names)

@@ -30,7 +30,7 @@ a_slip_of_the_finger_is_found()
 where_perfs_commands_are_is_told()
 {
 	run 2 sched latency && says "'pmuctl run perf sched' runs perf's" &&
-		run 2 evlist && says "'perf evlist' reads recordings of pmuctl"
+		run 2 inject && says "'perf inject' reads recordings of pmuctl"
 }
 
 # ---- events
