@@ -77,8 +77,7 @@ Test(sample_branch_kernel, program_and_kernel)
 /* Two tasks take turns, and some sample comes a few branches after one of them has got the CPU. */
 Test(sample_branch_kernel, nothing_is_told_that_was_not_noted)
 {
-	/* As many as there can be: one in hundreds comes as early. */
-	struct perf_event_attr attr = branches_attr(is_slow_kernel() ? 100003 : 10007,
+	struct perf_event_attr attr = branches_attr(kernel_period(10007),
 						    ANY | USER | PERF_SAMPLE_BRANCH_KERNEL);
 	struct perf_event_header *header;
 	uint64_t few = 0;
