@@ -98,9 +98,10 @@ again:
 	event->context = ctx;
 	if (!pmuctl_context_add(ctx, event)) {
 		/* An exec may have ended that context, but not the task, or the leader. Or a
-		 * fork has traced or filled it. It is admitted anew, or refused then.
+		 * fork has traced or filled it; or the limit has been lowered, for a CPU, too.
+		 * It is admitted anew, or refused then.
 		 */
-		if (!(READ_ONCE(task->flags) & PF_EXITING)) {
+		if (!task || !(READ_ONCE(task->flags) & PF_EXITING)) {
 			pmuctl_context_put(ctx);
 			goto again;
 		}
