@@ -158,7 +158,7 @@ struct pmuctl_count_state {
  * @thread_only: only threads of the same process inherit it; constant.
  * @process: it is of all threads that its process had; constant once it has a descriptor.
  * @slot: where what its children have counted goes in the walk with number @walk; likewise.
- * @next_meant: of those that are being switched; likewise.
+ * @next_meant: of those that are being switched or reset; likewise.
  * @left: it is closed, and its children are to end: in @group->left;
  * @free: what becomes of it then.
  *

@@ -152,41 +152,43 @@ static void reset_live(struct pmuctl_context *ctx, void *arg)
 }
 
 /* What those counted that end before the walk comes to them is in the past, too. */
-static void reset_shard(struct pmuctl_event *event, struct pmuctl_shard *shard, int cpu)
+static void reset_shard(struct pmuctl_inherit *meant, struct pmuctl_shard *shard, int cpu)
 {
-	struct pmuctl_child_total *total = per_cpu_ptr(event->inherit.child_total, cpu);
+	const struct pmuctl_event *only = meant->next_meant ? NULL : pmuctl_inherit_event(meant);
+	const u64 walk = meant->group->walk;
+	struct pmuctl_child_total *total;
 	struct pmuctl_inherit *h;
 
 	raw_spin_lock_irq(&shard->lock);
 	pmuctl_walk_begin(shard);
-	total->all.value = 0;
-	total->unseen.value = 0;
+	for (h = meant; h; h = h->next_meant) {
+		total = per_cpu_ptr(h->child_total, cpu);
+		total->all.value = 0;
+		total->unseen.value = 0;
+	}
 	raw_spin_unlock_irq(&shard->lock);
-	while ((h = pmuctl_walk_next(shard, event)))
-		if (h->root == event)
+	while ((h = pmuctl_walk_next(shard, only)))
+		if (h->root->inherit.walk == walk)
 			pmuctl_context_call(pmuctl_inherit_event(h)->context, reset_live,
 					    pmuctl_inherit_event(h));
 	raw_spin_lock_irq(&shard->lock);
-	total->all.value -= total->unseen.value;
+	for (h = meant; h; h = h->next_meant) {
+		total = per_cpu_ptr(h->child_total, cpu);
+		total->all.value -= total->unseen.value;
+	}
 	raw_spin_unlock_irq(&shard->lock);
-}
-
-static void reset_root(struct pmuctl_inherit_group *ig, struct pmuctl_event *event)
-{
-	int cpu;
-
-	WRITE_ONCE(ig->walk, ig->walk + 1);
-	for_each_possible_cpu(cpu)
-		reset_shard(event, per_cpu_ptr(ig->shards, cpu), cpu);
 }
 
 void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
 {
+	struct pmuctl_inherit *meant = pmuctl_find_meant(event, group), *h;
 	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *h;
+	int cpu;
 
 	lockdep_assert_held(&ig->mutex);
-	list_for_each_entry(h, &ig->roots, sibling)
-		if (pmuctl_is_meant(h, event, group))
-			reset_root(ig, pmuctl_inherit_event(h));
+	WRITE_ONCE(ig->walk, ig->walk + 1);
+	for (h = meant; h; h = h->next_meant)
+		h->walk = ig->walk;
+	for_each_possible_cpu(cpu)
+		reset_shard(meant, per_cpu_ptr(ig->shards, cpu), cpu);
 }

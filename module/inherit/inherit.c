@@ -24,14 +24,6 @@ bool pmuctl_is_child(const struct pmuctl_event *event)
 	return event->inherit.root && event->inherit.root != event;
 }
 
-bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *event,
-		     bool group)
-{
-	const struct pmuctl_event *each = pmuctl_inherit_event(root);
-
-	return each == event || (group && each->leader == event->leader);
-}
-
 /* ---- Walks ---- */
 
 /* So many are gone through at a time: with interrupts off, or freed by RCU. */
@@ -319,8 +311,7 @@ static void follow_switch(struct pmuctl_event *child, void *arg)
 	pmuctl_event_switch(child, change->group, change->value);
 }
 
-/* Those that are meant, of perhaps very many that were in the group before */
-static struct pmuctl_inherit *find_meant(struct pmuctl_event *event, bool group)
+struct pmuctl_inherit *pmuctl_find_meant(struct pmuctl_event *event, bool group)
 {
 	struct pmuctl_inherit *meant = NULL, *h;
 
@@ -329,7 +320,7 @@ static struct pmuctl_inherit *find_meant(struct pmuctl_event *event, bool group)
 		return &event->inherit;
 	}
 	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
-		if (pmuctl_is_meant(h, event, true)) {
+		if (pmuctl_inherit_event(h)->leader == event->leader) {
 			h->next_meant = meant;
 			meant = h;
 		}
@@ -343,7 +334,7 @@ void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 {
 	struct change change = { .group = group, .value = enabled };
 	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *h = find_meant(event, group);
+	struct pmuctl_inherit *h = pmuctl_find_meant(event, group);
 	unsigned long flags;
 
 	local_irq_save(flags); /* who makes children waits for it */

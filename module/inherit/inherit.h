@@ -222,9 +222,10 @@ void pmuctl_walk_begin(struct pmuctl_shard *shard);
 struct pmuctl_inherit *pmuctl_walk_next(struct pmuctl_shard *shard,
 					const struct pmuctl_event *root);
 
-/* Is this root @event, or of its group? Its inherit group is locked. */
-bool pmuctl_is_meant(struct pmuctl_inherit *root, const struct pmuctl_event *event,
-		     bool group);
+/* @event, and all roots of its group if @group, of perhaps very many that were in the group before;
+ * by next_meant. Its inherit group is locked.
+ */
+struct pmuctl_inherit *pmuctl_find_meant(struct pmuctl_event *event, bool group);
 
 /* The event whose it is */
 struct pmuctl_event *pmuctl_inherit_event(struct pmuctl_inherit *h);

@@ -177,6 +177,31 @@ Test(attack_bound, a_thread_looks_for_none_of_the_events_of_its_process)
 	check_linear("thread", (struct attack){ prepare_thread, work_thread, 0 });
 }
 
+static int group_of_all;
+
+/* The user's task, a group of half of @n events that are inherited, and a child that has them */
+static pid_t prepare_group(unsigned int n)
+{
+	struct perf_event_attr attr = inherited(dummy());
+
+	group_of_all = event_try(attr);
+	die_if(group_of_all < 0, "open");
+	for (unsigned int i = 1; i < n / 2; i++)
+		die_if(event_try(attr, .group = group_of_all) < 0, "open");
+	fork_child() ?: pause();
+	return getpid();
+}
+
+static void work_reset(void)
+{
+	die_if(ioctl(group_of_all, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP), "reset");
+}
+
+Test(attack_bound, a_group_is_reset_in_one_walk)
+{
+	check_linear("reset of a group", (struct attack){ prepare_group, work_reset, 0 });
+}
+
 /* ---- The page of an event that has ended ---- */
 
 #define MAP_PROGRAM	"/pmuctl/tests/prog/map-page"
