@@ -30,7 +30,7 @@ struct hwtrace {
  * @skipped: bytes that were left out before the first, and mean nothing.
  * @bytes: written since the start, in the order of positions.
  * @stopped: it ended because there was no more room.
- * @error: it ended because the processor did not understand what it was told.
+ * @error: it ended because the processor did not understand what it was told, or refused it.
  */
 struct hwtrace_result {
 	u64 skipped;

@@ -39,10 +39,12 @@
  * struct pt_cpu - of one CPU
  * @active: what is on and may be told; NULL while it is changed.
  * @missed: an NMI came meanwhile.
+ * @refused: it could not be resumed: it is off, though it is active.
  */
 struct pt_cpu {
 	struct pt_trace *active;
 	bool missed;
+	bool refused;
 };
 
 static DEFINE_PER_CPU(struct pt_cpu, pt_cpu);
@@ -261,14 +263,16 @@ static u64 wanted(const struct pt_cpu *cpu)
  * Let the register, which is @ctl now, be as it should; an NMI may change that meanwhile. A
  * hypervisor that has come meanwhile, on CPUs that do not trace in VMX operation, refuses that.
  */
-static void apply(const struct pt_cpu *cpu, u64 ctl)
+static void apply(struct pt_cpu *cpu, u64 ctl)
 {
 	u64 now;
 
 	while ((now = wanted(cpu)) != ctl) {
 		ctl = now;
-		if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl))
+		if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl)) {
+			WRITE_ONCE(cpu->refused, true);
 			return;
+		}
 		barrier();
 	}
 }
@@ -288,6 +292,7 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	write_place(&trace->topa, &place);
 	write_filter(&trace->filter);
 	WRITE_ONCE(cpu->missed, false);
+	WRITE_ONCE(cpu->refused, false);
 	ctl = ctl_of(trace);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */
 	if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl))
@@ -315,7 +320,7 @@ static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 	wmb();
 	rdmsrq(MSR_IA32_RTIT_STATUS, status);
 	result->stopped = status & RTIT_STATUS_STOPPED;
-	result->error = status & RTIT_STATUS_ERROR;
+	result->error = (status & RTIT_STATUS_ERROR) || READ_ONCE(this_cpu_ptr(&pt_cpu)->refused);
 	result->bytes = 0;
 	result->skipped = 0;
 	if (read_place(&trace->topa, &place))

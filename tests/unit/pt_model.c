@@ -59,10 +59,11 @@ static void step(void);
 #define RTIT_STATUS_STOPPED		BIT_ULL(5)
 
 static u64 msr[8];
+static bool refuses;		/* as a hypervisor does that is there since the trace began */
 
 #define rdmsrq(number, value)		(step(), (value) = msr[number])
 #define wrmsrq(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
-#define wrmsrq_safe(number, value)	({ wrmsrq(number, value); 0; })
+#define wrmsrq_safe(number, value)	(refuses ? -EIO : ({ wrmsrq(number, value); 0; }))
 
 static struct { int cpuid_level; u8 x86, x86_model; } boot_cpu_data;
 
@@ -230,5 +231,25 @@ Test(pt_model, two_nmis_in_every_place)
 					runs++;
 				}
 	cr_log_info("%u runs of %u steps", runs, length);
+	pt_unit.free(&trace.base, NULL);
+}
+
+/* A trace that cannot go on says so where it ends, and the next one is none of its business. */
+Test(pt_model, a_refused_resumption_is_an_error)
+{
+	struct auxbuf_span span = { .room = SIZE, .wake = ~0ULL };
+	struct hwtrace_result result;
+
+	make();
+	for (int refused = 1; refused >= 0; refused--) {
+		cr_assert_eq(pt_unit.start(&trace.base, &span), HWTRACE_STARTED);
+		pt_unit.pause(&trace.base, true);
+		refuses = refused;
+		pt_unit.pause(&trace.base, false);
+		cr_assert_eq(!(msr[MSR_IA32_RTIT_CTL] & PT_CTL_TRACE), refused);
+		cr_assert(pt_unit.stop(&trace.base, &result));
+		cr_expect_eq(result.error, refused);
+		refuses = false;
+	}
 	pt_unit.free(&trace.base, NULL);
 }
