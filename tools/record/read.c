@@ -66,6 +66,7 @@ enum {
  * @thread: itself.
  * @is_running: it was started.
  * @has_begun: reader_begin() was called.
+ * @is_late: it has not begun yet, as there is a delay; for other threads, too.
  * @delay: milliseconds before @begin is called.
  * @begin: starts to sample, called by the thread if there is a delay.
  * @arg: for @begin.
@@ -89,6 +90,7 @@ struct reader {
 	pthread_t thread;
 	bool is_running;
 	bool has_begun;
+	bool is_late;
 	unsigned int delay;
 	int (*begin)(void *arg);
 	void *arg;
@@ -385,6 +387,7 @@ static bool begin_late(struct reader *reader)
 	reader->polls[rings + 2].fd = -1;
 	if (ret < 0)
 		reader_fail(reader, ret);
+	__atomic_store_n(&reader->is_late, false, __ATOMIC_RELAXED);
 	eventfd_write(reader->begun, 1);
 	return begins && ret == 0;
 }
@@ -468,6 +471,7 @@ void reader_start(struct reader *reader, unsigned int delay,
 	int error;
 
 	reader->delay = delay;
+	reader->is_late = delay;
 	reader->begin = begin;
 	reader->arg = arg;
 	error = pthread_create(&reader->thread, NULL, reader_main, reader);
@@ -497,6 +501,52 @@ int reader_begin(struct reader *reader)
 	return reader_has_failed(reader) ? -EIO : 0;
 }
 
+bool reader_is_late(const struct reader *reader)
+{
+	return __atomic_load_n(&reader->is_late, __ATOMIC_RELAXED);
+}
+
+static void end_thread(struct reader *reader)
+{
+	if (!reader->is_running)
+		return;
+	eventfd_write(reader->stop, 1);
+	pthread_join(reader->thread, NULL);
+	eventfd_read(reader->stop, &(eventfd_t){ 0 });
+	reader->is_running = false;
+}
+
+/**
+ * reader_pause() - let it read what there is now, and leave the file alone
+ * @reader: the reader, which is not late.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int reader_pause(struct reader *reader)
+{
+	end_thread(reader);
+	if (!reader->error)
+		round_read(reader);
+	return -reader->error;
+}
+
+/**
+ * reader_resume() - go on, with another file
+ * @reader: the reader, which was paused.
+ * @file: where records go from now on. What was counted begins anew, too.
+ * @compressor: through which, or NULL.
+ * @dsos: filled with files that programs map from now on; NULL if nobody wants them.
+ */
+void reader_resume(struct reader *reader, struct perfdata *file, struct compressor *compressor,
+		   struct dsos *dsos)
+{
+	reader->file = file;
+	reader->compressor = compressor;
+	reader->dsos = dsos;
+	memset(&reader->totals, 0, sizeof(reader->totals));
+	reader_start(reader, 0, NULL, NULL);
+}
+
 /**
  * reader_stop() - end the thread, and read what is left
  * @reader: the reader; its events are disabled.
@@ -505,11 +555,7 @@ int reader_begin(struct reader *reader)
  */
 int reader_stop(struct reader *reader)
 {
-	if (reader->is_running) {
-		eventfd_write(reader->stop, 1);
-		pthread_join(reader->thread, NULL);
-		reader->is_running = false;
-	}
+	end_thread(reader);
 	if (!reader->error && reader->recording->options->snapshot) {
 		int ret = traces_snapshot(reader->recording, reader->file, false);
 

@@ -23,6 +23,9 @@ enum {
 	OPTION_USER_REGS,
 	OPTION_CONTROL,
 	OPTION_MAX_SIZE,
+	OPTION_SWITCH_OUTPUT,
+	OPTION_SWITCH_FILES,
+	OPTION_TIMESTAMP_NAME,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -31,6 +34,7 @@ enum {
 #define DELAY_MAX		86400000u
 #define PAGES_MAX		(1u << 30)
 #define COMPRESSION_MAX		22u
+#define FILES_MAX		1000000u
 
 static const char *const call_graphs[] = { "fp", "dwarf", "dwarf,BYTES", "lbr", NULL };
 
@@ -79,6 +83,12 @@ static const struct cli_option record_options[] = {
 		  "or a pipe: as 'perf record -o -'" },
 	{ OPTION_MAX_SIZE, "max-size", .argument = "SIZE",
 	  .help = "end when so much has been written: bytes, 512K, 1M, 2G" },
+	{ OPTION_SWITCH_OUTPUT, "switch-output", .argument = "[=WHEN]",
+	  .help = "go on in another file, FILE.TIME, at each SIGUSR2, or when it has a size, 100M, "
+		  "or after a time: 30s, 10m, 1h, 1d" },
+	{ OPTION_SWITCH_FILES, "switch-max-files", .argument = "N",
+	  .help = "of these, keep the last N" },
+	{ OPTION_TIMESTAMP_NAME, "timestamp-filename", .help = "the file's name ends with the time" },
 	{ 'z', "compression-level", .argument = "[=N]",
 	  .help = "compress by zstd; N is 1, the fastest, to 22" },
 	{ 'B', "no-buildid", .help = "leave out the build ids of programs" },
@@ -91,9 +101,19 @@ static const struct cli_option record_options[] = {
 	{ 0 },
 };
 
-/* A number, or a size with a letter behind it, which is in bytes then */
-static int size_number(const struct record_options *options, const char *option, const char *text,
-		       uint64_t most, uint64_t *number, bool *is_size)
+/**
+ * record_size_parse() - a number, or a size with a letter behind it
+ * @options: of whose command it is.
+ * @option: of which option.
+ * @text: what is typed.
+ * @most: the largest number that is allowed.
+ * @number: gets it, a size in bytes.
+ * @is_size: gets whether it is one.
+ *
+ * Return: 0 or an exit status.
+ */
+int record_size_parse(const struct record_options *options, const char *option, const char *text,
+		      uint64_t most, uint64_t *number, bool *is_size)
 {
 	static const char letters[] = "BKMG";
 	size_t length = strlen(text);
@@ -115,7 +135,7 @@ static int pages_number(const struct record_options *options, const char *text, 
 {
 	uint64_t page = (uint64_t)getpagesize();
 	bool is_size;
-	int ret = size_number(options, "-m", text, PAGES_MAX, pages, &is_size);
+	int ret = record_size_parse(options, "-m", text, PAGES_MAX, pages, &is_size);
 
 	if (ret || !is_size)
 		return ret;
@@ -318,19 +338,45 @@ static int apply_samples(struct record_options *options, int option)
 	}
 }
 
+/* Where it goes; MEASURE_OPTION_COMMON: it is another option. */
+static int apply_output(struct record_options *options, int option)
+{
+	bool is_size;
+
+	switch (option) {
+	case OPTION_MAX_SIZE:
+		return record_size_parse(options, "--max-size", optarg, UINT64_MAX,
+					 &options->max_size, &is_size);
+	case OPTION_SWITCH_OUTPUT:
+		return switch_option(options, optarg);
+	case OPTION_SWITCH_FILES:
+		return measure_number(&options->measure, "--switch-max-files", optarg, FILES_MAX,
+				      &options->switch_files);
+	case OPTION_TIMESTAMP_NAME:
+		options->timestamp_name = true;
+		return 0;
+	case 'o':
+		options->output = optarg;
+		return 0;
+	case OPTION_KCORE:
+		options->kcore = true;
+		return 0;
+	case 'z':
+		return compression_option(options, optarg);
+	default:
+		return apply_samples(options, option);
+	}
+}
+
 /* An option_apply */
 static int apply(void *arg, int option)
 {
 	struct record_options *options = arg;
-	bool is_size;
 	int ret;
 
 	switch (option) {
 	case 'D':
 		return delay_option(options, optarg);
-	case OPTION_MAX_SIZE:
-		return size_number(options, "--max-size", optarg, UINT64_MAX, &options->max_size,
-				   &is_size);
 	case OPTION_CONTROL:
 		options->control = optarg;
 		return 0;
@@ -345,14 +391,6 @@ static int apply(void *arg, int option)
 	case 'v':
 	case 'N':
 		return 0;
-	case 'o':
-		options->output = optarg;
-		return 0;
-	case OPTION_KCORE:
-		options->kcore = true;
-		return 0;
-	case 'z':
-		return compression_option(options, optarg);
 	case 'B':
 		options->no_build_ids = true;
 		return 0;
@@ -360,7 +398,7 @@ static int apply(void *arg, int option)
 		options->quiet = true;
 		return 0;
 	default:
-		ret = apply_samples(options, option);
+		ret = apply_output(options, option);
 		return ret == MEASURE_OPTION_COMMON ? measure_option(&options->measure, option) : ret;
 	}
 }
@@ -391,6 +429,9 @@ static int options_check(struct record_options *options)
 				 "--call-graph lbr takes the CPU's records of branches for itself: leave out -b and -j");
 	if (!*options->output)
 		return say_usage(measure->command, "the name of the file is empty");
+	ret = switch_check(options);
+	if (ret)
+		return ret;
 	if (measure->events_text)
 		ret = events_text_parse(measure->events_text, false, &measure->events);
 	if (!ret)

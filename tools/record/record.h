@@ -7,7 +7,7 @@
  * record_open.c opens events and rings, record_trace.c the buffers of traces, record_read.c copies records to the file,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
  * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
- * name of the file, compress.c what "-z" makes of its records.
+ * name of the file, compress.c what "-z" makes of its records, switch.c when the next file is begun.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H
@@ -48,6 +48,11 @@ enum record_callgraph {
  * @control: where commands come from, as it was typed; NULL: from nowhere.
  * @max_size: bytes of that after which it ends; 0: as many as there are.
  * @output: file to write to.
+ * @timestamp_name: its name ends with the time.
+ * @switches_output: there are several, one after the other, when a signal comes,
+ * @switch_size: or when one has so many bytes,
+ * @switch_seconds: or after so long; 0: not for that.
+ * @switch_files: so many of them are kept; 0: all.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
  * @kcore: @output is a directory, with a copy of the kernel's code.
@@ -77,6 +82,11 @@ struct record_options {
 	const char *control;
 	uint64_t max_size;
 	const char *output;
+	bool timestamp_name;
+	bool switches_output;
+	uint64_t switch_size;
+	uint64_t switch_seconds;
+	uint64_t switch_files;
 	bool quiet;
 	bool no_build_ids;
 	bool kcore;
@@ -87,6 +97,8 @@ struct record_options {
 /* record.c */
 int record_pages_parse(const struct record_options *options, const char *text,
 		       unsigned int *result);
+int record_size_parse(const struct record_options *options, const char *option, const char *text,
+		      uint64_t most, uint64_t *number, bool *is_size);
 int record_rate_option(struct record_options *options, int option);
 int record_rate_check(struct record_options *options);
 
@@ -273,6 +285,10 @@ void reader_start(struct reader *reader, unsigned int delay,
 		  int (*begin)(void *arg), void *arg);
 void reader_fail(struct reader *reader, int error);
 int reader_begin(struct reader *reader);
+bool reader_is_late(const struct reader *reader);
+int reader_pause(struct reader *reader);
+void reader_resume(struct reader *reader, struct perfdata *file, struct compressor *compressor,
+		   struct dsos *dsos);
 int reader_stop(struct reader *reader);
 void reader_free(struct reader *reader);
 int reader_alive_fd(const struct reader *reader);
@@ -315,6 +331,27 @@ struct output {
 int output_open(struct output *output, const char *name, bool kcore, int signals);
 void output_keep(struct output *output);
 int output_close(struct output *output);
+
+/* switch.c */
+
+/**
+ * struct parts - the files of a recording
+ * @names: of those that are there, the last one is being written.
+ * @count: of @names.
+ * @since: when the last one was begun, CLOCK_MONOTONIC.
+ */
+struct parts {
+	char **names;
+	size_t count;
+	struct timespec since;
+};
+
+int switch_option(struct record_options *options, const char *text);
+int switch_check(const struct record_options *options);
+const char *parts_next(struct parts *parts, const struct record_options *options);
+void parts_trim(struct parts *parts, uint64_t most);
+bool parts_are_due(const struct parts *parts, const struct record_options *options, uint64_t size);
+void parts_free(struct parts *parts);
 
 /* record_run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);

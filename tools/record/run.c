@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "record.h"
@@ -22,13 +23,16 @@
  * @snapshots: descriptor of the signals that ask for snapshots of traces, or -1.
  * @child: the command, its pid is 0 if there is none.
  * @recording: events and rings.
- * @output: where it goes.
+ * @parts: the files that it goes to, one after the other,
+ * @output: the last of them.
+ * @lost: records of which earlier ones tell that they were lost.
  * @file: what is written.
  * @compressor: of it, or NULL.
  * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
  * @reader: copies the records.
  * @progress: tells what goes on.
  * @control: commands that come meanwhile.
+ * @switches: descriptor of the signals that ask for another file, or -1.
  * @is_over: one of them has ended it.
  */
 struct session {
@@ -37,19 +41,23 @@ struct session {
 	int snapshots;
 	struct child child;
 	struct recording *recording;
+	struct parts parts;
 	struct output output;
+	uint64_t lost;
 	struct perfdata *file;
 	struct compressor *compressor;
 	struct dsos *dsos;
 	struct reader *reader;
 	struct progress progress;
 	struct control control;
+	int switches;
 	bool is_over;
 };
 
 static int say_cannot_write(const struct session *s, int error)
 {
-	say_error("cannot write to '%s': %s", s->options->output, strerror(-error));
+	say_error("cannot write to '%s': %s", s->output.name ? s->output.name : s->options->output,
+		  strerror(-error));
 	return error;
 }
 
@@ -57,12 +65,13 @@ static int say_cannot_write(const struct session *s, int error)
 
 static int file_open(struct session *s)
 {
-	int ret = output_open(&s->output, s->options->output, s->options->kcore, s->signals);
+	const char *name = parts_next(&s->parts, s->options);
+	int ret = name ? output_open(&s->output, name, s->options->kcore, s->signals) : -ENOMEM;
 	int (*create)(int fd, const struct perfdata_event *events, size_t nr_events,
 		      struct perfdata **file);
 
 	if (ret < 0)
-		return ret;
+		return name ? ret : say_cannot_write(s, ret);
 	create = s->output.is_stream ? perfdata_create_stream : perfdata_create;
 	/* That nobody reads any more, write() says. */
 	if (s->output.is_stream)
@@ -76,7 +85,25 @@ static int file_open(struct session *s)
 		formats_put(s->file, s->recording->events, s->recording->set.nr_events);
 	if (ret == 0)
 		ret = perfdata_begin_records(s->file);
+	if (!s->options->no_build_ids)
+		s->dsos = dsos_new();
 	return ret < 0 ? say_cannot_write(s, ret) : 0;
+}
+
+/* Returns 0 or a negative errno. */
+static int file_close(struct session *s)
+{
+	int ret;
+
+	dsos_free(s->dsos);
+	perfdata_free(s->file);
+	compressor_free(s->compressor);
+	s->dsos = NULL;
+	s->file = NULL;
+	s->compressor = NULL;
+	ret = output_close(&s->output);
+	s->output = (struct output){ .fd = -1 };
+	return ret;
 }
 
 /* --------------------------------------------------- what was there before */
@@ -95,7 +122,7 @@ static int describe(struct session *s, bool kernel)
 	if (!kernel)
 		/* They may have started others meanwhile, which are sampled too. */
 		synth_targets(&synth, measure, s->child.pid,
-			      s->options->delay && !measure->no_inherit);
+			      (s->options->delay || s->parts.count > 1) && !measure->no_inherit);
 	else if (synth_kernel(&synth) < 0 && recording_samples_kernel(s->recording))
 		say_error("kernel symbols will be missing: %s", kernel_hidden_now());
 	ret = perfdata_write_buffer(s->file, &synth.buffer);
@@ -152,6 +179,167 @@ static int start(struct session *s)
 	return 0;
 }
 
+/* ------------------------------------------------------------------- result */
+
+/* The rings do not tell what was lost last: nothing came after that. */
+static int put_lost(struct session *s)
+{
+	const struct perf_event_header header = { .type = PERF_RECORD_LOST_SAMPLES };
+	struct synth synth = { .trailer = recording_trailer(s->recording) };
+	uint64_t lost = recording_lost(s->recording);
+	uint64_t told = s->lost + reader_totals(s->reader)->lost;
+	int ret;
+
+	if (lost <= told)
+		return 0;
+	lost -= told;
+	synth_record(&synth, header, &lost, sizeof(lost), NULL);
+	ret = perfdata_write_buffer(s->file, &synth.buffer);
+	perfdata_buffer_free(&synth.buffer);
+	return ret;
+}
+
+static void say_compression(const struct compressor *compressor)
+{
+	uint64_t before, after;
+
+	compressor_totals(compressor, &before, &after);
+	fprintf(stderr, "pmuctl: compressed %.3f MB to %.3f MB\n", (double)before / 1e6,
+		(double)after / 1e6);
+}
+
+static void say_wrote(const struct session *s)
+{
+	const struct record_totals *totals = reader_totals(s->reader);
+
+	fprintf(stderr, "pmuctl: wrote %llu samples to %s, %.3f MB; woken up %llu times\n",
+		(unsigned long long)totals->samples, s->output.name,
+		(double)perfdata_size(s->file) / 1e6,
+		(unsigned long long)totals->wakeups);
+}
+
+static void say_totals(const struct session *s)
+{
+	const struct record_totals *totals = reader_totals(s->reader);
+	uint64_t lost = recording_lost(s->recording);
+
+	if (lost < s->lost + totals->lost)
+		lost = s->lost + totals->lost;
+	/* Who cannot write does not read any more: that has been told. */
+	if (lost && !reader_has_failed(s->reader))
+		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
+			  (unsigned long long)lost);
+	if (totals->throttled)
+		say_error("events were stopped %llu times for a while, as they came too often: sample less often with -F or -c",
+			  (unsigned long long)totals->throttled);
+	if (totals->damaged)
+		say_error("%llu times a ring had something that is no record, which was dropped",
+			  (unsigned long long)totals->damaged);
+	if (totals->truncated && !s->options->snapshot)
+		say_error("the trace was cut off %llu times, as its buffer was full: make it larger with -m ,PAGES, or trace less",
+			  (unsigned long long)totals->truncated);
+	if (s->options->quiet)
+		return;
+	if (s->compressor)
+		say_compression(s->compressor);
+	if (totals->traced)
+		fprintf(stderr, "pmuctl: traced %.3f MB\n", (double)totals->traced / 1e6);
+	say_wrote(s);
+}
+
+/* What the file has besides records */
+static int file_finish(struct session *s)
+{
+	if (s->options->kcore)
+		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
+	if (s->compressor)
+		compressor_describe(s->compressor, s->file);
+	info_put(s->file, s->options->line, reader_totals(s->reader));
+	if (s->dsos)
+		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
+	return perfdata_finish(s->file);
+}
+
+/* Even if not all could be written, what was is of use. */
+static int finish(struct session *s)
+{
+	int stopped, ret, finished;
+
+	if (!s->file)
+		return -EIO; /* the next file could not be begun, as has been told */
+	stopped = reader_stop(s->reader);
+	ret = put_lost(s);
+	finished = file_finish(s);
+	if (ret == 0)
+		ret = finished;
+	if (ret < 0 && !stopped)
+		say_cannot_write(s, ret);
+	say_totals(s);
+	return stopped < 0 ? stopped : ret;
+}
+
+/* ---------------------------------------------------------- the next file */
+
+/* The file is complete, and closed. */
+static int end_part(struct session *s)
+{
+	int ret = reader_pause(s->reader), closed;
+
+	if (ret < 0)
+		return ret;
+	ret = file_finish(s);
+	if (ret == 0 && !s->options->quiet)
+		say_wrote(s);
+	s->lost += reader_totals(s->reader)->lost;
+	if (ret < 0)
+		say_cannot_write(s, ret);
+	closed = file_close(s);
+	if (ret == 0 && closed < 0)
+		ret = say_cannot_write(s, closed);
+	return ret;
+}
+
+/*
+ * Each file can be read alone. Nothing is lost meanwhile as long as the rings have room; a task that
+ * begins between the two is told of, as the records come before it is described.
+ */
+static int next_part(struct session *s)
+{
+	int ret = end_part(s);
+
+	if (ret == 0)
+		ret = file_open(s);
+	if (ret == 0) {
+		ret = traces_describe(s->recording, s->file);
+		if (ret < 0)
+			say_cannot_write(s, ret);
+	}
+	if (ret == 0)
+		ret = describe(s, true);
+	if (ret == 0)
+		ret = describe(s, false);
+	if (ret < 0) {
+		file_close(s);
+		return ret;
+	}
+	output_keep(&s->output);
+	parts_trim(&s->parts, s->options->switch_files);
+	reader_resume(s->reader, s->file, s->compressor, s->dsos);
+	return 0;
+}
+
+static int switch_came(void *arg)
+{
+	struct session *s = arg;
+	struct signalfd_siginfo info;
+
+	if (read(s->switches, &info, sizeof(info)) < 0 || reader_is_late(s->reader))
+		return 0;
+	return next_part(s);
+}
+
+/* -------------------------------------------------------------- until the end */
+
 static int tick(void *arg)
 {
 	struct session *s = arg;
@@ -164,6 +352,9 @@ static int tick(void *arg)
 		s->is_over = true;
 		return RUN_END;
 	}
+	if (s->options->switches_output && !reader_is_late(s->reader) &&
+	    parts_are_due(&s->parts, s->options, perfdata_size(s->file)))
+		return next_part(s);
 	progress_show(&s->progress, "recording: %llu samples so far, end it with Ctrl-C",
 		      (unsigned long long)reader_samples(s->reader));
 	return 0;
@@ -210,10 +401,12 @@ static int wait_for_end(struct session *s, struct run_end *end)
 	struct run_source sources[] = {
 		{ .is_timer = true, .call = tick, .arg = s },
 		{ .fd = s->control.commands, .call = command_came, .arg = s },
+		{ .fd = s->switches, .call = switch_came, .arg = s },
 	};
 	int alive = reader_alive_fd(s->reader), ret;
 
-	sources[0].fd = timer_open(s->options->max_size ? 50 : 1000, true);
+	sources[0].fd = timer_open(s->options->max_size || s->options->switch_size ? 50 : 1000,
+				   true);
 	if (sources[0].fd < 0)
 		return sources[0].fd;
 	if (!s->options->quiet && !s->child.pid)
@@ -225,88 +418,6 @@ static int wait_for_end(struct session *s, struct run_end *end)
 	if (s->is_over && end->status == STATUS_SIGNAL + SIGTERM)
 		end->status = STATUS_OK;
 	return ret;
-}
-
-/* ------------------------------------------------------------------- result */
-
-/* The rings do not tell what was lost last: nothing came after that. */
-static int put_lost(struct session *s, uint64_t told)
-{
-	const struct perf_event_header header = { .type = PERF_RECORD_LOST_SAMPLES };
-	struct synth synth = { .trailer = recording_trailer(s->recording) };
-	uint64_t lost = recording_lost(s->recording);
-	int ret;
-
-	if (lost <= told)
-		return 0;
-	lost -= told;
-	synth_record(&synth, header, &lost, sizeof(lost), NULL);
-	ret = perfdata_write_buffer(s->file, &synth.buffer);
-	perfdata_buffer_free(&synth.buffer);
-	return ret;
-}
-
-static void say_compression(const struct compressor *compressor)
-{
-	uint64_t before, after;
-
-	compressor_totals(compressor, &before, &after);
-	fprintf(stderr, "pmuctl: compressed %.3f MB to %.3f MB\n", (double)before / 1e6,
-		(double)after / 1e6);
-}
-
-static void say_totals(const struct session *s)
-{
-	const struct record_totals *totals = reader_totals(s->reader);
-	uint64_t lost = recording_lost(s->recording);
-
-	if (lost < totals->lost)
-		lost = totals->lost;
-	/* Who cannot write does not read any more: that has been told. */
-	if (lost && !reader_has_failed(s->reader))
-		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
-			  (unsigned long long)lost);
-	if (totals->throttled)
-		say_error("events were stopped %llu times for a while, as they came too often: sample less often with -F or -c",
-			  (unsigned long long)totals->throttled);
-	if (totals->damaged)
-		say_error("%llu times a ring had something that is no record, which was dropped",
-			  (unsigned long long)totals->damaged);
-	if (totals->truncated && !s->options->snapshot)
-		say_error("the trace was cut off %llu times, as its buffer was full: make it larger with -m ,PAGES, or trace less",
-			  (unsigned long long)totals->truncated);
-	if (s->options->quiet)
-		return;
-	if (s->compressor)
-		say_compression(s->compressor);
-	if (totals->traced)
-		fprintf(stderr, "pmuctl: traced %.3f MB\n", (double)totals->traced / 1e6);
-	fprintf(stderr, "pmuctl: wrote %llu samples to %s, %.3f MB; woken up %llu times\n",
-		(unsigned long long)totals->samples, s->options->output,
-		(double)perfdata_size(s->file) / 1e6,
-		(unsigned long long)totals->wakeups);
-}
-
-/* Even if not all could be written, what was is of use. */
-static int finish(struct session *s)
-{
-	int stopped = reader_stop(s->reader);
-	int ret = put_lost(s, reader_totals(s->reader)->lost), finished;
-
-	if (s->options->kcore)
-		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
-	if (s->compressor)
-		compressor_describe(s->compressor, s->file);
-	info_put(s->file, s->options->line, reader_totals(s->reader));
-	if (s->dsos)
-		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
-	finished = perfdata_finish(s->file);
-	if (ret == 0)
-		ret = finished;
-	if (ret < 0 && !stopped)
-		say_cannot_write(s, ret);
-	say_totals(s);
-	return stopped < 0 ? stopped : ret;
 }
 
 /* Returns the exit status. */
@@ -348,8 +459,6 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
 		ret = file_open(s);
 	if (ret < 0)
 		return ret;
-	if (!options->no_build_ids)
-		s->dsos = dsos_new();
 	ret = reader_new(s->recording, s->file, s->compressor, s->dsos, s->snapshots, &s->reader);
 	if (ret < 0)
 		say_error("%s", pmuctl_strerror(ret));
@@ -365,7 +474,9 @@ static int session_open(struct session *s, struct pmuctl_device *dev,
  */
 int record_run(struct pmuctl_device *dev, const struct record_options *options)
 {
-	struct session s = { .options = options, .output.fd = -1, .snapshots = -1 };
+	struct session s = {
+		.options = options, .output.fd = -1, .snapshots = -1, .switches = -1,
+	};
 	int status = STATUS_FAILED, ret;
 	sigset_t mask;
 
@@ -376,23 +487,25 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 	}
 	if (options->snapshot)
 		s.snapshots = signal_block(SIGUSR2);
+	else if (options->switches_output)
+		s.switches = signal_block(SIGUSR2);
 	if (control_open(&s.control, options->control) == 0 && session_open(&s, dev, &mask) == 0)
 		status = record_all(&s);
 	else if (s.child.pid)
 		child_cancel(&s.child);
 	reader_free(s.reader);
-	dsos_free(s.dsos);
-	perfdata_free(s.file);
-	compressor_free(s.compressor);
+	ret = file_close(&s);
 	recording_close(s.recording);
-	ret = output_close(&s.output);
 	if (ret < 0 && status == STATUS_OK) {
 		say_cannot_write(&s, ret);
 		status = STATUS_FAILED;
 	}
+	parts_free(&s.parts);
 	control_close(&s.control);
 	close(s.signals);
 	if (s.snapshots >= 0)
 		close(s.snapshots);
+	if (s.switches >= 0)
+		close(s.switches);
 	return status;
 }

@@ -431,6 +431,44 @@ what_is_no_file_is_refused()
 	record 1 -o /nonexistent/perf.data true && says "cannot write to '/nonexistent/perf.data'"
 }
 
+# files PREFIX: how many there are
+files()
+{
+	set -- "$1".*
+	[ -e "$1" ] && echo $# || echo 0
+}
+
+# Each of them can be read alone, and none of the samples is missing.
+nothing_is_lost_between_two_files()
+{
+	record 3 -q -e instructions:u -c 31337 -o whole "$PROGRAM" 1 2 3 4 5 6 7 || return 1
+	record 3 -e instructions:u -c 31337 -m 64 --switch-output=100K -o part "$PROGRAM" 1 2 3 4 5 6 7 || return 1
+	[ "$(files part)" -ge 2 ] && [ "$(grep -c 'samples to part[.]' err)" -eq "$(files part)" ] || return 1
+	sum=0
+	for file in part.*; do
+		is_share "$file" hot 70 || return 1
+		sum=$((sum + $(samples "$file")))
+	done
+	[ "$sum" -eq "$(samples whole)" ]
+}
+
+a_signal_begins_another_file()
+{
+	# shellcheck disable=SC2016 # of the command's shell
+	record 0 --switch-output --switch-max-files 2 -c 31337 -e instructions:u -o turn sh -c '
+		for file in 1 2 3; do
+			before=$(ls turn.*)
+			kill -USR2 $PPID
+			while [ "$(ls turn.*)" = "$before" ]; do :; done
+		done' || return 1
+	[ "$(grep -c 'samples to turn[.]' err)" -eq 4 ] && [ "$(files turn)" -eq 2 ] || return 1
+	for file in turn.*; do
+		perf script -i "$file" -F comm | grep -q '^ *sh' || return 1
+	done
+	record 0 -q --timestamp-filename -o stamp true && [ "$(files stamp)" -eq 1 ] && [ ! -e stamp ] &&
+		record 0 -q --switch-output=1d -o day true && [ "$(files day)" -eq 1 ]
+}
+
 wrong_options_are_refused()
 {
 	record 2 && says 'nothing to record' &&
@@ -440,6 +478,14 @@ wrong_options_are_refused()
 		record 2 --call-graph frames true && says 'frame pointers' &&
 		record 2 -e nonsense true && says 'at character 1' &&
 		record 2 -o '' true && says 'is empty' &&
+		record 2 --switch-output=3x true && says 'a size such as 100M, or a time such as 30s' &&
+		record 2 --switch-output=0s true && says "'0' is not a number for --switch-output" &&
+		record 2 --switch-output= true && says "'' is not for --switch-output" &&
+		record 2 --switch-max-files 3 true && says 'is for --switch-output' &&
+		record 2 --switch-output -o - true && says "'-' has none" &&
+		record 2 --timestamp-filename -o - true && says "'-' has none" &&
+		record 2 --switch-output -S true && says '--snapshot exclude' &&
+		record 2 --switch-output --kcore true && says '--kcore exclude' &&
 		record 1 -p 999999 && says "cannot open 'cycles': .*999999" &&
 		record 1 -t 999999 && says "cannot open 'cycles'" &&
 		record 1 -C 4000 && says "cannot open 'cycles'" &&
@@ -459,4 +505,4 @@ users_record_themselves()
 	[ $status -eq 1 ] && says 'ulimit -l'
 }
 
-run_checks id_of record samples shares is_share begin grows begun ends begin_other record_other
+run_checks id_of record samples shares is_share files begin grows begun ends begin_other record_other
