@@ -48,6 +48,75 @@ int chains_add(struct report *report, struct report_event *event,
 	return node ? 0 : -ENOMEM;
 }
 
+/**
+ * eighths_of() - a part of a number
+ * @number: of it.
+ * @eighths: so many eighths.
+ *
+ * Return: that; a product of all events of a day could overflow.
+ */
+uint64_t eighths_of(uint64_t number, unsigned int eighths)
+{
+	return number / 8 * eighths + number % 8 * eighths / 8;
+}
+
+/*
+ * What is left of all below @from goes below @to. A sample is one as long as anything is left of
+ * its period.
+ */
+static bool decay_below(struct tree *tree, struct tree_node *to, const struct tree_node *from,
+			unsigned int eighths)
+{
+	for (const struct tree_node *child = from->child; child; child = child->sibling) {
+		struct report_part own = tree_own_part(child);
+		struct tree_node *node;
+
+		if (!child->samples)
+			continue;
+		node = tree_child(tree, to, child->label, child->level, child->row);
+		if (!node || !decay_below(tree, node, child, eighths))
+			return false;
+		own.period = eighths_of(own.period, eighths);
+		node->period += own.period;
+		node->samples += own.period ? own.samples - eighths_of(own.samples, 8 - eighths) : 0;
+		to->period += node->period;
+		to->samples += node->samples;
+		if (node->row && node->samples) {
+			node->next_of_row = node->row->nodes;
+			node->row->nodes = node;
+		}
+	}
+	return true;
+}
+
+/**
+ * chains_decay() - let the chains that were counted until now weigh less
+ * @event: that they are of; its rows know none of them any more.
+ * @eighths: how much of each is left, of 8.
+ *
+ * Those of which nothing is left are forgotten, and without memory all are.
+ */
+void chains_decay(struct report_event *event, unsigned int eighths)
+{
+	struct tree *old = event->chains;
+	const struct tree_node *from = event->chain_root;
+
+	event->chains = NULL;
+	event->chain_root = NULL;
+	if (old && eighths)
+		event->chains = tree_new();
+	if (event->chains)
+		event->chain_root = tree_root(event->chains);
+	if (event->chain_root && !decay_below(event->chains, event->chain_root, from, eighths)) {
+		for (size_t i = 0; i < event->row_count; i++)
+			event->rows[i]->nodes = NULL;
+		tree_free(event->chains);
+		event->chains = NULL;
+		event->chain_root = NULL;
+	}
+	tree_free(old);
+}
+
 static struct tree_node *step(struct tree *tree, struct tree_node *to,
 			      const struct tree_node *like, struct report_part part)
 {

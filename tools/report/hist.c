@@ -355,19 +355,12 @@ void hist_finish(const struct report *report, struct report_event *event)
 			(void *)&options->order);
 }
 
-/* So much of a number; a product of all events of a day could overflow. */
-static uint64_t eighths_of(uint64_t number, unsigned int eighths)
-{
-	return number / 8 * eighths + number % 8 * eighths / 8;
-}
-
 /**
  * hist_decay() - let what was counted until now weigh less
  * @event: its rows keep so much; those that have nothing left are forgotten.
  * @eighths: how much, of 8; 0: all is forgotten.
  *
- * The event keeps as much of what is in no row. Of rows with children or chains only what
- * is their own would be right: they must have none.
+ * The event keeps as much of what is in no row.
  */
 void hist_decay(struct report_event *event, unsigned int eighths)
 {
@@ -376,6 +369,9 @@ void hist_decay(struct report_event *event, unsigned int eighths)
 
 	event->period = 0;
 	event->samples = 0;
+	for (size_t i = 0; i < event->row_count; i++)
+		event->rows[i]->nodes = NULL;
+	chains_decay(event, eighths);
 	for (size_t i = 0; i < event->row_count; i++) {
 		struct report_row *row = event->rows[i];
 
@@ -385,7 +381,9 @@ void hist_decay(struct report_event *event, unsigned int eighths)
 		row->kernel = eighths_of(row->kernel, eighths);
 		row->user = eighths_of(row->user, eighths);
 		row->samples = eighths_of(row->samples, eighths);
-		if (!row->period) {
+		row->total = eighths_of(row->total, eighths);
+		row->last = 0;
+		if (!row->period && !row->total && !row->nodes) {
 			free(row);
 			continue;
 		}

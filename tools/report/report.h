@@ -333,6 +333,8 @@ int report_row_compare(const struct report_columns *order, const struct report_r
 /* chains.c */
 int chains_add(struct report *report, struct report_event *event,
 	       struct report_row *const *rows, uint64_t period);
+void chains_decay(struct report_event *event, unsigned int eighths);
+uint64_t eighths_of(uint64_t number, unsigned int eighths);
 struct tree *chains_of_row(const struct report *report, const struct report_row *row,
 			   struct tree_node **root);
 
@@ -340,7 +342,7 @@ struct tree *chains_of_row(const struct report *report, const struct report_row 
 extern const char *const report_headings[COLUMN_COUNT];
 void report_print(const struct report *report);
 void report_print_rows(FILE *out, const struct report *report,
-		       const struct report_event *event, size_t most);
+		       const struct report_event *event, size_t most, bool graphs);
 void report_print_graph(FILE *out, const struct report *report,
 			const struct report_event *event, const struct report_row *row);
 bool report_row_is_shown(const struct report *report, const struct report_event *event,

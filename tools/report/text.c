@@ -205,9 +205,10 @@ static void print_row(FILE *out, const struct report *report,
  * @report: the report.
  * @event: of it, sorted.
  * @most: rows that are printed.
+ * @graphs: print call graphs, too, if there are any.
  */
 void report_print_rows(FILE *out, const struct report *report,
-		       const struct report_event *event, size_t most)
+		       const struct report_event *event, size_t most, bool graphs)
 {
 	size_t widths[COLUMN_COUNT];
 
@@ -217,6 +218,8 @@ void report_print_rows(FILE *out, const struct report *report,
 		if (!report_row_is_shown(report, event, event->rows[i]))
 			continue;
 		print_row(out, report, event, event->rows[i], widths);
+		if (graphs && event->has_chains)
+			report_print_graph(out, report, event, event->rows[i]);
 		most--;
 	}
 }

@@ -96,7 +96,10 @@ static int take_records(struct top_live *live)
 static int describe(struct top_live *live)
 {
 	const struct measure *measure = &live->options->record.measure;
-	struct synth synth = { .trailer = recording_trailer(live->recording) };
+	struct synth synth = {
+		.trailer = recording_trailer(live->recording),
+		.data = live->options->record.callgraph == CALLGRAPH_DWARF,
+	};
 
 	if (recording_samples_kernel(live->recording) && synth_kernel(&synth) < 0)
 		say_error("kernel symbols will be missing: %s", kernel_hidden_now());

@@ -168,6 +168,8 @@ static int top_all(struct session *s)
 		return ret;
 	if (is_interactive(s))
 		s->screen = screen_open(&s->live);
+	/* There is room for them on request only. */
+	s->options->graphs = !s->screen;
 	ret = wait_for_end(s, &end);
 	event_set_disable(&s->live.recording->set);
 	if (ret == 0 && !end.interrupted)

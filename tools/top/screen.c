@@ -59,6 +59,7 @@ static const char help[] =
 	"K        hide the kernel, or show it\n"
 	"U        hide user space, or show it\n"
 	"E        the next event\n"
+	"g        show call graphs below the rows, or hide them; with -g\n"
 	"S        sort by other keys\n"
 	"p        pause, and go on\n"
 	"arrows, PgUp, PgDn, Home, End   scroll\n"
@@ -259,6 +260,21 @@ static void sort_next(struct screen *screen)
 	begin_anew(screen);
 }
 
+static void show_graphs(struct screen *screen)
+{
+	struct top_options *options = screen->live->options;
+
+	if (options->report.graph.order == GRAPH_NONE) {
+		snprintf(screen->message, sizeof(screen->message),
+			 "There are no call chains: start it with -g.");
+		return;
+	}
+	options->graphs = !options->graphs;
+	snprintf(screen->message, sizeof(screen->message),
+		 "Call graphs are %s from the next refresh on.",
+		 options->graphs ? "shown" : "hidden");
+}
+
 static void scroll_to(struct screen *screen, int key)
 {
 	const char *text = screen->texts[screen->event];
@@ -363,6 +379,9 @@ static enum screen_wish take_key(struct screen *screen, int key)
 	case 'E':
 		screen->event = (screen->event + 1) % screen->live->report.event_count;
 		screen->first = 0;
+		break;
+	case 'g':
+		show_graphs(screen);
 		break;
 	case 'S':
 		sort_next(screen);

@@ -85,7 +85,7 @@ void text_event(FILE *out, const struct top_live *live, const struct report_even
 	else
 		fprintf(out, "period %" PRIu64, (uint64_t)attr->sample_period);
 	fprintf(out, ", Event count (approx.): %" PRIu64 "\n#\n", event->period);
-	report_print_rows(out, &live->report, event, rows);
+	report_print_rows(out, &live->report, event, rows, live->options->graphs);
 }
 
 /* How many rows of each event there is room for */

@@ -17,12 +17,17 @@ enum {
 	OPTION_SYMBOLS,
 	OPTION_ITERATIONS,
 	OPTION_STDIO,
+	OPTION_CALL_GRAPH,
+	OPTION_CHILDREN,
+	OPTION_NO_CHILDREN,
 };
 
 #define SORT_DEFAULT		"dso,symbol"
 #define PAGES_DEFAULT		128u
 
 static const char *const keys[] = { "comm", "pid", "tid", "cpu", "dso", "symbol", NULL };
+
+static const char *const call_graphs[] = { "fp", "dwarf", "dwarf,BYTES", "lbr", NULL };
 
 static const struct cli_option top_options[] = {
 	{ 'e', "event", .argument = "EVENTS",
@@ -37,6 +42,12 @@ static const struct cli_option top_options[] = {
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
 	  .help = "of tracepoints: only if what they tell passes" },
+	{ 'g', .help = "who called, too: call chains by frame pointers" },
+	{ OPTION_CALL_GRAPH, "call-graph", .argument = "HOW", .words = call_graphs,
+	  .help = "the same, in this way, see pmuctl-record(1)" },
+	{ OPTION_CHILDREN, "children",
+	  .help = "with these, rows of functions that called others that were hit, too, as by itself" },
+	{ OPTION_NO_CHILDREN, "no-children", .help = "only rows of functions that were hit" },
 	{ 'd', "delay", .argument = "SECONDS", .help = "from refresh to refresh (2)" },
 	{ 'z', "zero", .help = "show only what came since the last refresh; otherwise what came "
 			       "before counts 1/8 less with each" },
@@ -70,6 +81,12 @@ static int apply_record(struct record_options *options, int option)
 		status = record_rate_option(options, option);
 	if (status == MEASURE_OPTION_COMMON && option == 'm')
 		status = record_pages_parse(options, optarg, &options->pages);
+	if (status == MEASURE_OPTION_COMMON && option == 'g') {
+		options->callgraph = CALLGRAPH_FP;
+		status = STATUS_OK;
+	}
+	if (status == MEASURE_OPTION_COMMON && option == OPTION_CALL_GRAPH)
+		status = callgraph_option(options, optarg);
 	return status == MEASURE_OPTION_COMMON ? STATUS_HELP : status;
 }
 
@@ -82,6 +99,10 @@ static int apply_report(struct report_options *options, int option)
 		return STATUS_OK;
 	case 'n':
 		options->counts = true;
+		return STATUS_OK;
+	case OPTION_CHILDREN:
+	case OPTION_NO_CHILDREN:
+		options->children = option == OPTION_CHILDREN;
 		return STATUS_OK;
 	case OPTION_LIMIT:
 		return options_percent(&command_top, optarg, &options->limit);
@@ -173,6 +194,11 @@ static int check(struct top_options *options)
 
 	if (status != STATUS_OK)
 		return status;
+	if (record->callgraph == CALLGRAPH_NONE) {
+		if (options->report.children > 0)
+			return say_usage(&command_top, "--children is for -g and --call-graph");
+		options->report.graph.order = GRAPH_NONE;
+	}
 	if (options->report.filter.hide_kernel && options->report.filter.hide_user)
 		return say_usage(&command_top, "-K and -U together leave nothing to show");
 	status = record_rate_check(record);
@@ -192,7 +218,7 @@ static int top_main(int argc, char **argv)
 	struct top_options options = {
 		.record = { .measure.command = &command_top, .pages = PAGES_DEFAULT },
 		.report = { .input.root = "", .sort_text = SORT_DEFAULT,
-			    .graph.order = GRAPH_NONE, .about = ABOUT_NOTHING },
+			    .children = -1, .graph.limit = 0.5, .about = ABOUT_NOTHING },
 		.delay = 2,
 	};
 	struct measure *measure = &options.record.measure;

@@ -26,6 +26,7 @@
  * @iterations: refreshes until the end; 0: there is none.
  * @zero: each refresh shows what came since the one before, and no more.
  * @stdio: plain text, on a terminal too.
+ * @graphs: call graphs are shown below their rows.
  */
 struct top_options {
 	struct record_options record;
@@ -35,6 +36,7 @@ struct top_options {
 	uint64_t iterations;
 	bool zero;
 	bool stdio;
+	bool graphs;
 };
 
 /* live.c */

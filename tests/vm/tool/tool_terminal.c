@@ -241,8 +241,23 @@ Test(tool_terminal, keys_of_top)
 	type(terminal, "z", "Only what came");
 	type(terminal, "f101\r", "It is from 0 to 100");
 	type(terminal, "E", "cycles:u");
+	type(terminal, "g", "There are no call ch");
 	type(terminal, "p", "Paused");
 	cr_assert_eq(write(terminal, "\003", 1), 1);
+	cr_assert_eq(finish(terminal, child), 0);
+	assert_shown(FROM_PAGE);
+}
+
+Test(tool_terminal, call_graphs_of_top)
+{
+	pid_t child;
+	int terminal = start(SIZE "TERM=screen " TOP " -g", &child);
+
+	read_until(terminal, "Children +Self");
+	type(terminal, "g", "Call graphs are shown");
+	read_until(terminal, "%  [^ ]");
+	type(terminal, "g", "hidden");
+	cr_assert_eq(write(terminal, "q", 1), 1);
 	cr_assert_eq(finish(terminal, child), 0);
 	assert_shown(FROM_PAGE);
 }

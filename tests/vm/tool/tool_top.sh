@@ -114,6 +114,21 @@ several_events()
 	[ "$(grep -c 'hot$' out)" -eq 2 ]
 }
 
+# _start() calls phase(), and that the others. With each refresh shares stay as they are.
+callers_have_rows_and_stand_below_them()
+{
+	run 3 top -g -d 86400 -e instructions:u -c 31337 $PROGRAM 2 || return 1
+	says '^# Children +Self  Shared object  Symbol$' \
+		'^ +(100.00|99.9[0-9])% +0.[0-9]+%  hot-warm-cold  \[\.\] phase$' \
+		'^ +(70.[0-9]+|69.[5-9][0-9])% +(70.[0-9]+|69.[5-9][0-9])%  hot-warm-cold  \[\.\] hot$' '^ +100.00%  _start$' || return 1
+	run 3 top -g --no-children -d 1 -e instructions:u -c 31337 $PROGRAM 2 3 4 5 6 7 8 || return 1
+	says '^# Overhead  Shared object  Symbol$' '^ +[0-9.]+%  phase$' '^ +_start$' || return 1
+	shares
+	[ "$(head -n 1 shares | cut -d ' ' -f 2)" = hot ] || return 1
+	run 3 top --call-graph dwarf -d 86400 -e instructions:u -c 313373 -s sym $PROGRAM 2 || return 1
+	says '^# Children +Self  Symbol$' '\[\.\] hot$'
+}
+
 # begun: as process $pid; it has shown something
 begun()
 {
@@ -150,7 +165,8 @@ wrong_options()
 		run 2 top -m x && says "'x' is not a number for -m" &&
 		run 2 top -p 1 -C 0 && says 'only one of -p, -t and -C can be given' &&
 		run 2 top --percent-limit x && says "'x' is no percentage" &&
-		run 2 top -g && says "unknown option '-g'" &&
+		run 2 top --children && says '--children is for -g and --call-graph' &&
+		run 2 top --call-graph frames && says 'frame pointers' &&
 		run 127 top /no/command && says "cannot run '/no/command': No such file" &&
 		run 1 top -e instructions:u -C 1000 && says "cannot open 'instructions:u': cpu 1000 does not exist"
 }

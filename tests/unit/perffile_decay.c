@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Call chains that decay, as "pmuctl top -g" has them.
+ */
+/* sources: $(READER) $(SYMBOLS) $(REPORT) */
+/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+#include "../../tools/report/report.h"
+#include "fuzz/perffile_build.h"
+#include "unit/perffile_command.h"
+
+#define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
+	      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IDENTIFIER)
+
+#define LEAF	0xffffffff81001010
+#define WORK	0xffffffff81002020
+#define MAIN	0xffffffff81003030
+#define KERNEL	((uint64_t)PERF_CONTEXT_KERNEL)
+
+static const char kallsyms[] =
+	"ffffffff81000000 T _text\nffffffff81001000 T leaf\nffffffff81002000 T work\n"
+	"ffffffff81003000 T main\nffffffff81004000 T end\n";
+
+static struct build build;
+static struct report_options options;
+static struct report report;
+
+static void enter(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+	};
+	const struct build_trailer none = { 0 };
+
+	enter_directory();
+	build_begin(&build, &attr, 1);
+	build_comm(&build, 7, 7, "before", 0, &none);
+	build_features(&build, NULL, 0);
+	write_file("perf.data", build.data, build.size);
+	write_file("kallsyms", kallsyms, sizeof(kallsyms) - 1);
+	build.size = build.records;
+	options = (struct report_options){
+		.input = { .path = "perf.data", .root = "", .kallsyms = "kallsyms" },
+		.sort_text = "symbol", .children = -1, .about = ABOUT_NOTHING,
+	};
+	cr_assert_eq(report_open(&report, &options), 0);
+}
+
+static void leave(void)
+{
+	report_close(&report);
+	build_free(&build);
+	leave_directory();
+}
+
+TestSuite(perffile_decay, .init = enter, .fini = leave);
+
+/* A sample in leaf that @caller has called, and main that, at once */
+static void add(uint64_t caller, uint64_t period)
+{
+	static uint64_t time;
+	struct build_sample sample = {
+		.id = build_id(0, 0), .ip = LEAF, .time = ++time, .period = period, .pid = 7,
+		.tid = 7, .chain = 4, .chain_at = { KERNEL, LEAF, caller, MAIN },
+	};
+	struct perffile_record record;
+	uint64_t seed = 1;
+
+	build_sample(&build, 0, PERF_RECORD_MISC_KERNEL, &sample, &seed);
+	cr_assert_eq(perffile_feed(report.samples->file, build.data + build.records,
+				   build.size - build.records, NULL), 0);
+	build.size = build.records;
+	/* What came last is handed out the next time. */
+	cr_assert_eq(perffile_feed(report.samples->file, NULL, 0, NULL), 0);
+	while (samples_next(report.samples, &record) > 0)
+		cr_assert_eq(report_add(&report, &record), 0);
+}
+
+static const struct report_row *row_of(const char *name)
+{
+	const struct report_event *event = &report.events[0];
+
+	for (size_t i = 0; i < event->row_count; i++)
+		if (!strcmp(event->rows[i]->text[KEY_SYMBOL], name))
+			return event->rows[i];
+	return NULL;
+}
+
+/* The call graph of a row, without blanks */
+static const char *graph_of(const char *name)
+{
+	static char text[1024];
+	size_t used = 0;
+	FILE *out = tmpfile();
+	int c;
+
+	cr_assert(out);
+	report_print_graph(out, &report, &report.events[0], row_of(name));
+	rewind(out);
+	while ((c = fgetc(out)) != EOF && used < sizeof(text) - 1)
+		if (c != ' ')
+			text[used++] = (char)c;
+	text[used] = '\0';
+	fclose(out);
+	return text;
+}
+
+Test(perffile_decay, chains_decay_as_their_rows_do)
+{
+	struct report_event *event = &report.events[0];
+
+	add(WORK, 800);
+	add(MAIN, 80);
+	cr_assert_eq(row_of("main")->total, 880);
+	cr_assert_eq(row_of("work")->total, 800);
+	hist_decay(event, 7);
+	cr_assert_eq(event->period, 770);
+	cr_assert_eq(row_of("main")->total, 770);
+	cr_assert_eq(row_of("main")->period, 0);
+	cr_assert_eq(row_of("work")->total, 700);
+	cr_assert_eq(row_of("leaf")->total, 770);
+	hist_finish(&report, event);
+	cr_assert_str_eq(graph_of("work"), "90.91%work\nleaf\n\n", "%s", graph_of("work"));
+	/* The same chain goes on, and a function has its sample once, before and after. */
+	add(WORK, 230);
+	cr_assert_eq(row_of("main")->total, 1000);
+	cr_assert_eq(row_of("work")->total, 930);
+	cr_assert_str_eq(graph_of("work"), "93.00%work\nleaf\n\n", "%s", graph_of("work"));
+}
+
+Test(perffile_decay, what_has_gone_is_forgotten_with_its_chains)
+{
+	struct report_event *event = &report.events[0];
+	unsigned int rounds = 0;
+
+	add(WORK, 8);
+	for (; row_of("work"); rounds++) {
+		add(MAIN, 8000);
+		hist_decay(event, 7);
+	}
+	cr_assert(rounds && rounds <= 8, "%u", rounds);
+	cr_assert_null(strstr(graph_of("leaf"), "work"));
+	add(WORK, 1000);
+	cr_assert(strstr(graph_of("leaf"), "work"));
+	hist_decay(event, 0);
+	cr_assert_eq(event->row_count, 0);
+	cr_assert_null(event->chains);
+	add(WORK, 1000);
+	cr_assert_str_eq(graph_of("work"), "100.00%work\nleaf\n\n", "%s", graph_of("work"));
+}
+
+/* Rows of callers alone, which are hit no more, go with the last chain that leads through them. */
+Test(perffile_decay, no_row_goes_before_its_chains)
+{
+	struct report_event *event = &report.events[0];
+
+	options.children = 0;
+	columns_set(&options);
+	for (uint64_t period = 1; period < 100; period += 7) {
+		add(WORK, period);
+		add(LEAF, 3 * period);
+		hist_decay(event, 7);
+		hist_finish(&report, event);
+		graph_of("leaf");
+	}
+	while (event->row_count) {
+		hist_decay(event, 7);
+		for (size_t i = 0; i < event->row_count; i++)
+			graph_of(event->rows[i]->text[KEY_SYMBOL]);
+	}
+	cr_assert(!event->chain_root || !event->chain_root->samples);
+}
