@@ -312,7 +312,7 @@ static bool group_detach(struct pmuctl_event *leader)
 	bool any = false;
 
 	list_for_each_entry_safe(event, next, &leader->siblings, node) {
-		event->leader = event;
+		WRITE_ONCE(event->leader, event);
 		list_move_tail(&event->node,
 			       &event->context->groups[event->class]);
 		any = true;

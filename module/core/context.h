@@ -121,6 +121,9 @@ void pmuctl_context_change(struct pmuctl_context *ctx,
  */
 void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled);
 
+/* The same of a child, and of those of its group, whose roots the walk with this number is about */
+void pmuctl_event_switch_child(struct pmuctl_event *child, u64 walk, bool enabled);
+
 /**
  * pmuctl_context_visit_tasks() - visit the context of every task that has one
  * @func: returns false to end the walk.

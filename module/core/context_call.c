@@ -154,11 +154,13 @@ void pmuctl_context_change(struct pmuctl_context *ctx,
  * struct event_switch - what pmuctl_event_switch() wants
  * @event: which event.
  * @group: all of its group are meant.
+ * @walk: of a child: only those whose roots the walk with this number is about.
  * @enabled: on or off.
  */
 struct event_switch {
 	struct pmuctl_event *event;
 	bool group;
+	u64 walk;
 	bool enabled;
 };
 
@@ -171,6 +173,10 @@ static bool switch_events(struct pmuctl_cpuctx *pc, void *arg)
 	if (want->event->ended)
 		return false;
 	for_each_meant(each, want->event, want->group) {
+		if (want->walk && each->inherit.root->inherit.walk != want->walk)
+			continue;
+		if (want->walk)
+			each->inherit.seen = want->walk;
 		changed |= each->enabled != want->enabled || each->error;
 		if (each->sampling)
 			changed |= pmuctl_sampling_refresh(each);
@@ -189,4 +195,13 @@ void pmuctl_event_switch(struct pmuctl_event *event, bool group, bool enabled)
 	};
 
 	pmuctl_context_change(event->context, switch_events, &want);
+}
+
+void pmuctl_event_switch_child(struct pmuctl_event *child, u64 walk, bool enabled)
+{
+	struct event_switch want = {
+		.event = child, .group = true, .walk = walk, .enabled = enabled,
+	};
+
+	pmuctl_context_change(child->context, switch_events, &want);
 }

@@ -415,6 +415,7 @@ static inline unsigned int pmuctl_event_weight(const struct pmuctl_event *event)
  * @time_enabled: and @time_running: ns, see struct pmuctl_event.
  * @lost: records that found no room.
  * @root: whose it is if it is inherited, as long as its family is locked; else NULL.
+ * @parts: of an event of all CPUs: on how many of them it was found.
  */
 struct pmuctl_counts {
 	u64 id;

@@ -181,14 +181,12 @@ static void reset_shard(struct pmuctl_inherit *meant, struct pmuctl_shard *shard
 
 void pmuctl_inherit_reset(struct pmuctl_event *event, bool group)
 {
-	struct pmuctl_inherit *meant = pmuctl_find_meant(event, group), *h;
+	struct pmuctl_inherit *meant = pmuctl_find_meant(event, group);
 	struct pmuctl_inherit_group *ig = event->inherit.group;
 	int cpu;
 
 	lockdep_assert_held(&ig->mutex);
-	WRITE_ONCE(ig->walk, ig->walk + 1);
-	for (h = meant; h; h = h->next_meant)
-		h->walk = ig->walk;
+	pmuctl_walk_number(ig, meant);
 	for_each_possible_cpu(cpu)
 		reset_shard(meant, per_cpu_ptr(ig->shards, cpu), cpu);
 }

@@ -299,28 +299,28 @@ void pmuctl_inherit_unlock(struct pmuctl_event *event)
 
 /* ---- Changes for all ---- */
 
-struct change {
-	bool group;
-	u64 value;
-};
-
-static void follow_switch(struct pmuctl_event *child, void *arg)
+static void enable_child(struct pmuctl_event *child, void *arg)
 {
-	const struct change *change = arg;
-
-	pmuctl_event_switch(child, change->group, change->value);
+	pmuctl_event_switch(child, false, true);
 }
 
+static void disable_child(struct pmuctl_event *child, void *arg)
+{
+	pmuctl_event_switch(child, false, false);
+}
+
+/* A leader that is closed meanwhile leaves its group, under its context's lock alone. */
 struct pmuctl_inherit *pmuctl_find_meant(struct pmuctl_event *event, bool group)
 {
-	struct pmuctl_inherit *meant = NULL, *h;
+	const struct pmuctl_event *leader = READ_ONCE(event->leader);
+	struct pmuctl_inherit *meant = &event->inherit, *h;
 
-	if (!group) {
-		event->inherit.next_meant = NULL;
-		return &event->inherit;
-	}
+	meant->next_meant = NULL;
+	if (!group)
+		return meant;
 	list_for_each_entry(h, &event->inherit.group->roots, sibling) {
-		if (pmuctl_inherit_event(h)->leader == event->leader) {
+		if (h != &event->inherit &&
+		    READ_ONCE(pmuctl_inherit_event(h)->leader) == leader) {
 			h->next_meant = meant;
 			meant = h;
 		}
@@ -329,24 +329,57 @@ struct pmuctl_inherit *pmuctl_find_meant(struct pmuctl_event *event, bool group)
 	return meant;
 }
 
+u64 pmuctl_walk_number(struct pmuctl_inherit_group *ig, struct pmuctl_inherit *meant)
+{
+	WRITE_ONCE(ig->walk, ig->walk + 1);
+	for (; meant; meant = meant->next_meant)
+		meant->walk = ig->walk;
+	return ig->walk;
+}
+
+/*
+ * The members of a group that a child has are switched together. An exec may have taken its leader
+ * out, or others, so that there are several, or single events.
+ */
+static void switch_children(struct pmuctl_inherit_group *ig, struct pmuctl_inherit *meant,
+			    bool enabled)
+{
+	const u64 walk = pmuctl_walk_number(ig, meant);
+	struct pmuctl_inherit *h;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
+
+		raw_spin_lock_irq(&shard->lock);
+		pmuctl_walk_begin(shard);
+		raw_spin_unlock_irq(&shard->lock);
+		while ((h = pmuctl_walk_next(shard, NULL)))
+			if (h->seen != walk && h->root->inherit.walk == walk)
+				pmuctl_event_switch_child(pmuctl_inherit_event(h), walk, enabled);
+	}
+}
+
 void pmuctl_inherit_set_enabled(struct pmuctl_event *event, bool group,
 				bool enabled)
 {
-	struct change change = { .group = group, .value = enabled };
+	struct pmuctl_inherit *meant = pmuctl_find_meant(event, group), *h;
 	struct pmuctl_inherit_group *ig = event->inherit.group;
-	struct pmuctl_inherit *h = pmuctl_find_meant(event, group);
 	unsigned long flags;
 
 	local_irq_save(flags); /* who makes children waits for it */
 	write_seqcount_begin(&ig->switches);
-	for (; h; h = h->next_meant) {
+	for (h = meant; h; h = h->next_meant) {
 		h->switched = true;
 		h->enabled = enabled;
 		WRITE_ONCE(h->changes, h->changes + 1);
 	}
 	write_seqcount_end(&ig->switches);
 	local_irq_restore(flags);
-	pmuctl_inherit_walk(event, follow_switch, &change);
+	if (meant->next_meant)
+		switch_children(ig, meant, enabled);
+	else
+		pmuctl_inherit_walk(event, enabled ? enable_child : disable_child, NULL);
 }
 
 struct child_period {

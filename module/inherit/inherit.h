@@ -223,9 +223,12 @@ struct pmuctl_inherit *pmuctl_walk_next(struct pmuctl_shard *shard,
 					const struct pmuctl_event *root);
 
 /* @event, and all roots of its group if @group, of perhaps very many that were in the group before;
- * by next_meant. Its inherit group is locked.
+ * by next_meant. Its inherit group is locked. Never NULL.
  */
 struct pmuctl_inherit *pmuctl_find_meant(struct pmuctl_event *event, bool group);
+
+/* Let these be the roots that the next walk is about; returns its number. The group is locked. */
+u64 pmuctl_walk_number(struct pmuctl_inherit_group *ig, struct pmuctl_inherit *meant);
 
 /* The event whose it is */
 struct pmuctl_event *pmuctl_inherit_event(struct pmuctl_inherit *h);

@@ -160,6 +160,59 @@ Test(inherit_exec, the_others_of_a_group_stay)
 	}
 }
 
+/* A process that only waits, and a child of it that executes a shell, which is busy for good */
+static pid_t start_busy(int *go)
+{
+	int pipes[2];
+	pid_t pid;
+	char c;
+
+	cr_assert_eq(pipe2(pipes, O_CLOEXEC), 0);
+	*go = pipes[1];
+	pid = fork_child();
+	if (pid)
+		return pid;
+	if (read(pipes[0], &c, 1) == 1 && !fork_child())
+		execl("/bin/sh", "sh", "-c", "while :; do :; done", NULL);
+	pause();
+	_exit(1);
+}
+
+/* The exec has taken one member out of the child's group, and the other is switched as ever. */
+static void check_switched(bool first_goes, bool asks_first)
+{
+	struct perf_event_attr attr = inherited(instructions_u());
+	int first, second, stays, asked, go;
+	uint64_t value;
+	pid_t pid = start_busy(&go);
+
+	first = event_open(first_goes ? removed(attr) : attr, pid);
+	second = event_open(first_goes ? attr : removed(attr), pid, .group = first);
+	stays = first_goes ? second : first;
+	asked = asks_first ? first : second;
+	cr_assert_eq(write(go, "x", 1), 1);
+	while (event_value(stays) < 10000000)
+		usleep(1000);
+	cr_assert_eq(ioctl(asked, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), 0);
+	value = event_value(stays);
+	usleep(100000);
+	cr_assert_eq(event_value(stays), value, "%d %d: it was not disabled", first_goes, asks_first);
+	cr_assert_eq(ioctl(asked, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), 0);
+	for (int i = 0; i < 60000 && event_value(stays) == value; i++)
+		usleep(1000);
+	cr_assert_gt(event_value(stays), value, "%d %d: it was not enabled", first_goes, asks_first);
+	raw_reap(pid);
+	close(first);
+	close(second);
+	close(go);
+}
+
+Test(inherit_exec, a_group_is_switched_of_which_a_child_has_a_part)
+{
+	for (int i = 0; i < 4; i++)
+		check_switched(i & 1, i & 2);
+}
+
 Test(inherit_exec, enabled_and_removed_is_refused)
 {
 	union raw_attr a = { .attr = removed(instructions_u()) };
