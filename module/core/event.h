@@ -165,7 +165,8 @@ struct pmuctl_count_state {
  * Of a child:
  * @child_entry: in its shard; that one's lock.
  * @next_ended: of one that is to be freed: which other one is with it.
- * @seen: number of the last walk that has counted it, or forgotten its count; its context's lock.
+ * @seen: number of the last walk that has counted it, forgotten its count, or switched it; its
+ *	context's lock.
  */
 struct pmuctl_inherit {
 	struct pmuctl_inherit_group *group;
@@ -424,6 +425,7 @@ struct pmuctl_counts {
 	u64 time_enabled;
 	u64 time_running;
 	struct pmuctl_inherit *root;
+	unsigned int parts;
 };
 
 /* Does it count CPUs, not a task? Any context. */

@@ -18,7 +18,7 @@
  * @counts: where to put what is read.
  * @max: how many of them there are.
  * @n: how many were read.
- * @sum: add to what is there.
+ * @sum: add to what is there: of all CPUs, this is not the first.
  * @format: PERF_FORMAT_*: whether times must be right.
  */
 struct event_call {
@@ -69,13 +69,11 @@ void pmuctl_event_reset(struct pmuctl_event *event, bool group)
 #define FORMAT_TIMES \
 	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-static void read_one(struct pmuctl_event *event,
-		     struct pmuctl_counts *counts, bool sum)
+static void read_one(struct pmuctl_event *event, struct pmuctl_counts *counts)
 {
-	if (!sum)
-		memset(counts, 0, sizeof(*counts));
 	counts->id = event->id;
 	counts->lost = pmuctl_event_lost(event);
+	counts->parts++;
 	counts->value += pmuctl_count(event) - event->state->base;
 	counts->time_enabled += event->state->time_enabled;
 	counts->time_running += event->state->time_running;
@@ -83,27 +81,80 @@ static void read_one(struct pmuctl_event *event,
 	counts->root = event->inherit.root && !event->inherit.closing ? &event->inherit : NULL;
 }
 
-/* @n stays 0 if the group is in error. */
+/*
+ * What a part of an event of all CPUs is added to, NULL if none of the first CPU is the same
+ * event: who joins a group or leaves it does so CPU by CPU. Most often it is at its place, @at.
+ */
+static struct pmuctl_counts *find_counts(const struct event_call *call, u64 id, unsigned int at)
+{
+	unsigned int i;
+
+	if (at < call->n && call->counts[at].id == id)
+		return &call->counts[at];
+	for (i = 0; i < call->n; i++)
+		if (call->counts[i].id == id)
+			return &call->counts[i];
+	return NULL;
+}
+
+static void add_parts(struct event_call *call)
+{
+	struct pmuctl_counts *counts;
+	struct pmuctl_event *each;
+	unsigned int at = 0;
+
+	for_each_meant(each, call->event, call->group) {
+		counts = find_counts(call, each->id, at++);
+		if (counts)
+			read_one(each, counts);
+	}
+}
+
+static void read_first(struct event_call *call)
+{
+	struct pmuctl_event *each;
+
+	call->n = 0;
+	for_each_meant(each, call->event, call->group) {
+		if (call->n < call->max) {
+			memset(&call->counts[call->n], 0, sizeof(*call->counts));
+			read_one(each, &call->counts[call->n]);
+		}
+		call->n++;
+	}
+}
+
+/* @n becomes 0 if the group is in error. */
 static void read_events(struct pmuctl_context *ctx, void *arg)
 {
 	struct event_call *call = arg;
 	bool freeze = call->group && call->event->leader->state->counter.running;
-	struct pmuctl_event *each;
 
-	call->n = 0;
-	if (call->event->leader->error)
+	if (call->event->leader->error) {
+		call->n = 0;
 		return;
+	}
 	if (call->format & FORMAT_TIMES)
 		pmuctl_sched_account(call->event->leader);
 	if (freeze)
 		hwpmu_freeze();
-	for_each_meant(each, call->event, call->group) {
-		if (call->n < call->max)
-			read_one(each, &call->counts[call->n], call->sum);
-		call->n++;
-	}
+	if (call->sum)
+		add_parts(call);
+	else
+		read_first(call);
 	if (freeze)
 		hwpmu_thaw();
+}
+
+/* Those that are on all CPUs stay. */
+static unsigned int drop_others(struct pmuctl_counts *counts, unsigned int n)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (counts[i].parts == num_possible_cpus())
+			counts[kept++] = counts[i];
+	return kept;
 }
 
 /* What read() gives of one event beside the times; perf_event_open(2) */
@@ -221,16 +272,14 @@ unsigned int pmuctl_event_read(struct pmuctl_event *event, u64 format,
 		pmuctl_context_call(event->context, read_events, &call);
 		return call.n;
 	}
-	/* Who joins does so CPU by CPU: there may be more members than on those before. */
-	memset(counts, 0, max * sizeof(*counts));
-	call.sum = true;
 	for_each_possible_cpu(cpu) {
 		call.event = event->on_cpu[cpu];
 		pmuctl_context_call(call.event->context, read_events, &call);
-		if (!call.n)
-			return 0;
+		if (!call.n || call.n > max)
+			return call.n;
+		call.sum = true;
 	}
-	return call.n;
+	return drop_others(counts, call.n);
 }
 
 bool pmuctl_event_read_cpu(struct pmuctl_event *event, int cpu,

@@ -9,6 +9,7 @@
 #include "sampling.h"
 
 #include <poll.h>
+#include <pthread.h>
 
 #define GROUP_MAX	64
 #define SENTENCE	"its group already has 64 events, and no group of which samples tell all values has more: open it in another group"
@@ -203,4 +204,47 @@ Test(attack_group, who_joins_while_a_group_of_all_cpus_is_read_has_counted_nothi
 				     group.nr, group.each[i].value);
 	} while (!waitpid(other, &status, WNOHANG));
 	cr_assert_eq(status, 0);
+}
+
+#define COUNTERS	40
+
+static void *close_all(void *fds)
+{
+	pin_here(1);
+	for (int i = 0; i < COUNTERS; i++)
+		close(((int *)fds)[i]);
+	return fds;
+}
+
+/* Likewise who leaves: what its parts have counted is nobody else's. */
+Test(attack_group, who_is_closed_while_a_group_of_all_cpus_is_read_gives_no_other_its_count)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct perf_event_attr clock = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+	int leader, last, fds[COUNTERS];
+	struct group_read group;
+	pthread_t thread;
+	uint64_t id;
+
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			   PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
+	clock.read_format = attr.read_format;
+	pin_here(0);
+	for (int round = 0; round < 60; round++) {
+		leader = join(attr, -1, -1);
+		for (int i = 0; i < COUNTERS; i++)
+			fds[i] = join(clock, -1, leader);
+		last = join(attr, -1, leader);
+		id = event_id(last);
+		cr_assert_eq(pthread_create(&thread, NULL, close_all, fds), 0);
+		do {
+			cr_assert_gt(read(leader, &group, sizeof(group)), 0, "%m");
+			for (uint64_t i = 0; i < group.nr; i++)
+				cr_assert(group.each[i].id != id || !group.each[i].value,
+					  "member %lu of %lu: %lu", i, group.nr, group.each[i].value);
+		} while (group.nr > 2);
+		pthread_join(thread, NULL);
+		close(last);
+		close(leader);
+	}
 }
