@@ -12,6 +12,7 @@
 #include "core/context.h"
 #include "core/context_table.h"
 #include "core/cpu_state.h"
+#include "core/rdpmc.h"
 #include "event/exec.h"
 #include "inherit/inherit.h"
 
@@ -57,6 +58,9 @@ static bool remove(struct exec *exec, struct pmuctl_cpuctx *pc, struct pmuctl_ev
 		pmuctl_inherit_end_child(event, &exec->done);
 	} else {
 		WRITE_ONCE(event->ended, true);
+		/* No switch writes it any more. */
+		if (event->state->counter.user)
+			pmuctl_userpage_reset(event);
 	}
 	exec->removed = true;
 	return changed;

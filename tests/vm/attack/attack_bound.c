@@ -8,6 +8,7 @@
 #include "bound.h"
 #include "family.h"
 
+#include <poll.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -236,8 +237,11 @@ static uint64_t cost_of_switch(int counter, int switches, int link)
 	return least;
 }
 
-/* A program that has an event which ended when it was executed; its page has nothing to tell. */
-static pid_t start_mapper(int link)
+/*
+ * A program that has an event which ended when it was executed; its page has nothing to tell.
+ * @maps: it was mapped before, too.
+ */
+static pid_t start_mapper(int link, bool maps)
 {
 	struct perf_event_attr attr = instructions_u();
 	char text[16], *args[] = { MAP_PROGRAM, text, NULL };
@@ -250,6 +254,7 @@ static pid_t start_mapper(int link)
 	attr.remove_on_exec = 1;
 	fd = event_try(attr);
 	die_if(fd < 0, "open");
+	die_if(maps && mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED, "mmap");
 	snprintf(text, sizeof(text), "%d", fd);
 	die_if(fcntl(fd, F_SETFD, 0) || dup2(link, STDIN_FILENO) < 0 ||
 	       dup2(link, STDOUT_FILENO) < 0, "dup");
@@ -272,7 +277,7 @@ Test(attack_bound, the_page_of_an_ended_event_costs_nothing)
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
 	pin_here(0);
-	program = start_mapper(link[1]);
+	program = start_mapper(link[1], false);
 	order(link[0], 'x');
 	none.disabled = 1;
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
@@ -287,6 +292,75 @@ Test(attack_bound, the_page_of_an_ended_event_costs_nothing)
 	printf("a switch: %lu instructions, with the page of an ended event %lu\n", before, after);
 	cr_expect_lt(after, before + before / 3);
 	raw_reap(program);
+}
+
+/* It tells of no counter, which is somebody else's by then, whoever had it mapped before. */
+Test(attack_bound, the_page_of_an_ended_event_has_no_counter)
+{
+	int link[2];
+
+	for (int maps = 0; maps < 2; maps++) {
+		pid_t program;
+
+		cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
+		program = start_mapper(link[1], maps);
+		close(link[1]);
+		order(link[0], 'x');
+		order(link[0], 'm');
+		order(link[0], 'i');
+		raw_reap(program);
+	}
+}
+
+/* ---- Who waits for a buffer ---- */
+
+#define OUTPUTS		2000
+#define IN_A_JIFFY	256
+
+/*
+ * A worker wakes who waits for any of the outputs of a buffer. However often something comes, it
+ * does so for a number of them in a jiffy, which is a millisecond or more.
+ */
+Test(attack_bound, who_waits_for_one_of_many_is_woken_now_and_then)
+{
+	struct perf_event_attr clock = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	const uint64_t interval = 1000000 * (1 + OUTPUTS / IN_A_JIFFY);
+	struct rlimit files = { 2 * OUTPUTS, 2 * OUTPUTS };
+	int fd, last = -1;
+	uint64_t woken = 0, begin, took;
+	struct pollfd waits;
+	void *ring;
+	pid_t busy;
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	busy = fork_child();
+	if (!busy)
+		for (;;)
+			;
+	pin_task(busy, 0);
+	pin_here(1);
+	clock.sample_period = 100000;
+	clock.wakeup_events = 1;
+	fd = event_open(clock, busy);
+	ring = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert(ring != MAP_FAILED);
+	for (int i = 0; i < OUTPUTS; i++) {
+		last = event_open(dummy(), busy);
+		cr_assert_eq(ioctl(last, PERF_EVENT_IOC_SET_OUTPUT, fd), 0);
+	}
+	waits = (struct pollfd){ .fd = last, .events = POLLIN };
+	begin = clock_ns(CLOCK_MONOTONIC);
+	do {
+		volatile struct perf_event_mmap_page *page = ring;
+
+		cr_assert_eq(poll(&waits, 1, 60000), 1);
+		page->data_tail = page->data_head;
+		woken++;
+		took = clock_ns(CLOCK_MONOTONIC) - begin;
+	} while (took < 2000000000);
+	printf("woken %lu times in %lu ms\n", woken, took / 1000000);
+	cr_assert_leq(woken, 2 + took / interval);
+	raw_reap(busy);
 }
 
 /* ---- What others have ---- */
