@@ -178,7 +178,8 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 {
 	struct event_file *ef = file->private_data;
 	struct pmuctl_context *ctx = ef->event->context;
-	struct pmuctl_output *output = READ_ONCE(ef->event->output);
+	/* There may be a buffer later, and epoll(7) asks here once. */
+	struct pmuctl_output *output = pmuctl_event_get_output(ef->event);
 	__poll_t ready = 0;
 
 	if (ef->process) {

@@ -4,6 +4,8 @@
  */
 #include "records.h"
 
+#include <sys/epoll.h>
+
 TestSuite(ring_output, .init = sampling_init, .fini = sampling_fini);
 
 #define PERIOD	50
@@ -86,6 +88,26 @@ Test(ring_output, events_that_overflow_at_once)
 	tally_ring(&leader, &r, &t);
 	cr_assert_eq(t.samples, 4 * (BLOCK_LENGTH(1000) / PERIOD));
 	cr_assert_eq(t.others + t.lost, 0);
+}
+
+/* A dummy is waited for before it has a ring. */
+Test(ring_output, is_told_to_who_waits_since_before_the_mapping)
+{
+	struct perf_event_attr attr = with_id(PERIOD);
+	struct perf_event_attr dummy = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int shown = event_open(dummy), fd = event_open(attr), waits = epoll_create1(0);
+	struct epoll_event told = { .events = EPOLLIN };
+	struct ring r;
+
+	cr_assert_eq(epoll_ctl(waits, EPOLL_CTL_ADD, shown, &told), 0);
+	cr_assert_eq(epoll_wait(waits, &told, 1, 0), 0);
+	ring_map(&r, shown, 1);
+	cr_assert_eq(set_output(fd, shown), 0);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	user_loop(1000000);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_assert_eq(epoll_wait(waits, &told, 1, 10000), 1);
+	close(waits);
 }
 
 Test(ring_output, taken_back)
