@@ -101,7 +101,7 @@ static void wake_many(struct work_struct *work);
 
 static void free_buffer(struct pmuctl_buffer *buffer)
 {
-	cancel_work_sync(&buffer->wake);
+	cancel_delayed_work_sync(&buffer->wake);
 	ring_free(buffer->ring);
 	kfree(buffer);
 }
@@ -136,7 +136,8 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	buffer->flags = flags;
 	spin_lock_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->outputs);
-	INIT_WORK(&buffer->wake, wake_many);
+	INIT_DELAYED_WORK(&buffer->wake, wake_many);
+	buffer->next_wake = jiffies;
 	INIT_RCU_WORK(&buffer->free, free_work);
 	return buffer;
 
@@ -388,13 +389,25 @@ static unsigned int wake_some(struct pmuctl_buffer *buffer, unsigned int n)
 /* Any number may write to one buffer: so many of them are woken with interrupts off. */
 #define WAKE_AT_ONCE	64
 
+/* And so many in a jiffy, as a worker does it, at nobody's cost. */
+#define WAKE_IN_A_JIFFY	256
+
 static void wake_many(struct work_struct *work)
 {
-	struct pmuctl_buffer *buffer = container_of(work, struct pmuctl_buffer, wake);
+	struct pmuctl_buffer *buffer = container_of(to_delayed_work(work), struct pmuctl_buffer,
+						    wake);
 	unsigned int done = 0;
 
 	while (done++ < wake_some(buffer, 1))
 		cond_resched();
+	WRITE_ONCE(buffer->next_wake, jiffies + 1 + done / WAKE_IN_A_JIFFY);
+}
+
+static void queue_wake(struct pmuctl_buffer *buffer)
+{
+	long delay = READ_ONCE(buffer->next_wake) - jiffies;
+
+	queue_delayed_work(free_queue, &buffer->wake, max(delay, 0L));
 }
 
 void pmuctl_buffer_wake(struct pmuctl_output *output)
@@ -406,7 +419,7 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 	if (buffer) {
 		atomic_set(&buffer->poll, 1);
 		if (READ_ONCE(buffer->nr_outputs) > WAKE_AT_ONCE)
-			queue_work(free_queue, &buffer->wake);
+			queue_wake(buffer);
 		else
 			wake_some(buffer, WAKE_AT_ONCE);
 	} else {

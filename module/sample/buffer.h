@@ -46,7 +46,8 @@ struct pmuctl_charge {
  * @outputs: those that write to it, by their node; changed under that mutex too, but for their
  *	order.
  * @nr_outputs: how many; likewise.
- * @wake: wakes who waits for any of them, if they are many.
+ * @wake: wakes who waits for any of them, if they are many;
+ * @next_wake: not before that, in jiffies.
  * @poll: there is something to be read about which no poll() has told yet.
  * @free: frees it when no writer knows it any more.
  */
@@ -60,7 +61,8 @@ struct pmuctl_buffer {
 	spinlock_t lock; /* @outputs */
 	struct list_head outputs;
 	unsigned int nr_outputs;
-	struct work_struct wake;
+	struct delayed_work wake;
+	unsigned long next_wake;
 	atomic_t poll;
 	struct rcu_work free;
 };
