@@ -28,11 +28,11 @@ struct pmuctl_events {
 
 /*
  * The first of a group is pinned or exclusive for all: the others cannot be. What W says is about
- * none of them.
+ * none of them, and S is about their samples: perf has it in no name, either.
  */
 static bool letter_is_for(char letter, bool leader)
 {
-	return !strchr(leader ? "W" : "WDe", letter);
+	return !strchr(leader ? "WS" : "WDeS", letter);
 }
 
 /* The event's name with the letters behind it that its group adds; to be freed. */

@@ -16,8 +16,8 @@
 #define RESOLVE_SENTENCE_MAX 200
 
 /* Letters that are modifiers, and those that are so behind any name. */
-#define MODIFIERS		"ukhGHIpPDeW"
-#define MODIFIERS_OF_RESOLVED	"ukhGHIpPD"
+#define MODIFIERS		"ukhGHIpPDSeW"
+#define MODIFIERS_OF_RESOLVED	"ukhGHIpPDS"
 
 /**
  * pmuctl_parse_fail() - say what is wrong and where
@@ -85,13 +85,13 @@ int pmuctl_modifiers_parse(struct parser *p, struct span text,
 	*mods = (struct modifiers){ .text = text };
 	if (!text.len)
 		return pmuctl_parse_fail(p, text.start,
-			"a modifier is expected here: u, k, h, G, H, I, p, P, D, e or W");
+			"a modifier is expected here: u, k, h, G, H, I, p, P, D, S, e or W");
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.start[i];
 
 		if (!is_one_of(c, MODIFIERS))
 			return pmuctl_parse_fail(p, text.start + i,
-				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), G (guests), H (the host), I (not idle), p (precise), P (as precise as there is), D (pinned), e (exclusive) and W (of a group: weak)",
+				"unknown modifier '%c': known are u (user space), k (kernel), h (hypervisor), G (guests), H (the host), I (not idle), p (precise), P (as precise as there is), D (pinned), S (read with each sample), e (exclusive) and W (of a group: weak)",
 				c);
 		if (++mods->times[(unsigned char)c] > (c == 'p' ? 3 : 1))
 			return pmuctl_parse_fail(p, text.start + i, c == 'p' ?
@@ -116,6 +116,7 @@ bool pmuctl_modifiers_levels(const struct modifiers *mods)
  * @attr: gets it.
  *
  * P asks for the most precise samples that there are, which is what there is without: nothing.
+ * S is for who samples: that samples tell counts, and that of a group one samples for all, is his to do.
  */
 void pmuctl_modifiers_add(const struct modifiers *mods, struct perf_event_attr *attr)
 {
@@ -127,6 +128,8 @@ void pmuctl_modifiers_add(const struct modifiers *mods, struct perf_event_attr *
 		attr->exclude_idle = 1;
 	if (mods->times['p'] > attr->precise_ip)
 		attr->precise_ip = mods->times['p'];
+	if (mods->times['S'])
+		attr->sample_type |= PERF_SAMPLE_READ;
 }
 
 /* Sets what the letters say; exclude_* stay as they are if none of u, k, h is there. */

@@ -287,6 +287,25 @@ Test(lib_parse, weak_groups)
 	pmuctl_events_free(events);
 }
 
+/* It says something of samples; who it is said of has its name as without. */
+Test(lib_parse, groups_that_are_read)
+{
+	struct pmuctl_events *events = parse("{cycles,branches:k}:uS,cycles:Su,{cycles:u,branches}:S,"
+					     "event=1:S,branches");
+	static const char *const names[] = { "cycles:u", "branches:ku", "cycles:Su", "cycles:u",
+					     "branches", "event=1:S", "branches" };
+
+	for (size_t i = 0; i < 7; i++) {
+		cr_expect_eq(pmuctl_events_attr(events, i)->sample_type,
+			     i < 6 ? PERF_SAMPLE_READ : 0, "%zu", i);
+		cr_expect_str_eq(pmuctl_events_name(events, i), names[i]);
+	}
+	cr_expect_eq(pmuctl_events_attr(events, 0)->exclude_kernel, 1);
+	cr_expect_eq(pmuctl_events_attr(events, 4)->exclude_kernel, 0);
+	cr_expect_eq(pmuctl_events_leader(events, 1), 0);
+	pmuctl_events_free(events);
+}
+
 static const struct mistake mistakes[] = {
 	{ "", 0, "missing" },
 	{ "  ", 2, "missing" },
@@ -297,6 +316,7 @@ static const struct mistake mistakes[] = {
 	{ "cycles,nonesuch:u", 7, "unknown event 'nonesuch'" },
 	{ "cycles:", 7, "expected" },
 	{ "cycles:x", 7, "unknown modifier 'x'" },
+	{ "{cycles}:SS", 10, "the modifier S is given twice" },
 	{ "cycles,instructions:ux", 21, "unknown modifier 'x'" },
 	{ "cycles:uu", 8, "twice" },
 	{ "cycles:pppp", 10, "more than three" },
@@ -304,7 +324,7 @@ static const struct mistake mistakes[] = {
 	{ "cpu/cycles,umask=1/", 11, "'cycles' can have aux-action=WHAT, period=N and name=TEXT" },
 	{ "cpu/cycles,/", 11, "a term is expected" },
 	{ "cpu/cycles,name=/", 16, "the name is empty" },
-	{ "cpu/event=1/S", 12, "unknown modifier 'S'" },
+	{ "cpu/event=1/Z", 12, "unknown modifier 'Z'" },
 	{ "cpu/event=1", 3, "missing" },
 	{ "cycles,cpu/event=1", 10, "missing" },
 	{ "cpu//", 4, "nothing between" },

@@ -196,6 +196,8 @@ static int event_make(struct event_set *set, size_t number, const char *cgroup)
 	event->filter = pmuctl_events_filter(list, number);
 	event->traces = pmuctl_events_trace(list, number);
 	event->is_weak = pmuctl_events_weak(list, number);
+	event->sample_read = event->attr.sample_type & PERF_SAMPLE_READ;
+	event->attr.sample_type = 0;
 	event->number = number;
 	event->cgroup = cgroup;
 	if (cgroup) {

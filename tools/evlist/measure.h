@@ -152,6 +152,7 @@ void cgroups_free(struct cgroup_names *names);
  * @filter: when it happens at all, or NULL.
  * @traces: it is of a driver that traces.
  * @is_weak: it may be counted without its group.
+ * @sample_read: its samples are to tell counts: the modifier S.
  * @number: its number in the list that it is of.
  * @cgroup: the only one whose tasks it counts, or NULL, and
  * @cgroup_fd: its directory; several events may share it.
@@ -163,6 +164,7 @@ struct set_event {
 	const char *filter;
 	bool traces;
 	bool is_weak;
+	bool sample_read;
 	size_t number;
 	const char *cgroup;
 	int cgroup_fd;

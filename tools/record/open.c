@@ -10,6 +10,9 @@
 
 #include "record.h"
 
+/* So many events may be in a group whose samples tell all counts. */
+#define GROUP_MAX 64
+
 /* ----------------------------------------------------------------- events */
 
 static bool acts_on_trace(const struct perf_event_attr *attr)
@@ -41,6 +44,52 @@ static void period_prepare(struct recording *r, size_t event)
 	} else {
 		attr->sample_period = options->period;
 	}
+}
+
+/*
+ * Who samples for all of a group whose leader has the modifier S: the leader, or if that
+ * traces, the one behind it. An event by itself samples for itself.
+ */
+static size_t sampler_of(const struct event_set *set, size_t event)
+{
+	size_t leader = set->events[event].leader;
+
+	if (!set->events[leader].sample_read)
+		return event;
+	return leader + (set->events[leader].traces && leader + 1 < set->nr_events &&
+			 set->events[leader + 1].leader == leader);
+}
+
+static bool is_in_group(const struct event_set *set, size_t event)
+{
+	size_t leader = set->events[event].leader;
+
+	return leader != event ||
+	       (event + 1 < set->nr_events && set->events[event + 1].leader == event);
+}
+
+/*
+ * What the modifier S asks for: samples with counts. Those of the sampler have those of its whole
+ * group, and the others count only; readers make samples of them. All look alike, as with perf.
+ */
+static void read_prepare(struct recording *r, size_t event)
+{
+	const struct event_set *set = &r->set;
+	size_t leader = set->events[event].leader, sampler = sampler_of(set, event);
+	struct perf_event_attr *attr = &r->set.events[event].attr;
+
+	if (!set->events[event].sample_read && !set->events[leader].sample_read)
+		return;
+	attr->sample_type |= PERF_SAMPLE_READ;
+	if (set->events[leader].sample_read && is_in_group(set, event))
+		attr->read_format |= PERF_FORMAT_GROUP;
+	if (event == sampler)
+		return;
+	attr->freq = 0;
+	attr->sample_period = 0;
+	/* The leader that traces comes before, and has no samples. */
+	if (event > sampler)
+		attr->sample_type &= set->events[sampler].attr.sample_type;
 }
 
 static bool is_tracepoint(const struct perf_event_attr *attr)
@@ -80,6 +129,7 @@ static void attr_prepare(struct recording *r, size_t event)
 	callgraph_prepare(options, attr);
 	branches_prepare(options, attr);
 	registers_prepare(options, attr);
+	read_prepare(r, event);
 	attr->inherit_stat = options->thread_counts;
 	attr->use_clockid = options->use_clock;
 	attr->clockid = options->clock;
@@ -267,6 +317,19 @@ void recording_close(struct recording *r)
 
 /* ---------------------------------------------------------------- queries */
 
+/* With what the others of its group have lost, if it tells of them all */
+static uint64_t lost_of(struct pmuctl_event *handle, bool group)
+{
+	struct pmuctl_reading readings[GROUP_MAX];
+	int count = group ? pmuctl_group_read(handle, readings, GROUP_MAX) :
+			    pmuctl_event_read(handle, readings) == 0;
+	uint64_t lost = 0;
+
+	for (int i = 0; i < count; i++)
+		lost += readings[i].lost;
+	return lost;
+}
+
 /**
  * recording_lost() - how many samples were lost
  * @r: the recording, disabled.
@@ -279,10 +342,12 @@ uint64_t recording_lost(const struct recording *r)
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < r->set.nr_events * r->set.targets.count; i++) {
-		struct pmuctl_reading reading;
+		const struct set_event *event = &r->set.events[i / r->set.targets.count];
+		bool group = event->attr.read_format & PERF_FORMAT_GROUP;
 
-		if (r->set.handles[i] && pmuctl_event_read(r->set.handles[i], &reading) == 0)
-			lost += reading.lost;
+		if (r->set.handles[i] &&
+		    (!group || event->leader == i / r->set.targets.count))
+			lost += lost_of(r->set.handles[i], group);
 	}
 	return lost;
 }
