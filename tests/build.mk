@@ -37,7 +37,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 
 # What tests of recordings name as their sources: the reader, what it finds out about
 # addresses, and reports
-READER		:= $(addprefix tools/perffile/,perffile.c features.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
+READER		:= $(addprefix tools/perffile/,perffile.c features.c groups.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
 SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c clean.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
 			inline.c jit.c samples.c) tools/say.c lib/src/explain.c lib/src/names.c
 REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)

@@ -119,9 +119,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_at_traces(file);
 	while ((ret = perffile_next(file, &record, &error)) > 0) {
 		look_at_record(&record);
-		count++;
+		count += !record.again;
 	}
-	if (ret < 0 ? !error.text[0] : count != file->record_count)
+	/* Of groups, samples without anything new are left out. */
+	if (ret < 0 ? !error.text[0] : count > file->record_count)
 		abort();
 	perffile_close(file);
 	return 0;

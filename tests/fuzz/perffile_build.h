@@ -218,13 +218,18 @@ static inline void build_mmap(struct build *build, int32_t pid, uint64_t start, 
 	build_record_end(build, at);
 }
 
-/* What a sample of build_sample() has in its fields */
+/*
+ * What a sample of build_sample() has in its fields; of PERF_SAMPLE_READ, if @told, so many values
+ * of events of these numbers
+ */
 struct build_sample {
 	uint64_t id, ip, time, addr, stream_id, period, weight, data_src, transaction;
 	uint64_t phys_addr, cgroup, data_page_size, code_page_size;
 	uint32_t pid, tid, cpu;
 	size_t chain, read, raw, branches, user_regs, stack, filled, intr_regs, aux;
 	uint64_t chain_at[64];
+	size_t told;
+	uint64_t values[8], ids[8];
 };
 
 static inline void build_counted(struct build *build, size_t words, uint64_t *seed)
@@ -260,20 +265,43 @@ static inline void build_sample_start(struct build *build, uint64_t type,
 		build_word(build, sample->period);
 }
 
-/* How many words PERF_SAMPLE_READ is, for a group of two */
-static inline size_t build_read(struct build *build, uint64_t format, uint64_t *seed)
+/* What is told of an event: its value, number and losses */
+static inline void build_value(struct build *build, uint64_t format, uint64_t value, uint64_t id)
+{
+	build_word(build, value);
+	if (format & PERF_FORMAT_ID)
+		build_word(build, id);
+	if (format & (1 << 4))
+		build_word(build, 0);
+}
+
+/*
+ * How many words PERF_SAMPLE_READ is, for a group of two: of those that are both numbers of the first
+ * event, unless the sample says what they are
+ */
+static inline size_t build_read(struct build *build, uint64_t format,
+				const struct build_sample *sample, uint64_t *seed)
 {
 	size_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 		       !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	size_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & (1 << 4));
+	size_t count = sample->told ? sample->told : 2;
 
 	if (!(format & PERF_FORMAT_GROUP)) {
-		build_counted(build, times + each, seed);
+		build_word(build, sample->told ? sample->values[0] : build_random(seed));
+		build_counted(build, times, seed);
+		if (format & PERF_FORMAT_ID)
+			build_word(build, sample->told ? sample->ids[0] : build_id(0, 0));
+		build_counted(build, !!(format & (1 << 4)), seed);
 		return times + each;
 	}
-	build_word(build, 2);
-	build_counted(build, times + 2 * each, seed);
-	return 1 + times + 2 * each;
+	build_word(build, count);
+	build_counted(build, times, seed);
+	for (size_t i = 0; i < count; i++)
+		build_value(build, format,
+			    sample->told ? sample->values[i] : build_random(seed),
+			    sample->told ? sample->ids[i] : build_id(0, i));
+	return 1 + times + count * each;
 }
 
 static inline size_t build_regs(struct build *build, uint64_t mask, uint64_t *seed)
@@ -292,7 +320,7 @@ static inline void build_sample_middle(struct build *build, const struct perf_ev
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
-		sample->read = build_read(build, attr->read_format, seed);
+		sample->read = build_read(build, attr->read_format, sample, seed);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		build_word(build, sample->chain);
 		for (size_t i = 0; i < sample->chain; i++)

@@ -101,6 +101,37 @@ static void seed_of_fields(const char *directory, const char *name, uint64_t typ
 	write_seed(&build, directory, name);
 }
 
+/* Samples of a group, by its first, in two threads */
+static void seed_of_group(const char *directory)
+{
+	const uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			      PERF_SAMPLE_READ | PERF_SAMPLE_IDENTIFIER;
+	struct perf_event_attr attrs[2] = { attr_of(type) };
+	struct build build;
+	uint64_t seed = 4711;
+
+	attrs[0].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	attrs[0].inherit = 1;
+	attrs[1] = attrs[0];
+	build_begin(&build, attrs, 2);
+	add_tasks(&build);
+	for (size_t i = 0; i < 4; i++) {
+		struct build_sample sample;
+
+		build_sample_random(&sample, 0, &seed);
+		sample.time = i;
+		sample.tid = i % 2;
+		sample.told = 2;
+		for (size_t n = 0; n < 2; n++) {
+			sample.ids[n] = build_id(n, 0);
+			sample.values[n] = i * 100 + n;
+		}
+		build_sample(&build, 0, PERF_RECORD_MISC_USER, &sample, &seed);
+	}
+	build_features(&build, NULL, 0);
+	write_seed(&build, directory, "group");
+}
+
 static void add_losses(struct build *build)
 {
 	size_t at = build_record(build, PERF_RECORD_LOST, 0);
@@ -288,6 +319,7 @@ int main(int argc, char **argv)
 	seed_of_fields(argv[1], "chain", usual | PERF_SAMPLE_CALLCHAIN, 1);
 	seed_of_fields(argv[1], "events", usual | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CALLCHAIN, 3);
 	seed_of_fields(argv[1], "ids", usual | PERF_SAMPLE_ID | PERF_SAMPLE_READ, 2);
+	seed_of_group(argv[1]);
 	seed_of_fields(argv[1], "stacks", usual | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 1);
 	seed_of_fields(argv[1], "all", BUILD_FIELDS, 2);
 	seed_of_features(argv[1]);

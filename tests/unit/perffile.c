@@ -4,7 +4,7 @@
  * others, each with its reason.
  */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c */
+/* sources: tools/perffile/sample.c tools/perffile/groups.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #include <errno.h>
 #include <fcntl.h>

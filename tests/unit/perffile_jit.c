@@ -87,7 +87,7 @@ static void now(uint64_t time, int clock)
 		.attr = { .use_clockid = clock >= 0, .clockid = clock >= 0 ? clock : 0 },
 	};
 	struct perffile_record record = {
-		.type = PERF_RECORD_SAMPLE, .event = &event, .time = time,
+		.type = PERF_RECORD_SAMPLE, .event = &event, .attr = &event.attr, .time = time,
 	};
 
 	follow(&record);

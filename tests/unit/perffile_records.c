@@ -4,7 +4,7 @@
  * fields.
  */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c */
+/* sources: tools/perffile/sample.c tools/perffile/groups.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #include <errno.h>
 
@@ -63,7 +63,6 @@ static void same_start(const struct perffile_record *record, const struct build_
 	const struct perffile_sample *got = &record->sample;
 
 	cr_assert_eq(record->fields, type);
-	cr_assert_eq(record->id, type & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? want->id : 0);
 	cr_assert_eq(got->ip, type & PERF_SAMPLE_IP ? want->ip : 0);
 	cr_assert_eq(record->pid, type & PERF_SAMPLE_TID ? (int)want->pid : -1);
 	cr_assert_eq(record->tid, type & PERF_SAMPLE_TID ? (int)want->tid : -1);
@@ -71,10 +70,37 @@ static void same_start(const struct perffile_record *record, const struct build_
 	cr_assert_eq(got->addr, type & PERF_SAMPLE_ADDR ? want->addr : 0);
 	cr_assert_eq(record->stream_id, type & PERF_SAMPLE_STREAM_ID ? want->stream_id : 0);
 	cr_assert_eq(record->cpu, type & PERF_SAMPLE_CPU ? want->cpu : 0);
-	cr_assert_eq(got->period, type & PERF_SAMPLE_PERIOD ? want->period : 4000);
 	cr_assert_eq(got->chain.count, type & PERF_SAMPLE_CALLCHAIN ? want->chain : 0);
 	for (size_t i = 0; i < got->chain.count; i++)
 		cr_assert_eq(perffile_words_get(&got->chain, i), want->chain_at[i]);
+}
+
+/* As the sample says, or by what it tells of the event's numbers, of which it is a sample each */
+static void same_event(struct perffile *file, struct perffile_record *record,
+		       const struct build_sample *want, const struct perf_event_attr *attr)
+{
+	const uint64_t type = attr->sample_type, format = attr->read_format;
+	size_t words = 1 + !!(format & PERF_FORMAT_ID) + !!(format & 1 << 4);
+	size_t at = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		    !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+
+	if (!(type & PERF_SAMPLE_READ) || !(format & PERF_FORMAT_ID)) {
+		cr_assert_eq(record->id,
+			     type & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? want->id : 0);
+		cr_assert_eq(record->sample.period,
+			     type & PERF_SAMPLE_PERIOD ? want->period : 4000);
+		return;
+	}
+	at = format & PERF_FORMAT_GROUP ? at + 1 : 0;
+	cr_assert_eq(record->id, build_id(0, 0));
+	cr_assert_eq(record->sample.period, perffile_words_get(&record->sample.read, at));
+	cr_assert(!record->again);
+	if (!(format & PERF_FORMAT_GROUP))
+		return;
+	next(file, record);
+	cr_assert(record->again);
+	cr_assert_eq(record->id, build_id(0, 1));
+	cr_assert_eq(record->sample.period, perffile_words_get(&record->sample.read, at + words));
 }
 
 static void same_end(const struct perffile_sample *got, const struct build_sample *want,
@@ -136,6 +162,7 @@ static void try_fields(uint64_t type, uint64_t *seed)
 	cr_assert_eq(record.type, PERF_RECORD_SAMPLE);
 	cr_assert_eq(record.misc, PERF_RECORD_MISC_KERNEL);
 	same_start(&record, &want, type);
+	same_event(file, &record, &want, &attr);
 	same_end(&record.sample, &want, type);
 	end(file);
 	/* A byte less, and something is missing. */

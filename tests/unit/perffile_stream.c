@@ -4,7 +4,7 @@
  * file has; what is damaged or cut off is refused or told.
  */
 /* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
-/* sources: tools/perffile/sample.c tools/perffile/stream.c tools/perffile/spool.c */
+/* sources: tools/perffile/sample.c tools/perffile/groups.c tools/perffile/stream.c tools/perffile/spool.c */
 /* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 /* libs: -lzstd */

@@ -75,6 +75,7 @@ int perffile_feed(struct perffile *file, const void *records, size_t size,
 	free(file->order);
 	file->order = NULL;
 	file->next = 0;
+	file->values_left = 0;
 	if (ret == 0)
 		ret = perffile_records_check(file, error);
 	if (ret == 0)

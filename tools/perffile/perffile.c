@@ -423,6 +423,7 @@ void perffile_close(struct perffile *file)
 	free(file->info.cmdline);
 	free(file->info.build_ids);
 	free(file->order);
+	perffile_counts_free(file->counts);
 	free(file->fed);
 	free(file);
 }

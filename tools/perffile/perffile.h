@@ -4,7 +4,8 @@
  * to a pipe. perffile.c opens a file and reads its header, perffile_features.c what it
  * tells about the recording, stream.c both where they are records, expand.c what is
  * compressed, feed.c takes records while they come, perffile_records.c hands out the records in
- * the order of time, perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart.
+ * the order of time, perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart, and
+ * groups.c makes of one that tells the counts of a group a sample of each of its events.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that
@@ -133,9 +134,9 @@ struct perffile_words {
  * struct perffile_sample - what only samples have; zero if it was not recorded
  * @ip: where the CPU was.
  * @addr: the address of the data.
- * @period: what the event counted since the sample before, from the attr if the
- *	sample does not have it.
- * @read: the event's count in the attr's read_format.
+ * @period: what the event counted since the sample before: as @read tells, or the sample, or
+ *	else the attr.
+ * @read: counts, in the attr's read_format.
  * @chain: the call chain, innermost first, with markers of context.
  * @raw: bytes of a tracepoint.
  * @raw_size: how many.
@@ -210,10 +211,11 @@ struct perffile_comm {
 	const char *name;
 };
 
-/* READ: what a thread has counted, when it ended */
+/* READ: what a thread has counted, when it ended; @read is all that is told, @value the event's */
 struct perffile_count {
 	uint32_t pid;
 	uint32_t tid;
+	struct perffile_words read;
 	uint64_t value;
 };
 
@@ -283,6 +285,9 @@ struct perffile_traces {
  * @size: bytes, with the header.
  * @offset: where it is in the file, bytes.
  * @event: that it belongs to; NULL if the file has no such event.
+ * @attr: of the event that has written it, by which a sample is laid out: that of @event, unless
+ *	one of a group samples for all; NULL as @event.
+ * @again: this sample was handed out before, as that of another event of its group.
  * @fields: which of PERF_SAMPLE_TID, _TIME, _ID, _STREAM_ID, _CPU it has below; of a
  *	sample, all that it has.
  * @pid: of the process, -1 if unknown.
@@ -306,6 +311,8 @@ struct perffile_record {
 	uint16_t size;
 	uint64_t offset;
 	const struct perffile_event *event;
+	const struct perf_event_attr *attr;
+	bool again;
 	uint64_t fields;
 	int32_t pid;
 	int32_t tid;
@@ -329,6 +336,8 @@ struct perffile_id {
 	uint64_t id;
 	size_t event;
 };
+
+struct perffile_counts;
 
 struct perffile_place {
 	uint64_t time;
@@ -359,6 +368,10 @@ struct perffile_place {
  * @order: the records in the order of time. Private.
  * @record_count: how many.
  * @next: the next one to hand out.
+ * @values_told: of the record before, a sample of a group: how many of its counts were looked at.
+ * @values_left: and how many are left.
+ * @handed_out: it was handed out, as the sample of one of them.
+ * @counts: what was told last of each event. Private.
  * @fed: memory for the records, if these come by and by: then @order has more of them, which
  *	are for later.
  * @fed_count: how many it has with these.
@@ -385,6 +398,10 @@ struct perffile {
 	struct perffile_place *order;
 	size_t record_count;
 	size_t next;
+	size_t values_told;
+	size_t values_left;
+	bool handed_out;
+	struct perffile_counts *counts;
 	uint8_t *fed;
 	size_t fed_count;
 	uint64_t fed_until;
@@ -434,6 +451,12 @@ uint64_t perffile_record_length(const struct perffile *file, uint64_t at);
 struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id);
 bool perffile_sample_parse(struct perffile_record *record,
 			   struct perffile_bytes *bytes);
+struct perffile_words perffile_read_take(uint64_t format, struct perffile_bytes *bytes);
+size_t perffile_read_count(uint64_t format, const struct perffile_words *read);
+uint64_t perffile_read_value(uint64_t format, const struct perffile_words *read, size_t n,
+			     uint64_t *id);
+int perffile_group_next(struct perffile *file, struct perffile_record *record);
+void perffile_counts_free(struct perffile_counts *counts);
 
 static inline uint64_t perffile_word(const uint8_t *at)
 {

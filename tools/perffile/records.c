@@ -346,8 +346,8 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_READ:
 		record->count.pid = perffile_take32(bytes);
 		record->count.tid = perffile_take32(bytes);
-		/* Of no group: the value comes first. */
-		record->count.value = perffile_take64(bytes);
+		if (record->attr)
+			record->count.read = perffile_read_take(record->attr->read_format, bytes);
 		break;
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		record->other.pid = perffile_take32(bytes);
@@ -371,6 +371,46 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	return !bytes->failed;
 }
 
+/* Of a group all is told; which value is the event's own, numbers say. */
+static void find_count(const struct perffile *file, struct perffile_record *record)
+{
+	struct perffile_count *count = &record->count;
+	uint64_t format = record->attr ? record->attr->read_format : 0, value, id;
+
+	for (size_t i = 0; i < perffile_read_count(format, &count->read); i++) {
+		value = perffile_read_value(format, &count->read, i, &id);
+		if (!i || perffile_event_by_id(file, id) == record->event)
+			count->value = value;
+	}
+}
+
+/* The record at @at, as it is in the file */
+static int read_record(const struct perffile *file, uint64_t at, struct perffile_record *record,
+		       struct perffile_error *error)
+{
+	struct perf_event_header header = header_at(file, at);
+	struct perffile_bytes bytes = {
+		file->data + at + HEADER_SIZE, file->data + at + header.size, false
+	};
+
+	memset(record, 0, sizeof(*record));
+	record->type = header.type;
+	record->misc = header.misc;
+	record->size = header.size;
+	record->offset = at;
+	record->event = event_of(file, at);
+	record->attr = record->event ? &record->event->attr : NULL;
+	record->pid = -1;
+	record->tid = -1;
+	if (!parse_body(record, &bytes))
+		return perffile_fail(error, "its records are damaged: one of type %u at byte %" PRIu64
+				     " is shorter than what should be in it",
+				     header.type, at);
+	if (header.type == PERF_RECORD_READ)
+		find_count(file, record);
+	return 0;
+}
+
 /**
  * perffile_next() - the next record in the order of time
  * @file: the file.
@@ -378,36 +418,34 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
  * @error: why not.
  *
  * Records of perf's own types are left out. A SAMPLE without an event has none of its
- * fields.
+ * fields. One that tells the counts of a group is handed out for each event of it that has
+ * counted something since; for none, if none has.
  *
- * Return: 1, 0 behind the last one, -EBADMSG if it is damaged: then so are, perhaps,
+ * Return: 1, 0 behind the last one, -ENOMEM, -EBADMSG if it is damaged: then so are, perhaps,
  * those behind it.
  */
 int perffile_next(struct perffile *file, struct perffile_record *record,
 		  struct perffile_error *error)
 {
-	struct perf_event_header header;
-	struct perffile_bytes bytes;
-	uint64_t at;
+	int ret;
 
-	if (file->next == file->record_count)
-		return 0;
-	at = file->order[file->next++].offset;
-	header = header_at(file, at);
-	memset(record, 0, sizeof(*record));
-	record->type = header.type;
-	record->misc = header.misc;
-	record->size = header.size;
-	record->offset = at;
-	record->event = event_of(file, at);
-	record->pid = -1;
-	record->tid = -1;
-	bytes.at = file->data + at + HEADER_SIZE;
-	bytes.end = file->data + at + header.size;
-	bytes.failed = false;
-	if (!parse_body(record, &bytes))
-		return perffile_fail(error, "its records are damaged: one of type %u at byte %" PRIu64
-				     " is shorter than what should be in it",
-				     header.type, at);
-	return 1;
+	do {
+		if (!file->values_left) {
+			if (file->next == file->record_count)
+				return 0;
+			file->next++;
+			file->values_told = 0;
+			file->handed_out = false;
+		}
+		ret = read_record(file, file->order[file->next - 1].offset, record, error);
+		if (ret == 0 && record->type != PERF_RECORD_SAMPLE)
+			return 1;
+		if (ret == 0)
+			ret = perffile_group_next(file, record);
+		if (ret == -ENOMEM)
+			perffile_no_memory(error);
+	} while (!ret);
+	record->again = file->handed_out;
+	file->handed_out = true;
+	return ret;
 }

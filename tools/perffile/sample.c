@@ -9,31 +9,9 @@
 
 /* What newer headers name */
 #define BRANCH_COUNTERS		(1ULL << 19)
-#define READ_LOST		(1ULL << 4)
 
 /* A branch: from, to, flags */
 #define BRANCH_WORDS 3
-
-static void parse_read(struct perffile_sample *sample, uint64_t format,
-		       struct perffile_bytes *bytes)
-{
-	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
-			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
-	uint64_t each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & READ_LOST);
-	struct perffile_bytes look = *bytes;
-	uint64_t count;
-
-	if (!(format & PERF_FORMAT_GROUP)) {
-		sample->read = perffile_take_words(bytes, times + each);
-		return;
-	}
-	count = perffile_take64(&look);
-	if (count > UINT16_MAX) {
-		bytes->failed = true;
-		return;
-	}
-	sample->read = perffile_take_words(bytes, 1 + times + count * each);
-}
 
 static void parse_raw(struct perffile_sample *sample, struct perffile_bytes *bytes)
 {
@@ -127,7 +105,7 @@ static void parse_middle(struct perffile_sample *sample, const struct perf_event
 	uint64_t type = attr->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
-		parse_read(sample, attr->read_format, bytes);
+		sample->read = perffile_read_take(attr->read_format, bytes);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		sample->chain = perffile_take_words(bytes, perffile_take64(bytes));
 	if (type & PERF_SAMPLE_RAW)
@@ -169,7 +147,7 @@ static void parse_end(struct perffile_sample *sample, const struct perf_event_at
 
 /**
  * perffile_sample_parse() - take a sample apart
- * @record: with its event; gets the fields.
+ * @record: with its attr; gets the fields.
  * @bytes: what is behind the header.
  *
  * Fields that are newer than this reader come behind those it knows, and are left out.
@@ -178,7 +156,7 @@ static void parse_end(struct perffile_sample *sample, const struct perf_event_at
  */
 bool perffile_sample_parse(struct perffile_record *record, struct perffile_bytes *bytes)
 {
-	const struct perf_event_attr *attr = &record->event->attr;
+	const struct perf_event_attr *attr = record->attr;
 	struct perffile_sample *sample = &record->sample;
 
 	record->fields = attr->sample_type;

@@ -197,7 +197,7 @@ static int read_records(struct report *report)
 		ret = samples_next(report->samples, &record);
 		if (ret <= 0)
 			return ret;
-		report->types[record.type % PERFFILE_USER_TYPE]++;
+		report->types[record.type % PERFFILE_USER_TYPE] += !record.again;
 		if (record.type == PERF_RECORD_READ && record.event && report->options->threads &&
 		    threads_add(&report->threads, &record) < 0) {
 			say_error("%s", pmuctl_strerror(-ENOMEM));

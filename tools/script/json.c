@@ -128,10 +128,10 @@ static void set_sample(const struct script *script, json_t *object,
 	if (script->fields & FIELD_BRSTACK && record->fields & PERF_SAMPLE_BRANCH_STACK)
 		set_branches(object, sample);
 	if (script->fields & FIELD_IREGS && record->fields & PERF_SAMPLE_REGS_INTR)
-		set_registers(object, "intr_regs", record->event->attr.sample_regs_intr,
+		set_registers(object, "intr_regs", record->attr->sample_regs_intr,
 			      sample->intr_regs);
 	if (script->fields & FIELD_UREGS && record->fields & PERF_SAMPLE_REGS_USER)
-		set_registers(object, "user_regs", record->event->attr.sample_regs_user,
+		set_registers(object, "user_regs", record->attr->sample_regs_user,
 			      sample->user_regs);
 	if (script->fields & FIELD_TRACE)
 		set_told(script, object, record);

@@ -128,10 +128,10 @@ void script_print_sample(struct script *script, const struct perffile_record *re
 	if (wants(script, FIELD_BRSTACK) && record->fields & PERF_SAMPLE_BRANCH_STACK)
 		print_branches(sample);
 	if (wants(script, FIELD_IREGS) && record->fields & PERF_SAMPLE_REGS_INTR)
-		print_registers(sample->intr_abi, record->event->attr.sample_regs_intr,
+		print_registers(sample->intr_abi, record->attr->sample_regs_intr,
 				sample->intr_regs);
 	if (wants(script, FIELD_UREGS) && record->fields & PERF_SAMPLE_REGS_USER)
-		print_registers(sample->user_abi, record->event->attr.sample_regs_user,
+		print_registers(sample->user_abi, record->attr->sample_regs_user,
 				sample->user_regs);
 	told = print_told(script, record);
 	/* Where a tracepoint is says less than what it tells. */

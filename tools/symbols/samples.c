@@ -248,7 +248,7 @@ static struct place *add_frame(struct samples *samples, const struct thread *thr
 /* Did the CPU note the user's calls that have not returned? */
 static bool has_call_stack(const struct perffile_record *record)
 {
-	return record->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK &&
+	return record->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK &&
 	       record->sample.branches.count >= 3;
 }
 
@@ -351,7 +351,7 @@ static void resolve_chain(struct samples *samples, const struct perffile_record 
 static void resolve_stack(struct samples *samples, const struct perffile_record *record,
 			  const struct thread *thread)
 {
-	const struct perf_event_attr *attr = &record->event->attr;
+	const struct perf_event_attr *attr = record->attr;
 	uint64_t ips[SAMPLES_FRAMES_MAX];
 	size_t count;
 

@@ -366,7 +366,7 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 int tasks_record(struct tasks *tasks, const struct perffile_record *record,
 		 struct perffile_error *error)
 {
-	const struct perf_event_attr *attr = record->event ? &record->event->attr : NULL;
+	const struct perf_event_attr *attr = record->attr;
 	int ret = 0;
 
 	tasks->now = attr && attr->use_clockid && attr->clockid == CLOCK_MONOTONIC ?

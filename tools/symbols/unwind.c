@@ -254,7 +254,7 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 static bool take_registers(struct unwinder *unwinder, const struct machine *machine,
 			   const struct perffile_record *record)
 {
-	uint64_t mask = record->event->attr.sample_regs_user;
+	uint64_t mask = record->attr->sample_regs_user;
 
 	for (unsigned int i = 0; i < machine->count; i++) {
 		uint64_t bit = 1ULL << machine->regs[i];

@@ -81,8 +81,8 @@ static int take_records(struct top_live *live)
 	while ((ret = samples_next(report->samples, &record)) > 0) {
 		if (record.type != PERF_RECORD_SAMPLE)
 			continue;
-		live->samples++;
-		live->kernel += (record.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+		live->samples += !record.again;
+		live->kernel += !record.again && (record.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 				PERF_RECORD_MISC_KERNEL;
 		if (report_add(report, &record) < 0) {
 			say_error("%s", pmuctl_strerror(-ENOMEM));

@@ -80,6 +80,65 @@ both_list_the_events()
 	run 0 evlist -v -i ours.data && grep -q '^instructions:u: type: 0, size: [0-9]*, config: 0x1, .* exclude_kernel: 1' out
 }
 
+# as_perf_has_it FILE, as_we_have_it FILE: a line for each sample of it, without blanks
+as_perf_has_it() { perf script -i "$1" -F event,ip,period 2>/dev/null | sed 's/ *//g'; }
+as_we_have_it() { pmuctl script -i "$1" -F event,ip,period 2>/dev/null | sed 's/ *//g'; }
+
+# The first of a group samples; of each event there are as many samples, which count all of it.
+groups_are_sampled_by_their_first()
+{
+	record 3 -q -i -e '{instructions:u,branches}:uS,{cpu-clock,page-faults}:S' -c 100003 -o ours.data "$PROGRAM" || return 1
+	pmuctl evlist -F -i ours.data >events
+	printf '%s: sample_period=%s\n' instructions:u 100003 branches:u 0 cpu-clock 100003 page-faults 0 | cmp - events || return 1
+	as_perf_has_it ours.data >expected
+	as_we_have_it ours.data >script
+	[ "$(grep -c branches:u: script)" -gt 100 ] && cmp expected script || return 1
+	pmuctl script -i ours.data -F event,period,sym | awk '
+		/ (hot|warm|cold)$/ && $2 == "instructions:u:" { n += $1; samples++ }
+		/ (hot|warm|cold)$/ && $2 == "branches:u:" { branches += $1; of_them++ }
+		END { exit !(samples > 100 && samples == of_them && branches > n / 20 && branches < n) }' || return 1
+	# All that was sampled is one record for each, however many are made of it.
+	perf report -i ours.data --stats 2>/dev/null | awk '/ SAMPLE events/ { print $3 }' >expected
+	pmuctl report -i ours.data --stats | awk '/ SAMPLE events/ { print $3 }' >stats
+	[ "$(grep -c . stats)" -eq 5 ] && cmp expected stats
+}
+
+# perf's own recordings; of a single event too, which tells its count
+groups_of_perf_are_read_as_by_perf()
+{
+	for events in '{cpu-clock:u,page-faults:u,context-switches}:S' '{cpu-clock,task-clock}:S,cpu-clock:S'; do
+		perf record -q -B -F 999 -e "$events" -o perf.data "$PROGRAM" >out 2>&1
+		as_perf_has_it perf.data >expected
+		as_we_have_it perf.data >script
+		[ -s script ] && cmp expected script || return 1
+	done
+	perf record -q -B -F 500 -a -e '{cpu-clock,page-faults}:S' -o perf.data "$PROGRAM" >out 2>&1
+	perf script -i perf.data -F event,cpu,tid,period 2>/dev/null | sed 's/ *//g' >expected
+	pmuctl script -i perf.data -F event,cpu,tid,period 2>/dev/null | sed 's/ *//g' >script
+	[ "$(grep -c . script)" -gt 10 ] && cmp expected script
+}
+
+# Each thread and process that is started has counts of its own, which are told apart.
+inherited_groups_are_sampled()
+{
+	run 0 record -q -e '{instructions,branches}:uS' -c 100003 -o ours.data sh -c "$PROGRAM; $PROGRAM; $PROGRAM & wait; $PROGRAM; true" || return 1
+	pmuctl script -i ours.data -F tid,event,period,sym | awk '
+		/ (hot|warm|cold)$/ && $3 == "instructions:u:" { tids[$1]; if ($2 < 100003 || $2 > 300009) wrong++ }
+		/ (hot|warm|cold)$/ && $3 == "branches:u:" && $2 > 300009 { wrong++ }
+		END { for (tid in tids) n++; exit !(n == 4 && !wrong) }' || return 1
+	run 0 record -q -s -e '{instructions,branches}:uS' -c 100003 -o ours.data sh -c "$PROGRAM; true" &&
+		run 0 report -T -i ours.data && grep -q 'instructions:u' out
+}
+
+members_may_have_modifiers_of_their_own()
+{
+	run 0 record -q -e '{cycles:u,instructions}:S,branches:S' -F 999 -o ours.data "$PROGRAM"
+	[ $? -le 1 ] || return 1
+	pmuctl evlist -i ours.data | tr '\n' ' ' >events
+	echo 'cycles:u instructions branches:S ' | tr -d '\n' | cmp - events || return 1
+	run 0 stat -x , -e '{cycles,instructions}:S' true && says ',cycles,' ',instructions,' && run 2 record -e cycles:SS true && says 'the modifier S is given twice'
+}
+
 levels_are_checked()
 {
 	record 2 -z0 true && says "'0' is not a number for -z: it is from 1 to 22" &&
@@ -95,4 +154,4 @@ counts_are_metrics()
 		run 2 stat --openmetrics -I 100 true && says 'one set of counts'
 }
 
-run_checks record rows
+run_checks record rows as_perf_has_it as_we_have_it
