@@ -176,7 +176,7 @@ perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
-		json.c text.c times.c tree.c flame.c flame_svg.c) \
+		group.c json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c) \
 	$(addprefix tools/tracepoint/,formats.c print.c)
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd

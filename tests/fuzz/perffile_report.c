@@ -213,6 +213,8 @@ static void print_all(struct report *report)
 		flame_print_folded(&report->events[i]);
 		flame_write_svg(report, &report->events[i], "-");
 	}
+	if (groups_join(report) < 0)
+		abort();
 	about_print(report);
 	about_print_stats(report);
 	report_print(report);
@@ -230,6 +232,7 @@ static void choose(struct report_options *options, struct samples *samples, size
 	options->filter.symbol_part = size & 32 ? "o" : NULL;
 	options->filter.relative = size & 64;
 	options->filter.time = size & 128 ? "10%/2,50%-90%" : NULL;
+	options->group = (int)(size >> 8 & 3) - 1;
 	options->about = ABOUT_HEADER;
 	options->counts = true;
 	options->sort_text = "comm,pid,tid,cpu,dso,symbol,srcline,parent";

@@ -75,6 +75,7 @@ Test(perffile_rows, common_command_lines)
 		"--call-graph=graph,0.5,2,callee,function,percent", "-s comm,dso,sym -n",
 		"--percent-limit 5 --header", "-I", "--stats", "--hierarchy", "-F overhead,sym",
 		"--comm one --dso [kernel.kallsyms] --symbol leaf", "-f -q -t ;", "--inverted",
+		"--group", "--no-group --stdio",
 	};
 	char line[128];
 

@@ -146,27 +146,35 @@ static struct report_row *append(struct report_event *event, const struct report
 	return row;
 }
 
-static struct report_row *find_row(struct report *report, struct report_event *event,
-				   const struct perffile_record *record,
-				   const struct thread *thread, const struct place *place)
+/* The row with these keys, which is a copy of @like if there was none; NULL without memory */
+static struct report_row *row_like(struct report_event *event, const struct report_row *like)
 {
-	struct report_row like = { 0 }, *row, **bucket;
+	struct report_row *row, **bucket;
 
-	for (int i = 0; i < KEY_COUNT; i++)
-		if (report->options->is_key[i])
-			fill_key(report, &like, (enum report_key)i, record, thread, place);
 	if (grow(event) < 0)
 		return NULL;
-	bucket = &event->buckets[hash_of(&like) % event->bucket_count];
+	bucket = &event->buckets[hash_of(like) % event->bucket_count];
 	for (row = *bucket; row; row = row->next)
-		if (row->level == like.level && !memcmp(row->key, like.key, sizeof(like.key)))
+		if (row->level == like->level && !memcmp(row->key, like->key, sizeof(like->key)))
 			return row;
-	row = append(event, &like);
+	row = append(event, like);
 	if (row) {
 		row->next = *bucket;
 		*bucket = row;
 	}
 	return row;
+}
+
+static struct report_row *find_row(struct report *report, struct report_event *event,
+				   const struct perffile_record *record,
+				   const struct thread *thread, const struct place *place)
+{
+	struct report_row like = { 0 };
+
+	for (int i = 0; i < KEY_COUNT; i++)
+		if (report->options->is_key[i])
+			fill_key(report, &like, (enum report_key)i, record, thread, place);
+	return row_like(event, &like);
 }
 
 /*
@@ -268,6 +276,32 @@ static uint64_t number_of(const struct report_row *row, enum report_key number)
 	}
 }
 
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+	return left > right ? -1 : left < right;
+}
+
+/* Those of the leader of a group, or else of the first member that has another one */
+static int compare_members(enum report_key number, const struct report_row *a,
+			   const struct report_row *b)
+{
+	int result = compare_numbers(number_of(a, number), number_of(b, number));
+
+	while (!result && (a->pair || b->pair)) {
+		size_t left = a->pair ? a->pair->member : SIZE_MAX;
+		size_t right = b->pair ? b->pair->member : SIZE_MAX;
+
+		/* Who has no row has none of it. */
+		if (left <= right)
+			a = a->pair;
+		if (right <= left)
+			b = b->pair;
+		result = compare_numbers(left <= right ? number_of(a, number) : 0,
+					 right <= left ? number_of(b, number) : 0);
+	}
+	return result;
+}
+
 /* Numbers of processes, threads and CPUs go by their value. */
 static int compare_text(enum report_key key, const char *a, const char *b)
 {
@@ -295,13 +329,10 @@ int report_row_compare(const struct report_columns *order, const struct report_r
 		enum report_key key = order->list[i];
 		int result = 0;
 
-		if (key >= KEY_COUNT) {
-			uint64_t left = number_of(a, key), right = number_of(b, key);
-
-			result = left > right ? -1 : left < right;
-		} else if (a->text[key] && b->text[key]) {
+		if (key >= KEY_COUNT)
+			result = compare_members(key, a, b);
+		else if (a->text[key] && b->text[key])
 			result = compare_text(key, a->text[key], b->text[key]);
-		}
 		if (result)
 			return result;
 	}
@@ -339,6 +370,13 @@ static void keep_symbols(struct report_event *event, const struct filter *filter
 	event->samples = samples;
 }
 
+static void sort(const struct report *report, struct report_event *event)
+{
+	if (event->row_count)
+		qsort_r(event->rows, event->row_count, sizeof(*event->rows), compare,
+			(void *)&report->options->order);
+}
+
 /**
  * hist_finish() - put the rows in order
  * @report: the report.
@@ -350,9 +388,41 @@ void hist_finish(const struct report *report, struct report_event *event)
 
 	if (options->filter.symbol_part)
 		keep_symbols(event, &options->filter);
-	if (event->row_count)
-		qsort_r(event->rows, event->row_count, sizeof(*event->rows), compare,
-			(void *)&options->order);
+	sort(report, event);
+}
+
+/**
+ * hist_join() - let the rows of an event have those of others with the same keys as pairs
+ * @report: the report.
+ * @event: the first of a group, finished. Keys that only others have become rows of it, without
+ *	samples, and all are put in order again.
+ * @members: how many are in the group; the others are behind it.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int hist_join(const struct report *report, struct report_event *event, size_t members)
+{
+	/* Rows that were left out are still there. */
+	if (event->buckets)
+		memset(event->buckets, 0, event->bucket_count * sizeof(*event->buckets));
+	fill_buckets(event, event->buckets, event->bucket_count);
+	/* From the last one on, so that the first is the first pair. */
+	for (size_t member = members - 1; member; member--)
+		for (size_t i = 0; i < event[member].row_count; i++) {
+			struct report_row *row = event[member].rows[i], *own;
+			struct report_row like = { .level = row->level };
+
+			memcpy(like.key, row->key, sizeof(like.key));
+			memcpy(like.text, row->text, sizeof(like.text));
+			own = row_like(event, &like);
+			if (!own)
+				return -ENOMEM;
+			row->member = member;
+			row->pair = own->pair;
+			own->pair = row;
+		}
+	sort(report, event);
+	return 0;
 }
 
 /**

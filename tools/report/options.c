@@ -22,6 +22,8 @@ enum {
 	OPTION_SYMBOL_FILTER,
 	OPTION_PERCENTAGE,
 	OPTION_HIERARCHY,
+	OPTION_GROUP,
+	OPTION_NO_GROUP,
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_STATS,
@@ -61,6 +63,9 @@ static const struct cli_option report_options[] = {
 	{ OPTION_NO_CHILDREN, "no-children", .help = "only rows of functions that were hit" },
 	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
 	{ OPTION_HIERARCHY, "hierarchy", .help = "rows within rows, a level for each key" },
+	{ OPTION_GROUP, "group",
+	  .help = "one table for the events of a group, as always, or for all if there are no groups" },
+	{ OPTION_NO_GROUP, "no-group", .help = "a table for each event, in a group, too" },
 	{ OPTION_LIMIT, "percent-limit", .argument = "P",
 	  .help = "only rows with P percent or more" },
 	{ 'c', "comms", "comm", "COMMS", .help = "only samples of these commands" },
@@ -177,6 +182,10 @@ static int apply_rows(struct report_options *options, int option)
 	case OPTION_HIERARCHY:
 		options->hierarchy = true;
 		return STATUS_OK;
+	case OPTION_GROUP:
+	case OPTION_NO_GROUP:
+		options->group = option == OPTION_GROUP;
+		return STATUS_OK;
 	case OPTION_LIMIT:
 		return options_percent(&command_report, optarg, &options->limit);
 	case OPTION_PERCENTAGE:
@@ -292,6 +301,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 	*options = (struct report_options){
 		.input = { .path = recording_default(STDIN_FILENO), .root = "" },
 		.children = -1,
+		.group = -1,
 		.graph = { .limit = 0.5 },
 	};
 	status = options_parse(&command_report, argc, argv, apply, options);

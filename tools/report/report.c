@@ -161,6 +161,10 @@ static int print(struct report *report)
 			tree_sort(report->events[i].root, false);
 	switch (options->format) {
 	case FORMAT_TEXT:
+		if (groups_join(report) < 0) {
+			say_error("%s", pmuctl_strerror(-ENOMEM));
+			return STATUS_FAILED;
+		}
 		report_print(report);
 		if (options->threads)
 			threads_print(report);

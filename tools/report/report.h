@@ -2,11 +2,11 @@
 /*
  * "pmuctl report": what its parts share. options.c understands the command line, columns.c
  * what a row is and which columns it has, callgraph.c the kind of call graph; report.c reads
- * the samples, filter.c chooses among them, hist.c sorts them into rows, chains.c has their
- * call chains, tree.c trees of calls; text.c, graph.c, hierarchy.c and json.c print these,
- * browse.c shows them on a terminal, about.c prints what the recording says of itself; flame.c
- * and flame_svg.c print the tree of all calls for flame graphs; export/ writes files for viewers
- * of others.
+ * the samples, filter.c chooses among them, hist.c sorts them into rows, group.c joins those of
+ * the events of a group, chains.c has their call chains, tree.c trees of calls; text.c, graph.c,
+ * hierarchy.c and json.c print these, browse.c shows them on a terminal, about.c prints what the
+ * recording says of itself; flame.c and flame_svg.c print the tree of all calls for flame graphs;
+ * export/ writes files for viewers of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
 #define PMUCTL_TOOL_REPORT_H
@@ -113,6 +113,8 @@ enum report_about {
  * @children: callers have rows too; below 0: if there are call chains, and as text.
  * @counts: print the numbers of samples.
  * @hierarchy: rows within rows, a level for each key.
+ * @group: one table for the events of a group; below 0: where the recording has groups; above:
+ *	all of its events are one if it has none.
  * @limit: percentage that a row must have.
  * @separator: between columns, which are not aligned then; NULL: they are.
  * @filter: which samples.
@@ -137,6 +139,7 @@ struct report_options {
 	int children;
 	bool counts;
 	bool hierarchy;
+	int group;
 	double limit;
 	const char *separator;
 	struct filter filter;
@@ -221,6 +224,8 @@ struct report_part tree_own_part(const struct tree_node *node);
  * @total: of samples that are in it or in what it called; with @children only.
  * @last: number of the last sample that was added to @total.
  * @nodes: in the tree of chains, where it is.
+ * @pair: the row with these keys of the next event of the group that has one; groups_join().
+ * @member: number of the event in its group, of a row that is a @pair.
  */
 struct report_row {
 	struct report_row *next;
@@ -234,6 +239,8 @@ struct report_row {
 	uint64_t total;
 	uint64_t last;
 	struct tree_node *nodes;
+	struct report_row *pair;
+	size_t member;
 };
 
 /**
@@ -242,6 +249,8 @@ struct report_row {
  * @name: of it.
  * @samples: how many.
  * @period: of all of them.
+ * @members: of the group that its table is of, with those behind it; 0: its own.
+ * @is_member: it is in the table of one before it.
  * @has_chains: they have call chains.
  * @rows: all rows; sorted by hist_sort().
  * @row_count: how many.
@@ -259,6 +268,8 @@ struct report_event {
 	const char *name;
 	uint64_t samples;
 	uint64_t period;
+	size_t members;
+	bool is_member;
 	bool has_chains;
 	struct report_row **rows;
 	size_t row_count;
@@ -325,10 +336,16 @@ void report_close(struct report *report);
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
 void hist_finish(const struct report *report, struct report_event *event);
+int hist_join(const struct report *report, struct report_event *event, size_t members);
 void hist_decay(struct report_event *event, unsigned int eighths);
 void hist_free(struct report_event *event);
 int report_row_compare(const struct report_columns *order, const struct report_row *a,
 		       const struct report_row *b);
+
+/* group.c */
+int groups_join(struct report *report);
+void group_print_head(const struct report_event *event);
+uint64_t group_samples(const struct report_event *event);
 
 /* chains.c */
 int chains_add(struct report *report, struct report_event *event,

@@ -92,6 +92,36 @@ static void number_text(const struct report_event *event, const struct report_ro
 	snprintf(text, size, "%.2f%%", report_percent(share, event->period));
 }
 
+/* The next member's text; @pair is its row, or that of a later one. */
+static void member_text(const struct report_event *event, size_t member,
+			const struct report_row **pair, enum report_key key, char *text, size_t size)
+{
+	static const struct report_row nothing;
+	bool has = *pair && (*pair)->member == member;
+
+	number_text(&event[member], has ? *pair : &nothing, key, text, size);
+	if (has)
+		*pair = (*pair)->pair;
+}
+
+/* Of all events of the table the same */
+static size_t number_width(const struct report_event *event, const struct report_row *row,
+			   enum report_key key)
+{
+	const struct report_row *pair = row->pair;
+	size_t width;
+	char text[24];
+
+	number_text(event, row, key, text, sizeof(text));
+	width = strlen(text) + 2;
+	for (size_t member = 1; member < event->members; member++) {
+		member_text(event, member, &pair, key, text, sizeof(text));
+		if (strlen(text) + 2 > width)
+			width = strlen(text) + 2;
+	}
+	return width;
+}
+
 static void measure(const struct report *report, const struct report_event *event,
 		    size_t most, size_t *widths)
 {
@@ -108,12 +138,9 @@ static void measure(const struct report *report, const struct report_event *even
 		most--;
 		for (size_t i = 0; i < columns->count; i++) {
 			enum report_key key = columns->list[i];
-			char text[24] = "";
-			size_t width;
+			size_t width = key >= KEY_COUNT ? number_width(event, row, key) :
+				       width_of(row->text[key]);
 
-			if (key >= KEY_COUNT)
-				number_text(event, row, key, text, sizeof(text));
-			width = key >= KEY_COUNT ? strlen(text) + 2 : width_of(row->text[key]);
 			if (key == KEY_SYMBOL)
 				width += MARK_WIDTH;
 			if (width > widths[i])
@@ -139,8 +166,11 @@ static void print_separated(FILE *out, const char *text, char separator)
 		fputc(*text == separator ? '.' : *text, out);
 }
 
-static void print_headings(FILE *out, const struct report *report, const size_t *widths)
+/* Above numbers of several events, one heading */
+static void print_headings(FILE *out, const struct report *report,
+			   const struct report_event *event, const size_t *widths)
 {
+	size_t members = event->members ? event->members : 1;
 	const struct report_columns *columns = &report->options->columns;
 	const char *separator = report->options->separator;
 
@@ -152,7 +182,7 @@ static void print_headings(FILE *out, const struct report *report, const size_t 
 		if (separator) {
 			fprintf(out, "%s%s", i ? separator : " ", heading);
 		} else if (is_number) {
-			fprintf(out, "%*s", (int)(widths[i] - !i), heading);
+			fprintf(out, "%*s", (int)(widths[i] * members - !i), heading);
 		} else {
 			fprintf(out, "%s", i ? "  " : " ");
 			print_cell(out, heading, widths[i], i + 1 == columns->count);
@@ -174,6 +204,21 @@ static void print_key(FILE *out, const struct report_row *row, enum report_key k
 		print_cell(out, row->text[key], width, last);
 }
 
+static void print_numbers(FILE *out, const struct report_event *event,
+			  const struct report_row *row, enum report_key key, size_t width,
+			  bool separated)
+{
+	const struct report_row *pair = row->pair;
+	char text[24];
+
+	number_text(event, row, key, text, sizeof(text));
+	fprintf(out, "%*s", separated ? 0 : (int)width, text);
+	for (size_t member = 1; member < event->members; member++) {
+		member_text(event, member, &pair, key, text, sizeof(text));
+		fprintf(out, "%s%*s", separated ? " " : "", separated ? 0 : (int)width, text);
+	}
+}
+
 static void print_row(FILE *out, const struct report *report,
 		      const struct report_event *event, const struct report_row *row,
 		      const size_t *widths)
@@ -183,15 +228,13 @@ static void print_row(FILE *out, const struct report *report,
 
 	for (size_t i = 0; i < columns->count; i++) {
 		enum report_key key = columns->list[i];
-		char text[24] = "";
 
 		if (separator && i)
 			fputs(separator, out);
 		else if (!separator && key < KEY_COUNT)
 			fprintf(out, "  ");
 		if (key >= KEY_COUNT) {
-			number_text(event, row, key, text, sizeof(text));
-			fprintf(out, "%*s", separator ? 0 : (int)widths[i], text);
+			print_numbers(out, event, row, key, widths[i], separator);
 			continue;
 		}
 		print_key(out, row, key, widths[i], i + 1 == columns->count, separator);
@@ -213,7 +256,7 @@ void report_print_rows(FILE *out, const struct report *report,
 	size_t widths[COLUMN_COUNT];
 
 	measure(report, event, most, widths);
-	print_headings(out, report, widths);
+	print_headings(out, report, event, widths);
 	for (size_t i = 0; i < event->row_count && most; i++) {
 		if (!report_row_is_shown(report, event, event->rows[i]))
 			continue;
@@ -256,10 +299,12 @@ static void print_event(const struct report *report, const struct report_event *
 	static const struct report_callgraph whole = { .limit = 0.5 };
 	size_t widths[COLUMN_COUNT];
 
-	if (report->options->about != ABOUT_NOTHING)
+	if (report->options->about != ABOUT_NOTHING && event->members)
+		group_print_head(event);
+	else if (report->options->about != ABOUT_NOTHING)
 		printf("# %s: %" PRIu64 " samples, %" PRIu64 " events\n", event->name,
 		       event->samples, event->period);
-	if (!event->samples)
+	if (!group_samples(event))
 		return;
 	if (report->options->hierarchy) {
 		hierarchy_print(report, event);
@@ -269,7 +314,7 @@ static void print_event(const struct report *report, const struct report_event *
 		printf("#\n");
 	measure(report, event, SIZE_MAX, widths);
 	if (report->options->about != ABOUT_NOTHING)
-		print_headings(stdout, report, widths);
+		print_headings(stdout, report, event, widths);
 	for (size_t i = 0; i < event->row_count; i++) {
 		const struct report_row *row = event->rows[i];
 
@@ -297,7 +342,7 @@ void report_print(const struct report *report)
 	for (size_t i = 0; i < report->event_count; i++) {
 		const struct report_event *event = &report->events[i];
 
-		if (!event->name)
+		if (!event->name || event->is_member)
 			continue;
 		if (report->options->about != ABOUT_NOTHING)
 			printf("%s#\n", any ? "\n" : "");

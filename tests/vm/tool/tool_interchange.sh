@@ -106,6 +106,14 @@ groups_are_sampled_by_their_first()
 # perf's own recordings; of a single event too, which tells its count
 groups_of_perf_are_read_as_by_perf()
 {
+	perf record -q -B -F 999 -e '{cpu-clock,task-clock,page-faults}:uS' -o perf.data "$PROGRAM" >out 2>&1
+	perf report -i perf.data --stdio -s sym -n -t '|' 2>/dev/null | tr -d ' ' >expected
+	pmuctl report -i perf.data -s sym -n -t '|' 2>/dev/null | tr -d ' ' >rows
+	grep 'hot$' rows && grep '|\[.\]\(hot\|warm\|cold\)$' expected >expected.rows &&
+		grep '|\[.\]\(hot\|warm\|cold\)$' rows | cmp - expected.rows || return 1
+	sed -n 's/^#Samples:.*ofevents/events/p' expected >heading
+	grep -q "^events'anongroup{cpu-clock.*}'$" heading &&
+		sed -n 's/^#Samples:.*ofevents/events/p' rows | cmp - heading || return 1
 	for events in '{cpu-clock:u,page-faults:u,context-switches}:S' '{cpu-clock,task-clock}:S,cpu-clock:S'; do
 		perf record -q -B -F 999 -e "$events" -o perf.data "$PROGRAM" >out 2>&1
 		as_perf_has_it perf.data >expected
