@@ -371,6 +371,7 @@ Test(perfdata_write, a_stream_tells_in_records)
 		{ 64, 8 + ATTR_SIZE + 16 }, { 78, 8 + 16 + 8 },		/* cycles */
 		{ 64, 8 + ATTR_SIZE + 16 }, { 78, 8 + 16 + 8 },
 		{ 64, 8 + ATTR_SIZE + 8 }, { 78, 8 + 16 + 8 },
+		{ 80, 16 + 80 },	/* the group */
 		{ 9, 24 }, { 68, 8 }, { 67, 36 + 64 }, { 80, 16 + 72 },
 	};
 	unsigned char record[24] = { 9, [6] = 24 };

@@ -28,7 +28,7 @@ static const uint64_t ids[] = { 1000, 1001, 1010, 1011 };
 
 static const struct perfdata_event events[] = {
 	{ "instructions:u", { .size = 112, .sample_type = TYPE, .sample_id_all = 1 }, 0, ids, 2 },
-	{ "my cycles", { .size = 112, .sample_type = TYPE, .sample_id_all = 1 }, 1, ids + 2, 2 },
+	{ "my cycles", { .size = 112, .sample_type = TYPE, .sample_id_all = 1 }, 0, ids + 2, 2 },
 };
 
 /* Samples of both events, the later ones first */
@@ -144,6 +144,7 @@ static void check_info(const struct perffile *file)
 	cr_assert_eq(file->event_count, 2);
 	cr_assert_eq(file->events[1].attr.sample_type, TYPE);
 	cr_assert_eq(file->events[1].id_count, 2);
+	cr_assert_eq(file->events[0].members, 2);
 	cr_assert_str_eq(file->events[0].name, "instructions:u");
 	cr_assert_str_eq(file->events[1].name, "my cycles");
 	cr_assert_str_eq(file->info.hostname, "guest");

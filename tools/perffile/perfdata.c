@@ -187,6 +187,36 @@ int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t n
 	return ret;
 }
 
+static uint32_t members_of(const struct perfdata *file, size_t leader)
+{
+	uint32_t members = 0;
+
+	for (size_t i = 0; i < file->nr_events; i++)
+		members += file->events[i].leader == leader;
+	return members;
+}
+
+static void put_group_desc(struct perfdata *file)
+{
+	struct perfdata_buffer *buffer = &file->features[PERFFILE_GROUP_DESC];
+	uint32_t groups = 0;
+
+	for (size_t i = 0; i < file->nr_events; i++)
+		groups += members_of(file, i) > 1;
+	if (!groups)
+		return;
+	perfdata_put_u32(buffer, groups);
+	for (size_t i = 0; i < file->nr_events; i++) {
+		uint32_t members = members_of(file, i);
+
+		if (members < 2)
+			continue;
+		perfdata_put_string(buffer, "{anon_group}");
+		perfdata_put_u32(buffer, (uint32_t)i);
+		perfdata_put_u32(buffer, members);
+	}
+}
+
 /**
  * perfdata_begin_records() - what has to come before all records, if it is a pipe
  * @file: the file; what it tells of tracepoints and of compression is complete.
@@ -195,8 +225,10 @@ int perfdata_create_stream(int fd, const struct perfdata_event *events, size_t n
  */
 int perfdata_begin_records(struct perfdata *file)
 {
-	return file->is_stream ?
-		perfdata_stream_begin_records(file->fd, file->features, &file->end) : 0;
+	if (!file->is_stream)
+		return 0;
+	put_group_desc(file);
+	return perfdata_stream_begin_records(file->fd, file->features, &file->end);
 }
 
 static int write_to_file(struct perfdata *file, const struct iovec *pieces, int count)
@@ -374,36 +406,6 @@ static void put_event_desc(struct perfdata *file)
 		perfdata_put_string(buffer, event->name);
 		perfdata_put(buffer, event->ids,
 			     event->nr_ids * sizeof(*event->ids));
-	}
-}
-
-static uint32_t members_of(const struct perfdata *file, size_t leader)
-{
-	uint32_t members = 0;
-
-	for (size_t i = 0; i < file->nr_events; i++)
-		members += file->events[i].leader == leader;
-	return members;
-}
-
-static void put_group_desc(struct perfdata *file)
-{
-	struct perfdata_buffer *buffer = &file->features[PERFFILE_GROUP_DESC];
-	uint32_t groups = 0;
-
-	for (size_t i = 0; i < file->nr_events; i++)
-		groups += members_of(file, i) > 1;
-	if (!groups)
-		return;
-	perfdata_put_u32(buffer, groups);
-	for (size_t i = 0; i < file->nr_events; i++) {
-		uint32_t members = members_of(file, i);
-
-		if (members < 2)
-			continue;
-		perfdata_put_string(buffer, "{anon_group}");
-		perfdata_put_u32(buffer, (uint32_t)i);
-		perfdata_put_u32(buffer, members);
 	}
 }
 

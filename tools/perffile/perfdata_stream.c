@@ -131,8 +131,8 @@ static void put_feature(struct perfdata_buffer *buffer, enum perffile_feature nu
 /**
  * perfdata_stream_begin_records() - what must be known before the first sample
  * @fd: the pipe.
- * @features: all, by their numbers: the formats of tracepoints, and how records are
- *	compressed.
+ * @features: all, by their numbers: the formats of tracepoints, groups of events, and how
+ *	records are compressed.
  * @sent: the bytes that this is are added.
  *
  * Return: 0 or a negative errno.
@@ -144,6 +144,7 @@ int perfdata_stream_begin_records(int fd, const struct perfdata_buffer *features
 	struct perfdata_buffer buffer = { .failed = formats->failed };
 
 	put_formats(&buffer, formats);
+	put_feature(&buffer, PERFFILE_GROUP_DESC, &features[PERFFILE_GROUP_DESC]);
 	put_feature(&buffer, PERFFILE_COMPRESSION, &features[PERFFILE_COMPRESSION]);
 	return send(fd, &buffer, sent);
 }

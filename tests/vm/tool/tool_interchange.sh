@@ -97,6 +97,13 @@ groups_are_sampled_by_their_first()
 		/ (hot|warm|cold)$/ && $2 == "instructions:u:" { n += $1; samples++ }
 		/ (hot|warm|cold)$/ && $2 == "branches:u:" { branches += $1; of_them++ }
 		END { exit !(samples > 100 && samples == of_them && branches > n / 20 && branches < n) }' || return 1
+	# Through a pipe the same
+	record 3 -q -i -e '{instructions,branches}:uS' -c 100003 -o file.data "$PROGRAM" || return 1
+	pmuctl report -i file.data -q -s sym >expected
+	pmuctl record -q -i -e '{instructions,branches}:uS' -c 100003 -o - "$PROGRAM" 2>err | pmuctl report -i - -q -s sym >rows
+	[ "$(awk '/ hot$/ { print NF }' rows)" = 4 ] && cmp expected rows || return 1
+	pmuctl record -q -i -e '{instructions,branches}:uS' -c 100003 -o - "$PROGRAM" 2>err | perf report -i - --stdio -s sym 2>/dev/null |
+		grep -q ' of events .*{ instructions:u, branches:u }' || return 1
 	# All that was sampled is one record for each, however many are made of it.
 	perf report -i ours.data --stats 2>/dev/null | awk '/ SAMPLE events/ { print $3 }' >expected
 	pmuctl report -i ours.data --stats | awk '/ SAMPLE events/ { print $3 }' >stats
