@@ -79,11 +79,12 @@ void text_event(FILE *out, const struct top_live *live, const struct report_even
 {
 	const struct perf_event_attr *attr = &event->event->attr;
 
-	fprintf(out, "# Samples: %" PRIu64 " of event '%s', ", event->samples, event->name);
+	fprintf(out, "# Samples: %" PRIu64 " of event '%s'", event->samples, event->name);
+	/* Of a group that is sampled by another event it has neither. */
 	if (attr->freq)
-		fprintf(out, "%" PRIu64 " Hz", (uint64_t)attr->sample_freq);
-	else
-		fprintf(out, "period %" PRIu64, (uint64_t)attr->sample_period);
+		fprintf(out, ", %" PRIu64 " Hz", (uint64_t)attr->sample_freq);
+	else if (attr->sample_period)
+		fprintf(out, ", period %" PRIu64, (uint64_t)attr->sample_period);
 	fprintf(out, ", Event count (approx.): %" PRIu64 "\n#\n", event->period);
 	report_print_rows(out, &live->report, event, rows, live->options->graphs);
 }
