@@ -57,7 +57,7 @@ bool pmuctl_is_unlimited(void)
  * Who answers for the caller: a user namespace has its maker do so for all of its users, or one
  * could have as many limits as it has ids; unless root made it, for whom there is no limit.
  */
-static kuid_t payer(void)
+kuid_t pmuctl_payer(void)
 {
 	const struct user_namespace *ns;
 	kuid_t uid = current_uid();
@@ -108,7 +108,7 @@ static struct pmuctl_quota *take_one(struct pmuctl_quota **spare, struct pmuctl_
 	int err = 0;
 
 	mutex_lock(&quota_mutex);
-	quota = find_or_use(payer(), spare);
+	quota = find_or_use(pmuctl_payer(), spare);
 	if (quota) {
 		if (quota->nr_events >= max)
 			err = pmuctl_refuse(why, EVENTS_USER, "", quota->nr_events, max);

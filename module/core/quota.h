@@ -6,12 +6,16 @@
 #define PMUCTL_QUOTA_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct pmuctl_explanation;
 struct pmuctl_quota;
 
 /* Has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
 bool pmuctl_is_unlimited(void);
+
+/* Who answers for the caller: himself, or who has made his user namespace. Process. */
+kuid_t pmuctl_payer(void);
 
 /**
  * pmuctl_quota_get() - the caller opens one more event

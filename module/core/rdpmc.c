@@ -20,6 +20,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
@@ -30,6 +31,7 @@
 #include "compat/pce.h"
 #include "core/context.h"
 #include "core/event.h"
+#include "core/quota.h"
 #include "core/rdpmc.h"
 
 /**
@@ -354,10 +356,11 @@ void pmuctl_rdpmc_exit(void)
 /* May all CPUs be called for a process more of this user, now? rdpmc_mutex held. */
 static bool may_call_all(void)
 {
-	unsigned long *last = &last_calls[hash_32(__kuid_val(current_uid()), USERS_BITS)];
-
+	unsigned long *last = &last_calls[hash_32(__kuid_val(pmuctl_payer()), USERS_BITS)];
 	const unsigned long now = jiffies;
 
+	if (pmuctl_is_unlimited())
+		return true;
 	if (*last == now)
 		return false;
 	*last = now;
@@ -421,11 +424,13 @@ bool pmuctl_rdpmc_mm_get(struct mm_struct *mm)
 			break;
 		/* Who waits, for memory too, does so while others may go on. */
 		if (new)
-			schedule_timeout_uninterruptible(1);
+			schedule_timeout_killable(1);
 		else
 			new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-		if (!new)
+		if (!new || fatal_signal_pending(current)) {
+			kfree(new);
 			return false;
+		}
 	}
 	kfree(new);
 	return true;

@@ -49,7 +49,8 @@ void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
  * @mm: its memory.
  *
  * Context: Process, may sleep; mmap_lock may be held.
- * Return: true; false if there is no memory, never if it may already.
+ * Return: true; false if there is no memory, or to a task that is being killed, never if it may
+ * already.
  */
 bool pmuctl_rdpmc_mm_get(struct mm_struct *mm);
 void pmuctl_rdpmc_mm_put(struct mm_struct *mm);
