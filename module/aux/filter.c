@@ -21,6 +21,7 @@
 
 #include "aux/aux.h"
 #include "core/context.h"
+#include "core/hook.h"
 #include "sample/sideband.h"
 
 /**
@@ -270,8 +271,8 @@ static int open_files(const struct pmuctl_event *event, const struct pt_filter *
 	return err;
 }
 
-/* From now on, and as long as the event is open, mappings are told of. */
-static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
+/* Returns -EAGAIN if a hook is being dropped. */
+static int try_follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
 {
 	const u16 before = event->side, side = before | PMUCTL_SIDE_CODE;
 	int err;
@@ -284,6 +285,17 @@ static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation
 		pmuctl_side_put(before);
 	}
 	mutex_unlock(&pmuctl_mutex);
+	return err;
+}
+
+/* From now on, and as long as the event is open, mappings are told of. */
+static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
+{
+	int err;
+
+	do {
+		err = try_follow_mappings(event, why);
+	} while (err == -EAGAIN && !(err = pmuctl_hooks_wait(why)));
 	return err;
 }
 

@@ -71,9 +71,15 @@ bool pmuctl_hook_del(struct pmuctl_hook *hook);
  * @why: filled on refusal.
  *
  * Context: Process, may sleep; cpus_read_lock not held.
- * Return: 0; what its @set returns.
+ * Return: 0; what its @set returns; -EAGAIN, of which @why tells nothing, if it is being dropped:
+ * to be tried again after pmuctl_hooks_wait().
  */
 int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
+
+/* Wait until none is being dropped. Process, nothing locked that others wait for. Returns 0 or
+ * -EINTR.
+ */
+int pmuctl_hooks_wait(struct pmuctl_explanation *why);
 
 /* Not any more. Context: as pmuctl_hook_get() */
 void pmuctl_hook_put(struct pmuctl_hook *hook);

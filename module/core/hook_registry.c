@@ -4,7 +4,7 @@
  * sample/sideband.c, soft/sources.c and soft/tracepoint.c.
  *
  * hooks_mutex is inside of pmuctl_mutex and of tracepoint.c's. It is not held while something is
- * dropped, so only who wants that very hook waits for it.
+ * dropped. Only who wants that very hook waits for it, and with pmuctl_mutex unlocked.
  */
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
@@ -24,19 +24,22 @@
 static DEFINE_MUTEX(hooks_mutex);
 static LIST_HEAD(hooks);
 
-/* A hook has been dropped. */
+/* A hook has been dropped; so many still are. */
 static DECLARE_WAIT_QUEUE_HEAD(dropped);
+static unsigned int nr_dropping;
 
 /* hooks_mutex held, before and afterwards */
 static void drop(struct pmuctl_hook *hook)
 {
 	WRITE_ONCE(hook->state, PMUCTL_HOOK_DROPPING);
+	WRITE_ONCE(nr_dropping, nr_dropping + 1);
 	mutex_unlock(&hooks_mutex);
 	hook->drop(hook);
 	mutex_lock(&hooks_mutex);
 	if (hook->missed)
 		hook->missed_before += hook->missed(hook);
 	WRITE_ONCE(hook->state, PMUCTL_HOOK_UNSET);
+	WRITE_ONCE(nr_dropping, nr_dropping - 1);
 	wake_up_all(&dropped);
 }
 
@@ -144,8 +147,9 @@ int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	int err = 0;
 
 	mutex_lock(&hooks_mutex);
-	wait_until_dropped(hook);
-	if (hook->state == PMUCTL_HOOK_UNSET) {
+	if (hook->state == PMUCTL_HOOK_DROPPING) {
+		err = -EAGAIN;
+	} else if (hook->state == PMUCTL_HOOK_UNSET) {
 		err = hook->set(hook, why);
 		if (!err) {
 			WRITE_ONCE(hook->state, PMUCTL_HOOK_SET);
@@ -155,6 +159,12 @@ int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	hook->users += !err;
 	mutex_unlock(&hooks_mutex);
 	return err;
+}
+
+int pmuctl_hooks_wait(struct pmuctl_explanation *why)
+{
+	return wait_event_killable(dropped, !READ_ONCE(nr_dropping)) ?
+		pmuctl_refuse(why, INTERRUPTED, "") : 0;
 }
 
 void pmuctl_hook_put(struct pmuctl_hook *hook)

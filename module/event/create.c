@@ -184,8 +184,9 @@ static void note_missed(struct pmuctl_event *event)
 			event->on_cpu[cpu]->missed = event->missed;
 }
 
-static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
-			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
+/* Returns -EAGAIN if a hook is being dropped. */
+static int try_attach(struct pmuctl_event *event, struct task_struct *task,
+		      struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
 	const bool hooked = needs_hooks(event, task);
 	int err;
@@ -210,6 +211,17 @@ err_put_hooks:
 	pmuctl_hooks_put(event, hooked);
 err_unlock:
 	mutex_unlock(&pmuctl_mutex);
+	return err;
+}
+
+static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
+			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	int err;
+
+	do {
+		err = try_attach(event, task, leader, why);
+	} while (err == -EAGAIN && !(err = pmuctl_hooks_wait(why)));
 	return err;
 }
 
