@@ -365,9 +365,13 @@ static uint64_t runtime_of(const struct sample *s)
 	return runtime;
 }
 
-static void run_and_sleep(void)
+/*
+ * Until perf has recorded so much. There is a hit for each sleep, unless the scheduler's clock has
+ * stood still meanwhile: it does not go further than a tick while that is late.
+ */
+static void run_and_sleep(struct ring *of_perf)
 {
-	for (int i = 0; i < 20; i++) {
+	while (ring_head(of_perf) < 2000) {
 		user_loop(100000);
 		usleep(1000);
 	}
@@ -414,7 +418,7 @@ static void check_runtime(uint64_t period)
 	ring_map(&r, fd, 16);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	event_ioctl(perf, PERF_EVENT_IOC_ENABLE);
-	run_and_sleep();
+	run_and_sleep(&of_perf);
 	event_ioctl(perf, PERF_EVENT_IOC_DISABLE);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	told = read_runtimes(&attr, &r);
