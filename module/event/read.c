@@ -82,31 +82,23 @@ static void read_one(struct pmuctl_event *event, struct pmuctl_counts *counts)
 }
 
 /*
- * What a part of an event of all CPUs is added to, NULL if none of the first CPU is the same
- * event: who joins a group or leaves it does so CPU by CPU. Most often it is at its place, @at.
+ * Add the members of a group on another CPU to the same ones of the first. Who joins a group or
+ * leaves it does so CPU by CPU: some are missing on either, but all have one order. Interrupts are
+ * off: after some steps more than there are members, the others are taken for missing.
  */
-static struct pmuctl_counts *find_counts(const struct event_call *call, u64 id, unsigned int at)
-{
-	unsigned int i;
-
-	if (at < call->n && call->counts[at].id == id)
-		return &call->counts[at];
-	for (i = 0; i < call->n; i++)
-		if (call->counts[i].id == id)
-			return &call->counts[i];
-	return NULL;
-}
-
 static void add_parts(struct event_call *call)
 {
-	struct pmuctl_counts *counts;
+	unsigned int i, at = 0, steps = 2 * call->n;
 	struct pmuctl_event *each;
-	unsigned int at = 0;
 
 	for_each_meant(each, call->event, call->group) {
-		counts = find_counts(call, each->id, at++);
-		if (counts)
-			read_one(each, counts);
+		for (i = at; i < call->n && call->counts[i].id != each->id; i++)
+			if (!steps--)
+				return;
+		if (i < call->n) {
+			read_one(each, &call->counts[i]);
+			at = i + 1;
+		}
 	}
 }
 
