@@ -100,13 +100,14 @@ Test(ring_output, is_told_to_who_waits_since_before_the_mapping)
 	struct ring r;
 
 	cr_assert_eq(epoll_ctl(waits, EPOLL_CTL_ADD, shown, &told), 0);
-	cr_assert_eq(epoll_wait(waits, &told, 1, 0), 0);
+	epoll_wait(waits, &told, 1, 0); /* perf says EPOLLHUP as long as there is no ring */
 	ring_map(&r, shown, 1);
 	cr_assert_eq(set_output(fd, shown), 0);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	user_loop(1000000);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	cr_assert_eq(epoll_wait(waits, &told, 1, 10000), 1);
+	cr_assert(told.events & EPOLLIN, "%#x", told.events);
 	close(waits);
 }
 
