@@ -4,55 +4,19 @@
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
 /* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
-#include "../../tools/report/report.h"
-#include "fuzz/perffile_build.h"
-#include "unit/perffile_command.h"
+#include "unit/perffile_live.h"
 
 #define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
 	      PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IDENTIFIER)
 
-#define LEAF	0xffffffff81001010
-#define WORK	0xffffffff81002020
-#define MAIN	0xffffffff81003030
 #define KERNEL	((uint64_t)PERF_CONTEXT_KERNEL)
-
-static const char kallsyms[] =
-	"ffffffff81000000 T _text\nffffffff81001000 T leaf\nffffffff81002000 T work\n"
-	"ffffffff81003000 T main\nffffffff81004000 T end\n";
-
-static struct build build;
-static struct report_options options;
-static struct report report;
 
 static void enter(void)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
-	};
-	const struct build_trailer none = { 0 };
-
-	enter_directory();
-	build_begin(&build, &attr, 1);
-	build_comm(&build, 7, 7, "before", 0, &none);
-	build_features(&build, NULL, 0);
-	write_file("perf.data", build.data, build.size);
-	write_file("kallsyms", kallsyms, sizeof(kallsyms) - 1);
-	build.size = build.records;
-	options = (struct report_options){
-		.input = { .path = "perf.data", .root = "", .kallsyms = "kallsyms" },
-		.sort_text = "symbol", .children = -1, .about = ABOUT_NOTHING,
-	};
-	cr_assert_eq(report_open(&report, &options), 0);
+	live_enter(TYPE, (struct report_options){ .children = -1 });
 }
 
-static void leave(void)
-{
-	report_close(&report);
-	build_free(&build);
-	leave_directory();
-}
-
-TestSuite(perffile_decay, .init = enter, .fini = leave);
+TestSuite(perffile_decay, .init = enter, .fini = live_leave);
 
 /* A sample in leaf that @caller has called, and main that, at once */
 static void add(uint64_t caller, uint64_t period)
@@ -73,16 +37,6 @@ static void add(uint64_t caller, uint64_t period)
 	cr_assert_eq(perffile_feed(report.samples->file, NULL, 0, NULL), 0);
 	while (samples_next(report.samples, &record) > 0)
 		cr_assert_eq(report_add(&report, &record), 0);
-}
-
-static const struct report_row *row_of(const char *name)
-{
-	const struct report_event *event = &report.events[0];
-
-	for (size_t i = 0; i < event->row_count; i++)
-		if (!strcmp(event->rows[i]->text[KEY_SYMBOL], name))
-			return event->rows[i];
-	return NULL;
 }
 
 /* The call graph of a row, without blanks */

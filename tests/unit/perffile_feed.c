@@ -6,54 +6,17 @@
 /* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
 #include <errno.h>
 
-#include "../../tools/report/report.h"
-#include "fuzz/perffile_build.h"
-#include "unit/perffile_command.h"
+#include "unit/perffile_live.h"
 
 #define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
 	      PERF_SAMPLE_IDENTIFIER)
 
-#define LEAF	0xffffffff81001010
-#define WORK	0xffffffff81002020
-
-static const char kallsyms[] =
-	"ffffffff81000000 T _text\nffffffff81001000 T leaf\nffffffff81002000 T work\n"
-	"ffffffff81003000 T end\n";
-
-/* A recording without records is fed with what is built behind it. */
-static struct build build;
-static struct report_options options;
-static struct report report;
-
 static void enter(void)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
-	};
-	const struct build_trailer none = { 0 };
-
-	enter_directory();
-	build_begin(&build, &attr, 1);
-	build_comm(&build, 7, 7, "before", 0, &none);
-	build_features(&build, NULL, 0);
-	write_file("perf.data", build.data, build.size);
-	write_file("kallsyms", kallsyms, sizeof(kallsyms) - 1);
-	build.size = build.records;
-	options = (struct report_options){
-		.input = { .path = "perf.data", .root = "", .kallsyms = "kallsyms" },
-		.sort_text = "symbol", .graph.order = GRAPH_NONE, .about = ABOUT_NOTHING,
-	};
-	cr_assert_eq(report_open(&report, &options), 0);
+	live_enter(TYPE, (struct report_options){ .graph.order = GRAPH_NONE });
 }
 
-static void leave(void)
-{
-	report_close(&report);
-	build_free(&build);
-	leave_directory();
-}
-
-TestSuite(perffile_feed, .init = enter, .fini = leave);
+TestSuite(perffile_feed, .init = enter, .fini = live_leave);
 
 static void add(uint64_t time, uint64_t ip, uint64_t period)
 {
@@ -87,17 +50,6 @@ static const char *feed(void)
 	}
 	cr_assert_eq(ret, 0);
 	return times;
-}
-
-/* The row of a function; NULL if there is none. */
-static const struct report_row *row_of(const char *name)
-{
-	const struct report_event *event = &report.events[0];
-
-	for (size_t i = 0; i < event->row_count; i++)
-		if (!strcmp(event->rows[i]->text[KEY_SYMBOL], name))
-			return event->rows[i];
-	return NULL;
 }
 
 Test(perffile_feed, records_of_several_rings_come_in_the_order_of_time)
