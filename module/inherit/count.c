@@ -97,7 +97,7 @@ static void begin_shard(struct sum *sum, struct pmuctl_shard *shard, int cpu)
 	unsigned int i;
 
 	raw_spin_lock_irq(&shard->lock);
-	pmuctl_walk_begin(shard);
+	pmuctl_walk_begin_locked(shard);
 	for (i = 0; i < sum->n; i++) {
 		if (!sum->counts[i].root)
 			continue;
@@ -160,7 +160,7 @@ static void reset_shard(struct pmuctl_inherit *meant, struct pmuctl_shard *shard
 	struct pmuctl_inherit *h;
 
 	raw_spin_lock_irq(&shard->lock);
-	pmuctl_walk_begin(shard);
+	pmuctl_walk_begin_locked(shard);
 	for (h = meant; h; h = h->next_meant) {
 		total = per_cpu_ptr(h->child_total, cpu);
 		total->all.value = 0;

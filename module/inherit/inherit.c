@@ -49,12 +49,23 @@ void pmuctl_inherit_release(struct list_head *list)
 	}
 }
 
-void pmuctl_walk_begin(struct pmuctl_shard *shard)
+void pmuctl_walk_begin_locked(struct pmuctl_shard *shard)
 {
 	lockdep_assert_held(&shard->lock);
 	shard->walked = true;
 	shard->at = NULL;
 	list_add_tail(&shard->end, &shard->children);
+}
+
+/*
+ * Whoever was making a child here has listed it when we have the lock; whoever does so later sees
+ * what was changed before.
+ */
+static void walk_begin(struct pmuctl_shard *shard)
+{
+	raw_spin_lock_irq(&shard->lock);
+	pmuctl_walk_begin_locked(shard);
+	raw_spin_unlock_irq(&shard->lock);
 }
 
 /* Without a root it is a walk that counts. */
@@ -112,13 +123,7 @@ void pmuctl_inherit_walk(struct pmuctl_event *event,
 	for_each_possible_cpu(cpu) {
 		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
 
-		/*
-		 * Whoever was making a child here has listed it when we have the lock; whoever does
-		 * so later sees what was changed before.
-		 */
-		raw_spin_lock_irq(&shard->lock);
-		pmuctl_walk_begin(shard);
-		raw_spin_unlock_irq(&shard->lock);
+		walk_begin(shard);
 		while ((h = pmuctl_walk_next(shard, event)))
 			if (h->root == event)
 				func(pmuctl_inherit_event(h), arg);
@@ -351,9 +356,7 @@ static void switch_children(struct pmuctl_inherit_group *ig, struct pmuctl_inher
 	for_each_possible_cpu(cpu) {
 		struct pmuctl_shard *shard = per_cpu_ptr(ig->shards, cpu);
 
-		raw_spin_lock_irq(&shard->lock);
-		pmuctl_walk_begin(shard);
-		raw_spin_unlock_irq(&shard->lock);
+		walk_begin(shard);
 		while ((h = pmuctl_walk_next(shard, NULL)))
 			if (h->seen != walk && h->root->inherit.walk == walk)
 				pmuctl_event_switch_child(pmuctl_inherit_event(h), walk, enabled);

@@ -218,7 +218,7 @@ void pmuctl_inherit_release(struct list_head *list);
  * there is no next child. @root: those of others may be left out; NULL: those that this walk has
  * counted. Process, may sleep.
  */
-void pmuctl_walk_begin(struct pmuctl_shard *shard);
+void pmuctl_walk_begin_locked(struct pmuctl_shard *shard);
 struct pmuctl_inherit *pmuctl_walk_next(struct pmuctl_shard *shard,
 					const struct pmuctl_event *root);
 
