@@ -192,6 +192,18 @@ struct event_set {
 	struct pmuctl_event **handles;
 };
 
+/* Are there others in the group that it leads? */
+static inline bool event_set_leads(const struct event_set *set, size_t event)
+{
+	return set->events[event].leader == event && event + 1 < set->nr_events &&
+	       set->events[event + 1].leader == event;
+}
+
+static inline bool event_set_is_grouped(const struct event_set *set, size_t event)
+{
+	return set->events[event].leader != event || event_set_leads(set, event);
+}
+
 /* Told why an event was refused; returns whether to try again, after a change. */
 typedef bool (*event_amend)(struct event_set *set, size_t event,
 			    const struct pmuctl_explanation *why);

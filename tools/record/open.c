@@ -60,14 +60,6 @@ static size_t sampler_of(const struct event_set *set, size_t event)
 			 set->events[leader + 1].leader == leader);
 }
 
-static bool is_in_group(const struct event_set *set, size_t event)
-{
-	size_t leader = set->events[event].leader;
-
-	return leader != event ||
-	       (event + 1 < set->nr_events && set->events[event + 1].leader == event);
-}
-
 /*
  * What the modifier S asks for: samples with counts. Those of the sampler have those of its whole
  * group, and the others count only; readers make samples of them. All look alike, as with perf.
@@ -81,7 +73,7 @@ static void read_prepare(struct recording *r, size_t event)
 	if (!set->events[event].sample_read && !set->events[leader].sample_read)
 		return;
 	attr->sample_type |= PERF_SAMPLE_READ;
-	if (set->events[leader].sample_read && is_in_group(set, event))
+	if (set->events[leader].sample_read && event_set_is_grouped(set, event))
 		attr->read_format |= PERF_FORMAT_GROUP;
 	if (event == sampler)
 		return;

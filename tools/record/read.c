@@ -39,6 +39,14 @@ enum {
 	MMAP2_NAME_AT	= 72,
 };
 
+/* What is waited for besides rings, behind these. */
+enum {
+	POLL_STOP,
+	POLL_SNAPSHOTS,
+	POLL_NOW,
+	NR_POLLS,
+};
+
 /* Milliseconds; how often rings are read that nobody tells of any more */
 #define GONE_INTERVAL	50
 
@@ -347,13 +355,13 @@ static void note_gone(struct reader *reader)
 static bool wait_for_more(struct reader *reader, int timeout)
 {
 	size_t rings = reader->recording->set.targets.count;
-	int ret = poll(reader->polls, rings + 3, timeout);
+	int ret = poll(reader->polls, rings + NR_POLLS, timeout);
 
 	if (ret < 0)
 		return errno == EINTR;
 	if (ret)
 		note_gone(reader);
-	return !ret || !reader->polls[rings].revents;
+	return !ret || !reader->polls[rings + POLL_STOP].revents;
 }
 
 /* Returns whether it is time to begin; not if we are stopped before. */
@@ -384,7 +392,7 @@ static bool begin_late(struct reader *reader)
 	bool begins = wait_for_begin(reader);
 	int ret = begins ? reader->begin(reader->arg) : 0;
 
-	reader->polls[rings + 2].fd = -1;
+	reader->polls[rings + POLL_NOW].fd = -1;
 	if (ret < 0)
 		reader_fail(reader, ret);
 	__atomic_store_n(&reader->is_late, false, __ATOMIC_RELAXED);
@@ -428,7 +436,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	new->interval = IDLE_INTERVAL;
 	new->alive[0] = -1;
 	new->alive[1] = -1;
-	new->polls = calloc(rings + 3, sizeof(*new->polls));
+	new->polls = calloc(rings + NR_POLLS, sizeof(*new->polls));
 	new->stop = eventfd(0, EFD_CLOEXEC);
 	new->now = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	new->begun = eventfd(0, EFD_CLOEXEC);
@@ -444,9 +452,9 @@ int reader_new(struct recording *recording, struct perfdata *file,
 		new->polls[i].fd = event ? pmuctl_event_fd(event) : -1;
 		new->polls[i].events = POLLIN;
 	}
-	new->polls[rings] = (struct pollfd){ .fd = new->stop, .events = POLLIN };
-	new->polls[rings + 1] = (struct pollfd){ .fd = snapshots, .events = POLLIN };
-	new->polls[rings + 2] = (struct pollfd){ .fd = new->now, .events = POLLIN };
+	new->polls[rings + POLL_STOP] = (struct pollfd){ .fd = new->stop, .events = POLLIN };
+	new->polls[rings + POLL_SNAPSHOTS] = (struct pollfd){ .fd = snapshots, .events = POLLIN };
+	new->polls[rings + POLL_NOW] = (struct pollfd){ .fd = new->now, .events = POLLIN };
 	new->snapshots = snapshots;
 	new->recording = recording;
 	new->file = file;

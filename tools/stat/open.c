@@ -10,12 +10,6 @@
 
 /* ------------------------------------------------------------------- open */
 
-static bool leads_a_group(const struct event_set *set, size_t event)
-{
-	return set->events[event].leader == event && event + 1 < set->nr_events &&
-	       set->events[event + 1].leader == event;
-}
-
 static void attr_prepare(struct counters *c, size_t event)
 {
 	struct event_set *set = &c->set;
@@ -26,7 +20,7 @@ static void attr_prepare(struct counters *c, size_t event)
 	event_set_prepare(set, event, by_exec);
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			    PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (set->events[event].leader != event || leads_a_group(set, event))
+	if (event_set_is_grouped(set, event))
 		attr->read_format |= PERF_FORMAT_GROUP;
 }
 
@@ -35,7 +29,7 @@ static void leader_pass_on(struct counters *c, size_t event)
 {
 	struct set_event *events = c->set.events;
 
-	if (!leads_a_group(&c->set, event))
+	if (!event_set_leads(&c->set, event))
 		return;
 	events[event + 1].attr.pinned = events[event].attr.pinned;
 	events[event + 1].attr.exclusive = events[event].attr.exclusive;
