@@ -4,7 +4,6 @@
  * call, or one by one. Threads may end meanwhile; other refusals are the caller's to judge.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <pmuctl_trace.h>
 
 #include "measure.h"
+#include "targets.h"
 
 /**
  * event_set_handle() - where the handle of an event on a target is kept
@@ -52,119 +52,6 @@ int event_set_say(const struct event_set *set, size_t event,
 		pmuctl_explanation_format(&why, text, sizeof(text));
 	say_error("cannot %s '%s': %s", what, set->events[event].name, text);
 	return error;
-}
-
-/* ---------------------------------------------------------------- targets */
-
-/* All that a process has and will have is one target; what it has now is many. */
-static bool is_by_thread(const struct measure *measure)
-{
-	return measure->kind == TARGET_PROCESS &&
-	       (measure->no_inherit || measure->by_thread);
-}
-
-static int target_add(struct int_list *targets, int id)
-{
-	int *list = reallocarray(targets->list, targets->count + 1, sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	targets->list = list;
-	list[targets->count++] = id;
-	return 0;
-}
-
-static int targets_add_process(struct int_list *targets, int pid)
-{
-	struct dirent *entry;
-	char path[64];
-	int ret = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	if (!dir && errno == ENOENT) {
-		say_error("there is no process %d", pid);
-		return -ESRCH;
-	}
-	if (!dir) {
-		ret = -errno;
-		say_error("cannot list the threads of process %d in %s: %s", pid,
-			  path, strerror(-ret));
-		return ret;
-	}
-	while (ret == 0 && (entry = readdir(dir)) != NULL)
-		if (entry->d_name[0] != '.')
-			ret = target_add(targets, atoi(entry->d_name));
-	closedir(dir);
-	return ret;
-}
-
-/* Each CPU that is online */
-static int targets_add_cpus(struct int_list *targets)
-{
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-	char text[4096] = "";
-	size_t position;
-	int ret = -ENOENT;
-
-	if (file && fgets(text, sizeof(text), file)) {
-		text[strcspn(text, "\n")] = '\0';
-		ret = int_list_parse(text, true, targets, &position);
-	}
-	if (file)
-		fclose(file);
-	if (ret < 0)
-		say_error("cannot find out which CPUs are online: /sys must be mounted");
-	return ret;
-}
-
-static int targets_make(struct event_set *set, pid_t child, bool each_cpu)
-{
-	const struct measure *measure = set->measure;
-	int ret = 0;
-
-	if (measure->kind == TARGET_COMMAND)
-		return target_add(&set->targets, child);
-	if (measure->kind == TARGET_ALL_CPUS)
-		return each_cpu ? targets_add_cpus(&set->targets) :
-				  target_add(&set->targets, -1);
-	for (size_t i = 0; i < measure->ids.count && ret == 0; i++) {
-		int id = measure->ids.list[i];
-
-		if (is_by_thread(measure))
-			ret = targets_add_process(&set->targets, id);
-		else
-			ret = target_add(&set->targets, id);
-	}
-	return ret;
-}
-
-/* Each target once for each CPU, in the order of those */
-static int targets_repeat(struct event_set *set)
-{
-	struct int_list once = set->targets;
-	int ret = targets_add_cpus(&set->cpus);
-
-	set->targets = (struct int_list){ 0 };
-	for (size_t i = 0; i < once.count * set->cpus.count && ret == 0; i++)
-		ret = target_add(&set->targets, once.list[i / set->cpus.count]);
-	int_list_free(&once);
-	return ret;
-}
-
-/**
- * event_set_cpu() - on which CPU the events of a target are
- * @set: the events.
- * @target: number of the target.
- *
- * Return: the CPU, -1: on any.
- */
-int event_set_cpu(const struct event_set *set, size_t target)
-{
-	if (measure_is_of_cpus(set->measure))
-		return set->targets.list[target];
-	return set->cpus.count ? set->cpus.list[target % set->cpus.count] : -1;
 }
 
 /* ----------------------------------------------------------------- events */
@@ -258,8 +145,6 @@ int event_set_init(struct event_set *set, struct pmuctl_device *dev,
 	set->dev = dev;
 	set->measure = measure;
 	ret = targets_make(set, child, each_cpu);
-	if (ret == 0 && measure->on_each_cpu)
-		ret = targets_repeat(set);
 	if (ret == 0)
 		ret = events_make(set);
 	if (ret == 0) {
@@ -304,7 +189,7 @@ static struct pmuctl_list_entry entry_of(const struct event_set *set, size_t eve
 {
 	const struct measure *measure = set->measure;
 	bool of_cpus = measure_is_of_cpus(measure);
-	bool of_process = measure->kind == TARGET_PROCESS && !is_by_thread(measure);
+	bool of_process = measure->kind == TARGET_PROCESS && !targets_are_threads(measure);
 	const struct set_event *of = &set->events[event];
 	int id = set->targets.list[target];
 
@@ -433,7 +318,7 @@ static bool fall_back_to_user(struct event_set *set, struct set_event *event,
 /* Of a process threads may end at any time, others should be there. */
 static bool may_be_gone(const struct event_set *set, size_t event, size_t target)
 {
-	if (!is_by_thread(set->measure))
+	if (!targets_are_threads(set->measure))
 		return event && set->measure->kind == TARGET_PROCESS;
 	if (event || target + 1 < set->targets.count)
 		return true;
@@ -455,6 +340,45 @@ static int refuse_no_level(struct pmuctl_explanation *why)
 	return -EINVAL;
 }
 
+/* On some CPUs of a hybrid processor the whole group is not open, as they cannot count it. */
+static bool is_without_leader(const struct event_set *set, size_t event, size_t target)
+{
+	size_t leader = set->events[event].leader;
+
+	return leader != event && !*event_set_handle(set, leader, target);
+}
+
+/* Of several CPUs others may count it; those of a group must be the same for all its members. */
+static bool may_be_elsewhere(const struct event_set *set, size_t event,
+			     const struct pmuctl_explanation *why)
+{
+	return why->code == PMUCTL_WHY_EVENT_OTHER_CPUS && measure_is_of_cpus(set->measure) &&
+	       set->targets.count > 1 && set->events[event].leader == event;
+}
+
+static bool is_anywhere(const struct event_set *set, size_t event)
+{
+	for (size_t target = 0; target < set->targets.count; target++)
+		if (*event_set_handle(set, event, target))
+			return true;
+	return false;
+}
+
+static int open_on_target(struct event_set *set, size_t event, size_t target, event_amend amend,
+			  struct pmuctl_explanation *why)
+{
+	int ret;
+
+	do {
+		ret = open_one(set, event, target);
+		if (ret < 0)
+			pmuctl_device_explain(set->dev, why);
+	} while (ret < 0 && (fall_back_to_user(set, &set->events[event], why) ||
+			     (amend && amend(set, event, why))));
+	return ret < 0 ? ret :
+	       event_filter_set(set, event, *event_set_handle(set, event, target), why);
+}
+
 /**
  * event_set_open() - open an event on all targets
  * @set: the events; those before are open.
@@ -462,34 +386,30 @@ static int refuse_no_level(struct pmuctl_explanation *why)
  * @amend: asked for what to do if it is refused, NULL if that is final.
  * @why: filled if it is refused.
  *
+ * CPUs of a type that cannot count it are left out, as long as there are others.
+ *
  * Return: 0 or a negative errno.
  */
 int event_set_open(struct event_set *set, size_t event, event_amend amend,
 		   struct pmuctl_explanation *why)
 {
+	size_t elsewhere = 0;
+	int ret = 0;
+
 	if (is_of_no_level(&set->events[event]))
 		return refuse_no_level(why);
 	for (size_t target = 0; target < set->targets.count; target++) {
-		int ret;
-
-		if (set->is_gone[target])
+		if (set->is_gone[target] || is_without_leader(set, event, target))
 			continue;
-		do {
-			ret = open_one(set, event, target);
-			if (ret < 0)
-				pmuctl_device_explain(set->dev, why);
-		} while (ret < 0 &&
-			 (fall_back_to_user(set, &set->events[event], why) ||
-			  (amend && amend(set, event, why))));
-		if (ret == 0)
-			ret = event_filter_set(set, event, *event_set_handle(set, event, target),
-					       why);
+		ret = open_on_target(set, event, target, amend, why);
 		if (ret == -ESRCH && may_be_gone(set, event, target))
 			set->is_gone[target] = true;
+		else if (ret < 0 && may_be_elsewhere(set, event, why))
+			elsewhere++;
 		else if (ret < 0)
 			return ret;
 	}
-	return 0;
+	return elsewhere && !is_anywhere(set, event) ? -(int)why->error : 0;
 }
 
 /**

@@ -218,11 +218,13 @@ bool event_set_leave_group(struct event_set *set, size_t event, size_t *first);
 void event_set_close(struct event_set *set);
 struct pmuctl_event **event_set_handle(const struct event_set *set, size_t event,
 				       size_t target);
-int event_set_cpu(const struct event_set *set, size_t target);
 int event_set_say(const struct event_set *set, size_t event,
 		  struct pmuctl_event *handle, const char *what, int error);
 int event_set_enable(const struct event_set *set);
 int event_set_disable(const struct event_set *set);
+
+/* targets.c */
+int event_set_cpu(const struct event_set *set, size_t target);
 
 /* event_filter.c */
 int event_filter_prepare(const struct event_set *set, struct set_event *event);

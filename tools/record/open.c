@@ -213,10 +213,27 @@ static int say_no_ring(const struct recording *r, struct pmuctl_event *handle,
 	return error;
 }
 
+/**
+ * recording_ring_event() - whose ring that of a target is
+ * @r: the recording, with its events open.
+ * @target: number of the target.
+ *
+ * Return: the event, or NULL: none is open there.
+ */
+struct pmuctl_event *recording_ring_event(const struct recording *r, size_t target)
+{
+	struct pmuctl_event *first = *event_set_handle(&r->set, r->ring_event, target);
+
+	/* One that is for some CPUs alone has no ring on the others. */
+	for (size_t event = 0; event < r->set.nr_events && !first; event++)
+		first = *event_set_handle(&r->set, event, target);
+	return first;
+}
+
 /* One event of a target has the ring, the others write to it. */
 static int open_ring(struct recording *r, size_t target)
 {
-	struct pmuctl_event *first = *event_set_handle(&r->set, r->ring_event, target);
+	struct pmuctl_event *first = recording_ring_event(r, target);
 	int ret;
 
 	if (!first)
@@ -227,7 +244,7 @@ static int open_ring(struct recording *r, size_t target)
 	for (size_t event = 0; event < r->set.nr_events; event++) {
 		struct pmuctl_event *handle = *event_set_handle(&r->set, event, target);
 
-		if (!handle || event == r->ring_event)
+		if (!handle || handle == first)
 			continue;
 		ret = pmuctl_event_set_output(handle, first);
 		if (ret < 0)

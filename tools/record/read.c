@@ -446,8 +446,7 @@ int reader_new(struct recording *recording, struct perfdata *file,
 		return ret;
 	}
 	for (size_t i = 0; i < rings; i++) {
-		struct pmuctl_event *event =
-			*event_set_handle(&recording->set, recording->ring_event, i);
+		struct pmuctl_event *event = recording_ring_event(recording, i);
 
 		new->polls[i].fd = event ? pmuctl_event_fd(event) : -1;
 		new->polls[i].events = POLLIN;

@@ -141,6 +141,7 @@ struct recording {
 
 int recording_open(struct pmuctl_device *dev, const struct record_options *options,
 		   pid_t child, struct recording **recording);
+struct pmuctl_event *recording_ring_event(const struct recording *r, size_t target);
 void recording_close(struct recording *recording);
 uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);

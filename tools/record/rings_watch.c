@@ -21,7 +21,7 @@ int rings_watch_open(struct rings_watch *watch, const struct recording *r)
 	if (watch->fd < 0)
 		return -errno;
 	for (size_t i = 0; i < r->set.targets.count; i++) {
-		struct pmuctl_event *event = *event_set_handle(&r->set, r->ring_event, i);
+		struct pmuctl_event *event = recording_ring_event(r, i);
 		struct epoll_event what = { .events = EPOLLIN };
 
 		if (!event)

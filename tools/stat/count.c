@@ -216,38 +216,50 @@ static void rows_clear(struct counters *c)
 	}
 }
 
-/* Which cells have anything to tell: CPUs come and go. */
+/* CPUs come and go. */
 static void cells_judge(struct counters *c)
 {
-	for (size_t i = 0; i < c->nr_cells; i++) {
-		c->cells[i].is_present = false;
-		c->cells[i].cpus = 0;
-	}
 	for (size_t slot = 0; slot < c->nr_slots; slot++) {
 		struct cell *cell = &c->cells[c->cell_of[slot]];
 
 		if (cell->cpu != ROW_ALL_TARGETS)
 			cell->cpu = c->places[slot].cpu;
-		cell->is_present |= c->places[slot].is_present;
-		cell->cpus += c->places[slot].is_present;
 	}
+}
+
+/* An event for one type of CPU is not open on others. */
+static bool is_open(const struct counters *c, size_t event, size_t slot)
+{
+	return c->places[slot].is_present &&
+	       (counters_are_by_cpu(c) || !c->is_supported[event] ||
+		*event_set_handle(&c->set, event, slot));
+}
+
+static void row_judge(const struct counters *c, struct stat_row *row, bool is_supported)
+{
+	row->state = row->running ? ROW_COUNTED : ROW_NOT_COUNTED;
+	if (!is_supported)
+		row->state = ROW_NOT_SUPPORTED;
+	if (!row->cpus)
+		row->state = ROW_ABSENT;
+	if (c->options->aggregate == AGGREGATE_THREAD)
+		row->cpus = 0;
 }
 
 static void rows_judge(struct counters *c)
 {
 	cells_judge(c);
-	for (size_t i = 0; i < c->set.nr_events * c->nr_cells; i++) {
-		const struct cell *cell = &c->cells[i % c->nr_cells];
-		struct stat_row *row = &c->rows[i];
+	for (size_t event = 0; event < c->set.nr_events; event++) {
+		struct stat_row *rows = &c->rows[event * c->nr_cells];
 
-		row->state = row->running ? ROW_COUNTED : ROW_NOT_COUNTED;
-		if (!c->is_supported[i / c->nr_cells])
-			row->state = ROW_NOT_SUPPORTED;
-		row->cpu = cell->cpu;
-		if (c->options->aggregate != AGGREGATE_THREAD)
-			row->cpus = cell->cpus;
-		if (!cell->is_present)
-			row->state = ROW_ABSENT;
+		for (size_t i = 0; i < c->nr_cells; i++) {
+			rows[i].cpu = c->cells[i].cpu;
+			rows[i].cpus = 0;
+		}
+		for (size_t slot = 0; slot < c->nr_slots; slot++)
+			rows[c->cell_of[slot]].cpus += is_open(c, event, slot);
+		for (size_t i = 0; i < c->nr_cells; i++)
+			row_judge(c, &rows[i], c->is_supported[event]);
 	}
 }
 

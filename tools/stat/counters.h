@@ -33,14 +33,10 @@ struct place {
  * struct cell - whose readings are added up to one row of each event
  * @name: the core, thread, ...; NULL if it needs none.
  * @cpu: if it is a single CPU, else ROW_ALL_TARGETS.
- * @cpus: how many of its CPUs are present.
- * @is_present: at least one of its slots is.
  */
 struct cell {
 	char *name;
 	int cpu;
-	unsigned int cpus;
-	bool is_present;
 };
 
 /**
@@ -48,6 +44,7 @@ struct cell {
  * @set: events and targets.
  * @options: what was asked for.
  * @is_supported: of each event: this CPU has it.
+ * @each_cpu: of all CPUs each is a target of its own, as not all can count everything.
  * @nr_slots: readings of each event: one for each target, or where one target
  *	stands for all CPUs and they are asked for one by one, for each CPU.
  * @places: of the slots.
@@ -62,6 +59,7 @@ struct counters {
 	struct event_set set;
 	const struct stat_options *options;
 	bool *is_supported;
+	bool each_cpu;
 	size_t nr_slots;
 	struct place *places;
 	size_t *cell_of;

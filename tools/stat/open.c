@@ -61,7 +61,17 @@ static size_t break_group(struct counters *c, size_t event, const struct pmuctl_
 	return first;
 }
 
-/* Returns 0 or a negative errno; whether any is supported is in c->is_supported. */
+/* On a hybrid processor: what cannot be opened for all CPUs at once, but on some? */
+static bool is_of_some_cpus(const struct counters *c, const struct pmuctl_explanation *why)
+{
+	return why->code == PMUCTL_WHY_EVENT_OTHER_CPUS && !c->each_cpu &&
+	       c->options->measure.kind == TARGET_ALL_CPUS;
+}
+
+/*
+ * Returns 0 or a negative errno; whether any is supported is in c->is_supported. -EAGAIN: each CPU
+ * must be a target of its own.
+ */
 static int open_one_by_one(struct counters *c)
 {
 	for (size_t event = 0; event < c->set.nr_events; event++) {
@@ -76,6 +86,8 @@ static int open_one_by_one(struct counters *c)
 		c->is_supported[event] = ret == 0;
 		if (ret == 0)
 			continue;
+		if (is_of_some_cpus(c, &why))
+			return -EAGAIN;
 		if (c->set.events[event].number < c->options->nr_asked || !may_be_missing(c, event, &why))
 			say_refusal(c->set.events[event].name, &why);
 		if (!may_be_missing(c, event, &why))
@@ -144,7 +156,7 @@ static int rows_make(struct counters *c)
 
 bool counters_are_by_cpu(const struct counters *c)
 {
-	return c->options->measure.kind == TARGET_ALL_CPUS &&
+	return c->options->measure.kind == TARGET_ALL_CPUS && !c->each_cpu &&
 	       c->options->aggregate != AGGREGATE_ALL;
 }
 
@@ -194,6 +206,28 @@ static int counters_make(struct counters *c)
 	return ret;
 }
 
+static int open_counters(struct pmuctl_device *dev, const struct stat_options *options,
+			 pid_t child, bool each_cpu, struct counters **counters)
+{
+	struct counters *c = calloc(1, sizeof(*c));
+	int ret;
+
+	if (!c) {
+		say_error("%s", pmuctl_strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	c->options = options;
+	c->each_cpu = each_cpu;
+	ret = event_set_init(&c->set, dev, &options->measure, child, each_cpu);
+	if (ret == 0)
+		ret = counters_make(c);
+	if (ret < 0)
+		counters_close(c);
+	else
+		*counters = c;
+	return ret;
+}
+
 /**
  * counters_open() - open all events on all targets, disabled
  * @dev: where.
@@ -208,22 +242,9 @@ static int counters_make(struct counters *c)
 int counters_open(struct pmuctl_device *dev, const struct stat_options *options,
 		  pid_t child, struct counters **counters)
 {
-	struct counters *c = calloc(1, sizeof(*c));
-	int ret;
+	int ret = open_counters(dev, options, child, false, counters);
 
-	if (!c) {
-		say_error("%s", pmuctl_strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	c->options = options;
-	ret = event_set_init(&c->set, dev, &options->measure, child, false);
-	if (ret == 0)
-		ret = counters_make(c);
-	if (ret < 0)
-		counters_close(c);
-	else
-		*counters = c;
-	return ret;
+	return ret == -EAGAIN ? open_counters(dev, options, child, true, counters) : ret;
 }
 
 /**
