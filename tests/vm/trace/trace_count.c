@@ -353,15 +353,27 @@ Test(trace_count, every_kth_is_sampled)
 
 /* ---- Hits that count for more than one ---- */
 
-#define RUNTIME_AT	32	/* behind what all events have, a name and a pid */
+/* Where the kernel's record has how long a task has run: kernels differ. */
+static unsigned int runtime_at(void)
+{
+	FILE *file = fopen(TRACEFS "/events/sched/sched_stat_runtime/format", "re");
+	char line[200];
+	unsigned int at = 0;
 
-/* The kernel's record of how long a task has run, as samples have it */
-static uint64_t runtime_of(const struct sample *s)
+	cr_assert_not_null(file);
+	while (!at && fgets(line, sizeof(line), file))
+		sscanf(line, " field:u64 runtime; offset:%u;", &at);
+	fclose(file);
+	cr_assert_neq(at, 0);
+	return at;
+}
+
+static uint64_t runtime_of(const struct sample *s, unsigned int at)
 {
 	uint64_t runtime;
 
-	cr_assert_geq(s->raw_size, RUNTIME_AT + sizeof(runtime));
-	memcpy(&runtime, (const char *)s->raw + RUNTIME_AT, sizeof(runtime));
+	cr_assert_geq(s->raw_size, at + sizeof(runtime));
+	memcpy(&runtime, (const char *)s->raw + at, sizeof(runtime));
 	return runtime;
 }
 
@@ -384,6 +396,7 @@ struct told {
 static struct told read_runtimes(const struct perf_event_attr *attr, struct ring *r)
 {
 	struct perf_event_header *header;
+	unsigned int at = runtime_at();
 	struct told told = { 0 };
 	struct sample s;
 
@@ -394,7 +407,7 @@ static struct told read_runtimes(const struct perf_event_attr *attr, struct ring
 		take_sample(attr, header, &s);
 		told.samples++;
 		told.sum += s.period;
-		cr_expect_eq(s.period, runtime_of(&s));
+		cr_expect_eq(s.period, runtime_of(&s, at));
 	}
 	return told;
 }
