@@ -529,6 +529,7 @@ int __init pmuctl_context_init(void)
 	int cpu;
 
 	pmuctl_context_table_init();
+	pmuctl_rdpmc_init();
 	pmuctl_cpus = alloc_percpu(struct pmuctl_cpuctx);
 	if (!pmuctl_cpus)
 		return -ENOMEM;

@@ -17,7 +17,7 @@
  *	aux->map_mutex		how often the AUX buffer of an event is mapped
  *	buffer_mutex		which output writes to which buffer
  *	charge_mutex		whose locked memory a buffer is
- *	rdpmc_mutex		which processes may read counters
+ *	page_mutexes		pages of events, from which programs read counters
  *	cpus_read_lock		which CPUs are there; users of the PMU
  *	a chain's lock		raw, aux/filter.c: which trace's filter is about which file
  *	(rq->lock)		the scheduler's, held when sched_switch calls us

@@ -14,13 +14,13 @@
  */
 #include <linux/clocksource.h>
 #include <linux/cred.h>
+#include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
@@ -41,7 +41,7 @@
  * @mult: of the TSC; 0 if it cannot be used as a clock.
  * @shift: likewise.
  *
- * The pages are got under rdpmc_mutex and freed with the event.
+ * The pages are got under the mutex of pages and freed with the event.
  */
 struct pmuctl_userpages {
 	struct hwpmu_rdpmc hw;
@@ -62,27 +62,50 @@ struct user_mm {
 	unsigned int mappings;
 };
 
-/* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
-static DEFINE_MUTEX(rdpmc_mutex);
-static DEFINE_HASHTABLE(user_mms, 8);	/* rdpmc_mutex */
-bool pmuctl_rdpmc_mms;			/* written under rdpmc_mutex */
+/*
+ * Of the pages of an event, by hash: many events may get theirs at the same time. Inside of
+ * mmap_lock, and outside of all locks of the core but pmuctl_mutex
+ */
+#define PAGE_BITS	6
+static struct mutex page_mutexes[1 << PAGE_BITS];
+
+static DEFINE_SPINLOCK(mms_lock);	/* a leaf */
+static DEFINE_HASHTABLE(user_mms, 8);	/* mms_lock */
+bool pmuctl_rdpmc_mms;			/* written under mms_lock */
 
 /*
  * Processes of which every hook knows that they may, or might in a moment; by hash, never to be
- * dereferenced. Written under rdpmc_mutex.
+ * dereferenced. Written under mms_lock. Of those that begin to read, how many have this hash.
  */
 #define KNOWN_BITS	6
 static struct mm_struct *known[1 << KNOWN_BITS];
+static unsigned int beginning[1 << KNOWN_BITS];
 
 /* They are forgotten so long after the last process. */
 #define FORGET_DELAY	(1 * HZ)
 
 /*
- * When all CPUs were last called for a process of a user, by hash: once in a jiffy at most.
- * rdpmc_mutex.
+ * CPUs are called when a process begins to read. So many processes of a user may do so at once, and
+ * one in a jiffy from then on.
  */
-#define USERS_BITS	6
-static unsigned long last_calls[1 << USERS_BITS];
+#define CALLS_AT_ONCE	256
+
+/**
+ * struct caller - a user for whom CPUs are called
+ * @uid: who.
+ * @paid: the jiffy up to which the calls are accounted for, each by one; in the past: nobody is.
+ */
+struct caller {
+	kuid_t uid;
+	unsigned long paid;
+};
+
+/* If as many others have not been accounted for, a user may not. */
+static struct caller callers[64];
+static DEFINE_SPINLOCK(callers_lock); /* a leaf */
+
+/* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
+static unsigned int nr_changing;
 
 /* ---- Pages ---- */
 
@@ -225,8 +248,6 @@ static void free_user(struct pmuctl_userpages *user)
 
 static void take_userpage(struct userpage *up, struct userpage *spare)
 {
-	if (up->page)
-		return;
 	*up = *spare;
 	spare->page = NULL;
 }
@@ -238,13 +259,15 @@ static struct page *get_page_of(struct pmuctl_event *event, struct pmuctl_userpa
 	struct pmuctl_userpages *user = event->user, *from = *spare;
 
 	if (!user) {
-		event->user = from;
+		smp_store_release(&event->user, from); /* find_other() */
 		*spare = NULL;
 		user = from;
 	} else if (from && own && !user->hw.userpage.page) {
 		take_userpage(&user->hw.userpage, &from->hw.userpage);
-	} else if (from && !own) {
-		take_userpage(&user->other, &from->other);
+	} else if (from && !own && !user->other.page) {
+		user->other.lock = from->other.lock;
+		smp_store_release(&user->other.page, from->other.page); /* find_other() */
+		from->other.page = NULL;
 	}
 	if (!own)
 		return virt_to_page(user->other.page);
@@ -259,6 +282,18 @@ static bool has_page(const struct pmuctl_event *event, bool own)
 	return user && (own ? user->hw.userpage.page : user->other.page);
 }
 
+/* Once it is there it stays, and is looked for without the mutex. */
+static struct page *find_other(const struct pmuctl_event *event)
+{
+	/* What get_page_of() has made is complete. */
+	struct pmuctl_userpages *user = smp_load_acquire(&event->user);
+	struct perf_event_mmap_page *page = NULL;
+
+	if (user)
+		page = smp_load_acquire(&user->other.page); /* likewise */
+	return page ? virt_to_page(page) : NULL;
+}
+
 bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 {
 	return event->context && event->context->task == current &&
@@ -267,20 +302,24 @@ bool pmuctl_userpage_is_own(const struct pmuctl_event *event)
 
 struct page *pmuctl_userpage_get(struct pmuctl_event *event, bool own, bool of_records)
 {
+	struct mutex *mutex = &page_mutexes[hash_ptr(event, PAGE_BITS)];
 	struct pmuctl_userpages *spare = NULL;
 	struct page *page = NULL;
 	bool enough = true;
 
-	mutex_lock(&rdpmc_mutex);
+	page = own ? NULL : find_other(event);
+	if (page)
+		return page;
+	mutex_lock(mutex);
 	if (!has_page(event, own)) {
-		mutex_unlock(&rdpmc_mutex);
+		mutex_unlock(mutex);
 		/* A cgroup may let who allocates wait for seconds: nobody else does. */
 		enough = alloc_spare(&spare, own, of_records);
-		mutex_lock(&rdpmc_mutex);
+		mutex_lock(mutex);
 	}
 	if (enough)
 		page = get_page_of(event, &spare, own);
-	mutex_unlock(&rdpmc_mutex);
+	mutex_unlock(mutex);
 	free_user(spare);
 	return page;
 }
@@ -317,68 +356,72 @@ static void nothing(void *unused)
 {
 }
 
-static struct mm_struct **known_slot(const struct mm_struct *mm)
+static unsigned int known_hash(const struct mm_struct *mm)
 {
-	return &known[hash_ptr(mm, KNOWN_BITS)];
-}
-
-/*
- * The number decides in the middle of a switch, after the hook has looked at it. When every CPU
- * has taken an interrupt no switch is under way any more whose hook did not know.
- */
-static void make_known(struct mm_struct *mm)
-{
-	WRITE_ONCE(*known_slot(mm), mm);
-	WRITE_ONCE(pmuctl_rdpmc_mms, true);
-	on_each_cpu(nothing, NULL, 1);
+	return hash_ptr(mm, KNOWN_BITS);
 }
 
 static void forget(struct work_struct *work)
 {
 	unsigned int i;
 
-	mutex_lock(&rdpmc_mutex);
-	if (hash_empty(user_mms)) {
+	spin_lock(&mms_lock);
+	if (hash_empty(user_mms) && !nr_changing) {
 		WRITE_ONCE(pmuctl_rdpmc_mms, false);
 		for (i = 0; i < ARRAY_SIZE(known); i++)
 			WRITE_ONCE(known[i], NULL);
 	}
-	mutex_unlock(&rdpmc_mutex);
+	spin_unlock(&mms_lock);
 }
 
 static DECLARE_DELAYED_WORK(forget_work, forget);
+
+void __init pmuctl_rdpmc_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(page_mutexes); i++)
+		mutex_init(&page_mutexes[i]);
+}
 
 void pmuctl_rdpmc_exit(void)
 {
 	cancel_delayed_work_sync(&forget_work);
 }
 
-/* May all CPUs be called for a process more of this user, now? rdpmc_mutex held. */
-static bool may_call_all(void)
+/* The user's, or one that nobody needs any more; NULL if all are needed. */
+static struct caller *find_caller(kuid_t uid, unsigned long now)
 {
-	unsigned long *last = &last_calls[hash_32(__kuid_val(pmuctl_payer()), USERS_BITS)];
+	struct caller *free = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		if (time_before_eq(callers[i].paid, now))
+			free = &callers[i];
+		else if (uid_eq(callers[i].uid, uid))
+			return &callers[i];
+	}
+	if (free)
+		*free = (struct caller){ .uid = uid, .paid = now };
+	return free;
+}
+
+/* May CPUs be called for a process more of this user, now? */
+static bool may_call(void)
+{
 	const unsigned long now = jiffies;
+	struct caller *caller;
+	bool may;
 
 	if (pmuctl_is_unlimited())
 		return true;
-	if (*last == now)
-		return false;
-	*last = now;
-	return true;
-}
-
-static void allow(struct mm_struct *mm)
-{
-	atomic_inc(&mm->context.perf_rdpmc_allowed);
-	apply(mm);
-}
-
-static void forbid(struct mm_struct *mm)
-{
-	atomic_dec(&mm->context.perf_rdpmc_allowed);
-	apply(mm);
-	if (hash_empty(user_mms))
-		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
+	spin_lock(&callers_lock);
+	caller = find_caller(pmuctl_payer(), now);
+	may = caller && caller->paid - now < CALLS_AT_ONCE;
+	if (may)
+		caller->paid++;
+	spin_unlock(&callers_lock);
+	return may;
 }
 
 static struct user_mm *find_mm(const struct mm_struct *mm)
@@ -391,65 +434,94 @@ static struct user_mm *find_mm(const struct mm_struct *mm)
 	return NULL;
 }
 
-/* A mapping more of one that has some, or that is known; @new is used for that. */
-static bool get_known(struct mm_struct *mm, struct user_mm **new)
+/* A mapping more, if it has one. */
+static bool map_again(struct mm_struct *mm)
 {
-	struct user_mm *um = find_mm(mm);
+	struct user_mm *um;
 
-	if (!um) {
-		if (!*new || (*known_slot(mm) != mm && !may_call_all()))
-			return false;
-		um = *new;
-		*new = NULL;
-		if (*known_slot(mm) != mm)
-			make_known(mm);
-		um->mm = mm;
-		hash_add(user_mms, &um->node, (unsigned long)mm);
-		allow(mm);
-	}
-	um->mappings++;
-	return true;
+	spin_lock(&mms_lock);
+	um = find_mm(mm);
+	if (um)
+		um->mappings++;
+	spin_unlock(&mms_lock);
+	return um;
 }
 
-bool pmuctl_rdpmc_mm_get(struct mm_struct *mm)
+/*
+ * The number decides in the middle of a switch, after the hook has looked at it. When every CPU
+ * has taken an interrupt no switch is under way any more whose hook did not know.
+ */
+static void make_known(struct mm_struct *mm)
 {
-	struct user_mm *new = NULL;
-	bool done;
+	unsigned int hash = known_hash(mm);
+	bool is_known;
 
-	for (;;) {
-		mutex_lock(&rdpmc_mutex);
-		done = get_known(mm, &new);
-		mutex_unlock(&rdpmc_mutex);
-		if (done)
-			break;
-		/* Who waits, for memory too, does so while others may go on. */
-		if (new)
-			schedule_timeout_killable(1);
-		else
-			new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-		if (!new || fatal_signal_pending(current)) {
-			kfree(new);
-			return false;
-		}
-	}
-	kfree(new);
-	return true;
+	spin_lock(&mms_lock);
+	is_known = known[hash] == mm;
+	WRITE_ONCE(beginning[hash], beginning[hash] + 1);
+	WRITE_ONCE(pmuctl_rdpmc_mms, true);
+	nr_changing++;
+	spin_unlock(&mms_lock);
+	if (!is_known)
+		on_each_cpu(nothing, NULL, 1);
+}
+
+static void allow(struct user_mm *um, struct mm_struct *mm)
+{
+	unsigned int hash = known_hash(mm);
+
+	make_known(mm);
+	spin_lock(&mms_lock);
+	um->mm = mm;
+	um->mappings = 1;
+	hash_add(user_mms, &um->node, (unsigned long)mm);
+	atomic_inc(&mm->context.perf_rdpmc_allowed);
+	WRITE_ONCE(known[hash], mm);
+	WRITE_ONCE(beginning[hash], beginning[hash] - 1);
+	nr_changing--;
+	spin_unlock(&mms_lock);
+	apply(mm);
+}
+
+/* Nobody waits for what others do, as CPUs are told without a lock: mmap_lock is enough. */
+int pmuctl_rdpmc_mm_get(struct mm_struct *mm)
+{
+	struct user_mm *new;
+
+	if (map_again(mm))
+		return 0;
+	if (!may_call())
+		return -EAGAIN;
+	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		return -ENOMEM;
+	allow(new, mm);
+	return 0;
 }
 
 void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 {
 	struct user_mm *um;
+	bool last;
 
-	mutex_lock(&rdpmc_mutex);
+	spin_lock(&mms_lock);
 	um = find_mm(mm);
-	if (WARN_ON_ONCE(!um) || --um->mappings) {
-		um = NULL;
-	} else {
+	last = !WARN_ON_ONCE(!um) && !--um->mappings;
+	if (last) {
 		hash_del(&um->node);
-		forbid(mm);
+		atomic_dec(&mm->context.perf_rdpmc_allowed);
+		nr_changing++;
 	}
-	mutex_unlock(&rdpmc_mutex);
+	spin_unlock(&mms_lock);
+	if (!last)
+		return;
 	kfree(um);
+	apply(mm);
+	spin_lock(&mms_lock);
+	last = !--nr_changing && hash_empty(user_mms);
+	spin_unlock(&mms_lock);
+	if (last)
+		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
 }
 
 /* ---- What the hooks tell ---- */
@@ -466,7 +538,9 @@ void pmuctl_rdpmc_fork(struct task_struct *child)
 /* Is it allowed, or might it be before the switch is over? */
 static bool may_be_allowed(const struct mm_struct *mm)
 {
-	return is_allowed(mm) || READ_ONCE(*known_slot(mm)) == mm;
+	unsigned int hash = known_hash(mm);
+
+	return READ_ONCE(beginning[hash]) || is_allowed(mm) || READ_ONCE(known[hash]) == mm;
 }
 
 bool pmuctl_rdpmc_switch_disturbs(const struct task_struct *next)

@@ -48,12 +48,14 @@ void pmuctl_userpage_tell_clock(struct perf_event_mmap_page *page);
  * pmuctl_rdpmc_mm_put() - not any more, if this was the last one
  * @mm: its memory.
  *
- * Context: Process, may sleep; mmap_lock may be held.
- * Return: true; false if there is no memory, or to a task that is being killed, never if it may
- * already.
+ * Context: Process, may sleep; its mmap_lock held, for writing if it may not yet.
+ * Return: 0; -ENOMEM, or -EAGAIN: for this user CPUs were called so often that this process
+ * cannot be let now. Never an error if it may already.
  */
-bool pmuctl_rdpmc_mm_get(struct mm_struct *mm);
+int pmuctl_rdpmc_mm_get(struct mm_struct *mm);
 void pmuctl_rdpmc_mm_put(struct mm_struct *mm);
+
+void pmuctl_rdpmc_init(void);
 
 /* At unload: there are no such processes any more. */
 void pmuctl_rdpmc_exit(void);

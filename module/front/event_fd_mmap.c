@@ -141,6 +141,7 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 			 struct pmuctl_explanation *why)
 {
 	bool own = pmuctl_userpage_is_own(event);
+	int err = 0;
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return pmuctl_refuse(why, MMAP_PRIVATE, "");
@@ -156,8 +157,12 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 		return map_buffer(event, vma, why);
 	/* madvise() cannot undo the first of these then. */
 	vm_flags_set(vma, VM_IO);
-	if (own && !pmuctl_rdpmc_mm_get(vma->vm_mm))
+	if (own)
+		err = pmuctl_rdpmc_mm_get(vma->vm_mm);
+	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
+	/* Not now: the page tells that there is nothing to read, and read() does as well. */
+	own = own && !err;
 	if (map_page(event, vma, own)) {
 		if (own)
 			pmuctl_rdpmc_mm_put(vma->vm_mm);
