@@ -11,15 +11,19 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
 #include "core/event.h"
+#include "core/quota.h"
 #include "core/rdpmc.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
@@ -30,6 +34,13 @@
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
 static DEFINE_MUTEX(buffer_mutex);
 static struct workqueue_struct *free_queue;
+
+/*
+ * When workers may wake for a user again, in jiffies, by hash: who has many buffers does not have
+ * more of them.
+ */
+#define PAYERS_BITS	6
+static atomic_long_t next_wakes[1 << PAYERS_BITS];
 
 static unsigned int mlock_kb = 516;
 module_param(mlock_kb, uint, 0644);
@@ -137,7 +148,7 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	spin_lock_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->outputs);
 	INIT_DELAYED_WORK(&buffer->wake, wake_many);
-	buffer->next_wake = jiffies;
+	buffer->payer = hash_32(__kuid_val(pmuctl_payer()), PAYERS_BITS);
 	INIT_RCU_WORK(&buffer->free, free_work);
 	return buffer;
 
@@ -366,48 +377,84 @@ static void signal_owner(struct pmuctl_output *output)
 }
 
 /*
- * The next so many of the outputs, which become the last; those that come meanwhile come after
- * them. Returns how many there are.
+ * Any number of outputs may write to one buffer, and any number of waiters may wait for each. The
+ * interrupt of a sample wakes outputs for so long, in ns, and not if there are so many.
  */
-static unsigned int wake_some(struct pmuctl_buffer *buffer, unsigned int n)
-{
-	struct pmuctl_output *first;
-	unsigned long flags;
-	unsigned int all;
-
-	spin_lock_irqsave(&buffer->lock, flags);
-	all = buffer->nr_outputs;
-	for (n = min(n, all); n; n--) {
-		first = list_first_entry(&buffer->outputs, struct pmuctl_output, node);
-		wake_up_all(&first->wait);
-		list_rotate_left(&buffer->outputs);
-	}
-	spin_unlock_irqrestore(&buffer->lock, flags);
-	return all;
-}
-
-/* Any number may write to one buffer: so many of them are woken with interrupts off. */
+#define WAKE_AT_ONCE_NS	200000
 #define WAKE_AT_ONCE	64
 
-/* And so many in a jiffy, as a worker does it, at nobody's cost. */
-#define WAKE_IN_A_JIFFY	256
+/* A worker wakes the others, at nobody's cost: it has a CPU for this share of the time. */
+#define WAKE_SHARE	10
+
+/* One output, which becomes the last; others may come meanwhile. Its lock held. */
+static void wake_one(struct pmuctl_buffer *buffer)
+{
+	wake_up_all(&list_first_entry(&buffer->outputs, struct pmuctl_output, node)->wait);
+	list_rotate_left(&buffer->outputs);
+}
+
+/* Returns whether all have been woken. */
+static bool wake_at_once(struct pmuctl_buffer *buffer)
+{
+	unsigned long flags;
+	unsigned int n;
+	u64 begin = 0;
+
+	spin_lock_irqsave(&buffer->lock, flags);
+	n = buffer->nr_outputs;
+	if (n > 1)
+		begin = local_clock();
+	while (n && n <= WAKE_AT_ONCE) {
+		wake_one(buffer);
+		if (--n && local_clock() - begin > WAKE_AT_ONCE_NS)
+			break;
+	}
+	spin_unlock_irqrestore(&buffer->lock, flags);
+	return !n;
+}
+
+/* So many ns have been spent; in whole jiffies, whatever is left of one. */
+static void spend(atomic_long_t *next_wake, u64 ns)
+{
+	unsigned long now = jiffies, old, from;
+
+	do {
+		old = atomic_long_read(next_wake);
+		from = time_after(old, now) ? old : now;
+	} while (atomic_long_cmpxchg(next_wake, old, from + 1 +
+				     nsecs_to_jiffies(ns * WAKE_SHARE)) != old);
+}
+
+static void queue_wake(struct pmuctl_buffer *buffer)
+{
+	long delay = atomic_long_read(&next_wakes[buffer->payer]) - jiffies;
+
+	queue_delayed_work(free_queue, &buffer->wake, max(delay, 0L));
+}
 
 static void wake_many(struct work_struct *work)
 {
 	struct pmuctl_buffer *buffer = container_of(to_delayed_work(work), struct pmuctl_buffer,
 						    wake);
+	atomic_long_t *next_wake = &next_wakes[buffer->payer];
 	unsigned int done = 0;
+	u64 begin = local_clock();
+	bool more;
 
-	while (done++ < wake_some(buffer, 1))
+	/* It was queued while it ran, or those of other buffers have. */
+	if (time_after((unsigned long)atomic_long_read(next_wake), jiffies)) {
+		queue_wake(buffer);
+		return;
+	}
+	do {
+		spin_lock_irq(&buffer->lock);
+		more = done++ < buffer->nr_outputs;
+		if (more)
+			wake_one(buffer);
+		spin_unlock_irq(&buffer->lock);
 		cond_resched();
-	WRITE_ONCE(buffer->next_wake, jiffies + 1 + done / WAKE_IN_A_JIFFY);
-}
-
-static void queue_wake(struct pmuctl_buffer *buffer)
-{
-	long delay = READ_ONCE(buffer->next_wake) - jiffies;
-
-	queue_delayed_work(free_queue, &buffer->wake, max(delay, 0L));
+	} while (more);
+	spend(next_wake, local_clock() - begin);
 }
 
 void pmuctl_buffer_wake(struct pmuctl_output *output)
@@ -418,10 +465,8 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 	buffer = rcu_dereference(output->buffer);
 	if (buffer) {
 		atomic_set(&buffer->poll, 1);
-		if (READ_ONCE(buffer->nr_outputs) > WAKE_AT_ONCE)
+		if (!wake_at_once(buffer))
 			queue_wake(buffer);
-		else
-			wake_some(buffer, WAKE_AT_ONCE);
 	} else {
 		wake_up_all(&output->wait);
 	}
@@ -431,6 +476,10 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 
 int __init pmuctl_buffer_init(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(next_wakes); i++)
+		atomic_long_set(&next_wakes[i], jiffies);
 	free_queue = alloc_workqueue("pmuctl", WQ_UNBOUND, 0);
 	return free_queue ? 0 : -ENOMEM;
 }

@@ -47,7 +47,7 @@ struct pmuctl_charge {
  *	order.
  * @nr_outputs: how many; likewise.
  * @wake: wakes who waits for any of them, if they are many;
- * @next_wake: not before that, in jiffies.
+ * @payer: which may have workers wake for him so often: a hash.
  * @poll: there is something to be read about which no poll() has told yet.
  * @free: frees it when no writer knows it any more.
  */
@@ -62,7 +62,7 @@ struct pmuctl_buffer {
 	struct list_head outputs;
 	unsigned int nr_outputs;
 	struct delayed_work wake;
-	unsigned long next_wake;
+	u8 payer;
 	atomic_t poll;
 	struct rcu_work free;
 };

@@ -312,57 +312,6 @@ Test(attack_bound, the_page_of_an_ended_event_has_no_counter)
 	}
 }
 
-/* ---- Who waits for a buffer ---- */
-
-#define OUTPUTS		2000
-#define IN_A_JIFFY	256
-
-/*
- * A worker wakes who waits for any of the outputs of a buffer. However often something comes, it
- * does so for a number of them in a jiffy, which is a millisecond or more.
- */
-Test(attack_bound, who_waits_for_one_of_many_is_woken_now_and_then)
-{
-	struct perf_event_attr clock = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
-	const uint64_t interval = 1000000 * (1 + OUTPUTS / IN_A_JIFFY);
-	struct rlimit files = { 2 * OUTPUTS, 2 * OUTPUTS };
-	int fd, last = -1;
-	uint64_t woken = 0, begin, took;
-	struct pollfd waits;
-	void *ring;
-	pid_t busy;
-
-	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
-	busy = fork_child();
-	if (!busy)
-		for (;;)
-			;
-	pin_task(busy, 0);
-	pin_here(1);
-	clock.sample_period = 100000;
-	clock.wakeup_events = 1;
-	fd = event_open(clock, busy);
-	ring = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	cr_assert(ring != MAP_FAILED);
-	for (int i = 0; i < OUTPUTS; i++) {
-		last = event_open(dummy(), busy);
-		cr_assert_eq(ioctl(last, PERF_EVENT_IOC_SET_OUTPUT, fd), 0);
-	}
-	waits = (struct pollfd){ .fd = last, .events = POLLIN };
-	begin = clock_ns(CLOCK_MONOTONIC);
-	do {
-		volatile struct perf_event_mmap_page *page = ring;
-
-		cr_assert_eq(poll(&waits, 1, 60000), 1);
-		page->data_tail = page->data_head;
-		woken++;
-		took = clock_ns(CLOCK_MONOTONIC) - begin;
-	} while (took < 2000000000);
-	printf("woken %lu times in %lu ms\n", woken, took / 1000000);
-	cr_assert_leq(woken, 2 + took / interval);
-	raw_reap(busy);
-}
-
 /* ---- What others have ---- */
 
 static int own_device;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An ordinary user has the kernel wake whoever waits for many outputs of few buffers, each watched
+ * by many: workers do so at nobody's cost, and interrupts while others wait for the CPU.
+ */
+#include "bound.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+
+#define CONTEXT_MAX	450	/* outputs of events of one task */
+
+/**
+ * struct crowd - who waits for what
+ * @buffers: rings, into which a clock writes ten thousand times a second.
+ * @outputs: of each buffer.
+ * @watchers: of each output.
+ */
+struct crowd {
+	unsigned int buffers, outputs, watchers;
+};
+
+static void watch(const int *watchers, unsigned int n, int fd)
+{
+	struct epoll_event what = { .events = EPOLLIN | EPOLLET };
+
+	for (unsigned int i = 0; i < n; i++)
+		die_if(epoll_ctl(watchers[i], EPOLL_CTL_ADD, fd, &what), "epoll_ctl");
+}
+
+/* The task that the next outputs are of: no one task may have so many events. */
+static pid_t next_task(unsigned int made)
+{
+	static pid_t task;
+
+	if (made % CONTEXT_MAX == 0) {
+		task = fork_child();
+		if (!task)
+			for (;;)
+				pause();
+	}
+	return task;
+}
+
+/* The clocks, one for each buffer */
+static int clocks[60];
+
+/* Opens all of it, for a task; returns the last output. Nobody reads what comes. */
+static int gather(const struct crowd *crowd, pid_t task)
+{
+	struct perf_event_attr clock = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	int *watchers = calloc(crowd->watchers + 1, sizeof(*watchers));
+	int last = -1;
+
+	clock.sample_period = 100000;
+	clock.wakeup_events = 1;
+	clock.exclude_kernel = 1;
+	clock.disabled = 1;
+	for (unsigned int i = 0; i < crowd->watchers; i++)
+		watchers[i] = epoll_create1(0);
+	for (unsigned int i = 0; i < crowd->buffers; i++) {
+		int fd = event_try(clock, task);
+
+		die_if(fd < 0, "the clock");
+		clocks[i] = fd;
+		die_if(mmap(NULL, 2 * 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED, "mmap");
+		for (unsigned int j = 0; j < crowd->outputs; j++) {
+			last = event_try(dummy(), next_task(i * crowd->outputs + j));
+			die_if(last < 0, "an output");
+			die_if(ioctl(last, PERF_EVENT_IOC_SET_OUTPUT, fd), "set_output");
+			watch(watchers, crowd->watchers, last);
+		}
+	}
+	return last;
+}
+
+static void go(const struct crowd *crowd)
+{
+	for (unsigned int i = 0; i < crowd->buffers; i++)
+		die_if(ioctl(clocks[i], PERF_EVENT_IOC_ENABLE, 0), "enable");
+}
+
+/* The user's process on CPU 0, with all of it open: once it is let go it runs all the time. */
+static pid_t start(const struct crowd *crowd, int *link)
+{
+	struct rlimit files = { 60000, 60000 };
+	int pair[2];
+	pid_t user;
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	user = fork_child();
+	if (!user) {
+		setpgid(0, 0);
+		pin_here(0);
+		become_ordinary();
+		gather(crowd, 0);
+		tell(pair[1], getpid());
+		await(pair[1]);
+		go(crowd);
+		for (;;)
+			;
+	}
+	close(pair[1]);
+	hear(pair[0]);
+	*link = pair[0];
+	return user;
+}
+
+static void stop(pid_t user, int link)
+{
+	kill(-user, SIGKILL);
+	raw_reap(user);
+	close(link);
+}
+
+/* ---- Workers ---- */
+
+static bool is_worker(const char *pid)
+{
+	char path[64], name[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return !strncmp(name, "kworker/u", 9);
+}
+
+/* ns for which all workers that are bound to no CPU have run */
+static uint64_t workers_ran(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	uint64_t sum = 0, ns;
+	char path[64];
+	FILE *file;
+
+	cr_assert_not_null(proc);
+	while ((entry = readdir(proc))) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_worker(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.16s/schedstat", entry->d_name);
+		file = fopen(path, "re");
+		if (!file)
+			continue;
+		if (fscanf(file, "%lu", &ns) == 1)
+			sum += ns;
+		fclose(file);
+	}
+	closedir(proc);
+	return sum;
+}
+
+/* An eleventh of a CPU is theirs; where they took turns with others, there were several CPUs. */
+static void check_workers(struct crowd crowd)
+{
+	uint64_t ran, begin, took;
+	pid_t user;
+	int link;
+
+	user = start(&crowd, &link);
+	pin_here(1);
+	let_go(link);
+	sleep(1);
+	ran = workers_ran();
+	begin = clock_ns(CLOCK_MONOTONIC);
+	sleep(3);
+	ran = workers_ran() - ran;
+	took = clock_ns(CLOCK_MONOTONIC) - begin;
+	stop(user, link);
+	printf("%u buffers, %u outputs, %u watchers: workers ran for %lu of %lu ms\n", crowd.buffers,
+	       crowd.outputs, crowd.watchers, ran / 1000000, took / 1000000);
+	cr_expect_lt(ran, took / 4);
+}
+
+Test(attack_wakes, workers_take_a_small_share)
+{
+	check_workers((struct crowd){ .buffers = 1, .outputs = 2000, .watchers = 8 });
+	check_workers((struct crowd){ .buffers = 60, .outputs = 100, .watchers = 4 });
+}
+
+/* However many there are, all are woken. */
+Test(attack_wakes, who_waits_for_one_of_many_is_woken)
+{
+	const struct crowd crowd = { .buffers = 1, .outputs = 2000 };
+	struct rlimit files = { 60000, 60000 };
+	struct pollfd waits = { .events = POLLIN };
+	pid_t user, busy;
+	int status;
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	user = fork_child();
+	if (!user) {
+		setpgid(0, 0);
+		become_ordinary();
+		busy = fork_child();
+		if (!busy)
+			for (;;)
+				;
+		waits.fd = gather(&crowd, busy);
+		go(&crowd);
+		for (int i = 0; i < 5; i++)
+			die_if(poll(&waits, 1, 60000) != 1, "poll");
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(user, &status, 0), user);
+	cr_expect_eq(status, 0);
+	kill(-user, SIGKILL);
+}
+
+/* ---- Interrupts ---- */
+
+/* How often a task that comes before all others sleeps for a millisecond in a second */
+static unsigned int naps(void)
+{
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+	unsigned int n = 0;
+
+	while (clock_ns(CLOCK_MONOTONIC) - begin < 1000000000) {
+		usleep(1000);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * With each output's thousand watchers woken in the interrupt of a sample there were 11 naps left
+ * of 900.
+ */
+Test(attack_wakes, interrupts_wake_for_a_moment)
+{
+	struct sched_param first = { .sched_priority = 50 };
+	struct crowd crowd = { .buffers = 1, .outputs = 60, .watchers = 1000 };
+	unsigned int before, meanwhile;
+	pid_t user;
+	int link;
+
+	user = start(&crowd, &link);
+	pin_here(0);
+	cr_assert_eq(sched_setscheduler(0, SCHED_FIFO, &first), 0);
+	before = naps();
+	let_go(link);
+	usleep(500000);
+	meanwhile = naps();
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+	stop(user, link);
+	printf("%u naps before, %u meanwhile\n", before, meanwhile);
+	cr_expect_geq(meanwhile, before / 4);
+}
