@@ -203,6 +203,18 @@ Test(attack_bound, a_group_is_reset_in_one_walk)
 	check_linear("reset of a group", (struct attack){ prepare_group, work_reset, 0 });
 }
 
+static void work_switch(void)
+{
+	die_if(ioctl(group_of_all, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), "disable");
+	die_if(ioctl(group_of_all, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP), "enable");
+}
+
+Test(attack_bound, a_group_is_switched_in_one_walk)
+{
+	check_linear("disabling and enabling a group",
+		     (struct attack){ prepare_group, work_switch, 0 });
+}
+
 /* ---- The page of an event that has ended ---- */
 
 #define MAP_PROGRAM	"/pmuctl/tests/prog/map-page"
