@@ -13,6 +13,7 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
@@ -438,7 +439,7 @@ static void wake_many(struct work_struct *work)
 						    wake);
 	atomic_long_t *next_wake = &next_wakes[buffer->payer];
 	unsigned int done = 0;
-	u64 begin = local_clock();
+	u64 begin = ktime_get_ns();
 	bool more;
 
 	/* It was queued while it ran, or those of other buffers have. */
@@ -454,7 +455,7 @@ static void wake_many(struct work_struct *work)
 		spin_unlock_irq(&buffer->lock);
 		cond_resched();
 	} while (more);
-	spend(next_wake, local_clock() - begin);
+	spend(next_wake, ktime_get_ns() - begin);
 }
 
 void pmuctl_buffer_wake(struct pmuctl_output *output)
