@@ -36,12 +36,22 @@
 static DEFINE_MUTEX(buffer_mutex);
 static struct workqueue_struct *free_queue;
 
-/*
- * When workers may wake for a user again, in jiffies, by hash: who has many buffers does not have
- * more of them.
+/**
+ * struct waker - a worker that wakes for a user, by hash: who has many buffers has no more of them
+ * @lock: of the following; taken in hard IRQs.
+ * @buffers: those whose waiters are to be woken, by their to_wake.
+ * @next: not before that, in jiffies.
+ * @work: does it, one buffer after the other.
  */
-#define PAYERS_BITS	6
-static atomic_long_t next_wakes[1 << PAYERS_BITS];
+struct waker {
+	spinlock_t lock; /* the rest */
+	struct list_head buffers;
+	unsigned long next;
+	struct delayed_work work;
+};
+
+#define WAKERS_BITS	6
+static struct waker wakers[1 << WAKERS_BITS];
 
 static unsigned int mlock_kb = 516;
 module_param(mlock_kb, uint, 0644);
@@ -109,11 +119,15 @@ void pmuctl_uncharge(struct pmuctl_charge *charge)
 
 /* ---- Their making and end ---- */
 
-static void wake_many(struct work_struct *work);
-
 static void free_buffer(struct pmuctl_buffer *buffer)
 {
-	cancel_delayed_work_sync(&buffer->wake);
+	struct waker *waker = buffer->waker;
+
+	spin_lock_irq(&waker->lock);
+	list_del(&buffer->to_wake);
+	spin_unlock_irq(&waker->lock);
+	/* It may be at this one. */
+	flush_work(&waker->work.work);
 	ring_free(buffer->ring);
 	kfree(buffer);
 }
@@ -148,8 +162,8 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	buffer->flags = flags;
 	spin_lock_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->outputs);
-	INIT_DELAYED_WORK(&buffer->wake, wake_many);
-	buffer->payer = hash_32(__kuid_val(pmuctl_payer()), PAYERS_BITS);
+	INIT_LIST_HEAD(&buffer->to_wake);
+	buffer->waker = &wakers[hash_32(__kuid_val(pmuctl_payer()), WAKERS_BITS)];
 	INIT_RCU_WORK(&buffer->free, free_work);
 	return buffer;
 
@@ -414,39 +428,45 @@ static bool wake_at_once(struct pmuctl_buffer *buffer)
 	return !n;
 }
 
-/* So many ns have been spent; in whole jiffies, whatever is left of one. */
-static void spend(atomic_long_t *next_wake, u64 ns)
+/* Its lock held */
+static void start_waker(struct waker *waker)
 {
-	unsigned long now = jiffies, old, from;
+	long delay = waker->next - jiffies;
 
-	do {
-		old = atomic_long_read(next_wake);
-		from = time_after(old, now) ? old : now;
-	} while (atomic_long_cmpxchg(next_wake, old, from + 1 +
-				     nsecs_to_jiffies(ns * WAKE_SHARE)) != old);
+	queue_delayed_work(free_queue, &waker->work, max(delay, 0L));
 }
 
 static void queue_wake(struct pmuctl_buffer *buffer)
 {
-	long delay = atomic_long_read(&next_wakes[buffer->payer]) - jiffies;
+	struct waker *waker = buffer->waker;
+	unsigned long flags;
 
-	queue_delayed_work(free_queue, &buffer->wake, max(delay, 0L));
+	spin_lock_irqsave(&waker->lock, flags);
+	if (list_empty(&buffer->to_wake)) {
+		list_add_tail(&buffer->to_wake, &waker->buffers);
+		start_waker(waker);
+	}
+	spin_unlock_irqrestore(&waker->lock, flags);
 }
 
-static void wake_many(struct work_struct *work)
+/* Who wants to be woken again meanwhile is listed again. */
+static struct pmuctl_buffer *next_to_wake(struct waker *waker)
 {
-	struct pmuctl_buffer *buffer = container_of(to_delayed_work(work), struct pmuctl_buffer,
-						    wake);
-	atomic_long_t *next_wake = &next_wakes[buffer->payer];
+	struct pmuctl_buffer *buffer;
+
+	spin_lock_irq(&waker->lock);
+	buffer = list_first_entry_or_null(&waker->buffers, struct pmuctl_buffer, to_wake);
+	if (buffer)
+		list_del_init(&buffer->to_wake);
+	spin_unlock_irq(&waker->lock);
+	return buffer;
+}
+
+static void wake_all(struct pmuctl_buffer *buffer)
+{
 	unsigned int done = 0;
-	u64 begin = ktime_get_ns();
 	bool more;
 
-	/* It was queued while it ran, or those of other buffers have. */
-	if (time_after((unsigned long)atomic_long_read(next_wake), jiffies)) {
-		queue_wake(buffer);
-		return;
-	}
 	do {
 		spin_lock_irq(&buffer->lock);
 		more = done++ < buffer->nr_outputs;
@@ -455,7 +475,26 @@ static void wake_many(struct work_struct *work)
 		spin_unlock_irq(&buffer->lock);
 		cond_resched();
 	} while (more);
-	spend(next_wake, ktime_get_ns() - begin);
+}
+
+static void wake_next(struct work_struct *work)
+{
+	struct waker *waker = container_of(to_delayed_work(work), struct waker, work);
+	struct pmuctl_buffer *buffer = NULL;
+	u64 begin = ktime_get_ns();
+
+	/* It may have been queued while it ran. */
+	if (time_before_eq(READ_ONCE(waker->next), jiffies))
+		buffer = next_to_wake(waker);
+	if (buffer)
+		wake_all(buffer); /* It stays until this is over: free_buffer() */
+	spin_lock_irq(&waker->lock);
+	if (buffer)
+		WRITE_ONCE(waker->next, jiffies + 1 +
+			   nsecs_to_jiffies((ktime_get_ns() - begin) * WAKE_SHARE));
+	if (!list_empty(&waker->buffers))
+		start_waker(waker);
+	spin_unlock_irq(&waker->lock);
 }
 
 void pmuctl_buffer_wake(struct pmuctl_output *output)
@@ -477,16 +516,25 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 
 int __init pmuctl_buffer_init(void)
 {
-	unsigned int i;
+	struct waker *waker;
 
-	for (i = 0; i < ARRAY_SIZE(next_wakes); i++)
-		atomic_long_set(&next_wakes[i], jiffies);
+	for (waker = wakers; waker < wakers + ARRAY_SIZE(wakers); waker++) {
+		spin_lock_init(&waker->lock);
+		INIT_LIST_HEAD(&waker->buffers);
+		INIT_DELAYED_WORK(&waker->work, wake_next);
+		waker->next = jiffies;
+	}
 	free_queue = alloc_workqueue("pmuctl", WQ_UNBOUND, 0);
 	return free_queue ? 0 : -ENOMEM;
 }
 
 void pmuctl_buffer_exit(void)
 {
+	struct waker *waker;
+
 	rcu_barrier(); /* until all that is to be freed is in the queue */
+	flush_workqueue(free_queue);
+	for (waker = wakers; waker < wakers + ARRAY_SIZE(wakers); waker++)
+		cancel_delayed_work_sync(&waker->work);
 	destroy_workqueue(free_queue);
 }

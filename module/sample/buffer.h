@@ -46,8 +46,8 @@ struct pmuctl_charge {
  * @outputs: those that write to it, by their node; changed under that mutex too, but for their
  *	order.
  * @nr_outputs: how many; likewise.
- * @wake: wakes who waits for any of them, if they are many;
- * @payer: which may have workers wake for him so often: a hash.
+ * @waker: wakes who waits for any of them, if they are many: the user's;
+ * @to_wake: it is to do so.
  * @poll: there is something to be read about which no poll() has told yet.
  * @free: frees it when no writer knows it any more.
  */
@@ -61,8 +61,8 @@ struct pmuctl_buffer {
 	spinlock_t lock; /* @outputs */
 	struct list_head outputs;
 	unsigned int nr_outputs;
-	struct delayed_work wake;
-	u8 payer;
+	struct waker *waker;
+	struct list_head to_wake;
 	atomic_t poll;
 	struct rcu_work free;
 };
