@@ -110,16 +110,33 @@ static bool has_ended(const struct task_struct *task)
 		!task->mm;
 }
 
-static u64 ids_of_current(const struct pmuctl_event *event)
+/*
+ * Events of a task are on the PMU before the switch to it is over: the current task, and all that
+ * is known of user space and of the stack, is another's then, of whom nothing may be told.
+ */
+static bool is_still_coming(const struct pmuctl_event *event)
+{
+	const struct task_struct *task = event->context->task;
+
+	return task && task != current;
+}
+
+static struct task_struct *task_of(const struct pmuctl_event *event)
+{
+	return event->context->task ?: current;
+}
+
+static u64 ids_of_task(const struct pmuctl_event *event)
 {
 	const struct pmuctl_output *output = event->output;
+	struct task_struct *task = task_of(event);
 
-	if (unlikely(has_ended(current)) && !event->context->task)
+	if (unlikely(has_ended(task)) && !event->context->task)
 		return -1ULL;
 	if (likely(output->namespace == &init_pid_ns))
-		return current->tgid | (u64)current->pid << 32;
-	return pmuctl_output_pid(output, current) |
-	       (u64)pmuctl_output_tid(output, current) << 32;
+		return task->tgid | (u64)task->pid << 32;
+	return pmuctl_output_pid(output, task) |
+	       (u64)pmuctl_output_tid(output, task) << 32;
 }
 
 /*
@@ -129,13 +146,14 @@ static u64 ids_of_current(const struct pmuctl_event *event)
  * have changed the stack, where the program goes on is in RCX (SDM Vol. 2B, "SYSCALL"). With
  * page table isolation the stack pointer may be an address of page tables there.
  */
-static struct pt_regs *allowed_regs(const struct pmuctl_output *output,
-				    struct pt_regs *regs)
+static struct pt_regs *allowed_regs(const struct pmuctl_event *event, struct pt_regs *regs)
 {
 	struct pt_regs *entry;
 
-	if (!output->user_only || user_mode(regs))
+	if (!event->output->user_only || user_mode(regs))
 		return regs;
+	if (unlikely(is_still_coming(event)))
+		return NULL;
 	if (pmuctl_regs_have_stack(regs))
 		return pmuctl_regs_user(regs);
 	entry = &this_scratch()->entry;
@@ -178,7 +196,7 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 	if (type & PERF_SAMPLE_IP)
 		*out++ = regs ? regs->ip : 0;
 	if (type & PERF_SAMPLE_TID)
-		*out++ = ids_of_current(event);
+		*out++ = ids_of_task(event);
 	if (type & PERF_SAMPLE_TIME)
 		*out++ = output->clock();
 	if (type & PERF_SAMPLE_ADDR)
@@ -258,11 +276,14 @@ static u64 *put_callchain(u64 *out, const struct pmuctl_event *event, struct pt_
 {
 	const struct pmuctl_output *output = event->output;
 	u32 most = min_t(u32, output->max_stack, stacks_left(event) / PMUCTL_FRAME_BYTES);
+	bool coming = is_still_coming(event);
 
 	*out = 0;
+	if (unlikely(coming))
+		most = min(most, 1u); /* the place, but not who called */
 	if (regs && most)
 		*out = pmuctl_callchain(out + 1, CHAIN_WORDS - 1, most, regs,
-					output->chain_kernel, output->chain_user);
+					output->chain_kernel, output->chain_user && !coming);
 	take_stacks(event, *out * PMUCTL_FRAME_BYTES);
 	return out + 1 + *out;
 }
@@ -364,7 +385,8 @@ static u64 *put_next_fields(u64 *out, const struct pmuctl_event *event, struct p
 
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		out = pmuctl_branches_put(out, event);
-	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs)
+	if ((type & (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)) && regs &&
+	    !is_still_coming(event))
 		*user = pmuctl_regs_user(regs);
 	if (type & PERF_SAMPLE_REGS_USER)
 		out = put_regs(out, output->regs_user, *user);
@@ -452,9 +474,9 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 	stack = put_next_fields(raw, event, regs, &user);
 	end = stack;
 	if (type & PERF_SAMPLE_REGS_INTR)
-		end = put_regs(stack, output->regs_intr, regs);
+		end = put_regs(stack, output->regs_intr, is_still_coming(event) ? NULL : regs);
 	if (type & PERF_SAMPLE_CGROUP)
-		*end++ = pmuctl_cgroup_id_of(current);
+		*end++ = pmuctl_cgroup_id_of(task_of(event));
 	parts.first = (raw - words) * sizeof(*words);
 	parts.before = (stack - raw) * sizeof(*words);
 	parts.after = (end - stack) * sizeof(*words);
@@ -500,7 +522,7 @@ void pmuctl_sample_put(struct pmuctl_event *event, struct pt_regs *regs,
 {
 	if (unlikely(!pmuctl_may_tell(event)))
 		return;
-	regs = allowed_regs(event->output, regs);
+	regs = allowed_regs(event, regs);
 	if (event->output->sample_size) {
 		write_fixed_sample(event, regs, period);
 	} else if (likely(!this_scratch()->busy)) {
