@@ -333,7 +333,7 @@ int pmuctl_terms_parse(struct parser *p, struct span name, struct span body,
 		return ret;
 	if (!ret)
 		return pmuctl_parse_fail(p, name.start,
-			"there is no PMU '%.*s' here: pmuctl counts events of cpu/.../",
+			"there is no PMU '%.*s' here: pmuctl counts events of cpu/.../, and of cpu_core/.../ and cpu_atom/.../ on hybrid processors",
 			(int)name.len, name.start);
 	return each_term(p, name, body, item);
 }

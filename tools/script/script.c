@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -262,6 +263,20 @@ static bool has_fields(const struct script *script)
 	return false;
 }
 
+/*
+ * Whoever reads what we write may end first, as head(1) does. SIGPIPE ends us then, also where it
+ * is ignored because another process formats tracepoints.
+ */
+static int cannot_write(int error)
+{
+	if (error == EPIPE) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	say_error("cannot write: %s", strerror(error ? error : ENOMEM));
+	return STATUS_FAILED;
+}
+
 static int run(struct script *script)
 {
 	struct perffile_record record;
@@ -272,15 +287,11 @@ static int run(struct script *script)
 	while ((ret = samples_next(script->samples, &record)) > 0) {
 		if (!is_wanted(script, &record))
 			continue;
-		if (print(script, &record) < 0 || ferror(stdout)) {
-			say_error("cannot write: %s", strerror(errno ? errno : ENOMEM));
-			return STATUS_FAILED;
-		}
+		if (print(script, &record) < 0 || ferror(stdout))
+			return cannot_write(errno);
 	}
-	if (fflush(stdout)) {
-		say_error("cannot write: %s", strerror(errno));
-		return STATUS_FAILED;
-	}
+	if (fflush(stdout))
+		return cannot_write(errno);
 	samples_warn(script->samples);
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }

@@ -45,6 +45,7 @@ static bool may_be_missing(const struct counters *c, size_t event,
 {
 	return why->code == PMUCTL_WHY_EVENT_NOT_HERE ||
 	       (c->set.events[event].number >= c->options->nr_asked &&
+		why->code != PMUCTL_WHY_CGROUP_NONE &&
 		(why->error == ENOENT || why->error == EOPNOTSUPP));
 }
 
@@ -112,7 +113,11 @@ static int open_all(struct counters *c)
 	for (size_t event = 0; event < c->set.nr_events; event++)
 		if (c->is_supported[event])
 			return ret;
-	return ret < 0 || c->options->nothing ? ret : -ENOENT;
+	if (ret < 0 || c->options->nothing)
+		return ret;
+	if (!c->options->nr_asked)
+		say_error("this CPU can count none of these events: 'pmuctl doctor' tells why");
+	return -ENOENT;
 }
 
 /* ---------------------------------------------------------------- results */
