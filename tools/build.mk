@@ -10,8 +10,7 @@ TOOL_MAN	:= $(wildcard man/*.1)
 DEVICE_MAN	:= $(O)/man/pmuctl.4
 # Traces are decoded by libipt, if its headers are there.
 HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
-# Code is taken apart by libcapstone, recordings are compressed by libzstd, likewise.
-HAVE_CAPSTONE	:= $(shell echo '\#include <capstone/capstone.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+# Recordings are compressed by libzstd, likewise.
 HAVE_LIBZSTD	:= $(shell echo '\#include <zstd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 # The screen of "pmuctl top" is drawn by ncurses, likewise.
 HAVE_NCURSES	:= $(shell echo '\#include <ncurses.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
@@ -27,10 +26,11 @@ TRACEEVENT_DEFINES := $(if $(TRACEEVENT_LIBS),-DHAVE_LIBTRACEEVENT $(TRACEEVENT_
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_LIBZSTD) \
 		   $(if $(HAVE_NCURSES),-DHAVE_NCURSES) $(if $(HAVE_LIBEVENT),-DHAVE_LIBEVENT) \
 		   $(TRACEEVENT_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
-TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_CAPSTONE),-lcapstone) $(if $(HAVE_LIBZSTD),-lzstd) \
+# Libcapstone, libpfm4 and libstdc++ are not among them: tools/late.c loads them.
+TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_LIBZSTD),-lzstd) \
 		   $(if $(HAVE_NCURSES),-lncursesw -ltinfo) $(if $(HAVE_LIBEVENT),$(LIBEVENT_LIBS)) \
 		   $(TRACEEVENT_LIBS) \
-		   -lpfm -ljansson -lz -lcap -ldw -lelf -lstdc++ -lm -pthread
+		   -ljansson -lz -lcap -ldw -lelf -lm -ldl -pthread
 # What programs load that are run by "pmuctl run --preload"
 PRELOAD		:= $(O)/tools/libpmuctl-perf.so
 PRELOAD_SOURCES	:= $(wildcard tools/run/preload/*.c) tools/say.c tools/symbols/clean.c \

@@ -47,27 +47,29 @@ struct annotate_code {
 struct annotate_code *code_new(struct annotate *annotate)
 {
 	struct annotate_code *code = calloc(1, sizeof(*code));
-	bool done = code;
+	cs_err err = code ? CS_ERR_OK : CS_ERR_MEM;
 
-	for (int i = 0; done && i < 2; i++) {
+	for (int i = 0; !err && i < 2; i++) {
 		cs_mode mode = i ? CS_MODE_64 : CS_MODE_32;
 
-		done = cs_open(CS_ARCH_X86, mode, &code->handles[i]) == CS_ERR_OK;
-		if (!done)
+		err = cs_open(CS_ARCH_X86, mode, &code->handles[i]);
+		if (err)
 			break;
 		cs_option(code->handles[i], CS_OPT_DETAIL, CS_OPT_ON);
 		cs_option(code->handles[i], CS_OPT_SKIPDATA, CS_OPT_ON);
 		cs_option(code->handles[i], CS_OPT_SYNTAX,
 			  annotate->intel ? CS_OPT_SYNTAX_INTEL : CS_OPT_SYNTAX_ATT);
 	}
-	if (done)
+	if (!err) {
 		code->kernel = trace_code_new(annotate->samples);
-	if (done && code->kernel) {
+		err = code->kernel ? CS_ERR_OK : CS_ERR_MEM;
+	}
+	if (!err) {
 		code->annotate = annotate;
 		return code;
 	}
 	code_free(code);
-	say_error("%s", pmuctl_strerror(-ENOMEM));
+	say_error("code cannot be taken apart: %s", cs_strerror(err));
 	return NULL;
 }
 

@@ -181,8 +181,11 @@ stage_libraries()
 			cp -L --preserve=mode -- "$path" \
 				"$root/usr/lib/x86_64-linux-gnu/"
 		done
-	done < <(readelf -d "${files[@]}" 2>/dev/null |
-		 sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
+	done < <({ readelf -d "${files[@]}" || true
+		   # and what tools/late.c loads
+		   grep -aohE 'lib(capstone|pfm|stdc[+]+)\.so\.[0-9]+' -- "$root"/pmuctl/bin/* |
+			sed 's/.*/(NEEDED) [&]/'
+		 } 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
 }
 
 # make_initrd: the base image followed by a cpio with this run's files.

@@ -309,4 +309,26 @@ file_that_shrinks()
 	[ -s begin ] && [ "$(cat status)" -eq 1 ] && says '^pmuctl: the recording.*became shorter'
 }
 
-run_checks remove_files recording event is_in_order program system perf_rows our_rows same total perf_lines our_lines same_lines are_shares
+# without LIBRARY COMMAND...: while that file of the guest's is empty
+without()
+{
+	library=$(find /usr/lib -name "$1.so.*" | head -n 1) && echo "$library"
+	shift
+	[ -n "$library" ] && mount -o bind /dev/null "$library" && {
+		"$@"
+		set -- $?
+		umount "$library"
+		return "$1"
+	}
+}
+
+# Those that are loaded when they are called for
+libraries_may_be_missing()
+{
+	program && without libcapstone run 1 annotate -i "$file" -e "$(event instructions:u)" hot &&
+		says 'code cannot be taken apart: .*libcapstone' &&
+		without libpfm run 2 stat -e INST_RETIRED:ANY_P true && says 'libpfm' &&
+		without libstdc++ run 0 report -i "$file" --stdio
+}
+
+run_checks remove_files without recording event is_in_order program system perf_rows our_rows same total perf_lines our_lines same_lines are_shares
