@@ -58,17 +58,18 @@ know_stamps()
 # stamp_of RUN SUITE: the hash of what a suite stands on
 stamp_of()
 {
-	local file parts="$SHARED_HASH ${run_options[$1]}"
+	local file module=$MODULE_HASH parts="$SHARED_HASH ${run_options[$1]}"
 
 	for file in ${run_options[$1]}; do
 		[[ $file != /*:* ]] || parts+=" $(sha256sum <"${file%%:*}")"
 	done
+	[[ " ${run_options[$1]} " != *' --no-module '* ]] || module=
 	case $2 in
 	tool_selftest.sh|tool_run*|tool_tracepoints.sh|tool_record.sh|tool_inherit.sh)
 		parts+=" $MODULE_HASH $TOOL_HASH" ;;
 	tool_*)	parts+=" $TOOL_HASH" ;;
 	*.sh)	parts+=" $MODULE_HASH $TOOL_HASH" ;;
-	*)	parts+=" $MODULE_HASH" ;;
+	*)	parts+=" $module" ;;
 	esac
 	for file in tests/vm/*/"$2" tests/vm/*/"$2.c"; do
 		[ ! -e "$file" ] || parts+=" $(sha256sum <"$file")"
