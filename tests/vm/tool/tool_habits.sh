@@ -266,7 +266,9 @@ all_user_and_all_kernel_are_recorded()
 	run 0 record -q --all-user -e instructions -c 10000 -o file ls / &&
 		events file | grep 'exclude_kernel: 1' && run 0 script -i file -F ip &&
 		[ -s out ] && ! grep -E '^ *ffff' out && run 0 record -q --all-kernel -e instructions -c 10000 -o file ls / &&
-		events file | grep 'exclude_user: 1' && run 0 script -i file -F ip && [ -s out ] && ! grep -vE '^ *ffff' out
+		events file | grep 'exclude_user: 1' && run 0 script -i file -F ip || return 1
+	# An overflow in the instruction that leaves the kernel is seen behind it, in user code.
+	awk '/^ *ffff/ { kernel++; next } { user++ } END { exit !(kernel > 3 * user) }' out
 }
 
 as_often_as_may_be()
