@@ -58,16 +58,10 @@ bool pmuctl_aux_is_there(void)
 
 /* ---- Records ---- */
 
-/* The task that is traced; at a switch it is not the current one yet. */
-static struct task_struct *whose(const struct pmuctl_aux *aux)
-{
-	return aux->running->context->task ? : current;
-}
-
 static void put_start(struct pmuctl_aux *aux)
 {
 	struct pmuctl_output *output = aux->event->output;
-	struct task_struct *task = whose(aux);
+	struct task_struct *task = pmuctl_event_task(aux->running);
 	struct {
 		struct perf_event_header header;
 		u32 pid, tid;
@@ -94,7 +88,8 @@ static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
 	};
 
 	aux->running->aux_cut = flags & PERF_AUX_FLAG_TRUNCATED;
-	pmuctl_record_put(aux->running, &record.header, sizeof(record), whose(aux));
+	pmuctl_record_put(aux->running, &record.header, sizeof(record),
+			  pmuctl_event_task(aux->running));
 }
 
 /* ---- On and off ---- */

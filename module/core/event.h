@@ -7,6 +7,7 @@
 #define PMUCTL_EVENT_H
 
 #include <linux/list.h>
+#include <linux/sched.h>
 
 #include "core/attr.h"
 #include "core/context_types.h"
@@ -427,6 +428,15 @@ struct pmuctl_counts {
 	struct pmuctl_inherit *root;
 	unsigned int parts;
 };
+
+/*
+ * Whom a record that it makes now is about: its task, which is not the current one yet while it is
+ * switched to, or the current one, if it has none. Any context.
+ */
+static inline struct task_struct *pmuctl_event_task(const struct pmuctl_event *event)
+{
+	return event->context->task ?: current;
+}
 
 /* Does it count CPUs, not a task? Any context. */
 static inline bool pmuctl_event_is_of_cpus(const struct pmuctl_event *event)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers: rings that user space has mapped. Which outputs write to which buffer, whose
- * locked memory it is, and waking who waits for what is in it.
+ * Buffers: rings that user space has mapped. Which outputs write to which buffer, and whose
+ * locked memory it is. Waking who waits for what is in them: wake.c.
  *
  * A buffer is taken away from its outputs with its last mapping, by munmap() or by the end
  * of the process however that comes; its memory goes when no writer can know it any more.
@@ -11,13 +11,8 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
-#include <linux/jiffies.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/poll.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -28,6 +23,7 @@
 #include "core/rdpmc.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
+#include "sample/wake.h"
 
 /* Of a buffer, and more than perf gives one; what lists them is 8 MiB then. */
 #define PAGES_MAX	BIT(19)
@@ -35,23 +31,6 @@
 /* Inside of mmap_lock, and outside of all locks of the core but pmuctl_mutex */
 static DEFINE_MUTEX(buffer_mutex);
 static struct workqueue_struct *free_queue;
-
-/**
- * struct waker - a worker that wakes for a user, by hash: who has many buffers has no more of them
- * @lock: of the following; taken in hard IRQs.
- * @buffers: those whose waiters are to be woken, by their to_wake.
- * @next: not before that, in jiffies.
- * @work: does it, one buffer after the other.
- */
-struct waker {
-	spinlock_t lock; /* the rest */
-	struct list_head buffers;
-	unsigned long next;
-	struct delayed_work work;
-};
-
-#define WAKERS_BITS	6
-static struct waker wakers[1 << WAKERS_BITS];
 
 static unsigned int mlock_kb = 516;
 module_param(mlock_kb, uint, 0644);
@@ -119,22 +98,22 @@ void pmuctl_uncharge(struct pmuctl_charge *charge)
 
 /* ---- Their making and end ---- */
 
-static void free_buffer(struct pmuctl_buffer *buffer)
+void pmuctl_buffer_put(struct pmuctl_buffer *buffer)
 {
-	struct waker *waker = buffer->waker;
-
-	spin_lock_irq(&waker->lock);
-	list_del(&buffer->to_wake);
-	spin_unlock_irq(&waker->lock);
-	/* It may be at this one. */
-	flush_work(&waker->work.work);
+	if (!refcount_dec_and_test(&buffer->refs))
+		return;
 	ring_free(buffer->ring);
+	pmuctl_waker_put(buffer->waker);
 	kfree(buffer);
 }
 
+/* Who is woken now has a reference: who frees waits for nobody. */
 static void free_work(struct work_struct *work)
 {
-	free_buffer(container_of(to_rcu_work(work), struct pmuctl_buffer, free));
+	struct pmuctl_buffer *buffer = container_of(to_rcu_work(work), struct pmuctl_buffer, free);
+
+	pmuctl_waker_forget(buffer);
+	pmuctl_buffer_put(buffer);
 }
 
 static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
@@ -151,11 +130,17 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	err = pmuctl_charge(&buffer->charge, nr_pages + 1, why);
 	if (err)
 		goto err_free;
-	buffer->ring = ring_alloc(nr_pages, flags, output->watermark);
-	if (!buffer->ring) {
+	buffer->waker = pmuctl_waker_get(pmuctl_payer());
+	if (!buffer->waker) {
 		err = pmuctl_refuse(why, NO_MEMORY, "");
 		goto err_uncharge;
 	}
+	buffer->ring = ring_alloc(nr_pages, flags, output->watermark);
+	if (!buffer->ring) {
+		err = pmuctl_refuse(why, NO_MEMORY, "");
+		goto err_put_waker;
+	}
+	refcount_set(&buffer->refs, 1);
 	if (output->clockid < 0)
 		pmuctl_userpage_tell_clock(buffer->ring->user);
 	buffer->nr_pages = nr_pages;
@@ -163,10 +148,11 @@ static struct pmuctl_buffer *make_buffer(const struct pmuctl_output *output,
 	spin_lock_init(&buffer->lock);
 	INIT_LIST_HEAD(&buffer->outputs);
 	INIT_LIST_HEAD(&buffer->to_wake);
-	buffer->waker = &wakers[hash_32(__kuid_val(pmuctl_payer()), WAKERS_BITS)];
 	INIT_RCU_WORK(&buffer->free, free_work);
 	return buffer;
 
+err_put_waker:
+	pmuctl_waker_put(buffer->waker);
 err_uncharge:
 	pmuctl_uncharge(&buffer->charge);
 err_free:
@@ -202,6 +188,7 @@ static void set_buffer(struct pmuctl_output *output,
 	}
 	if (buffer) {
 		spin_lock_irq(&buffer->lock);
+		output->wake_pass = 0;
 		list_add_tail(&output->node, &buffer->outputs);
 		WRITE_ONCE(buffer->nr_outputs, buffer->nr_outputs + 1);
 		spin_unlock_irq(&buffer->lock);
@@ -251,7 +238,7 @@ struct pmuctl_buffer *pmuctl_buffer_map(struct pmuctl_output *output,
 	if (buffer != new) {
 		/* Another process was faster. */
 		pmuctl_uncharge(&new->charge);
-		free_buffer(new);
+		pmuctl_buffer_put(new);
 	}
 	return buffer;
 }
@@ -384,157 +371,22 @@ bool pmuctl_output_poll(struct pmuctl_output *output)
 	return any;
 }
 
-static void signal_owner(struct pmuctl_output *output)
-{
-	bool hang_up = xchg(&output->hang_up, false);
-
-	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
-}
-
-/*
- * Any number of outputs may write to one buffer, and any number of waiters may wait for each. The
- * interrupt of a sample wakes outputs for so long, in ns, and not if there are so many.
- */
-#define WAKE_AT_ONCE_NS	200000
-#define WAKE_AT_ONCE	64
-
-/* A worker wakes the others, at nobody's cost: it has a CPU for this share of the time. */
-#define WAKE_SHARE	10
-
-/* One output, which becomes the last; others may come meanwhile. Its lock held. */
-static void wake_one(struct pmuctl_buffer *buffer)
-{
-	wake_up_all(&list_first_entry(&buffer->outputs, struct pmuctl_output, node)->wait);
-	list_rotate_left(&buffer->outputs);
-}
-
-/* Returns whether all have been woken. */
-static bool wake_at_once(struct pmuctl_buffer *buffer)
-{
-	unsigned long flags;
-	unsigned int n;
-	u64 begin = 0;
-
-	spin_lock_irqsave(&buffer->lock, flags);
-	n = buffer->nr_outputs;
-	if (n > 1)
-		begin = local_clock();
-	while (n && n <= WAKE_AT_ONCE) {
-		wake_one(buffer);
-		if (--n && local_clock() - begin > WAKE_AT_ONCE_NS)
-			break;
-	}
-	spin_unlock_irqrestore(&buffer->lock, flags);
-	return !n;
-}
-
-/* Its lock held */
-static void start_waker(struct waker *waker)
-{
-	long delay = waker->next - jiffies;
-
-	queue_delayed_work(free_queue, &waker->work, max(delay, 0L));
-}
-
-static void queue_wake(struct pmuctl_buffer *buffer)
-{
-	struct waker *waker = buffer->waker;
-	unsigned long flags;
-
-	spin_lock_irqsave(&waker->lock, flags);
-	if (list_empty(&buffer->to_wake)) {
-		list_add_tail(&buffer->to_wake, &waker->buffers);
-		start_waker(waker);
-	}
-	spin_unlock_irqrestore(&waker->lock, flags);
-}
-
-/* Who wants to be woken again meanwhile is listed again. */
-static struct pmuctl_buffer *next_to_wake(struct waker *waker)
-{
-	struct pmuctl_buffer *buffer;
-
-	spin_lock_irq(&waker->lock);
-	buffer = list_first_entry_or_null(&waker->buffers, struct pmuctl_buffer, to_wake);
-	if (buffer)
-		list_del_init(&buffer->to_wake);
-	spin_unlock_irq(&waker->lock);
-	return buffer;
-}
-
-static void wake_all(struct pmuctl_buffer *buffer)
-{
-	unsigned int done = 0;
-	bool more;
-
-	do {
-		spin_lock_irq(&buffer->lock);
-		more = done++ < buffer->nr_outputs;
-		if (more)
-			wake_one(buffer);
-		spin_unlock_irq(&buffer->lock);
-		cond_resched();
-	} while (more);
-}
-
-static void wake_next(struct work_struct *work)
-{
-	struct waker *waker = container_of(to_delayed_work(work), struct waker, work);
-	struct pmuctl_buffer *buffer = NULL;
-	u64 begin = ktime_get_ns();
-
-	/* It may have been queued while it ran. */
-	if (time_before_eq(READ_ONCE(waker->next), jiffies))
-		buffer = next_to_wake(waker);
-	if (buffer)
-		wake_all(buffer); /* It stays until this is over: free_buffer() */
-	spin_lock_irq(&waker->lock);
-	if (buffer)
-		WRITE_ONCE(waker->next, jiffies + 1 +
-			   nsecs_to_jiffies((ktime_get_ns() - begin) * WAKE_SHARE));
-	if (!list_empty(&waker->buffers))
-		start_waker(waker);
-	spin_unlock_irq(&waker->lock);
-}
-
-void pmuctl_buffer_wake(struct pmuctl_output *output)
-{
-	struct pmuctl_buffer *buffer;
-
-	rcu_read_lock();
-	buffer = rcu_dereference(output->buffer);
-	if (buffer) {
-		atomic_set(&buffer->poll, 1);
-		if (!wake_at_once(buffer))
-			queue_wake(buffer);
-	} else {
-		wake_up_all(&output->wait);
-	}
-	rcu_read_unlock();
-	signal_owner(output);
-}
-
 int __init pmuctl_buffer_init(void)
 {
-	struct waker *waker;
+	int err = pmuctl_waker_init();
 
-	for (waker = wakers; waker < wakers + ARRAY_SIZE(wakers); waker++) {
-		spin_lock_init(&waker->lock);
-		INIT_LIST_HEAD(&waker->buffers);
-		INIT_DELAYED_WORK(&waker->work, wake_next);
-		waker->next = jiffies;
-	}
+	if (err)
+		return err;
 	free_queue = alloc_workqueue("pmuctl", WQ_UNBOUND, 0);
-	return free_queue ? 0 : -ENOMEM;
+	if (free_queue)
+		return 0;
+	pmuctl_waker_exit();
+	return -ENOMEM;
 }
 
 void pmuctl_buffer_exit(void)
 {
-	struct waker *waker;
-
 	rcu_barrier(); /* until all that is to be freed is in the queue */
-	flush_workqueue(free_queue);
-	for (waker = wakers; waker < wakers + ARRAY_SIZE(wakers); waker++)
-		cancel_delayed_work_sync(&waker->work);
 	destroy_workqueue(free_queue);
+	pmuctl_waker_exit();
 }

@@ -7,6 +7,7 @@
 #define PMUCTL_BUFFER_H
 
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -16,6 +17,7 @@ struct cred;
 struct mm_struct;
 struct pmuctl_explanation;
 struct pmuctl_output;
+struct pmuctl_waker;
 
 /**
  * struct pmuctl_charge - whose locked memory something is; in pages
@@ -46,10 +48,12 @@ struct pmuctl_charge {
  * @outputs: those that write to it, by their node; changed under that mutex too, but for their
  *	order.
  * @nr_outputs: how many; likewise.
- * @waker: wakes who waits for any of them, if they are many: the user's;
- * @to_wake: it is to do so.
+ * @waker: wakes who waits for any of them, if they are many: the user's. Constant, referenced.
+ * @to_wake: it is to do so; under its lock.
+ * @wake_pass: number of the times that it did; its own.
  * @poll: there is something to be read about which no poll() has told yet.
- * @free: frees it when no writer knows it any more.
+ * @refs: its mappings together have one, who wakes has another.
+ * @free: gives back the former when no writer knows it any more.
  */
 struct pmuctl_buffer {
 	struct ring *ring;
@@ -61,9 +65,11 @@ struct pmuctl_buffer {
 	spinlock_t lock; /* @outputs */
 	struct list_head outputs;
 	unsigned int nr_outputs;
-	struct waker *waker;
+	struct pmuctl_waker *waker;
 	struct list_head to_wake;
+	u64 wake_pass;
 	atomic_t poll;
+	refcount_t refs;
 	struct rcu_work free;
 };
 
@@ -135,6 +141,9 @@ bool pmuctl_output_poll(struct pmuctl_output *output);
 
 /* Tell all who wait for what is in the buffer of this output. Hard IRQ. */
 void pmuctl_buffer_wake(struct pmuctl_output *output);
+
+/* Who has a reference needs it no more. Process, may sleep. */
+void pmuctl_buffer_put(struct pmuctl_buffer *buffer);
 
 int pmuctl_buffer_init(void);
 void pmuctl_buffer_exit(void);

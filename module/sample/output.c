@@ -172,7 +172,7 @@ static void write_lost(struct ring_handle *h, const struct pmuctl_event *event,
 	struct lost_record *record = (void *)words;
 	unsigned int n = sizeof(*record) / 8;
 
-	n += fill_trailer(event, current, words + n);
+	n += fill_trailer(event, pmuctl_event_task(event), words + n);
 	record->header.type = PERF_RECORD_LOST;
 	record->header.misc = 0;
 	record->header.size = n * 8;

@@ -56,7 +56,8 @@ struct pmuctl_explanation;
  * Others:
  * @buffer: where it writes, or NULL; written under the mutex of buffers, read under RCU.
  * @mappings: of @buffer through this output; under the mutex of buffers.
- * @node: in @buffer->outputs.
+ * @node: in @buffer->outputs, and
+ * @wake_pass: the pass of its waker that woke it last; under the lock of the buffer.
  * @lost: records that found no room, ever.
  * @samples: since somebody was last woken.
  * @work: wakes them.
@@ -90,6 +91,7 @@ struct pmuctl_output {
 	struct pmuctl_buffer __rcu *buffer;
 	unsigned int mappings;
 	struct list_head node;
+	u64 wake_pass;
 	atomic64_t lost;
 	atomic_t samples;
 	struct irq_work work;

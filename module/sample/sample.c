@@ -121,15 +121,10 @@ static bool is_still_coming(const struct pmuctl_event *event)
 	return task && task != current;
 }
 
-static struct task_struct *task_of(const struct pmuctl_event *event)
-{
-	return event->context->task ?: current;
-}
-
 static u64 ids_of_task(const struct pmuctl_event *event)
 {
 	const struct pmuctl_output *output = event->output;
-	struct task_struct *task = task_of(event);
+	struct task_struct *task = pmuctl_event_task(event);
 
 	if (unlikely(has_ended(task)) && !event->context->task)
 		return -1ULL;
@@ -476,7 +471,7 @@ static void write_sample(struct pmuctl_event *event, struct pt_regs *regs, u64 p
 	if (type & PERF_SAMPLE_REGS_INTR)
 		end = put_regs(stack, output->regs_intr, is_still_coming(event) ? NULL : regs);
 	if (type & PERF_SAMPLE_CGROUP)
-		*end++ = pmuctl_cgroup_id_of(task_of(event));
+		*end++ = pmuctl_cgroup_id_of(pmuctl_event_task(event));
 	parts.first = (raw - words) * sizeof(*words);
 	parts.before = (stack - raw) * sizeof(*words);
 	parts.after = (end - stack) * sizeof(*words);

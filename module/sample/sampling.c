@@ -171,7 +171,7 @@ static void put_throttle(struct pmuctl_event *event, u32 type)
 		.stream_id = event->stream_id,
 	};
 
-	pmuctl_record_put(event, &record.header, sizeof(record), current);
+	pmuctl_record_put(event, &record.header, sizeof(record), pmuctl_event_task(event));
 }
 
 /* Returns true if it has to pause now. */

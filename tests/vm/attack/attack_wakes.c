@@ -7,11 +7,13 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
 
 #define CONTEXT_MAX	450	/* outputs of events of one task */
 #define TRIES		5
+#define WOKEN_MS	20000	/* Who is not woken by then never is. */
 
 /**
  * struct crowd - who waits for what
@@ -38,9 +40,11 @@ static pid_t next_task(unsigned int made)
 
 	if (made % CONTEXT_MAX == 0) {
 		task = fork_child();
-		if (!task)
+		if (!task) {
+			close_range(0, ~0u, 0);
 			for (;;)
 				pause();
+		}
 	}
 	return task;
 }
@@ -194,33 +198,188 @@ Test(attack_wakes, workers_take_a_small_share)
 	cr_expect_lt(share, 0.5);
 }
 
-/* However many there are, all are woken. */
-Test(attack_wakes, who_waits_for_one_of_many_is_woken)
+/* ---- Who waits ---- */
+
+/* Waits for one of many outputs, five times; the status with which the process of @uid ends. */
+static int wait_for_one_of_many(uid_t uid, unsigned int outputs)
 {
-	const struct crowd crowd = { .buffers = 1, .outputs = 2000 };
-	struct rlimit files = { 60000, 60000 };
+	const struct crowd crowd = { .buffers = 1, .outputs = outputs };
 	struct pollfd waits = { .events = POLLIN };
 	pid_t user, busy;
 	int status;
 
-	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	user = fork_child();
 	if (!user) {
 		setpgid(0, 0);
-		become_ordinary();
+		die_if(raw_become(uid), "setresuid");
+		die_if(prctl(PR_SET_DUMPABLE, 1), "prctl");
 		busy = fork_child();
 		if (!busy)
 			for (;;)
 				;
 		waits.fd = gather(&crowd, busy);
 		go(&crowd);
-		for (int i = 0; i < 5; i++)
-			die_if(poll(&waits, 1, 60000) != 1, "poll");
+		for (int i = 0; i < 5; i++) {
+			uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+			die_if(poll(&waits, 1, WOKEN_MS) != 1, "poll");
+			die_if(clock_ns(CLOCK_MONOTONIC) - begin > WOKEN_MS * 1000000ul, "not woken");
+		}
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(user, &status, 0), user);
-	cr_expect_eq(status, 0);
 	kill(-user, SIGKILL);
+	return status;
+}
+
+static void allow_many(void)
+{
+	struct rlimit files = { 60000, 60000 }, memory = { 32 << 20, 32 << 20 };
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &memory), 0);
+}
+
+/* However many there are, all are woken. */
+Test(attack_wakes, who_waits_for_one_of_many_is_woken)
+{
+	allow_many();
+	cr_expect_eq(wait_for_one_of_many(RAW_USER, 2000), 0);
+}
+
+/* Waits for an output; returns whether somebody has woken it. */
+static void *wait_for(void *output)
+{
+	struct pollfd waits = { .fd = *(int *)output, .events = POLLIN };
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	poll(&waits, 1, WOKEN_MS);
+	return clock_ns(CLOCK_MONOTONIC) - begin < WOKEN_MS * 1000000ul ? output : NULL;
+}
+
+/*
+ * One record, of which @last, the last of all outputs, is told, while others are closed: those
+ * from @from on. Who polls takes it from others who do: this one looks at the ring.
+ */
+static void wake_and_close(const struct perf_event_mmap_page *ring, int last, int from, int n)
+{
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	pthread_t waiter;
+	void *woken;
+
+	poll(&(struct pollfd){ .fd = last, .events = POLLIN }, 1, 0);
+	die_if(pthread_create(&waiter, NULL, wait_for, &last), "a thread");
+	usleep(100000);
+	die_if(ioctl(clocks[0], PERF_EVENT_IOC_REFRESH, 1), "refresh");
+	while (__atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) == head)
+		;
+	for (int fd = from; fd < from + n; fd++)
+		close(fd);
+	die_if(pthread_join(waiter, &woken) || !woken, "not woken");
+}
+
+/* Descriptors are in the order in which they were opened: the outputs are the last. */
+Test(attack_wakes, who_waits_is_woken_while_others_are_closed)
+{
+	const struct crowd crowd = { .buffers = 1, .outputs = 2000, .watchers = 4 };
+	const struct perf_event_mmap_page *ring;
+	pid_t user, busy;
+	int status, last;
+
+	allow_many();
+	user = fork_child();
+	if (!user) {
+		setpgid(0, 0);
+		become_ordinary();
+		pin_here(0);
+		busy = fork_child();
+		if (!busy)
+			for (;;)
+				;
+		pin_here(1);
+		last = gather(&crowd, busy);
+		ring = mmap(NULL, 2 * 4096, PROT_READ, MAP_SHARED, clocks[0], 0);
+		die_if(ring == MAP_FAILED, "mmap");
+		for (int i = 0; i < 6; i++)
+			wake_and_close(ring, last, last - 1999 + 300 * i, 300);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(user, &status, 0), user);
+	kill(-user, SIGKILL);
+	cr_expect_eq(status, 0);
+}
+
+/* ---- Who frees ---- */
+
+#define MAPPERS		10
+#define MAPS		450
+
+/* Maps as many buffers, and unmaps all of them at once when it is let go. */
+static void map_many(int link)
+{
+	char *room = mmap(NULL, MAPS * 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	die_if(room == MAP_FAILED, "room");
+	for (int i = 0; i < MAPS; i++) {
+		int fd = event_try(dummy(), 0);
+
+		die_if(fd < 0, "an event");
+		die_if(mmap(room + i * 8192, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			    0) == MAP_FAILED, "a buffer");
+	}
+	tell(link, 0);
+	await(link);
+	munmap(room, MAPS * 8192);
+	tell(link, 0);
+	_exit(0);
+}
+
+/* A worker wakes for one buffer of the user's, all the time, while his others are freed. */
+static void free_many(void)
+{
+	const struct crowd crowd = { .buffers = 1, .outputs = 100 };
+	int links[MAPPERS][2];
+	pid_t busy;
+
+	for (int i = 0; i < MAPPERS; i++) {
+		die_if(socketpair(AF_UNIX, SOCK_STREAM, 0, links[i]), "socketpair");
+		if (!fork_child())
+			map_many(links[i][1]);
+	}
+	for (int i = 0; i < MAPPERS; i++)
+		await(links[i][0]);
+	busy = fork_child();
+	if (!busy)
+		for (;;)
+			;
+	gather(&crowd, busy);
+	go(&crowd);
+	usleep(300000);
+	for (int i = 0; i < MAPPERS; i++)
+		tell(links[i][0], 0);
+	for (int i = 0; i < MAPPERS; i++)
+		await(links[i][0]);
+	sleep(1);
+}
+
+/* Workers that freed buffers waited for one that had no room beside them, for ever. */
+Test(attack_wakes, who_frees_waits_for_no_worker)
+{
+	pid_t user;
+	int status;
+
+	allow_many();
+	user = fork_child();
+	if (!user) {
+		setpgid(0, 0);
+		become_ordinary();
+		free_many();
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(user, &status, 0), user);
+	kill(-user, SIGKILL);
+	cr_assert_eq(status, 0);
+	cr_expect_eq(wait_for_one_of_many(RAW_OTHER_USER, 100), 0);
 }
 
 /* ---- Interrupts ---- */

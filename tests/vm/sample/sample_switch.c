@@ -93,3 +93,71 @@ Test(sample_switch, tells_nothing_of_who_was_there_before)
 	printf("%u samples\n", samples);
 	cr_assert_geq(samples, NAPS);
 }
+
+/* ---- Other records ---- */
+
+/* Those of @attr, about a task that naps, in a small ring that is read now and then */
+static unsigned int check_records(struct perf_event_attr attr)
+{
+	struct perf_event_header *header;
+	int start[2], fd, status;
+	unsigned int lost = 0;
+	pid_t other, task, ended;
+	uint32_t *ids;
+	struct ring r;
+
+	other = start_other();
+	cr_assert_eq(pipe(start), 0);
+	task = start_napping(start);
+	attr.sample_type = PERF_SAMPLE_TID;
+	attr.sample_id_all = 1;
+	fd = event_open(attr, task);
+	ring_map(&r, fd, 1);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	close(start[1]);
+	pin_here(1);
+	do {
+		usleep(100000);
+		ended = waitpid(task, &status, WNOHANG);
+		while ((header = ring_next(&r))) {
+			lost += header->type == PERF_RECORD_LOST;
+			ids = (uint32_t *)((char *)header + header->size - sizeof(uint64_t));
+			if (header->type == PERF_RECORD_SAMPLE)
+				ids = (uint32_t *)(header + 1);
+			cr_assert_eq(ids[0], (uint32_t)task, "type %u: %u", header->type, ids[0]);
+			cr_assert_eq(ids[1], (uint32_t)task, "type %u: %u", header->type, ids[1]);
+		}
+	} while (!ended);
+	cr_assert_eq(status, 0);
+	raw_reap(other);
+	ring_unmap(&r);
+	close(fd);
+	return lost;
+}
+
+/* What is lost is told before the next record, which may be that of the switch. */
+Test(sample_switch, tells_nothing_of_who_was_there_before_what_was_lost)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	unsigned int lost = 0;
+
+	attr.context_switch = 1;
+	attr.disabled = 1;
+	for (int i = 0; i < 100 && lost < 10; i++)
+		lost += check_records(attr);
+	cr_assert_geq(lost, 10);
+}
+
+/* Throttled all the time, and let go on with the next switch to the task */
+Test(sample_switch, tells_nothing_of_who_was_there_when_it_was_throttled)
+{
+	struct perf_event_attr attr = sampling_attr(300);
+
+	attr.exclude_kernel = 0;
+	attr.exclude_user = 1;
+	for (int i = 0; i < 3; i++)
+		check_records(attr);
+	set_max_rate(RATE_USUAL);
+	for (int i = 0; i < 3; i++)
+		check_records(attr);
+}

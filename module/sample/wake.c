@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waking who waits for what is in a buffer. Any number of outputs may write to one buffer, and any
+ * number of waiters may wait for each: the interrupt of a sample wakes for a moment, and
+ * a worker of the user's the others, in a share of the time. Users do not wait for each other.
+ */
+#include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/refcount.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "core/event.h"
+#include "sample/buffer.h"
+#include "sample/output.h"
+#include "sample/wake.h"
+
+/* How long an interrupt may wake, in ns, and how many outputs a buffer has at most then. */
+#define WAKE_AT_ONCE_NS	200000
+#define WAKE_AT_ONCE	64
+
+/* A worker wakes at nobody's cost: it has a CPU for this share of the time. */
+#define WAKE_SHARE	10
+
+/**
+ * struct pmuctl_waker - a worker that wakes for a user: who has many buffers has no more of them
+ * @uid: the user.
+ * @node: in wakers.
+ * @refs: his buffers, and the work while it is pending or runs.
+ * @lock: of the following; taken in hard IRQs.
+ * @buffers: those whose waiters are to be woken, by their to_wake.
+ * @next: not before that, in jiffies.
+ * @work: does it, one buffer after the other.
+ */
+struct pmuctl_waker {
+	kuid_t uid;
+	struct hlist_node node;
+	refcount_t refs;
+
+	spinlock_t lock; /* the rest */
+	struct list_head buffers;
+	unsigned long next;
+	struct delayed_work work;
+};
+
+static DEFINE_HASHTABLE(wakers, 6);
+static DEFINE_MUTEX(wakers_mutex); /* a leaf */
+static struct workqueue_struct *wake_queue;
+
+/* ---- Who wakes ---- */
+
+/* The user's, which is @spare if he has none, or NULL */
+static struct pmuctl_waker *find_or_add(kuid_t uid, struct pmuctl_waker *spare)
+{
+	struct pmuctl_waker *waker;
+
+	mutex_lock(&wakers_mutex);
+	hash_for_each_possible(wakers, waker, node, __kuid_val(uid)) {
+		if (uid_eq(waker->uid, uid)) {
+			refcount_inc(&waker->refs);
+			goto out;
+		}
+	}
+	waker = spare;
+	if (waker)
+		hash_add(wakers, &waker->node, __kuid_val(uid));
+out:
+	mutex_unlock(&wakers_mutex);
+	return waker;
+}
+
+static void wake_next(struct work_struct *work);
+
+struct pmuctl_waker *pmuctl_waker_get(kuid_t uid)
+{
+	struct pmuctl_waker *waker = find_or_add(uid, NULL), *spare;
+
+	if (waker)
+		return waker;
+	/* A cgroup may let who allocates wait for seconds: nobody else does. */
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	if (!spare)
+		return NULL;
+	spare->uid = uid;
+	refcount_set(&spare->refs, 1);
+	spin_lock_init(&spare->lock);
+	INIT_LIST_HEAD(&spare->buffers);
+	spare->next = jiffies;
+	INIT_DELAYED_WORK(&spare->work, wake_next);
+	waker = find_or_add(uid, spare);
+	if (waker != spare)
+		kfree(spare);
+	return waker;
+}
+
+void pmuctl_waker_put(struct pmuctl_waker *waker)
+{
+	if (!refcount_dec_and_mutex_lock(&waker->refs, &wakers_mutex))
+		return;
+	hash_del(&waker->node);
+	mutex_unlock(&wakers_mutex);
+	kfree(waker);
+}
+
+/* Its lock held; a buffer, or the work that runs, keeps it */
+static void start(struct pmuctl_waker *waker)
+{
+	long delay = waker->next - jiffies;
+
+	if (queue_delayed_work(wake_queue, &waker->work, max(delay, 0L)))
+		refcount_inc(&waker->refs);
+}
+
+/* ---- Waking ---- */
+
+/* One output, which becomes the last; others may come meanwhile. The buffer's lock held. */
+static void wake_one(struct pmuctl_buffer *buffer)
+{
+	wake_up_all(&list_first_entry(&buffer->outputs, struct pmuctl_output, node)->wait);
+	list_rotate_left(&buffer->outputs);
+}
+
+/* Returns whether all have been woken. */
+static bool wake_at_once(struct pmuctl_buffer *buffer)
+{
+	unsigned long flags;
+	unsigned int n;
+	u64 begin = 0;
+
+	if (READ_ONCE(buffer->nr_outputs) > WAKE_AT_ONCE)
+		return false;
+	spin_lock_irqsave(&buffer->lock, flags);
+	n = buffer->nr_outputs;
+	if (n > 1)
+		begin = local_clock();
+	while (n) {
+		wake_one(buffer);
+		if (--n && local_clock() - begin > WAKE_AT_ONCE_NS)
+			break;
+	}
+	spin_unlock_irqrestore(&buffer->lock, flags);
+	return !n;
+}
+
+/* Others may come and go meanwhile: those that were there are before the first that was woken. */
+static void wake_all(struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_output *first;
+	u64 pass = ++buffer->wake_pass;
+	bool more;
+
+	do {
+		spin_lock_irq(&buffer->lock);
+		first = list_first_entry_or_null(&buffer->outputs, struct pmuctl_output, node);
+		more = first && first->wake_pass != pass;
+		if (more) {
+			first->wake_pass = pass;
+			wake_one(buffer);
+		}
+		spin_unlock_irq(&buffer->lock);
+		cond_resched();
+	} while (more);
+}
+
+static void queue_wake(struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_waker *waker = buffer->waker;
+	unsigned long flags;
+
+	spin_lock_irqsave(&waker->lock, flags);
+	if (list_empty(&buffer->to_wake)) {
+		list_add_tail(&buffer->to_wake, &waker->buffers);
+		start(waker);
+	}
+	spin_unlock_irqrestore(&waker->lock, flags);
+}
+
+/* With a reference. Who wants to be woken again meanwhile is listed again. */
+static struct pmuctl_buffer *next_to_wake(struct pmuctl_waker *waker)
+{
+	struct pmuctl_buffer *buffer;
+
+	spin_lock_irq(&waker->lock);
+	buffer = list_first_entry_or_null(&waker->buffers, struct pmuctl_buffer, to_wake);
+	if (buffer) {
+		list_del_init(&buffer->to_wake);
+		refcount_inc(&buffer->refs);
+	}
+	spin_unlock_irq(&waker->lock);
+	return buffer;
+}
+
+static void wake_next(struct work_struct *work)
+{
+	struct pmuctl_waker *waker = container_of(to_delayed_work(work), struct pmuctl_waker, work);
+	struct pmuctl_buffer *buffer = NULL;
+	u64 begin = ktime_get_ns();
+
+	/* It may have been queued while it ran. */
+	if (time_before_eq(READ_ONCE(waker->next), jiffies))
+		buffer = next_to_wake(waker);
+	if (buffer)
+		wake_all(buffer);
+	spin_lock_irq(&waker->lock);
+	if (buffer)
+		WRITE_ONCE(waker->next, jiffies + 1 +
+			   nsecs_to_jiffies((ktime_get_ns() - begin) * WAKE_SHARE));
+	if (!list_empty(&waker->buffers))
+		start(waker);
+	spin_unlock_irq(&waker->lock);
+	if (buffer)
+		pmuctl_buffer_put(buffer);
+	pmuctl_waker_put(waker);
+}
+
+void pmuctl_waker_forget(struct pmuctl_buffer *buffer)
+{
+	struct pmuctl_waker *waker = buffer->waker;
+
+	spin_lock_irq(&waker->lock);
+	list_del_init(&buffer->to_wake);
+	spin_unlock_irq(&waker->lock);
+}
+
+static void signal_owner(struct pmuctl_output *output)
+{
+	bool hang_up = xchg(&output->hang_up, false);
+
+	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
+}
+
+void pmuctl_buffer_wake(struct pmuctl_output *output)
+{
+	struct pmuctl_buffer *buffer;
+
+	rcu_read_lock();
+	buffer = rcu_dereference(output->buffer);
+	if (buffer) {
+		atomic_set(&buffer->poll, 1);
+		if (!wake_at_once(buffer))
+			queue_wake(buffer);
+	} else {
+		wake_up_all(&output->wait);
+	}
+	rcu_read_unlock();
+	signal_owner(output);
+}
+
+/* ---- ---- */
+
+int __init pmuctl_waker_init(void)
+{
+	wake_queue = alloc_workqueue("pmuctl_wake", WQ_UNBOUND, 0);
+	return wake_queue ? 0 : -ENOMEM;
+}
+
+/* With a reference */
+static struct pmuctl_waker *any_waker(void)
+{
+	struct pmuctl_waker *waker;
+	int bucket;
+
+	mutex_lock(&wakers_mutex);
+	hash_for_each(wakers, bucket, waker, node) {
+		refcount_inc(&waker->refs);
+		goto out;
+	}
+	waker = NULL;
+out:
+	mutex_unlock(&wakers_mutex);
+	return waker;
+}
+
+/* What is still queued has nothing to do. */
+void pmuctl_waker_exit(void)
+{
+	struct pmuctl_waker *waker;
+
+	while ((waker = any_waker())) {
+		if (cancel_delayed_work_sync(&waker->work))
+			pmuctl_waker_put(waker);
+		pmuctl_waker_put(waker);
+	}
+	destroy_workqueue(wake_queue);
+}
