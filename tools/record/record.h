@@ -234,6 +234,7 @@ void synth_record(struct synth *synth, struct perf_event_header header,
 void synth_process(struct synth *synth, pid_t pid);
 void synth_thread(struct synth *synth, pid_t tid);
 void synth_all_tasks(struct synth *synth);
+void synth_command(struct synth *synth, pid_t pid);
 void synth_targets(struct synth *synth, const struct measure *measure, pid_t child, bool all);
 int synth_kernel(struct synth *synth);
 

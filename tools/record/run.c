@@ -108,8 +108,10 @@ static int file_close(struct session *s)
 
 /* --------------------------------------------------- what was there before */
 
-/* Writes what was there before: the kernel, or the tasks. */
-static int describe(struct session *s, bool kernel)
+enum before { KERNEL, COMMAND, TASKS };
+
+/* Writes what was there before: the kernel, the command before its exec, or the tasks. */
+static int describe(struct session *s, enum before what)
 {
 	struct synth synth = {
 		.trailer = recording_trailer(s->recording),
@@ -119,7 +121,9 @@ static int describe(struct session *s, bool kernel)
 	const struct measure *measure = &s->options->measure;
 	int ret;
 
-	if (!kernel)
+	if (what == COMMAND)
+		synth_command(&synth, s->child.pid);
+	else if (what == TASKS)
 		/* They may have started others meanwhile, which are sampled too. */
 		synth_targets(&synth, measure, s->child.pid,
 			      (s->options->delay || s->parts.count > 1) && !measure->no_inherit);
@@ -139,7 +143,7 @@ static int begin(void *arg)
 	struct session *s = arg;
 	int ret = event_set_enable(&s->recording->set);
 
-	return ret < 0 ? ret : describe(s, false);
+	return ret < 0 ? ret : describe(s, TASKS);
 }
 
 /* ---------------------------------------------------------------- recording */
@@ -153,7 +157,9 @@ static int start(struct session *s)
 	if (ret < 0)
 		say_cannot_write(s, ret);
 	else
-		ret = describe(s, true);
+		ret = describe(s, KERNEL);
+	if (ret == 0 && by_exec)
+		ret = describe(s, COMMAND);
 	/* The hooks of all events are in the code by now. */
 	if (ret == 0 && s->options->kcore)
 		ret = kcore_copy(s->output.temporary);
@@ -171,7 +177,7 @@ static int start(struct session *s)
 	output_keep(&s->output);
 	/* Better what it has mapped right after its start than nothing */
 	if (by_exec && !recording_tells_maps(s->recording)) {
-		ret = describe(s, false);
+		ret = describe(s, TASKS);
 		if (ret < 0)
 			reader_fail(s->reader, ret);
 	}
@@ -315,9 +321,9 @@ static int next_part(struct session *s)
 			say_cannot_write(s, ret);
 	}
 	if (ret == 0)
-		ret = describe(s, true);
+		ret = describe(s, KERNEL);
 	if (ret == 0)
-		ret = describe(s, false);
+		ret = describe(s, TASKS);
 	if (ret < 0) {
 		file_close(s);
 		return ret;

@@ -86,10 +86,16 @@ static void put_fork(struct synth *synth, pid_t pid, pid_t tid, pid_t parent)
 	synth_record(synth, header, &body, sizeof(body), NULL);
 }
 
-static void put_comm(struct synth *synth, pid_t pid, pid_t tid)
+static void put_name(struct synth *synth, pid_t pid, pid_t tid, const char *name)
 {
 	const struct perf_event_header header = { .type = PERF_RECORD_COMM };
 	const uint32_t body[] = { (uint32_t)pid, (uint32_t)tid };
+
+	synth_record(synth, header, body, sizeof(body), name);
+}
+
+static void put_comm(struct synth *synth, pid_t pid, pid_t tid)
+{
 	char path[64], name[64] = "";
 	FILE *file;
 
@@ -103,7 +109,7 @@ static void put_comm(struct synth *synth, pid_t pid, pid_t tid)
 	if (!*name)
 		return;
 	name[strlen(name) - 1] = '\0';
-	synth_record(synth, header, body, sizeof(body), name);
+	put_name(synth, pid, tid, name);
 }
 
 /* ----------------------------------------------------------------------- maps */
@@ -268,6 +274,17 @@ static void put_process(void *arg, int pid)
 void synth_all_tasks(struct synth *synth)
 {
 	visit_numbers("/proc", put_process, synth);
+}
+
+/**
+ * synth_command() - describe the process that is to become the command
+ * @synth: where to.
+ * @pid: the process. It has a name before its exec, when the kernel already works for it.
+ */
+void synth_command(struct synth *synth, pid_t pid)
+{
+	put_fork(synth, pid, pid, getpid());
+	put_name(synth, pid, pid, CHILD_COMM);
 }
 
 /**

@@ -70,6 +70,18 @@ static void print_thread(const struct report *report, const struct report_thread
 	putchar('\n');
 }
 
+static void say_none(const struct report *report)
+{
+	const struct perffile *file = report->samples->file;
+	bool is_asked = false;
+
+	for (size_t i = 0; i < file->event_count; i++)
+		is_asked |= file->events[i].attr.inherit_stat;
+	say_error(is_asked ? "in '%s' no thread has told what it has counted: those that begin later do at their end" :
+			     "'%s' does not tell what each thread has counted: record with -s",
+		  report->samples->path);
+}
+
 /**
  * threads_print() - print a row for each thread, a column for each event
  * @report: of which all records were read.
@@ -81,8 +93,7 @@ void threads_print(const struct report *report)
 	size_t count;
 
 	if (!threads->count) {
-		say_error("'%s' does not tell what each thread has counted: record with -s",
-			  report->samples->path);
+		say_none(report);
 		return;
 	}
 	qsort(threads->list, threads->count, sizeof(*threads->list), compare);

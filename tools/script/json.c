@@ -179,6 +179,16 @@ static void set_body(const struct script *script, json_t *object,
 	case PERF_RECORD_LOST_SAMPLES:
 		set_number(object, "lost", record->lost);
 		break;
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		json_object_set_new(object, "other_pid", json_integer((int32_t)record->other.pid));
+		json_object_set_new(object, "other_tid", json_integer((int32_t)record->other.tid));
+		/* fallthrough */
+	case PERF_RECORD_SWITCH:
+		json_object_set_new(object, "out", json_boolean(record->misc &
+								PERF_RECORD_MISC_SWITCH_OUT));
+		json_object_set_new(object, "preempted",
+				    json_boolean(record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT));
+		break;
 	}
 }
 

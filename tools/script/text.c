@@ -162,6 +162,17 @@ static void print_mmap(const struct script *script, const struct perffile_record
 		printf("%s%02x", i ? "" : " build id ", map->build_id[i]);
 }
 
+static void print_switch(const struct perffile_record *record)
+{
+	bool is_out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+
+	printf(" %s%s", is_out ? "out" : "in",
+	       is_out && record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? " preempt" : "");
+	if (record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		printf(" %s pid/tid: %d/%d", is_out ? "next" : "prev", (int32_t)record->other.pid,
+		       (int32_t)record->other.tid);
+}
+
 /**
  * script_print_record() - print a record that is no sample
  * @script: how.
@@ -193,6 +204,10 @@ void script_print_record(struct script *script, const struct perffile_record *re
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		printf(": %" PRIu64, record->lost);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		print_switch(record);
 		break;
 	}
 	putchar('\n');

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
@@ -107,6 +108,7 @@ static _Noreturn void child_main(int go, int failure, char **argv,
 	char byte;
 	int error;
 
+	prctl(PR_SET_NAME, CHILD_COMM);
 	error = -capabilities_drop();
 	if (!error) {
 		if (read(go, &byte, 1) != 1)

@@ -213,6 +213,9 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 
 /* run.c */
 
+/* What a command is called until its exec, as perf's are "perf-exec" */
+#define CHILD_COMM "pmuctl-exec"
+
 /**
  * struct child - the command that is started
  * @pid: of the process, which waits for a byte on @go before it becomes the command.

@@ -304,6 +304,22 @@ switches_are_told()
 		run 0 report -i file && run 0 script -i file
 }
 
+# who: of what is printed of switches on the input, a line for each: which way, and the other task
+who()
+{
+	sed -nE 's/.*(out|in)( preempt)? *(next|prev) pid\/tid: *(-?[0-9]+)\/(-?[0-9]+) *$/\1\2 \3 \4 \5/p' |
+		awk '{ $1 = $1; print }'
+}
+
+switches_of_cpus_tell_the_other_task()
+{
+	run 0 record -q -a -C 0 --switch-events -e instructions:u -c 1000000 -o file usleep 100000 &&
+		perf script --show-switch-events -i file 2>perf.err | sed 's/OUT/out/; s/IN/in/' | who >theirs &&
+		[ -s theirs ] && run 0 script -i file --show-switch-events && who <out >ours && diff theirs ours &&
+		run 0 script -i file --show-switch-events --json && grep -q '"out":true,"preempted":' out &&
+		grep -q '"other_tid":' out
+}
+
 tasks_alone()
 {
 	run 0 record -q --per-thread -e instructions:u -c 10000 -o file sh -c 'ls / | wc -l' &&
@@ -342,7 +358,15 @@ each_thread_tells_what_it_has_counted()
 		grep -E '^# +PID +TID +instructions:u +cs$' out && grep -E '^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+$' out | tr -s ' ' >ours &&
 		perf report -T --stdio -i file 2>/dev/null | grep -E '^ +[0-9]+ +[0-9]+ ' | tr -s ' ' >theirs && cat ours theirs &&
 		[ "$(wc -l <theirs)" -ge 2 ] && cmp ours theirs &&
-		run 0 record -q -o file true && run 0 report -T -i file && says 'record with -s' && run 2 report -T --json -i file
+		run 0 record -q -o file true && run 0 report -T -i file && says 'record with -s' && run 2 report -T --json -i file &&
+		perf record -q -s -e cpu-clock -o alone true && run 0 report -T -i alone && says 'no thread has told'
+}
+
+# Its exec is the kernel's work for a task that has no name of its own yet.
+the_command_has_a_name_from_the_first_sample_on()
+{
+	run 0 record -q -e instructions:k -c 200 -o file true && run 0 script -i file -F comm &&
+		sort out | uniq -c && grep pmuctl-exec out && ! grep : out
 }
 
 clocks_have_their_long_names()
@@ -509,4 +533,4 @@ nothing_is_seen_that_goes_away()
 	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
-run_checks events longest only seconds tell
+run_checks events longest only seconds tell who
