@@ -173,9 +173,7 @@ static void write_lost(struct ring_handle *h, const struct pmuctl_event *event,
 	unsigned int n = sizeof(*record) / 8;
 
 	n += fill_trailer(event, pmuctl_event_task(event), words + n);
-	record->header.type = PERF_RECORD_LOST;
-	record->header.misc = 0;
-	record->header.size = n * 8;
+	record->header = (struct perf_event_header){ .type = PERF_RECORD_LOST, .size = n * 8 };
 	record->id = event->output->id;
 	record->lost = lost;
 	ring_write(h, words, n * 8);

@@ -6,6 +6,7 @@
  */
 #include "aux.h"
 #include "bound.h"
+#include "loops.h"
 #include "msrs.h"
 #include "perm.h"
 
@@ -289,6 +290,26 @@ Test(aux_user, what_is_closed_keeps_perf_from_nothing)
 		usleep(10000);
 	cr_assert_geq(perf, 0, "%s", strerror(-perf));
 	close(perf);
+	close(holder);
+}
+
+/* On a CPU that comes while a trace is open perf may trace for a moment, but not for long. */
+Test(aux_user, a_cpu_that_comes_is_kept_from_perf)
+{
+	union raw_attr a = trace_attr();
+	int holder = holder_open(), fd = event_open(a), perf = 0;
+
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(rival_try(), -EBUSY);
+		set_online(1, false);
+		set_online(1, true);
+		for (int j = 0; j < 2000 && (perf = rival_try()) >= 0; j++) {
+			close(perf);
+			usleep(10000);
+		}
+		cr_assert_eq(perf, -EBUSY, "%s", strerror(-perf));
+	}
+	close(fd);
 	close(holder);
 }
 

@@ -90,6 +90,61 @@ static void forkers_end(struct forker *f)
 
 #define ROUNDS		(is_stress() ? 200 : 8)
 
+#define ENDING		100
+#define BEFORE		300000ull	/* instructions; many more than all need to end */
+
+/* Counts, says so, and ends when that is allowed. */
+static _Noreturn void count_and_end(int ready, int go)
+{
+	char none = 0;
+
+	pin_here(1);
+	user_loop(BEFORE / LOOP_INSTRUCTIONS);
+	if (write(ready, &none, 1) == 1 && read(go, &none, 1) == 0)
+		_exit(0);
+	_exit(1);
+}
+
+/* Many children end while a reset walks over them; returns what is left. */
+static uint64_t left_by_a_reset(int fd)
+{
+	int ready[2], go[2];
+	char some;
+
+	cr_assert_eq(pipe(ready), 0);
+	cr_assert_eq(pipe(go), 0);
+	for (int i = 0; i < ENDING; i++) {
+		if (fork())
+			continue;
+		close(go[1]);
+		count_and_end(ready[1], go[0]);
+	}
+	for (int i = 0; i < ENDING; i++)
+		cr_assert_eq(read(ready[0], &some, 1), 1);
+	close(go[1]);
+	event_ioctl(fd, PERF_EVENT_IOC_RESET);
+	for (int i = 0; i < ENDING; i++)
+		cr_assert_gt(wait(NULL), 0);
+	close(ready[0]);
+	close(ready[1]);
+	close(go[0]);
+	return event_value(fd);
+}
+
+/* What they have counted before belongs to the past, whether the walk has come to them or not. */
+Test(inherit_race, a_reset_takes_what_ends_meanwhile)
+{
+	uint64_t left;
+	int fd = event_open(inherited(instructions_u()));
+
+	pin_here(0);
+	for (int i = 0; i < 20; i++) {
+		left = left_by_a_reset(fd);
+		cr_assert_lt(left, BEFORE, "%lu", left);
+	}
+	close(fd);
+}
+
 static void check_round(const int *fd, const struct forker *f, bool group)
 {
 	int all = group ? PERF_IOC_FLAG_GROUP : 0;
