@@ -221,7 +221,7 @@ void perffile_feature_read(struct perffile *file, unsigned int number,
  * @file: with its header read; @file->info is filled.
  * @error: why not.
  *
- * Return: 0, -EBADMSG if the file is cut off.
+ * Return: 0, -EBADMSG if the file is cut off, or has no samples by its kind.
  */
 int perffile_features_read(struct perffile *file, struct perffile_error *error)
 {
@@ -232,6 +232,8 @@ int perffile_features_read(struct perffile *file, struct perffile_error *error)
 
 		if (!(file->flags[number / 64] >> number % 64 & 1))
 			continue;
+		if (number == PERFFILE_STAT)
+			return perffile_fail(error, "the file is one of 'perf stat record', with counts and no samples: 'perf stat report -i' shows it");
 		if (file->size - at < 16)
 			return perffile_fail(error,
 					     "the file is truncated: the list of what follows its records is cut off at byte %"

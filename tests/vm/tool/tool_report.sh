@@ -286,7 +286,8 @@ truncated()
 others_files()
 {
 	: >empty && echo text >text && run 1 report -i empty && says 'is empty' && run 1 report -i text && says 'too short|not a perf.data' &&
-		run 1 script -i /bin/busybox && says 'not a perf.data' && run 1 report -i / && says 'directory' && run 1 report && says 'No such file'
+		run 1 script -i /bin/busybox && says 'not a perf.data' && run 1 report -i / && says 'directory' && run 1 report && says 'No such file' &&
+		perf stat record -o counts -e cpu-clock true 2>/dev/null && run 1 report -i counts && says "perf stat report"
 }
 still_being_written()
 {
