@@ -40,23 +40,17 @@ static struct perf_event_attr instructions_k(void)
 static uint64_t cost_of(const struct attack *a)
 {
 	struct perf_event_attr attr = instructions_k();
-	int link[2], fd;
+	int link, fd;
 	uint64_t cost;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user)
-		attack(a, link[1]);
-	close(link[1]);
-	fd = event_open(attr, hear(link[0]));
-	let_go(link[0]);
-	hear(link[0]);
+	user = attack_start(a, &link);
+	fd = event_open(attr, hear(link));
+	let_go(link);
+	hear(link);
 	cost = event_value(fd);
 	close(fd);
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	attack_end(user, link);
 	return cost;
 }
 

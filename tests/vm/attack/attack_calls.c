@@ -39,23 +39,17 @@ Test(attack_calls, a_page_that_is_mapped_in_a_loop)
 {
 	struct attack a = { prepare_page, work_page, 1 };
 	uint64_t before, calls;
-	int link[2];
+	int link;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
 	pin_here(OWN_CPU);
-	user = fork_child();
-	if (!user)
-		attack(&a, link[1]);
-	close(link[1]);
-	hear(link[0]);
+	user = attack_start(&a, &link);
+	hear(link);
 	before = calls_of_cpu(OTHER_CPU);
-	let_go(link[0]);
-	hear(link[0]);
+	let_go(link);
+	hear(link);
 	calls = calls_of_cpu(OTHER_CPU) - before;
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	attack_end(user, link);
 	expect_calls_of_others("a mapping", calls, ROUNDS);
 }
 
@@ -87,20 +81,14 @@ static pid_t prepare_nothing(unsigned int n)
 Test(attack_calls, several_processes_get_their_pages)
 {
 	struct attack a = { prepare_nothing, work_processes, 1 };
-	int link[2];
+	int link;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user)
-		attack(&a, link[1]);
-	close(link[1]);
-	hear(link[0]);
-	let_go(link[0]);
-	hear(link[0]);
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	user = attack_start(&a, &link);
+	hear(link);
+	let_go(link);
+	hear(link);
+	attack_end(user, link);
 }
 
 /* ---- More processes than may begin to read at once ---- */

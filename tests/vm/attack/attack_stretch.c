@@ -96,18 +96,12 @@ static uint64_t measure(const char *name, struct attack a)
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct stretch s;
 	struct ring ring;
-	int link[2], fd;
+	int link, fd;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user) {
-		pin_here(CPU);
-		attack(&a, link[1]);
-	}
-	close(link[1]);
 	pin_here(CPU);
-	hear(link[0]);
+	user = attack_start(&a, &link);
+	hear(link);
 	attr.exclude_idle = 1;
 	attr.disabled = 1;
 	attr.pinned = 1;
@@ -117,8 +111,8 @@ static uint64_t measure(const char *name, struct attack a)
 	fd = event_open(attr, -1, CPU);
 	ring_map(&ring, fd, PAGES);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
-	let_go(link[0]);
-	hear(link[0]);
+	let_go(link);
+	hear(link);
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	s = longest_stretch(&ring, &attr);
 	printf("%s: %lu instructions, %lu of them on end without interrupts, from %s", name,
@@ -126,9 +120,7 @@ static uint64_t measure(const char *name, struct attack a)
 	printf(" to %s\n", symbol(s.last));
 	ring_unmap(&ring);
 	close(fd);
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	attack_end(user, link);
 	return (s.n + 1) * PERIOD;
 }
 

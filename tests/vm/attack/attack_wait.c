@@ -173,27 +173,19 @@ static struct wait wait_for(struct attack a, void (*once)(void))
 {
 	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct wait wait;
-	int link[2], fd;
+	int link, fd;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user) {
-		pin_here(CPU);
-		attack(&a, link[1]);
-	}
-	close(link[1]);
-	attr.exclude_user = 1;
-	fd = event_open(attr, hear(link[0]));
 	pin_here(CPU);
+	user = attack_start(&a, &link);
+	attr.exclude_user = 1;
+	fd = event_open(attr, hear(link));
 	go_first(true);
-	let_go(link[0]);
-	wait = do_meanwhile(once, fd, link[0]);
+	let_go(link);
+	wait = do_meanwhile(once, fd, link);
 	go_first(false);
 	close(fd);
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	attack_end(user, link);
 	return wait;
 }
 

@@ -82,21 +82,15 @@ static uint64_t cost_beside(unsigned int n)
 {
 	struct attack a = { prepare_traces, work_nothing, n };
 	uint64_t cost;
-	int link[2];
+	int link;
 	pid_t user;
 
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link), 0);
-	user = fork_child();
-	if (!user)
-		attack(&a, link[1]);
-	close(link[1]);
-	hear(link[0]);
+	user = attack_start(&a, &link);
+	hear(link);
 	cost = cost_of_mappings();
-	let_go(link[0]);
-	hear(link[0]);
-	let_go(link[0]);
-	raw_reap(user);
-	close(link[0]);
+	let_go(link);
+	hear(link);
+	attack_end(user, link);
 	return cost;
 }
 

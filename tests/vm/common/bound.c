@@ -78,6 +78,27 @@ void attack(const struct attack *a, int link)
 
 /* ---- In the test's ---- */
 
+pid_t attack_start(const struct attack *a, int *link)
+{
+	int ends[2];
+	pid_t user;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	user = fork_child();
+	if (!user)
+		attack(a, ends[1]);
+	close(ends[1]);
+	*link = ends[0];
+	return user;
+}
+
+void attack_end(pid_t user, int link)
+{
+	let_go(link);
+	raw_reap(user);
+	close(link);
+}
+
 pid_t hear(int link)
 {
 	pid_t pid;

@@ -48,6 +48,13 @@ void attack(const struct attack *a, int link);
 
 /* ---- In the test's ---- */
 
+/*
+ * A process that attacks, on the CPU of its caller; hear() tells whose work it does, let_go() has it
+ * do that, hear() says that it is done, and attack_end() ends it.
+ */
+pid_t attack_start(const struct attack *a, int *link);
+void attack_end(pid_t user, int link);
+
 pid_t hear(int link);
 void let_go(int link);
 

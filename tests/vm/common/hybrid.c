@@ -29,6 +29,20 @@ void pin_where_perf_counts(void)
 		pin_here(cpu_of_type(CORE_PERFORMANCE));
 }
 
+void check_perf_counts(uint64_t n)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd;
+
+	pin_where_perf_counts();
+	attr.disabled = 1;
+	fd = perf_try(&attr, 0, -1);
+	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
+	bracket(fd, n);
+	cr_expect_eq(event_value(fd), bracket_instructions(n));
+	close(fd);
+}
+
 /* The number of perf's PMU for this type; 0 if there is none */
 static uint64_t perf_type(unsigned int type)
 {

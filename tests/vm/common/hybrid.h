@@ -29,6 +29,9 @@ int cpu_of_type(unsigned int type);
 /* Go where perf counts generic events of which nobody says for which type of CPU. */
 void pin_where_perf_counts(void);
 
+/* There perf counts a loop of @n rounds exactly. */
+void check_perf_counts(uint64_t n);
+
 /* The same event of perf, for CPUs of a type: a generic one names the PMU in its upper half. */
 struct perf_event_attr perf_attr(struct perf_event_attr attr, unsigned int type);
 

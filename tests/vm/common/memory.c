@@ -23,6 +23,22 @@ pid_t user_stays(void)
 	return child;
 }
 
+static pid_t keeper;
+
+void allow_users(void)
+{
+	sampling_init();
+	set_paranoid(1);
+	keeper = user_stays();
+}
+
+void forbid_users(void)
+{
+	raw_reap(keeper);
+	set_paranoid(2);
+	sampling_fini();
+}
+
 long take_all(uid_t uid, rlim_t locked_bytes)
 {
 	struct rlimit locked = { locked_bytes, locked_bytes }, files = { 8192, 8192 };

@@ -16,6 +16,10 @@ void set_paranoid(long level);
  */
 pid_t user_stays(void);
 
+/* Any rate, and level 1, with a process of the user's; and as it was */
+void allow_users(void);
+void forbid_users(void);
+
 /* Become @uid, and map rings until it is refused: how many pages, negative on failure */
 #define TAKE_PAGES	(1 + 8)
 #define RINGS_MAX	4000

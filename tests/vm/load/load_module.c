@@ -40,20 +40,6 @@ static void count_a_bracket(pid_t pid, int cpu)
 	close(fd);
 }
 
-static void perf_counts(void)
-{
-	struct perf_event_attr attr = instructions_u();
-	int fd;
-
-	pin_where_perf_counts();
-	attr.disabled = 1;
-	fd = perf_try(&attr, 0, -1);
-	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
-	bracket(fd, N);
-	cr_expect_eq(event_value(fd), bracket_instructions(N));
-	close(fd);
-}
-
 Test(load_module, two_hundred_times)
 {
 	unsigned int i;
@@ -67,7 +53,7 @@ Test(load_module, two_hundred_times)
 			count_a_bracket(0, -1);
 	}
 	cr_assert_eq(module_unload(), 0);
-	perf_counts();
+	check_perf_counts(N);
 }
 
 /* Processes come and go on both CPUs; some of them are counted. */
@@ -280,7 +266,7 @@ Test(load_module, every_register_is_given_back)
 	cr_assert_eq(module_unload(), 0);
 	read_msrs(after);
 	expect_same_msrs(before, after);
-	perf_counts();
+	check_perf_counts(N);
 }
 
 /* The local vector table cannot be read from here: who uses it next tells. */

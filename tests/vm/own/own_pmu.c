@@ -66,20 +66,6 @@ static void check_we_count(void)
 	cr_expect_eq(owner(), PMUCTL_OWNER_NOBODY);
 }
 
-static void check_perf_counts(void)
-{
-	struct perf_event_attr attr = instructions_u();
-	int fd;
-
-	pin_where_perf_counts();
-	attr.disabled = 1;
-	fd = perf_try(&attr, 0, -1);
-	cr_assert(fd >= 0, "perf: %s", strerror(-fd));
-	bracket(fd, N);
-	cr_expect_eq(event_value(fd), bracket_instructions(N));
-	close(fd);
-}
-
 /* Perf's sampling needs its NMI. */
 static void check_perf_samples(void)
 {
@@ -104,7 +90,7 @@ Test(own_pmu, perf_holds_it_then_we_then_perf)
 		cr_expect_gt(event_value(fd), N, "perf goes on");
 		close(fd);
 		check_we_count();
-		check_perf_counts();
+		check_perf_counts(N);
 	}
 	check_perf_samples();
 }
@@ -154,7 +140,7 @@ Test(own_pmu, we_hold_it_and_perf_gets_ebusy_but_for_software_events)
 		cr_expect_gt(event_value(software), 0);
 		close(software);
 		close(fd);
-		check_perf_counts();
+		check_perf_counts(N);
 		check_we_count();
 	}
 }
@@ -196,7 +182,7 @@ Test(own_pmu, it_is_given_back_with_the_last_event)
 		while (owner() == PMUCTL_OWNER_PMUCTL)
 			usleep(10000);
 		cr_expect_eq(owner(), PMUCTL_OWNER_NOBODY);
-		check_perf_counts();
+		check_perf_counts(N);
 	}
 }
 
@@ -210,7 +196,7 @@ Test(own_pmu, watchdog_holds_it_then_we)
 		set_watchdog("0");
 		check_we_count();
 	}
-	check_perf_counts();
+	check_perf_counts(N);
 }
 
 Test(own_pmu, watchdog_switched_on_while_we_hold_it_changes_nothing)
@@ -247,7 +233,7 @@ Test(own_pmu, refused_opens_leave_nothing_behind)
 		cr_assert_eq(event_try(attr, i % 2 ? 0 : -1, i % 2 ? -1 : 0), -EBUSY);
 	set_watchdog("0");
 	check_we_count();
-	check_perf_counts();
+	check_perf_counts(N);
 }
 
 /* A CPU goes when nobody counts on CPUs staying; for ever, if somebody has said that he does not. */

@@ -7,22 +7,6 @@
 #include "memory.h"
 #include "module.h"
 
-static pid_t keeper;
-
-static void allow_users(void)
-{
-	sampling_init();
-	set_paranoid(1);
-	keeper = user_stays();
-}
-
-static void forbid_users(void)
-{
-	raw_reap(keeper);
-	set_paranoid(2);
-	sampling_fini();
-}
-
 TestSuite(ring_kill, .init = allow_users, .fini = forbid_users, .timeout = 3000);
 
 #define RING_PAGES	32

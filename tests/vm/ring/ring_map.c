@@ -178,22 +178,6 @@ Test(ring_map, parts_of_a_mapping)
 
 /* ---- Whose memory ---- */
 
-static pid_t keeper;
-
-static void allow_users(void)
-{
-	sampling_init();
-	set_paranoid(1);
-	keeper = user_stays();
-}
-
-static void forbid_users(void)
-{
-	raw_reap(keeper);
-	set_paranoid(2);
-	sampling_fini();
-}
-
 TestSuite(ring_memory, .init = allow_users, .fini = forbid_users);
 
 Test(ring_memory, free_allowance_then_the_limit)
