@@ -5,6 +5,7 @@
  */
 #include "busy.h"
 #include "hybrid.h"
+#include "module.h"
 
 #define N		100000ull
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
@@ -263,4 +264,15 @@ Test(own_pmu, cpus_may_go_after_each_change_of_owner, .timeout = 100)
 	while (owner() == PMUCTL_OWNER_PMUCTL)
 		usleep(10000);
 	check_a_cpu_may_go();
+}
+
+/* Whoever has said that it is to be kept, it goes with the module. */
+Test(own_pmu, it_is_given_back_by_an_unload)
+{
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "always"), 0);
+	cr_expect_eq(owner(), PMUCTL_OWNER_PMUCTL);
+	cr_assert_eq(module_unload(), 0);
+	check_perf_counts(N);
+	cr_assert_eq(module_load(), 0);
+	check_we_count();
 }
