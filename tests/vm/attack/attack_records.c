@@ -81,28 +81,6 @@ static void work(void)
 	syscall_loop(CALLS);
 }
 
-/* A user who attacks, and the link to him */
-static pid_t begin_attack(const struct attack *a, int *link)
-{
-	int ends[2];
-	pid_t user;
-
-	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	user = fork_child();
-	if (!user)
-		attack(a, ends[1]);
-	close(ends[1]);
-	*link = ends[0];
-	return user;
-}
-
-static void end_attack(pid_t user, int link)
-{
-	let_go(link);
-	raw_reap(user);
-	close(link);
-}
-
 /* Before it has run, and afterwards */
 static double cost_beside(unsigned int events)
 {
@@ -111,13 +89,13 @@ static double cost_beside(unsigned int events)
 	pid_t user;
 	int link;
 
-	user = begin_attack(&a, &link);
+	user = attack_start(&a, &link);
 	hear(link);
 	before = cost_of_call();
 	let_go(link);
 	hear(link);
 	after = cost_of_call();
-	end_attack(user, link);
+	attack_end(user, link);
 	return before > after ? before : after;
 }
 
@@ -240,13 +218,13 @@ static double cost_of(const struct attack *a)
 
 	attr.exclude_user = 1;
 	attr.inherit = 1;
-	user = begin_attack(a, &link);
+	user = attack_start(a, &link);
 	fd = event_open(attr, hear(link));
 	before = event_value(fd);
 	let_go(link);
 	hear(link);
 	cost = event_value(fd) - before;
-	end_attack(user, link);
+	attack_end(user, link);
 	close(fd);
 	return cost;
 }
