@@ -21,7 +21,6 @@
 
 #include "aux/aux.h"
 #include "core/context.h"
-#include "core/hook.h"
 #include "sample/sideband.h"
 
 /**
@@ -271,32 +270,19 @@ static int open_files(const struct pmuctl_event *event, const struct pt_filter *
 	return err;
 }
 
-/* Returns -EAGAIN if a hook is being dropped. */
-static int try_follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
+/* From now on, and as long as the event is open, mappings are told of. */
+static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
 {
 	const u16 before = event->side, side = before | PMUCTL_SIDE_CODE;
 	int err;
 
-	mutex_lock(&pmuctl_mutex);
 	/* All at once, as it is put when the event is closed: several kinds share a hook. */
 	err = pmuctl_side_get(side, why);
-	if (!err) {
-		event->side = side;
-		pmuctl_side_put(before);
-	}
-	mutex_unlock(&pmuctl_mutex);
-	return err;
-}
-
-/* From now on, and as long as the event is open, mappings are told of. */
-static int follow_mappings(struct pmuctl_event *event, struct pmuctl_explanation *why)
-{
-	int err;
-
-	do {
-		err = try_follow_mappings(event, why);
-	} while (err == -EAGAIN && !(err = pmuctl_hooks_wait(why)));
-	return err;
+	if (err)
+		return err;
+	event->side = side;
+	pmuctl_side_put(before);
+	return 0;
 }
 
 /* Exchange the files for others, and give the trace their filter, with no file mapped yet. */

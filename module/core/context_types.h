@@ -9,10 +9,10 @@
  *	opener->mutex		the front's: which descriptors a thread has opened
  *	group->mutex		of the events of an inherited group: walks over their children
  *	aux->filter_mutex	one filter of a trace is set after the other
- *	pmuctl_mutex		opening and closing: lists of events, users of hooks
+ *	pmuctl_mutex		opening and closing: lists of events
  *	watch_mutex		soft/tracepoint.c: are we told of modules that go
  *	tracepoints_mutex	which tracepoints have events
- *	hooks_mutex		which hooks are set
+ *	hooks_mutex		which hooks are set, and their users
  *	(mmap_lock)		mapping and unmapping
  *	aux->map_mutex		how often the AUX buffer of an event is mapped
  *	buffer_mutex		which output writes to which buffer

@@ -4,8 +4,8 @@
  * at tracepoints and of functions. Each is set for its first user. After its last one it stays for
  * a second, as setting and dropping it patches the kernel's text on all CPUs, and waits for them:
  * any user may open and close events in a loop, which so sets it at most once in that time. A
- * worker drops it, without a mutex that anybody else needs, and of all of them only some a second:
- * so many may be set again.
+ * worker drops it, and of all of them only some a second: so many may be set again. Nobody waits
+ * for either but who wants that very hook.
  */
 #ifndef PMUCTL_HOOK_H
 #define PMUCTL_HOOK_H
@@ -20,13 +20,14 @@ struct seq_file;
 enum pmuctl_hook_state {
 	PMUCTL_HOOK_UNSET,
 	PMUCTL_HOOK_SET,
-	PMUCTL_HOOK_DROPPING,	/* by the worker: who wants it waits, then sets it again */
+	PMUCTL_HOOK_CHANGING,	/* somebody sets it, or the worker drops it: who wants it waits */
 };
 
 /**
  * struct pmuctl_hook - something that is set for the whole machine
  * @name: for people.
- * @set: sets it. Process, the registry's mutex held. Returns 0, or what is to be refused with.
+ * @set: sets it. Process, nothing of the registry locked. Returns 0, or what is to be refused
+ *	with.
  * @drop: the reverse; it may wait for other CPUs. Process.
  * @missed: how often it did not tell of what it is there for since it was set; any context. May
  *	be NULL.
@@ -70,16 +71,10 @@ bool pmuctl_hook_del(struct pmuctl_hook *hook);
  * @hook: of the registry.
  * @why: filled on refusal.
  *
- * Context: Process, may sleep; cpus_read_lock not held.
- * Return: 0; what its @set returns; -EAGAIN, of which @why tells nothing, if it is being dropped:
- * to be tried again after pmuctl_hooks_wait().
+ * Context: Process, may sleep, for RCU, too; pmuctl_mutex and cpus_read_lock not held.
+ * Return: 0; what its @set returns; -EINTR if the caller is killed while it waits for others.
  */
 int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why);
-
-/* Wait until none is being dropped. Process, nothing locked that others wait for. Returns 0 or
- * -EINTR.
- */
-int pmuctl_hooks_wait(struct pmuctl_explanation *why);
 
 /* Not any more. Context: as pmuctl_hook_get() */
 void pmuctl_hook_put(struct pmuctl_hook *hook);

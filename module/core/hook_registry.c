@@ -3,8 +3,8 @@
  * The registry of hooks: see hook.h. What is set, and how, is known to task_hooks.c,
  * sample/sideband.c, soft/sources.c and soft/tracepoint.c.
  *
- * hooks_mutex is inside of pmuctl_mutex and of tracepoint.c's. It is not held while something is
- * dropped. Only who wants that very hook waits for it, and with pmuctl_mutex unlocked.
+ * hooks_mutex is inside of tracepoint.c's. It is not held while something is set or dropped, for
+ * which the kernel patches its text and waits for RCU: only who wants that very hook waits.
  */
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
@@ -24,33 +24,63 @@
 static DEFINE_MUTEX(hooks_mutex);
 static LIST_HEAD(hooks);
 
-/* A hook has been dropped; so many still are. */
-static DECLARE_WAIT_QUEUE_HEAD(dropped);
-static unsigned int nr_dropping;
+/* A hook has been set or dropped. */
+static DECLARE_WAIT_QUEUE_HEAD(settled);
 
-/* hooks_mutex held, before and afterwards */
-static void drop(struct pmuctl_hook *hook)
+/* hooks_mutex held, before and afterwards; then nobody sets or drops it but the caller. */
+static void begin_change(struct pmuctl_hook *hook)
 {
-	WRITE_ONCE(hook->state, PMUCTL_HOOK_DROPPING);
-	WRITE_ONCE(nr_dropping, nr_dropping + 1);
+	WRITE_ONCE(hook->state, PMUCTL_HOOK_CHANGING);
 	mutex_unlock(&hooks_mutex);
-	hook->drop(hook);
-	mutex_lock(&hooks_mutex);
-	if (hook->missed)
-		hook->missed_before += hook->missed(hook);
-	WRITE_ONCE(hook->state, PMUCTL_HOOK_UNSET);
-	WRITE_ONCE(nr_dropping, nr_dropping - 1);
-	wake_up_all(&dropped);
 }
 
-/* The same; then nobody is dropping it. */
-static void wait_until_dropped(struct pmuctl_hook *hook)
+static void end_change(struct pmuctl_hook *hook, enum pmuctl_hook_state state)
 {
-	while (hook->state == PMUCTL_HOOK_DROPPING) {
+	mutex_lock(&hooks_mutex);
+	WRITE_ONCE(hook->state, state);
+	wake_up_all(&settled);
+}
+
+/* hooks_mutex held, before and afterwards, as in what follows */
+static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	int err;
+
+	begin_change(hook);
+	err = hook->set(hook, why);
+	end_change(hook, err ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
+	hook->times += !err;
+	return err;
+}
+
+static void drop(struct pmuctl_hook *hook)
+{
+	begin_change(hook);
+	hook->drop(hook);
+	end_change(hook, PMUCTL_HOOK_UNSET);
+	if (hook->missed)
+		hook->missed_before += hook->missed(hook);
+}
+
+static bool is_settled(const struct pmuctl_hook *hook)
+{
+	return READ_ONCE(hook->state) != PMUCTL_HOOK_CHANGING;
+}
+
+/* Until nobody sets or drops it. Returns 0; -ERESTARTSYS if we are killed and @killable. */
+static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
+{
+	int err = 0;
+
+	while (!is_settled(hook) && !err) {
 		mutex_unlock(&hooks_mutex);
-		wait_event(dropped, READ_ONCE(hook->state) != PMUCTL_HOOK_DROPPING);
+		if (killable)
+			err = wait_event_killable(settled, is_settled(hook));
+		else
+			wait_event(settled, is_settled(hook));
 		mutex_lock(&hooks_mutex);
 	}
+	return err;
 }
 
 /* ---- The worker ---- */
@@ -147,24 +177,13 @@ int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	int err = 0;
 
 	mutex_lock(&hooks_mutex);
-	if (hook->state == PMUCTL_HOOK_DROPPING) {
-		err = -EAGAIN;
-	} else if (hook->state == PMUCTL_HOOK_UNSET) {
-		err = hook->set(hook, why);
-		if (!err) {
-			WRITE_ONCE(hook->state, PMUCTL_HOOK_SET);
-			hook->times++;
-		}
-	}
+	if (wait_until_settled(hook, true))
+		err = pmuctl_refuse(why, INTERRUPTED, "");
+	else if (hook->state == PMUCTL_HOOK_UNSET)
+		err = set(hook, why);
 	hook->users += !err;
 	mutex_unlock(&hooks_mutex);
 	return err;
-}
-
-int pmuctl_hooks_wait(struct pmuctl_explanation *why)
-{
-	return wait_event_killable(dropped, !READ_ONCE(nr_dropping)) ?
-		pmuctl_refuse(why, INTERRUPTED, "") : 0;
 }
 
 void pmuctl_hook_put(struct pmuctl_hook *hook)
@@ -180,7 +199,7 @@ void pmuctl_hook_put(struct pmuctl_hook *hook)
 void pmuctl_hook_drop_now(struct pmuctl_hook *hook)
 {
 	mutex_lock(&hooks_mutex);
-	wait_until_dropped(hook);
+	wait_until_settled(hook, false);
 	if (hook->state == PMUCTL_HOOK_SET)
 		drop(hook);
 	mutex_unlock(&hooks_mutex);

@@ -184,44 +184,32 @@ static void note_missed(struct pmuctl_event *event)
 			event->on_cpu[cpu]->missed = event->missed;
 }
 
-/* Returns -EAGAIN if a hook is being dropped. */
-static int try_attach(struct pmuctl_event *event, struct task_struct *task,
-		      struct pmuctl_event *leader, struct pmuctl_explanation *why)
+static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
+			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
 	const bool hooked = needs_hooks(event, task);
 	int err;
 
-	if (mutex_lock_killable(&pmuctl_mutex))
-		return pmuctl_refuse(why, INTERRUPTED, "");
+	/* Before the locks: it may wait until the kernel has set or dropped one. */
 	err = pmuctl_hooks_get(event, hooked, why);
 	if (err)
-		goto err_unlock;
+		return err;
 	note_missed(event);
 
-	/* Not outside of the hooks: registering them takes it too. */
+	if (mutex_lock_killable(&pmuctl_mutex)) {
+		err = pmuctl_refuse(why, INTERRUPTED, "");
+		goto err_put_hooks;
+	}
 	cpus_read_lock();
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
+	mutex_unlock(&pmuctl_mutex);
 	if (err)
 		goto err_put_hooks;
-	mutex_unlock(&pmuctl_mutex);
 	return 0;
 
 err_put_hooks:
 	pmuctl_hooks_put(event, hooked);
-err_unlock:
-	mutex_unlock(&pmuctl_mutex);
-	return err;
-}
-
-static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
-			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
-{
-	int err;
-
-	do {
-		err = try_attach(event, task, leader, why);
-	} while (err == -EAGAIN && !(err = pmuctl_hooks_wait(why)));
 	return err;
 }
 
@@ -257,8 +245,8 @@ static void detach_with_hooks(struct pmuctl_event *event)
 	else
 		detach(event);
 	cpus_read_unlock();
-	pmuctl_hooks_put(event, hooked);
 	mutex_unlock(&pmuctl_mutex);
+	pmuctl_hooks_put(event, hooked);
 }
 
 static int init_hw_counter(struct pmuctl_event *event, const struct perf_event_attr *attr,

@@ -17,8 +17,8 @@ struct pmuctl_explanation;
  * @scheduler: the scheduler's is one of them.
  * @why: filled on refusal.
  *
- * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- * Return: 0; -EOPNOTSUPP if this kernel has no such hook; -ENOMEM.
+ * Context: Process, may sleep; neither pmuctl_mutex nor cpus_read_lock held.
+ * Return: 0; -EOPNOTSUPP if this kernel has no such hook; -ENOMEM; -EINTR if the caller is killed.
  */
 int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 		     struct pmuctl_explanation *why);

@@ -14,6 +14,7 @@
 #include <linux/kdev_t.h>
 #include <linux/kprobes.h>
 #include <linux/mman.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 
 #include "core/attr.h"
@@ -38,7 +39,8 @@ u16 pmuctl_side_wanted;
 /* Who is told of code for the filters of traces */
 static void (*code_mapped)(const struct vm_area_struct *vma) __ro_after_init;
 
-/* Events that want each kind; pmuctl_mutex */
+/* Events that want each kind; the mutex is a leaf */
+static DEFINE_MUTEX(users_mutex);
 static unsigned int users[KINDS];
 
 /* ---- Telling events ---- */
@@ -500,6 +502,7 @@ static void count_users(u16 side, int n)
 	unsigned int kind;
 	u16 wanted = 0;
 
+	mutex_lock(&users_mutex);
 	for (kind = 0; kind < KINDS; kind++) {
 		if (side & BIT(kind))
 			users[kind] += n;
@@ -507,6 +510,7 @@ static void count_users(u16 side, int n)
 			wanted |= BIT(kind);
 	}
 	WRITE_ONCE(pmuctl_side_wanted, wanted);
+	mutex_unlock(&users_mutex);
 }
 
 /* The first @n of the table, as far as they are behind @side */
@@ -522,7 +526,6 @@ int pmuctl_side_get(u16 side, struct pmuctl_explanation *why)
 	unsigned int i;
 	int err;
 
-	lockdep_assert_held(&pmuctl_mutex);
 	if (!side)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
@@ -545,7 +548,6 @@ err_put:
 
 void pmuctl_side_put(u16 side)
 {
-	lockdep_assert_held(&pmuctl_mutex);
 	if (!side)
 		return;
 	count_users(side, -1);

@@ -51,8 +51,8 @@ u16 pmuctl_side_of(const struct perf_event_attr *attr);
  * @side: what; 0 is allowed.
  * @why: filled on refusal.
  *
- * Context: Process, may sleep; pmuctl_mutex held, cpus_read_lock not.
- * Return: 0; -EOPNOTSUPP if this kernel cannot tell of it; -ENOMEM.
+ * Context: Process, may sleep; neither pmuctl_mutex nor cpus_read_lock held.
+ * Return: 0; -EOPNOTSUPP if this kernel cannot tell of it; -ENOMEM; -EINTR if the caller is killed.
  */
 int pmuctl_side_get(u16 side, struct pmuctl_explanation *why);
 

@@ -148,7 +148,10 @@ static bool wake_at_once(struct pmuctl_buffer *buffer)
 	return !n;
 }
 
-/* Others may come and go meanwhile: those that were there are before the first that was woken. */
+/*
+ * Others may come and go meanwhile: those that were there are before the first that was woken. It
+ * has an end: that of the mapped event is always there, and is woken once.
+ */
 static void wake_all(struct pmuctl_buffer *buffer)
 {
 	struct pmuctl_output *first;
@@ -252,7 +255,7 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 	signal_owner(output);
 }
 
-/* ---- ---- */
+/* ---- Beginning and end ---- */
 
 int __init pmuctl_waker_init(void)
 {

@@ -7,6 +7,7 @@
  * A tracepoint of a module goes with it: the kernel tells us before, then the probe is
  * taken off, and its events count nothing more.
  */
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -28,8 +29,8 @@
 static DEFINE_MUTEX(tracepoints_mutex);
 static LIST_HEAD(tracepoints);
 
-/* How often a probe was put on one; the registry's mutex */
-static unsigned long times;
+/* How often a probe was put on one */
+static atomic_long_t times;
 
 /* ---- The probe ---- */
 
@@ -287,7 +288,7 @@ static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 	if (err)
 		return err;
 	err = t->dynamic ? 0 : put_probe(t);
-	times += !err;
+	atomic_long_add(!err, &times);
 	if (err)
 		pmuctl_record_source_drop(t->source.record);
 	if (err == -ENOMEM)
@@ -564,7 +565,7 @@ struct pmuctl_sw_source *pmuctl_tp_source(struct pmuctl_tp *tp)
 
 void pmuctl_tracepoint_show(struct seq_file *m)
 {
-	seq_printf(m, "tracepoints: set %lu times\n", READ_ONCE(times));
+	seq_printf(m, "tracepoints: set %ld times\n", atomic_long_read(&times));
 }
 
 void pmuctl_tracepoint_exit(void)

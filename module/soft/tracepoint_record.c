@@ -62,7 +62,7 @@ struct pmuctl_record_source {
 	struct list_head node;
 };
 
-/* Inside of hooks_mutex, and outside of all of perf's and tracing's locks */
+/* Outside of all of perf's and tracing's locks */
 static DEFINE_MUTEX(sources_mutex);
 static LIST_HEAD(sources);
 

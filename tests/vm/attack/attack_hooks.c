@@ -9,6 +9,7 @@
 #include "soft.h"
 
 #include <linux/userfaultfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define TIMES	300
@@ -157,6 +158,57 @@ Test(attack_hooks, many_are_not_set_again_and_again_either)
 	       seconds);
 	cr_assert_leq(set, MANY + (1 + seconds) * PER_SECOND / LINGER, "%lu times in %f s", set,
 		      seconds);
+}
+
+/* Has hooks set, as fast as that goes, until it is killed */
+static void set_all_the_time(char names[MANY][64])
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
+
+	pin_here(1);
+	for (int i = 0;; i = (i + 1) % MANY)
+		close(event_open(attr, .tracepoint = names[i]));
+}
+
+static long sleeps_now(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+/*
+ * The kernel patches its text for each, and waits for RCU. Who wants another hook waits at most for
+ * a mutex of a moment, whose owner must be off its CPU just then.
+ */
+Test(attack_hooks, nobody_waits_while_others_have_theirs_set)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	static char names[MANY][64];
+	unsigned long set;
+	long opened = 0, sleeps;
+	double begin;
+	pid_t child;
+
+	find_names(names);
+	hooks_wait_for_none();
+	pin_here(0);
+	event_open(attr);	/* the scheduler's is set */
+	child = fork();
+	if (!child)
+		set_all_the_time(names);
+	set = number_of("tracepoints", "set ");
+	begin = now();
+	sleeps = sleeps_now();
+	for (; now() < begin + 5; opened++)
+		close(event_open(attr));
+	sleeps = sleeps_now() - sleeps;
+	set = number_of("tracepoints", "set ") - set;
+	raw_reap(child);
+	printf("hooks were set %lu times; opened %ld times, slept %ld times\n", set, opened, sleeps);
+	cr_assert_gt(set, 20);
+	cr_assert_lt(sleeps, (long)set / 4);
 }
 
 /* It stays, but not for ever. */
