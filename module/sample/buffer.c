@@ -180,6 +180,8 @@ static void set_buffer(struct pmuctl_output *output,
 {
 	struct pmuctl_buffer *old = listed_in(output);
 
+	if (old == buffer)
+		return;
 	if (old) {
 		spin_lock_irq(&old->lock);
 		list_del(&output->node);
@@ -188,7 +190,6 @@ static void set_buffer(struct pmuctl_output *output,
 	}
 	if (buffer) {
 		spin_lock_irq(&buffer->lock);
-		output->wake_pass = 0;
 		list_add_tail(&output->node, &buffer->outputs);
 		WRITE_ONCE(buffer->nr_outputs, buffer->nr_outputs + 1);
 		spin_unlock_irq(&buffer->lock);
@@ -340,6 +341,9 @@ int pmuctl_output_redirect(struct pmuctl_output *output,
 	if (!err)
 		set_buffer(output, to ? buffer_of(to) : NULL);
 	mutex_unlock(&buffer_mutex);
+	/* There may be records, of which others were told when they came. */
+	if (!err)
+		wake_up_all(&output->wait);
 	return err;
 }
 

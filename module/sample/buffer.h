@@ -50,7 +50,6 @@ struct pmuctl_charge {
  * @nr_outputs: how many; likewise.
  * @waker: wakes who waits for any of them, if they are many: the user's. Constant, referenced.
  * @to_wake: it is to do so; under its lock.
- * @wake_pass: number of the times that it did; its own.
  * @poll: there is something to be read about which no poll() has told yet.
  * @refs: its mappings together have one, who wakes has another.
  * @free: gives back the former when no writer knows it any more.
@@ -67,7 +66,6 @@ struct pmuctl_buffer {
 	unsigned int nr_outputs;
 	struct pmuctl_waker *waker;
 	struct list_head to_wake;
-	u64 wake_pass;
 	atomic_t poll;
 	refcount_t refs;
 	struct rcu_work free;

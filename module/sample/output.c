@@ -99,10 +99,12 @@ void pmuctl_output_free(struct pmuctl_output *output)
 {
 	if (!output)
 		return;
-	pmuctl_output_redirect(output, NULL, NULL);
+	/* Nobody is left who could give it one. */
+	if (rcu_access_pointer(output->buffer))
+		pmuctl_output_redirect(output, NULL, NULL);
 	irq_work_sync(&output->work);
 	put_pid_ns(output->namespace);
-	kfree(output);
+	kfree_rcu(output, rcu); /* somebody may be waking its waiters */
 }
 
 /* ---- Ids ---- */

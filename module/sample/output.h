@@ -56,8 +56,7 @@ struct pmuctl_explanation;
  * Others:
  * @buffer: where it writes, or NULL; written under the mutex of buffers, read under RCU.
  * @mappings: of @buffer through this output; under the mutex of buffers.
- * @node: in @buffer->outputs, and
- * @wake_pass: the pass of its waker that woke it last; under the lock of the buffer.
+ * @node: in @buffer->outputs, under its lock.
  * @lost: records that found no room, ever.
  * @samples: since somebody was last woken.
  * @work: wakes them.
@@ -65,6 +64,7 @@ struct pmuctl_explanation;
  * @hang_up: that has just happened.
  * @wait: who polls.
  * @fasync: who gets a signal.
+ * @rcu: frees it when nobody wakes any more.
  */
 struct pmuctl_output {
 	u64 id;
@@ -91,7 +91,6 @@ struct pmuctl_output {
 	struct pmuctl_buffer __rcu *buffer;
 	unsigned int mappings;
 	struct list_head node;
-	u64 wake_pass;
 	atomic64_t lost;
 	atomic_t samples;
 	struct irq_work work;
@@ -99,6 +98,7 @@ struct pmuctl_output {
 	bool hang_up;
 	wait_queue_head_t wait;
 	struct fasync_struct *fasync;
+	struct rcu_head rcu;
 };
 
 /**

@@ -119,56 +119,53 @@ static void start(struct pmuctl_waker *waker)
 
 /* ---- Waking ---- */
 
-/* One output, which becomes the last; others may come meanwhile. The buffer's lock held. */
-static void wake_one(struct pmuctl_buffer *buffer)
+/*
+ * One output, which becomes the last: those that were there are woken before any that comes
+ * meanwhile, or is woken a second time. Nothing is locked that others wait for while its waiters
+ * are woken, however many they are. Inside of rcu_read_lock(), which keeps it. Returns false if
+ * there is none.
+ */
+static bool wake_one(struct pmuctl_buffer *buffer)
 {
-	wake_up_all(&list_first_entry(&buffer->outputs, struct pmuctl_output, node)->wait);
+	struct pmuctl_output *first;
+	unsigned long flags;
+
+	spin_lock_irqsave(&buffer->lock, flags);
+	first = list_first_entry_or_null(&buffer->outputs, struct pmuctl_output, node);
 	list_rotate_left(&buffer->outputs);
+	spin_unlock_irqrestore(&buffer->lock, flags);
+	if (first)
+		wake_up_all(&first->wait);
+	return first;
 }
 
 /* Returns whether all have been woken. */
 static bool wake_at_once(struct pmuctl_buffer *buffer)
 {
-	unsigned long flags;
-	unsigned int n;
+	unsigned int n = READ_ONCE(buffer->nr_outputs);
 	u64 begin = 0;
 
-	if (READ_ONCE(buffer->nr_outputs) > WAKE_AT_ONCE)
+	if (n > WAKE_AT_ONCE)
 		return false;
-	spin_lock_irqsave(&buffer->lock, flags);
-	n = buffer->nr_outputs;
 	if (n > 1)
 		begin = local_clock();
-	while (n) {
-		wake_one(buffer);
+	while (n && wake_one(buffer))
 		if (--n && local_clock() - begin > WAKE_AT_ONCE_NS)
-			break;
-	}
-	spin_unlock_irqrestore(&buffer->lock, flags);
-	return !n;
+			return false;
+	return true;
 }
 
-/*
- * Others may come and go meanwhile: those that were there are before the first that was woken. It
- * has an end: that of the mapped event is always there, and is woken once.
- */
 static void wake_all(struct pmuctl_buffer *buffer)
 {
-	struct pmuctl_output *first;
-	u64 pass = ++buffer->wake_pass;
-	bool more;
+	unsigned int n = READ_ONCE(buffer->nr_outputs);
+	bool any = true;
 
-	do {
-		spin_lock_irq(&buffer->lock);
-		first = list_first_entry_or_null(&buffer->outputs, struct pmuctl_output, node);
-		more = first && first->wake_pass != pass;
-		if (more) {
-			first->wake_pass = pass;
-			wake_one(buffer);
-		}
-		spin_unlock_irq(&buffer->lock);
+	for (; n && any; n--) {
+		rcu_read_lock();
+		any = wake_one(buffer);
+		rcu_read_unlock();
 		cond_resched();
-	} while (more);
+	}
 }
 
 static void queue_wake(struct pmuctl_buffer *buffer)

@@ -4,6 +4,8 @@
  */
 #include "records.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 
 TestSuite(ring_output, .init = sampling_init, .fini = sampling_fini);
@@ -109,6 +111,46 @@ Test(ring_output, is_told_to_who_waits_since_before_the_mapping)
 	cr_assert_eq(epoll_wait(waits, &told, 1, 10000), 1);
 	cr_assert(told.events & EPOLLIN, "%#x", told.events);
 	close(waits);
+}
+
+#define WAIT_MS	20000
+
+static pid_t waiter;
+
+/* Returns NULL if nobody has woken it: at its end poll() looks again. */
+static void *wait_for_records(void *fd)
+{
+	struct pollfd waits = { .fd = *(int *)fd, .events = POLLIN };
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	__atomic_store_n(&waiter, gettid(), __ATOMIC_RELEASE);
+	cr_assert_eq(poll(&waits, 1, WAIT_MS), 1);
+	return clock_ns(CLOCK_MONOTONIC) - begin < WAIT_MS * 1000000ul ? fd : NULL;
+}
+
+/* Who waits is told of what is in the ring to which the event has just been moved. */
+Test(ring_output, is_told_to_who_waits_since_before_a_move)
+{
+	struct perf_event_attr dummy = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	struct perf_event_attr attr = with_id(PERIOD);
+	int empty = event_open(dummy), moved = event_open(dummy), full;
+	struct ring r, other;
+	pthread_t thread;
+	void *told;
+
+	attr.wakeup_events = 1;
+	full = event_open(attr);
+	ring_map(&r, empty, 1);
+	ring_map(&other, full, 1);
+	cr_assert_eq(set_output(moved, empty), 0, "%m");
+	block_run(full, ROUNDS);
+	cr_assert_eq(pthread_create(&thread, NULL, wait_for_records, &moved), 0);
+	while (!__atomic_load_n(&waiter, __ATOMIC_ACQUIRE))
+		;
+	wait_asleep(waiter);
+	cr_assert_eq(set_output(moved, full), 0, "%m");
+	pthread_join(thread, &told);
+	cr_assert_not_null(told);
 }
 
 Test(ring_output, taken_back)
