@@ -11,7 +11,7 @@
 #include "core/context.h"
 #include "core/core_ops.h"
 #include "core/hook.h"
-#include "core/rdpmc.h"
+#include "core/rdpmc_mm.h"
 #include "core/rivals.h"
 #include "core/sched.h"
 #include "event/cgroup_moves.h"
@@ -112,12 +112,12 @@ static void __exit pmuctl_exit(void)
 	pmuctl_debugfs_exit();
 	pmuctl_dev_exit();
 	pmuctl_permission_exit();
+	pmuctl_rdpmc_mm_exit();
 	pmuctl_hooks_drop_all();
 	pmuctl_cgroup_moves_exit();
 	pmuctl_claim_exit();
 	pmuctl_rivals_exit();
 	pmuctl_hotplug_exit();
-	pmuctl_rdpmc_exit();
 	pmuctl_context_exit();
 	pmuctl_tracepoint_exit();
 	pmuctl_records_exit();

@@ -23,6 +23,7 @@
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
 #include "core/rdpmc.h"
+#include "core/rdpmc_mm.h"
 #include "core/sched.h"
 #include "pmu/lbr.h"
 

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading counters in user space: the pages of events, and which processes may.
+ * Reading counters in user space: the pages of events. Which processes may is in rdpmc_mm.c.
  *
  * An event has up to two pages. One, for the thread that it counts, tells where the
  * counter is and is written whenever the event goes on or off the PMU. The other is for
  * everybody else, who could only read the wrong CPU's counters: it says that there is
  * nothing to read, and is never written again.
- *
- * A process may use the instruction while it has a page of the first kind mapped. The
- * kernel sets the CPU's CR4.PCE at every switch from mm->context.perf_rdpmc_allowed, which
- * perf counts in too; all our mappings of a process together count as one.
- * A fork copies the number, so it is taken out of the child's; an exec starts from 0.
  */
 #include <linux/clocksource.h>
-#include <linux/cred.h>
-#include <linux/errno.h>
 #include <linux/hash.h>
-#include <linux/hashtable.h>
-#include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
-#include <linux/workqueue.h>
 
 #include <asm/processor.h>
 #include <asm/tsc.h>
 
-#include "compat/pce.h"
 #include "core/context.h"
 #include "core/event.h"
-#include "core/quota.h"
 #include "core/rdpmc.h"
 
 /**
@@ -50,64 +38,12 @@ struct pmuctl_userpages {
 	u16 shift;
 };
 
-/**
- * struct user_mm - a process that may read counters
- * @node: in user_mms, by @mm.
- * @mm: its memory, in which there are mappings.
- * @mappings: how many.
- */
-struct user_mm {
-	struct hlist_node node;
-	struct mm_struct *mm;
-	unsigned int mappings;
-};
-
 /*
  * Of the pages of an event, by hash: many events may get theirs at the same time. Inside of
  * mmap_lock, and outside of all locks of the core but pmuctl_mutex
  */
 #define PAGE_BITS	6
 static struct mutex page_mutexes[1 << PAGE_BITS];
-
-static DEFINE_SPINLOCK(mms_lock);	/* a leaf */
-static DEFINE_HASHTABLE(user_mms, 8);	/* mms_lock */
-bool pmuctl_rdpmc_mms;			/* written under mms_lock */
-
-/*
- * Processes of which every hook knows that they may, or might in a moment; by hash, never to be
- * dereferenced. Written under mms_lock. Of those that begin to read, how many have this hash.
- */
-#define KNOWN_BITS	6
-static struct mm_struct *known[1 << KNOWN_BITS];
-static unsigned int beginning[1 << KNOWN_BITS];
-
-/* They are forgotten so long after the last process. */
-#define FORGET_DELAY	(1 * HZ)
-
-/*
- * CPUs are called when a process begins to read. So many processes of a user may do so at once, and
- * one in a jiffy from then on.
- */
-#define CALLS_AT_ONCE	256
-
-/**
- * struct caller - a user for whom CPUs are called
- * @uid: who.
- * @paid: the jiffy up to which the calls are accounted for, each by one; in the past: nobody is.
- */
-struct caller {
-	kuid_t uid;
-	unsigned long paid;
-};
-
-/* If as many others have not been accounted for, a user may not. */
-static struct caller callers[64];
-static DEFINE_SPINLOCK(callers_lock); /* a leaf */
-
-/* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
-static unsigned int nr_changing;
-
-/* ---- Pages ---- */
 
 /*
  * Is the kernel's own sched_clock() this clock, or does it run beside it? Where the TSC stops in
@@ -329,232 +265,10 @@ void pmuctl_userpage_free(struct pmuctl_event *event)
 	free_user(event->user);
 }
 
-/* ---- Processes ---- */
-
-static bool is_allowed(const struct mm_struct *mm)
-{
-	return atomic_read(&mm->context.perf_rdpmc_allowed);
-}
-
-static void apply_here(void *info)
-{
-	struct mm_struct *mm = info;
-
-	/* Nothing but a switch changes it. */
-	if (current->active_mm == mm)
-		hwpmu_rdpmc_allow(is_allowed(mm));
-}
-
-static void apply(struct mm_struct *mm)
-{
-	/* A CPU that switches to it from now on sees the number. */
-	smp_mb__after_atomic();
-	compat_pce_apply(mm, apply_here);
-}
-
-static void nothing(void *unused)
-{
-}
-
-static unsigned int known_hash(const struct mm_struct *mm)
-{
-	return hash_ptr(mm, KNOWN_BITS);
-}
-
-static void forget(struct work_struct *work)
-{
-	unsigned int i;
-
-	spin_lock(&mms_lock);
-	if (hash_empty(user_mms) && !nr_changing) {
-		WRITE_ONCE(pmuctl_rdpmc_mms, false);
-		for (i = 0; i < ARRAY_SIZE(known); i++)
-			WRITE_ONCE(known[i], NULL);
-	}
-	spin_unlock(&mms_lock);
-}
-
-static DECLARE_DELAYED_WORK(forget_work, forget);
-
 void __init pmuctl_rdpmc_init(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(page_mutexes); i++)
 		mutex_init(&page_mutexes[i]);
-}
-
-void pmuctl_rdpmc_exit(void)
-{
-	cancel_delayed_work_sync(&forget_work);
-}
-
-/* The user's, or one that nobody needs any more; NULL if all are needed. */
-static struct caller *find_caller(kuid_t uid, unsigned long now)
-{
-	struct caller *free = NULL;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(callers); i++) {
-		if (time_before_eq(callers[i].paid, now))
-			free = &callers[i];
-		else if (uid_eq(callers[i].uid, uid))
-			return &callers[i];
-	}
-	if (free)
-		*free = (struct caller){ .uid = uid, .paid = now };
-	return free;
-}
-
-/* May CPUs be called for a process more of this user, now? */
-static bool may_call(void)
-{
-	const unsigned long now = jiffies;
-	struct caller *caller;
-	bool may;
-
-	if (pmuctl_is_unlimited())
-		return true;
-	spin_lock(&callers_lock);
-	caller = find_caller(pmuctl_payer(), now);
-	may = caller && caller->paid - now < CALLS_AT_ONCE;
-	if (may)
-		caller->paid++;
-	spin_unlock(&callers_lock);
-	return may;
-}
-
-static struct user_mm *find_mm(const struct mm_struct *mm)
-{
-	struct user_mm *um;
-
-	hash_for_each_possible(user_mms, um, node, (unsigned long)mm)
-		if (um->mm == mm)
-			return um;
-	return NULL;
-}
-
-/* A mapping more, if it has one. */
-static bool map_again(struct mm_struct *mm)
-{
-	struct user_mm *um;
-
-	spin_lock(&mms_lock);
-	um = find_mm(mm);
-	if (um)
-		um->mappings++;
-	spin_unlock(&mms_lock);
-	return um;
-}
-
-/*
- * The number decides in the middle of a switch, after the hook has looked at it. When every CPU
- * has taken an interrupt no switch is under way any more whose hook did not know.
- */
-static void make_known(struct mm_struct *mm)
-{
-	unsigned int hash = known_hash(mm);
-	bool is_known;
-
-	spin_lock(&mms_lock);
-	is_known = known[hash] == mm;
-	WRITE_ONCE(beginning[hash], beginning[hash] + 1);
-	WRITE_ONCE(pmuctl_rdpmc_mms, true);
-	nr_changing++;
-	spin_unlock(&mms_lock);
-	if (!is_known)
-		on_each_cpu(nothing, NULL, 1);
-}
-
-static void allow(struct user_mm *um, struct mm_struct *mm)
-{
-	unsigned int hash = known_hash(mm);
-
-	make_known(mm);
-	spin_lock(&mms_lock);
-	um->mm = mm;
-	um->mappings = 1;
-	hash_add(user_mms, &um->node, (unsigned long)mm);
-	atomic_inc(&mm->context.perf_rdpmc_allowed);
-	WRITE_ONCE(known[hash], mm);
-	WRITE_ONCE(beginning[hash], beginning[hash] - 1);
-	nr_changing--;
-	spin_unlock(&mms_lock);
-	apply(mm);
-}
-
-/* Nobody waits for what others do, as CPUs are told without a lock: mmap_lock is enough. */
-int pmuctl_rdpmc_mm_get(struct mm_struct *mm)
-{
-	struct user_mm *new;
-
-	if (map_again(mm))
-		return 0;
-	if (!may_call())
-		return -EAGAIN;
-	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
-	if (!new)
-		return -ENOMEM;
-	allow(new, mm);
-	return 0;
-}
-
-void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
-{
-	struct user_mm *um;
-	bool last;
-
-	spin_lock(&mms_lock);
-	um = find_mm(mm);
-	last = !WARN_ON_ONCE(!um) && !--um->mappings;
-	if (last) {
-		hash_del(&um->node);
-		atomic_dec(&mm->context.perf_rdpmc_allowed);
-		nr_changing++;
-	}
-	spin_unlock(&mms_lock);
-	if (!last)
-		return;
-	kfree(um);
-	apply(mm);
-	spin_lock(&mms_lock);
-	last = !--nr_changing && hash_empty(user_mms);
-	spin_unlock(&mms_lock);
-	if (last)
-		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
-}
-
-/* ---- What the hooks tell ---- */
-
-void pmuctl_rdpmc_fork(struct task_struct *child)
-{
-	struct mm_struct *mm = child->mm;
-
-	/* It does not run yet, and none of its parent's mappings is copied. */
-	if (mm && mm != current->mm && is_allowed(mm))
-		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
-}
-
-/* Is it allowed, or might it be before the switch is over? */
-static bool may_be_allowed(const struct mm_struct *mm)
-{
-	unsigned int hash = known_hash(mm);
-
-	return READ_ONCE(beginning[hash]) || is_allowed(mm) || READ_ONCE(known[hash]) == mm;
-}
-
-bool pmuctl_rdpmc_switch_disturbs(const struct task_struct *next)
-{
-	struct mm_struct *mm = next->mm;
-
-	if (!mm || !may_be_allowed(mm))
-		return false;
-	/* Only if the page table, too, is another one. */
-	return hwpmu_rdpmc_unsettled() && read_cr3_pa() != __pa(mm->pgd);
-}
-
-void pmuctl_rdpmc_switch(const struct task_struct *next)
-{
-	if (next->mm && may_be_allowed(next->mm))
-		hwpmu_rdpmc_hide();
 }

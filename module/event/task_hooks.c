@@ -6,8 +6,8 @@
  * sched_switch runs with IRQs off and the rq lock held, before the switch, so current is the
  * task that goes. The others see to it that preemption is off, as newer kernels do not.
  * task_rename comes early in an exec, before the new image has mapped anything,
- * sched_process_exec at its end, when the new credentials are in force; sched_process_fork
- * before the child runs for the first time; sched_process_exit before the parent can be told.
+ * sched_process_exec at its end, when the new credentials are in force; sched_process_exit before
+ * the parent can be told.
  */
 #include <linux/binfmts.h>
 #include <linux/tracepoint.h>
@@ -20,7 +20,7 @@
 #include "core/event.h"
 #include "core/hook.h"
 #include "core/may_tell.h"
-#include "core/rdpmc.h"
+#include "core/rdpmc_mm.h"
 #include "core/threads.h"
 #include "event/cgroup_moves.h"
 #include "event/exec.h"
@@ -113,12 +113,6 @@ static void probe_task_newtask(void *data, struct task_struct *task,
 	preempt_enable_notrace();
 }
 
-static void probe_sched_process_fork(void *data, struct task_struct *parent,
-				     struct task_struct *child)
-{
-	pmuctl_rdpmc_fork(child);
-}
-
 static void probe_sched_process_exit(void *data, struct task_struct *task, bool group_dead)
 {
 	preempt_disable_notrace();
@@ -138,7 +132,6 @@ static struct hook {
 	{ "task_newtask", probe_task_newtask },
 	{ "task_rename", probe_task_rename },
 	{ "sched_process_exec", probe_sched_process_exec },
-	{ "sched_process_fork", probe_sched_process_fork },
 	{ "sched_process_exit", probe_sched_process_exit },
 };
 
@@ -149,7 +142,6 @@ static void __maybe_unused check_probes(void)
 	check_trace_callback_type_task_newtask(probe_task_newtask);
 	check_trace_callback_type_task_rename(probe_task_rename);
 	check_trace_callback_type_sched_process_exec(probe_sched_process_exec);
-	check_trace_callback_type_sched_process_fork(probe_sched_process_fork);
 	check_trace_callback_type_sched_process_exit(probe_sched_process_exit);
 }
 
@@ -173,6 +165,9 @@ static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why
 	unsigned int i;
 	int err;
 
+	err = pmuctl_forks_get(why);
+	if (err)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		err = !hooks[i].tp ? -ENOENT :
 		      tracepoint_probe_register_prio(hooks[i].tp, hooks[i].probe,
@@ -184,6 +179,7 @@ static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why
 
 err_unregister:
 	unregister_first(i);
+	pmuctl_forks_put();
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	return pmuctl_refuse(why, NO_HOOK, "pid", hooks[i].name);
@@ -192,6 +188,7 @@ err_unregister:
 static void drop(struct pmuctl_hook *hook)
 {
 	unregister_first(ARRAY_SIZE(hooks));
+	pmuctl_forks_put();
 }
 
 static struct pmuctl_hook scheduler_hook = {
@@ -248,4 +245,5 @@ void __init pmuctl_hooks_init(void)
 {
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
 	pmuctl_hook_add(&scheduler_hook);
+	pmuctl_rdpmc_mm_init();
 }

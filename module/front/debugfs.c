@@ -19,6 +19,7 @@
 #include "core/context.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
+#include "core/rdpmc_mm.h"
 #include "event/claim.h"
 #include "front/front.h"
 #include "inherit/inherit.h"
@@ -184,6 +185,7 @@ static int hooks_show(struct seq_file *m, void *unused)
 {
 	pmuctl_hooks_show(m);
 	pmuctl_tracepoint_show(m);
+	pmuctl_forks_show(m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(hooks);

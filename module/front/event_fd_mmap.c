@@ -11,6 +11,7 @@
 
 #include "aux/aux.h"
 #include "core/rdpmc.h"
+#include "core/rdpmc_mm.h"
 #include "event/create.h"
 #include "front/event_fd.h"
 #include "sample/buffer.h"

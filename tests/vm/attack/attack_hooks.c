@@ -7,6 +7,7 @@
 #include "loops.h"
 #include "perm.h"
 #include "soft.h"
+#include "userpage.h"
 
 #include <linux/userfaultfd.h>
 #include <sys/resource.h>
@@ -42,6 +43,14 @@ static unsigned long number_of(const char *name, const char *word)
 	at = strstr(line, word);
 	cr_assert_not_null(at, "%s: %s", line, word);
 	return strtoul(at + strlen(word), NULL, 10);
+}
+
+static bool is_set(const char *name)
+{
+	char line[256];
+
+	read_line(name, line, sizeof(line));
+	return !strstr(line, "not set");
 }
 
 static double now(void)
@@ -214,15 +223,9 @@ Test(attack_hooks, nobody_waits_while_others_have_theirs_set)
 /* It stays, but not for ever. */
 Test(attack_hooks, they_go)
 {
-	char line[256];
-	bool set = true;
-
 	open_and_close(0);
-	while (set) {
-		read_line(FAULTS, line, sizeof(line));
-		set = !strstr(line, "not set");
+	while (is_set(FAULTS))
 		usleep(100000);
-	}
 }
 
 /* And is set again: what lingers, and what has gone, count as they should. */
@@ -244,6 +247,75 @@ Test(attack_hooks, what_lingers_counts)
 		munmap(memory, pages * 4096);
 		close(fd);
 	}
+}
+
+/* ---- Forks that outlast a hook ---- */
+
+/* A fork of ours waits until that is told of, when it has copied the memory. Returns where. */
+static int hold_up_forks(void)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_EVENT_FORK };
+	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	cr_assert_geq(uffd, 0, "userfaultfd: %m");
+	area.range.start = (uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	area.range.len = 4096;
+	cr_assert_eq(ioctl(uffd, UFFDIO_API, &api), 0, "%m");
+	cr_assert_eq(ioctl(uffd, UFFDIO_REGISTER, &area), 0, "%m");
+	return uffd;
+}
+
+/* The child tells whether it may read counters. It has no copy of the descriptors, which would
+ * keep the event.
+ */
+static void *fork_slowly(void *child)
+{
+	*(pid_t *)child = syscall(SYS_clone, CLONE_FILES | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!*(pid_t *)child)
+		_exit(!counter_faults());
+	return NULL;
+}
+
+/* Who forks while he may read counters has a child that may not, however long that takes. */
+Test(attack_hooks, a_fork_that_outlasts_all_events_gives_no_right)
+{
+	struct pollfd forks = { .fd = hold_up_forks(), .events = POLLIN };
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	int fd = event_open(attr), status;
+	user_page *page = page_map(fd);
+	struct uffd_msg message;
+	pthread_t thread;
+	pid_t child;
+
+	cr_assert_not(counter_faults());
+	cr_assert_eq(pthread_create(&thread, NULL, fork_slowly, &child), 0);
+	cr_assert_eq(poll(&forks, 1, -1), 1);
+	page_unmap(page);
+	close(fd);
+	while (is_set("scheduler"))
+		usleep(100000);
+	cr_assert_eq(read(forks.fd, &message, sizeof(message)), (ssize_t)sizeof(message));
+	cr_assert_eq(message.event, UFFD_EVENT_FORK);
+	pthread_join(thread, NULL);
+	cr_assert_eq(waitpid(child, &status, 0), child, "%m");
+	cr_expect_eq(status, 0, "%#x", status);
+}
+
+/* But not for longer than a process runs that might read */
+Test(attack_hooks, forks_are_not_looked_at_for_ever)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	pid_t child = fork_child();
+
+	if (!child) {
+		page_map(event_open(attr));
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	while (number_of("forks", "looked at for "))
+		usleep(100000);
 }
 
 /* ---- Misses ---- */

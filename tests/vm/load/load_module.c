@@ -6,6 +6,7 @@
 #include "hybrid.h"
 #include "module.h"
 #include "msrs.h"
+#include "userpage.h"
 
 #define N	100000ull
 
@@ -25,6 +26,18 @@ static void finish(void)
 }
 
 TestSuite(load_module, .init = module_ensure, .fini = finish);
+
+static void read_by_the_page(void)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = event_open(attr);
+	user_page *page = page_map(fd);
+
+	cr_assert_not(counter_faults());
+	page_unmap(page);
+	close(fd);
+	cr_assert(counter_faults());
+}
 
 static void count_a_bracket(pid_t pid, int cpu)
 {
@@ -153,6 +166,22 @@ Test(load_module, refused_while_the_event_of_a_dead_task_is_open)
 	cr_expect_gt(event_value(fd), 0);
 	close(fd);
 	cr_expect_eq(module_unload(), 0);
+}
+
+/* Whose forks are looked at as long as it runs, but not by a module that has gone. */
+Test(load_module, unload_while_a_process_runs_that_has_read_a_counter)
+{
+	pid_t child;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		read_by_the_page();
+		cr_assert_eq(module_unload(), 0);
+		child = fork_child();
+		if (!child)
+			_exit(0);
+		cr_assert_eq(waitpid(child, NULL, 0), child);
+		cr_assert_eq(module_load(), 0);
+	}
 }
 
 /* Hooks stay for a moment after the last event: unload does not trip over them. */

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading counters in user space: which processes may.
+ *
+ * A process may use the instruction while it has the page of an own event mapped. The
+ * kernel sets the CPU's CR4.PCE at every switch from mm->context.perf_rdpmc_allowed, which
+ * perf counts in too; all our mappings of a process together count as one.
+ *
+ * A fork copies the number, so it is taken out of the child's; an exec starts from 0. A fork may
+ * be under way for long, while the process unmaps its page and closes its event: forks are looked
+ * at until a process that might read once has ended.
+ */
+#include <linux/cred.h>
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/hashtable.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+
+#include <asm/processor.h>
+#include <trace/events/sched.h>
+
+#include "compat/pce.h"
+#include "core/event.h"
+#include "core/quota.h"
+#include "core/rdpmc_mm.h"
+#include "explain/explain.h"
+#include "pmu/hwpmu.h"
+
+/**
+ * struct user_mm - a process that may read counters, or might once
+ * @node: in user_mms, by @mm.
+ * @mm: its memory; referenced.
+ * @mappings: how many it has; under its mmap_lock.
+ */
+struct user_mm {
+	struct hlist_node node;
+	struct mm_struct *mm;
+	unsigned int mappings;
+};
+
+static DEFINE_SPINLOCK(mms_lock);	/* a leaf */
+static DEFINE_HASHTABLE(user_mms, 8);	/* mms_lock */
+static unsigned int nr_readers;		/* that have mappings; likewise */
+bool pmuctl_rdpmc_mms;			/* written under mms_lock */
+
+/*
+ * Processes of which every hook knows that they may, or might in a moment; by hash, never to be
+ * dereferenced. Written under mms_lock. Of those that begin to read, how many have this hash.
+ */
+#define KNOWN_BITS	6
+static struct mm_struct *known[1 << KNOWN_BITS];
+static unsigned int beginning[1 << KNOWN_BITS];
+
+/* They are forgotten so long after the last process. */
+#define FORGET_DELAY	(1 * HZ)
+
+/* How often it is looked whether those that have unmapped their pages have ended */
+#define ENDED_DELAY	(1 * HZ)
+
+/*
+ * CPUs are called when a process begins to read. So many processes of a user may do so at once, and
+ * one in a jiffy from then on.
+ */
+#define CALLS_AT_ONCE	256
+
+/**
+ * struct caller - a user for whom CPUs are called
+ * @uid: who.
+ * @paid: the jiffy up to which the calls are accounted for, each by one; in the past: nobody is.
+ */
+struct caller {
+	kuid_t uid;
+	unsigned long paid;
+};
+
+/* If as many others have not been accounted for, a user may not. */
+static struct caller callers[64];
+static DEFINE_SPINLOCK(callers_lock); /* a leaf */
+
+/* The scheduler's hook, and each user_mm; a leaf */
+static DEFINE_MUTEX(forks_mutex);
+static unsigned int forks_users;
+static struct tracepoint *fork_tracepoint;
+
+/* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
+static unsigned int nr_changing;
+
+/* ---- Telling CPUs ---- */
+
+static bool is_allowed(const struct mm_struct *mm)
+{
+	return atomic_read(&mm->context.perf_rdpmc_allowed);
+}
+
+static void apply_here(void *info)
+{
+	struct mm_struct *mm = info;
+
+	/* Nothing but a switch changes it. */
+	if (current->active_mm == mm)
+		hwpmu_rdpmc_allow(is_allowed(mm));
+}
+
+static void apply(struct mm_struct *mm)
+{
+	/* A CPU that switches to it from now on sees the number. */
+	smp_mb__after_atomic();
+	compat_pce_apply(mm, apply_here);
+}
+
+static void nothing(void *unused)
+{
+}
+
+static unsigned int known_hash(const struct mm_struct *mm)
+{
+	return hash_ptr(mm, KNOWN_BITS);
+}
+
+static void look_for_ended(struct work_struct *work);
+
+static void forget(struct work_struct *work)
+{
+	unsigned int i;
+
+	spin_lock(&mms_lock);
+	if (!nr_readers && !nr_changing) {
+		WRITE_ONCE(pmuctl_rdpmc_mms, false);
+		for (i = 0; i < ARRAY_SIZE(known); i++)
+			WRITE_ONCE(known[i], NULL);
+	}
+	spin_unlock(&mms_lock);
+}
+
+static DECLARE_DELAYED_WORK(forget_work, forget);
+static DECLARE_DELAYED_WORK(ended_work, look_for_ended);
+
+/* The user's, or one that nobody needs any more; NULL if all are needed. */
+static struct caller *find_caller(kuid_t uid, unsigned long now)
+{
+	struct caller *free = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		if (time_before_eq(callers[i].paid, now))
+			free = &callers[i];
+		else if (uid_eq(callers[i].uid, uid))
+			return &callers[i];
+	}
+	if (free)
+		*free = (struct caller){ .uid = uid, .paid = now };
+	return free;
+}
+
+/* May CPUs be called for a process more of this user, now? */
+static bool may_call(void)
+{
+	const unsigned long now = jiffies;
+	struct caller *caller;
+	bool may;
+
+	if (pmuctl_is_unlimited())
+		return true;
+	spin_lock(&callers_lock);
+	caller = find_caller(pmuctl_payer(), now);
+	may = caller && caller->paid - now < CALLS_AT_ONCE;
+	if (may)
+		caller->paid++;
+	spin_unlock(&callers_lock);
+	return may;
+}
+
+/* ---- Letting them ---- */
+
+static struct user_mm *find_mm(const struct mm_struct *mm)
+{
+	struct user_mm *um;
+
+	hash_for_each_possible(user_mms, um, node, (unsigned long)mm)
+		if (um->mm == mm)
+			return um;
+	return NULL;
+}
+
+/*
+ * What is told of it if it may read, or might once; NULL if it never might. It stays while the
+ * process has it mapped, or runs.
+ */
+static struct user_mm *look_up(const struct mm_struct *mm)
+{
+	struct user_mm *um;
+
+	spin_lock(&mms_lock);
+	um = find_mm(mm);
+	spin_unlock(&mms_lock);
+	return um;
+}
+
+/* From now on its forks are looked at: for the event that it maps they are already. */
+static struct user_mm *remember(struct mm_struct *mm)
+{
+	struct user_mm *um = kzalloc(sizeof(*um), GFP_KERNEL_ACCOUNT);
+
+	if (!um || pmuctl_forks_get(NULL)) {
+		kfree(um);
+		return NULL;
+	}
+	mmgrab(mm);
+	um->mm = mm;
+	spin_lock(&mms_lock);
+	hash_add(user_mms, &um->node, (unsigned long)mm);
+	spin_unlock(&mms_lock);
+	return um;
+}
+
+/*
+ * The number decides in the middle of a switch, after the hook has looked at it. When every CPU
+ * has taken an interrupt no switch is under way any more whose hook did not know.
+ */
+static void make_known(struct mm_struct *mm)
+{
+	unsigned int hash = known_hash(mm);
+	bool is_known;
+
+	spin_lock(&mms_lock);
+	is_known = known[hash] == mm;
+	WRITE_ONCE(beginning[hash], beginning[hash] + 1);
+	WRITE_ONCE(pmuctl_rdpmc_mms, true);
+	nr_changing++;
+	spin_unlock(&mms_lock);
+	if (!is_known)
+		on_each_cpu(nothing, NULL, 1);
+}
+
+static void allow(struct user_mm *um)
+{
+	struct mm_struct *mm = um->mm;
+	unsigned int hash = known_hash(mm);
+
+	make_known(mm);
+	spin_lock(&mms_lock);
+	WRITE_ONCE(um->mappings, 1);
+	nr_readers++;
+	atomic_inc(&mm->context.perf_rdpmc_allowed);
+	WRITE_ONCE(known[hash], mm);
+	WRITE_ONCE(beginning[hash], beginning[hash] - 1);
+	nr_changing--;
+	spin_unlock(&mms_lock);
+	apply(mm);
+}
+
+/*
+ * Nobody waits for what others do, as CPUs are told without a lock: mmap_lock is enough, under
+ * which alone the number of a process's mappings changes.
+ */
+int pmuctl_rdpmc_mm_get(struct mm_struct *mm)
+{
+	struct user_mm *um = look_up(mm);
+
+	if (um && um->mappings) {
+		WRITE_ONCE(um->mappings, um->mappings + 1);
+		return 0;
+	}
+	if (!may_call())
+		return -EAGAIN;
+	if (!um)
+		um = remember(mm);
+	if (!um)
+		return -ENOMEM;
+	allow(um);
+	return 0;
+}
+
+void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
+{
+	struct user_mm *um = look_up(mm);
+	bool none;
+
+	if (WARN_ON_ONCE(!um))
+		return;
+	/* When there is none, and the process ends, it is freed. */
+	none = um->mappings == 1;
+	WRITE_ONCE(um->mappings, um->mappings - 1);
+	if (!none)
+		return;
+	spin_lock(&mms_lock);
+	nr_readers--;
+	atomic_dec(&mm->context.perf_rdpmc_allowed);
+	nr_changing++;
+	spin_unlock(&mms_lock);
+	apply(mm);
+	spin_lock(&mms_lock);
+	none = !--nr_changing && !nr_readers;
+	spin_unlock(&mms_lock);
+	if (none)
+		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
+	queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
+}
+
+/* ---- Their end ---- */
+
+/* Take out those that have ended. Returns whether others are left that may not read. */
+static bool take_ended(struct hlist_head *chain, struct hlist_head *ended)
+{
+	struct hlist_node *next;
+	struct user_mm *um;
+	bool left = false;
+
+	spin_lock(&mms_lock);
+	hlist_for_each_entry_safe(um, next, chain, node) {
+		if (READ_ONCE(um->mappings))
+			continue; /* it is looked at again when there is none */
+		/* Whoever still forks in it uses it. */
+		if (atomic_read(&um->mm->mm_users)) {
+			left = true;
+			continue;
+		}
+		hash_del(&um->node);
+		hlist_add_head(&um->node, ended);
+	}
+	spin_unlock(&mms_lock);
+	return left;
+}
+
+static void free_mm(struct user_mm *um)
+{
+	hash_del(&um->node);
+	mmdrop(um->mm);
+	kfree(um);
+	pmuctl_forks_put();
+}
+
+static void look_for_ended(struct work_struct *work)
+{
+	struct hlist_node *next;
+	struct user_mm *um;
+	HLIST_HEAD(ended);
+	bool left = false;
+	unsigned int i;
+
+	for (i = 0; i < HASH_SIZE(user_mms); i++) {
+		left |= take_ended(&user_mms[i], &ended);
+		cond_resched();
+	}
+	hlist_for_each_entry_safe(um, next, &ended, node)
+		free_mm(um);
+	if (left)
+		queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
+}
+
+/* ---- Forks ---- */
+
+/* The child does not run yet, and none of its parent's mappings is copied. */
+static void probe_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct mm_struct *mm = child->mm;
+
+	if (mm && mm != current->mm && is_allowed(mm))
+		atomic_set(&mm->context.perf_rdpmc_allowed, 0);
+}
+
+/* The compiler checks the probe against the kernel's prototype. */
+static void __maybe_unused check_probe(void)
+{
+	check_trace_callback_type_sched_process_fork(probe_fork);
+}
+
+int pmuctl_forks_get(struct pmuctl_explanation *why)
+{
+	int err = 0;
+
+	mutex_lock(&forks_mutex);
+	if (!forks_users)
+		err = !fork_tracepoint ? -ENOENT :
+		      tracepoint_probe_register(fork_tracepoint, probe_fork, NULL);
+	forks_users += !err;
+	mutex_unlock(&forks_mutex);
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	return err ? pmuctl_refuse(why, NO_HOOK, "pid", "sched_process_fork") : 0;
+}
+
+void pmuctl_forks_put(void)
+{
+	mutex_lock(&forks_mutex);
+	if (!--forks_users)
+		tracepoint_probe_unregister(fork_tracepoint, probe_fork, NULL);
+	mutex_unlock(&forks_mutex);
+}
+
+void pmuctl_forks_show(struct seq_file *m)
+{
+	seq_printf(m, "forks: looked at for %u\n", READ_ONCE(forks_users));
+}
+
+static void __init match(struct tracepoint *tp, void *unused)
+{
+	if (!strcmp(tp->name, "sched_process_fork"))
+		fork_tracepoint = tp;
+}
+
+void __init pmuctl_rdpmc_mm_init(void)
+{
+	for_each_kernel_tracepoint(match, NULL);
+}
+
+void pmuctl_rdpmc_mm_exit(void)
+{
+	struct hlist_node *next;
+	struct user_mm *um;
+	int chain;
+
+	cancel_delayed_work_sync(&forget_work);
+	cancel_delayed_work_sync(&ended_work);
+	hash_for_each_safe(user_mms, chain, next, um, node)
+		free_mm(um);
+}
+
+/* ---- Switches ---- */
+
+/* Is it allowed, or might it be before the switch is over? */
+static bool may_be_allowed(const struct mm_struct *mm)
+{
+	unsigned int hash = known_hash(mm);
+
+	return READ_ONCE(beginning[hash]) || is_allowed(mm) || READ_ONCE(known[hash]) == mm;
+}
+
+bool pmuctl_rdpmc_switch_disturbs(const struct task_struct *next)
+{
+	struct mm_struct *mm = next->mm;
+
+	if (!mm || !may_be_allowed(mm))
+		return false;
+	/* Only if the page table, too, is another one. */
+	return hwpmu_rdpmc_unsettled() && read_cr3_pa() != __pa(mm->pgd);
+}
+
+void pmuctl_rdpmc_switch(const struct task_struct *next)
+{
+	if (next->mm && may_be_allowed(next->mm))
+		hwpmu_rdpmc_hide();
+}
