@@ -12,6 +12,7 @@
 
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 struct pmuctl_event;
 struct pmuctl_explanation;
@@ -33,6 +34,7 @@ enum pmuctl_hook_state {
  *	be NULL.
  * @node: in the registry.
  * @state: whether it is set.
+ * @settled: who waits until nobody changes that.
  * @users: events that need it.
  * @times: how often it was set.
  * @missed_before: the sum of @missed when it was dropped. Constant while there is a user.
@@ -48,6 +50,7 @@ struct pmuctl_hook {
 
 	struct list_head node;
 	enum pmuctl_hook_state state;
+	wait_queue_head_t settled;
 	unsigned int users;
 	unsigned long times;
 	unsigned long missed_before;

@@ -10,7 +10,6 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/tracepoint.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "core/core_ops.h"
@@ -24,9 +23,6 @@
 static DEFINE_MUTEX(hooks_mutex);
 static LIST_HEAD(hooks);
 
-/* A hook has been set or dropped. */
-static DECLARE_WAIT_QUEUE_HEAD(settled);
-
 /* hooks_mutex held, before and afterwards; then nobody sets or drops it but the caller. */
 static void begin_change(struct pmuctl_hook *hook)
 {
@@ -38,7 +34,7 @@ static void end_change(struct pmuctl_hook *hook, enum pmuctl_hook_state state)
 {
 	mutex_lock(&hooks_mutex);
 	WRITE_ONCE(hook->state, state);
-	wake_up_all(&settled);
+	wake_up(&hook->settled);
 }
 
 /* hooks_mutex held, before and afterwards, as in what follows */
@@ -67,19 +63,28 @@ static bool is_settled(const struct pmuctl_hook *hook)
 	return READ_ONCE(hook->state) != PMUCTL_HOOK_CHANGING;
 }
 
-/* Until nobody sets or drops it. Returns 0; -ERESTARTSYS if we are killed and @killable. */
+/*
+ * Until nobody sets or drops it. Who can be killed is woken by the one before: thousands at once
+ * would all want the mutex, before anybody who waits for another hook.
+ *
+ * Returns 0; -ERESTARTSYS if we are killed and @killable.
+ */
 static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
 {
+	bool waited = false;
 	int err = 0;
 
 	while (!is_settled(hook) && !err) {
+		waited = true;
 		mutex_unlock(&hooks_mutex);
 		if (killable)
-			err = wait_event_killable(settled, is_settled(hook));
+			err = wait_event_killable_exclusive(hook->settled, is_settled(hook));
 		else
-			wait_event(settled, is_settled(hook));
+			wait_event(hook->settled, is_settled(hook));
 		mutex_lock(&hooks_mutex);
 	}
+	if (waited)
+		wake_up(&hook->settled);
 	return err;
 }
 
@@ -155,6 +160,7 @@ void pmuctl_hooks_drop_all(void)
 
 void pmuctl_hook_add(struct pmuctl_hook *hook)
 {
+	init_waitqueue_head(&hook->settled);
 	mutex_lock(&hooks_mutex);
 	list_add_tail(&hook->node, &hooks);
 	mutex_unlock(&hooks_mutex);

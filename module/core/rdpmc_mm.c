@@ -350,8 +350,10 @@ static void look_for_ended(struct work_struct *work)
 		left |= take_ended(&user_mms[i], &ended);
 		cond_resched();
 	}
-	hlist_for_each_entry_safe(um, next, &ended, node)
+	hlist_for_each_entry_safe(um, next, &ended, node) {
 		free_mm(um);
+		cond_resched();
+	}
 	if (left)
 		queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
 }

@@ -175,13 +175,13 @@ static struct pmuctl_buffer *buffer_of(struct pmuctl_output *output)
 	return buffer && buffer->mappings ? buffer : NULL;
 }
 
-static void set_buffer(struct pmuctl_output *output,
-		       struct pmuctl_buffer *buffer)
+/* Returns whether it had another one, or none. */
+static bool set_buffer(struct pmuctl_output *output, struct pmuctl_buffer *buffer)
 {
 	struct pmuctl_buffer *old = listed_in(output);
 
 	if (old == buffer)
-		return;
+		return false;
 	if (old) {
 		spin_lock_irq(&old->lock);
 		list_del(&output->node);
@@ -195,6 +195,7 @@ static void set_buffer(struct pmuctl_output *output,
 		spin_unlock_irq(&buffer->lock);
 	}
 	rcu_assign_pointer(output->buffer, buffer);
+	return true;
 }
 
 /* Map what the output writes to, or @new if that is nothing; NULL if there is neither. */
@@ -334,15 +335,16 @@ int pmuctl_output_redirect(struct pmuctl_output *output,
 			   struct pmuctl_output *to,
 			   struct pmuctl_explanation *why)
 {
+	bool moved = false;
 	int err;
 
 	mutex_lock(&buffer_mutex);
 	err = check_redirect(output, to, why);
 	if (!err)
-		set_buffer(output, to ? buffer_of(to) : NULL);
+		moved = set_buffer(output, to ? buffer_of(to) : NULL);
 	mutex_unlock(&buffer_mutex);
 	/* There may be records, of which others were told when they came. */
-	if (!err)
+	if (moved)
 		wake_up_all(&output->wait);
 	return err;
 }

@@ -99,10 +99,11 @@ void pmuctl_output_free(struct pmuctl_output *output)
 {
 	if (!output)
 		return;
+	/* While it has its buffer: others may wait for what it has written last. */
+	irq_work_sync(&output->work);
 	/* Nobody is left who could give it one. */
 	if (rcu_access_pointer(output->buffer))
 		pmuctl_output_redirect(output, NULL, NULL);
-	irq_work_sync(&output->work);
 	put_pid_ns(output->namespace);
 	kfree_rcu(output, rcu); /* somebody may be waking its waiters */
 }

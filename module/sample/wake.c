@@ -243,6 +243,8 @@ void pmuctl_buffer_wake(struct pmuctl_output *output)
 	buffer = rcu_dereference(output->buffer);
 	if (buffer) {
 		atomic_set(&buffer->poll, 1);
+		/* An output that comes sees that, or is seen here. */
+		smp_mb();
 		if (!wake_at_once(buffer))
 			queue_wake(buffer);
 	} else {

@@ -228,6 +228,34 @@ Test(attack_hooks, they_go)
 		usleep(100000);
 }
 
+#define WANT_ONE	64
+
+static void *open_when_all_do(void *all_ready)
+{
+	pthread_barrier_wait(all_ready);
+	open_and_close(0);
+	return NULL;
+}
+
+/* One sets it, and the others wait: each is woken by the one before. */
+Test(attack_hooks, many_who_want_one_get_it)
+{
+	pthread_t threads[WANT_ONE];
+	pthread_barrier_t ready;
+
+	for (int round = 0; round < 3; round++) {
+		while (is_set(FAULTS))
+			usleep(100000);
+		cr_assert_eq(pthread_barrier_init(&ready, NULL, WANT_ONE), 0);
+		for (int i = 0; i < WANT_ONE; i++)
+			cr_assert_eq(pthread_create(&threads[i], NULL, open_when_all_do, &ready),
+				     0);
+		for (int i = 0; i < WANT_ONE; i++)
+			pthread_join(threads[i], NULL);
+		pthread_barrier_destroy(&ready);
+	}
+}
+
 /* And is set again: what lingers, and what has gone, count as they should. */
 Test(attack_hooks, what_lingers_counts)
 {
