@@ -283,6 +283,8 @@ Test(perffile_rows, filters)
 	lacks("out", "leaf");
 	RUN("-g none --no-children -s sym --symbol-filter or --percentage relative");
 	has("out", "#\n   100.00%  [k] work\n");
+	RUN("-g none --no-children -s sym --show-total-period -n --tui");
+	has("out", "#\n    80.00%         3       800  [k] leaf\n");
 	RUN("-g none --no-children -s dso --dsos vmlinux,[kernel.kallsyms]");
 	has("out", "   100.00%  [kernel.kallsyms]\n");
 	RUN("-g none --no-children -s dso --dso libc.so.6");
@@ -290,6 +292,24 @@ Test(perffile_rows, filters)
 	RUN("-g none --no-children -s sym -C 2-3");
 	has("out", "2 samples, 300 events\n");
 	has("out", "    66.67%  [k] work\n    33.33%  [k] leaf\n");
+}
+
+/* As in perf, samples of which no function is known are not there at all, nor are such callers. */
+Test(perffile_rows, only_what_is_known)
+{
+	FILE *some = fopen("some", "w");
+
+	cr_assert_not_null(some);
+	fputs("ffffffff81002000 T work\nffffffff81002800 T end\n", some);
+	fclose(some);
+	cr_assert_eq(run(&command_report, "--kallsyms some -g none --no-children -s sym"), 0);
+	has("out", "    80.00%  [k] [unknown]\n    20.00%  [k] work\n");
+	cr_assert_eq(run(&command_report, "--kallsyms some -g none --no-children -s sym -U"), 0);
+	has("out", "1 samples, 200 events\n");
+	has("out", "#\n   100.00%  [k] work\n");
+	cr_assert_eq(run(&command_report, "--kallsyms some -g none --children -s sym -U"), 0);
+	has("out", "#\n   100.00%   100.00%  [k] work\n");
+	lacks("out", "unknown");
 }
 
 /* The samples are at 1, 2, 3 and 5 seconds. */

@@ -153,6 +153,8 @@ void columns_set(struct report_options *options)
 		drop(&options->columns, NUMBER_CHILDREN);
 	if (options->counts)
 		add(&options->columns, NUMBER_SAMPLES);
+	if (options->periods)
+		add(&options->columns, NUMBER_PERIOD);
 	if (!sort && !strict)
 		add_words(&keys, SORT_DEFAULT);
 	if (sort && *sort == '+')

@@ -48,6 +48,7 @@ struct filter_ranges {
  * @relative: percentages are of what is left, not of all.
  * @hide_kernel: no samples in the kernel.
  * @hide_user: none in user space.
+ * @hide_unresolved: none of which no function is known.
  */
 struct filter {
 	const char *comms;
@@ -65,6 +66,7 @@ struct filter {
 	bool relative;
 	bool hide_kernel;
 	bool hide_user;
+	bool hide_unresolved;
 };
 
 int filter_numbers(const struct command *command, struct filter_ranges *ranges,

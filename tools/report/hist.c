@@ -185,11 +185,14 @@ static int add_children(struct report *report, struct report_event *event,
 			const struct perffile_record *record, const struct thread *thread,
 			struct report_row **rows)
 {
+	const bool only_known = report->options->filter.hide_unresolved;
 	struct samples *samples = report->samples;
 
 	for (size_t i = 0; i < samples->frame_count; i++) {
 		struct report_row *row = rows[0];
 
+		if (only_known && !samples->frames[i].symbol)
+			continue;
 		if (i != samples->self)
 			row = find_row(report, event, record, thread, &samples->frames[i]);
 		if (!row)

@@ -19,6 +19,8 @@ enum {
 	OPTION_TITLE,
 	OPTION_FORMAT,
 	OPTION_STDIO,
+	OPTION_TUI,
+	OPTION_PERIOD,
 	OPTION_SYMBOL_FILTER,
 	OPTION_PERCENTAGE,
 	OPTION_HIERARCHY,
@@ -62,6 +64,8 @@ static const struct cli_option report_options[] = {
 		  "are call chains, but not with --json" },
 	{ OPTION_NO_CHILDREN, "no-children", .help = "only rows of functions that were hit" },
 	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
+	{ OPTION_PERIOD, "show-total-period",
+	  .help = "how much of the event each row is" },
 	{ OPTION_HIERARCHY, "hierarchy", .help = "rows within rows, a level for each key" },
 	{ OPTION_GROUP, "group",
 	  .help = "one table for the events of a group, as always, or for all if there are no groups" },
@@ -73,6 +77,7 @@ static const struct cli_option report_options[] = {
 	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
 	{ OPTION_SYMBOL_FILTER, "symbol-filter", .argument = "TEXT",
 	  .help = "only rows of functions that have it in their names" },
+	{ 'U', "hide-unresolved", .help = "only samples in functions that are known" },
 	{ READING_PID, "pid", .argument = "PIDS", .help = "only samples of these processes" },
 	{ READING_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
@@ -91,6 +96,7 @@ static const struct cli_option report_options[] = {
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
 	{ OPTION_STDIO, "stdio", .help = "text, on a terminal too" },
+	{ OPTION_TUI, "tui", .help = "the view on a terminal, as always there" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ READING_MAX_STACK, "max-stack", .argument = "N", .help = "call chains of N functions, at most" },
@@ -153,6 +159,9 @@ static int apply_filter(struct filter *filter, int option)
 	case 'x':
 		filter->has_parent = true;
 		return STATUS_OK;
+	case 'U':
+		filter->hide_unresolved = true;
+		return STATUS_OK;
 	}
 	return reading_filter(&command_report, filter, option);
 }
@@ -178,6 +187,9 @@ static int apply_rows(struct report_options *options, int option)
 		return STATUS_OK;
 	case 'n':
 		options->counts = true;
+		return STATUS_OK;
+	case OPTION_PERIOD:
+		options->periods = true;
 		return STATUS_OK;
 	case OPTION_HIERARCHY:
 		options->hierarchy = true;
@@ -233,7 +245,8 @@ static int apply_format(struct report_options *options, int option)
 		options->output = optarg;
 		return STATUS_OK;
 	case OPTION_STDIO:
-		options->stdio = true;
+	case OPTION_TUI:
+		options->stdio = option == OPTION_STDIO;
 		return STATUS_OK;
 	case 'f':
 	case 'v':
@@ -268,6 +281,8 @@ static int check(struct report_options *options)
 
 	if (status != STATUS_OK)
 		return status;
+	if (options->hierarchy && options->periods)
+		return say_usage(&command_report, "--hierarchy has columns of its own: leave --show-total-period out");
 	if (options->hierarchy && fields)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
 	if (options->threads && options->format != FORMAT_TEXT)

@@ -96,6 +96,8 @@ int report_add(struct report *report, const struct perffile_record *record)
 	thread = samples_resolve(report->samples, record, needs_chain(options));
 	if (!thread)
 		return -ENOMEM;
+	if (filter->hide_unresolved && !report->samples->frames[report->samples->self].symbol)
+		return 0;
 	if (!filter_has(filter, report->samples, record, thread)) {
 		event->samples += !filter->relative;
 		event->period += filter->relative ? 0 : record->sample.period;

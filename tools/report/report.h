@@ -112,6 +112,7 @@ enum report_about {
  * @graph: the call graph.
  * @children: callers have rows too; below 0: if there are call chains, and as text.
  * @counts: print the numbers of samples.
+ * @periods: print the counts of the event that they stand for.
  * @hierarchy: rows within rows, a level for each key.
  * @group: one table for the events of a group; below 0: where the recording has groups; above:
  *	all of its events are one if it has none.
@@ -138,6 +139,7 @@ struct report_options {
 	struct report_callgraph graph;
 	int children;
 	bool counts;
+	bool periods;
 	bool hierarchy;
 	int group;
 	double limit;

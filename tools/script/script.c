@@ -16,6 +16,9 @@
 
 enum {
 	OPTION_TRACE = OPTION_NO_LETTER,
+	OPTION_CALLS,
+	OPTION_CALLS_RETURNS,
+	OPTION_INSTRUCTIONS,
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_NS,
@@ -78,6 +81,9 @@ static const struct cli_option script_options[] = {
 	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = traces + SCRIPT_TRACE_CALLS,
 	  .help = "what was traced; calls if it is not given; of functions, how many "
 		  "instructions each had; the timeline is JSON for ui.perfetto.dev and its like" },
+	{ OPTION_CALLS, "call-trace", .help = "as --trace=calls," },
+	{ OPTION_CALLS_RETURNS, "call-ret-trace", .help = "the same," },
+	{ OPTION_INSTRUCTIONS, "insn-trace", .help = "and as --trace=instructions, as perf has it" },
 	{ 'k', "vmlinux", .argument = "FILE",
 	  .help = "the kernel that was recorded, as a program with symbols" },
 	{ READING_KALLSYMS, "kallsyms", .argument = "FILE",
@@ -349,6 +355,13 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_TRACE:
 		return parse_trace(script, optarg);
+	case OPTION_CALLS:
+	case OPTION_CALLS_RETURNS:
+		script->trace = SCRIPT_TRACE_CALLS;
+		break;
+	case OPTION_INSTRUCTIONS:
+		script->trace = SCRIPT_TRACE_INSTRUCTIONS;
+		break;
 	}
 	return STATUS_OK;
 }

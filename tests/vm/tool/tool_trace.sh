@@ -274,6 +274,8 @@ what_cannot_be_traced_is_refused()
 		run 0 record -m ,3 -o m.data -e intel_pt//u true && says '-m 3 becomes 4 pages' &&
 		run 0 record -q -e cpu-clock -o n.data true &&
 		run 1 script -i n.data --trace && says 'has no trace' &&
+		run 1 script -i n.data --call-ret-trace && says 'has no trace' &&
+		run 2 script -i n.data --insn-trace -j && says 'of a trace' &&
 		run 2 script --trace=lines && says 'calls, branches, instructions, functions or a timeline' &&
 		run 2 script --trace=calls -S parent && says '-S is of samples'
 }
