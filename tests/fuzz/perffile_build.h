@@ -218,6 +218,21 @@ static inline void build_mmap(struct build *build, int32_t pid, uint64_t start, 
 	build_record_end(build, at);
 }
 
+/* KSYMBOL */
+static inline void build_ksymbol(struct build *build, uint64_t start, uint32_t length,
+				 uint16_t flags, const char *name,
+				 const struct build_trailer *trailer)
+{
+	size_t at = build_record(build, PERF_RECORD_KSYMBOL, 0);
+
+	build_word(build, start);
+	build_half(build, length);
+	build_half(build, PERF_RECORD_KSYMBOL_TYPE_BPF | (uint32_t)flags << 16);
+	build_string(build, name);
+	build_trailer(build, build->attrs[0].sample_type, trailer);
+	build_record_end(build, at);
+}
+
 /*
  * What a sample of build_sample() has in its fields; of PERF_SAMPLE_READ, if @told, so many values
  * of events of these numbers

@@ -312,6 +312,36 @@ Test(perffile_rows, only_what_is_known)
 	lacks("out", "unknown");
 }
 
+/* Of two of a name one was in the place of the other, and then nothing was there any more. */
+Test(perffile_rows, programs_that_the_kernel_has_made)
+{
+	static const uint64_t places[] = { 0xffffffffc0001010, 0xffffffffc0002010 };
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1,
+	};
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct build_trailer when = { .pid = 70, .tid = 71, .time = i * 1000000000 };
+
+		build_ksymbol(&build, 0xffffffffc0001000, 0x100, i == 3, i < 2 ? "first" : "second",
+			      &when);
+		build_ksymbol(&build, 0xffffffffc0002000, 0x20, 0, "first", &when);
+		build_ksymbol(&build, 0xffffffffc0003000, 0, 0, "empty", &when);
+		add(&build, 70, 1, i + 1, 100, 1, places);
+		add(&build, 70, 1, i + 1, 50, 1, places + 1);
+	}
+	build_features(&build, NULL, 0);
+	write_file("perf.data", build.data, build.size);
+	build_free(&build);
+	RUN("-g none --no-children -s dso,sym -F overhead,sample,dso,sym");
+	has("out", "    16.67%         1  [kernel.kallsyms]  [k] [unknown]\n"
+		   "    33.33%         4  first              [k] first\n"
+		   "    33.33%         2  first              [k] first\n"
+		   "    16.67%         1  second             [k] second\n");
+}
+
 /* The samples are at 1, 2, 3 and 5 seconds. */
 Test(perffile_rows, parts_of_the_time)
 {

@@ -233,6 +233,22 @@ struct perffile_other {
 	uint32_t tid;
 };
 
+/**
+ * struct perffile_ksymbol - KSYMBOL: code that the kernel has made, or given back
+ * @start: where it is.
+ * @length: bytes.
+ * @type: PERF_RECORD_KSYMBOL_TYPE_*.
+ * @flags: PERF_RECORD_KSYMBOL_FLAGS_*.
+ * @name: of the function that it is.
+ */
+struct perffile_ksymbol {
+	uint64_t start;
+	uint32_t length;
+	uint16_t type;
+	uint16_t flags;
+	const char *name;
+};
+
 /* AUX: which part of a trace is complete */
 struct perffile_aux {
 	uint64_t position;
@@ -302,6 +318,7 @@ struct perffile_traces {
  * @task: FORK, EXIT
  * @count: READ
  * @other: SWITCH_CPU_WIDE
+ * @ksymbol: KSYMBOL
  * @aux: AUX
  * @lost: LOST, LOST_SAMPLES: how many.
  */
@@ -327,6 +344,7 @@ struct perffile_record {
 		struct perffile_task task;
 		struct perffile_count count;
 		struct perffile_other other;
+		struct perffile_ksymbol ksymbol;
 		struct perffile_aux aux;
 		uint64_t lost;
 	};

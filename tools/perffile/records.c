@@ -286,6 +286,20 @@ static void parse_comm(struct perffile_record *record, struct perffile_bytes *by
 	bytes->failed = bytes->failed || !record->comm.name;
 }
 
+static void parse_ksymbol(struct perffile_record *record, struct perffile_bytes *bytes)
+{
+	struct perffile_ksymbol *code = &record->ksymbol;
+	uint32_t both;
+
+	code->start = perffile_take64(bytes);
+	code->length = perffile_take32(bytes);
+	both = perffile_take32(bytes);
+	code->type = (uint16_t)both;
+	code->flags = (uint16_t)(both >> 16);
+	code->name = perffile_string(bytes);
+	bytes->failed = bytes->failed || !code->name;
+}
+
 static void parse_task(struct perffile_record *record, struct perffile_bytes *bytes)
 {
 	record->task.pid = perffile_take32(bytes);
@@ -342,6 +356,9 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		parse_task(record, bytes);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		parse_ksymbol(record, bytes);
 		break;
 	case PERF_RECORD_READ:
 		record->count.pid = perffile_take32(bytes);

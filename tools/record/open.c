@@ -116,6 +116,8 @@ static void attr_prepare(struct recording *r, size_t event)
 		attr->sample_type |= PERF_SAMPLE_ADDR;
 	if (is_tracepoint(attr))
 		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (options->cgroups)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
 	callgraph_prepare(options, attr);
@@ -137,6 +139,11 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
+	attr->namespaces = options->namespaces;
+	attr->cgroup = options->cgroups;
+	/* BPF programs are code of the kernel's. */
+	attr->ksymbol = !attr->exclude_kernel && !options->no_bpf;
+	attr->bpf_event = attr->ksymbol;
 }
 
 /* Samples are worth something without what goes with them, where a kernel lacks it. */
@@ -156,6 +163,11 @@ static bool do_without(struct event_set *set, size_t event,
 		attr->comm = 0;
 		attr->comm_exec = 0;
 		what = "names of tasks may be missing";
+	} else if ((!strcmp(why->field, "attr.ksymbol") || !strcmp(why->field, "attr.bpf_event")) &&
+		   attr->ksymbol) {
+		attr->ksymbol = 0;
+		attr->bpf_event = 0;
+		what = "BPF programs that are loaded later will have no names";
 	} else if (!strcmp(why->field, "attr.task") && attr->task) {
 		attr->task = 0;
 		what = "new tasks will have no symbols";

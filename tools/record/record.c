@@ -19,6 +19,9 @@ enum {
 	OPTION_KCORE,
 	OPTION_SAMPLE_CPU,
 	OPTION_SWITCHES,
+	OPTION_NAMESPACES,
+	OPTION_CGROUPS,
+	OPTION_NO_BPF,
 	OPTION_PER_THREAD,
 	OPTION_USER_REGS,
 	OPTION_CONTROL,
@@ -63,6 +66,9 @@ static const struct cli_option record_options[] = {
 	  .help = "of each sample, the CPU, which it has by itself with -a and -C" },
 	{ 's', "stat", .help = "at the end of each thread, what it has counted: report -T" },
 	{ OPTION_SWITCHES, "switch-events", .help = "when tasks get and leave a CPU, too" },
+	{ OPTION_NAMESPACES, "namespaces", .help = "the namespaces of tasks, too" },
+	{ OPTION_CGROUPS, "all-cgroups", .help = "of each sample, the cgroup, and cgroups that come" },
+	{ OPTION_NO_BPF, "no-bpf-event", .help = "no BPF programs that come and go, nor their names" },
 	{ 'k', "clockid", .argument = "CLOCK", .words = clocks,
 	  .help = "of times; perf's own if it is not given" },
 	{ 'D', "delay", .argument = "MS",
@@ -326,6 +332,15 @@ static int apply_samples(struct record_options *options, int option)
 		return 0;
 	case OPTION_SWITCHES:
 		options->switches = true;
+		return 0;
+	case OPTION_NAMESPACES:
+		options->namespaces = true;
+		return 0;
+	case OPTION_CGROUPS:
+		options->cgroups = true;
+		return 0;
+	case OPTION_NO_BPF:
+		options->no_bpf = true;
 		return 0;
 	case 'k':
 		return clock_option(options, optarg);

@@ -39,6 +39,9 @@ enum record_callgraph {
  * @cpu_of_each: each sample has its CPU, also of tasks.
  * @thread_counts: what each thread has counted is told at its end.
  * @switches: switches are told of, too.
+ * @namespaces: likewise namespaces,
+ * @cgroups: and cgroups.
+ * @no_bpf: BPF programs are not.
  * @use_clock: @clock was asked for.
  * @clock: CLOCK_*, of times in the recording.
  * @pages: size of each ring, without the page about it.
@@ -73,6 +76,9 @@ struct record_options {
 	bool cpu_of_each;
 	bool thread_counts;
 	bool switches;
+	bool namespaces;
+	bool cgroups;
+	bool no_bpf;
 	bool use_clock;
 	int clock;
 	unsigned int pages;

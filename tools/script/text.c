@@ -182,6 +182,7 @@ static void print_switch(const struct perffile_record *record)
 void script_print_record(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread)
 {
+	const struct perffile_ksymbol *code = &record->ksymbol;
 	const struct perffile_task *task = &record->task;
 
 	print_ids(script, record, thread);
@@ -200,6 +201,11 @@ void script_print_record(struct script *script, const struct perffile_record *re
 	case PERF_RECORD_EXIT:
 		printf("(%d:%d):(%d:%d)", (int32_t)task->pid, (int32_t)task->tid,
 		       (int32_t)task->ppid, (int32_t)task->ptid);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		printf(" addr %" PRIx64 " len %u type %u flags 0x%x name %s", code->start, code->length,
+		       code->type, code->flags,
+		       names_intern(script->samples->symbols->names, code->name));
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:

@@ -48,6 +48,27 @@ static void find_build_id(const struct symbols *symbols, struct binary *binary)
 	}
 }
 
+/* One more; NULL if there is no memory. */
+static struct binary *add_binary(struct symbols *symbols, enum binary_kind kind, const char *path)
+{
+	struct binary **bucket = &symbols->buckets[bucket_of(kind, path)];
+	struct binary *binary = calloc(1, sizeof(*binary));
+
+	if (!binary)
+		return NULL;
+	binary->kind = kind;
+	binary->raw = strdup(path);
+	if (!binary->raw) {
+		free(binary);
+		return NULL;
+	}
+	binary->path = names_intern(symbols->names, path);
+	set_name(symbols, binary);
+	binary->next = *bucket;
+	*bucket = binary;
+	return binary;
+}
+
 /**
  * symbols_binary() - the binary of this name
  * @symbols: all of them.
@@ -61,34 +82,23 @@ static void find_build_id(const struct symbols *symbols, struct binary *binary)
 struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 			      const char *path, const uint8_t *build_id, size_t size)
 {
-	struct binary **bucket = &symbols->buckets[bucket_of(kind, path)];
-	struct binary *binary;
+	struct binary *binary = symbols->buckets[bucket_of(kind, path)];
 
-	for (binary = *bucket; binary; binary = binary->next)
+	for (; binary; binary = binary->next)
 		if (binary->kind == kind && !strcmp(binary->raw, path) &&
 		    (size ? binary->build_id_size == size &&
 			    !memcmp(binary->build_id, build_id, size) :
 			    !binary->is_told))
 			return binary;
-	binary = calloc(1, sizeof(*binary));
+	binary = add_binary(symbols, kind, path);
 	if (!binary)
 		return symbols->unknown;
-	binary->kind = kind;
-	binary->raw = strdup(path);
-	if (!binary->raw) {
-		free(binary);
-		return symbols->unknown;
-	}
 	if (size <= sizeof(binary->build_id) && size) {
 		memcpy(binary->build_id, build_id, size);
 		binary->build_id_size = (uint8_t)size;
 		binary->is_told = true;
 	}
-	binary->path = names_intern(symbols->names, path);
-	set_name(symbols, binary);
 	find_build_id(symbols, binary);
-	binary->next = *bucket;
-	*bucket = binary;
 	return binary;
 }
 
@@ -134,6 +144,33 @@ struct binary *symbols_kernel_mapped(struct symbols *symbols, const struct perff
 		symbols->reference_address = map->offset;
 	}
 	return symbols->kernel;
+}
+
+/**
+ * symbols_generated() - the binary that is a function of the kernel's making
+ * @symbols: all of them.
+ * @code: as recorded: a BPF program, for one.
+ *
+ * Return: as symbols_binary(). It has that one symbol.
+ */
+struct binary *symbols_generated(struct symbols *symbols, const struct perffile_ksymbol *code)
+{
+	struct binary *binary = symbols->buckets[bucket_of(BINARY_GENERATED, code->name)];
+	struct symbol symbol = { .start = code->start, .end = code->start + code->length };
+
+	for (; binary; binary = binary->next)
+		if (binary->kind == BINARY_GENERATED && !strcmp(binary->raw, code->name) &&
+		    binary->start == symbol.start && binary->table.count &&
+		    binary->table.list->end == symbol.end)
+			return binary;
+	binary = add_binary(symbols, BINARY_GENERATED, code->name);
+	if (!binary)
+		return symbols->unknown;
+	binary->start = code->start;
+	binary->loaded = true;
+	symbol.raw = binary->raw;
+	symbol_table_add(&binary->table, &symbol);
+	return binary;
 }
 
 /**
@@ -350,6 +387,7 @@ static void load(struct symbols *symbols, struct binary *binary)
 	case BINARY_JIT:
 		jit_load_map(symbols, binary);
 		break;
+	case BINARY_GENERATED:
 	case BINARY_NONE:
 		break;
 	}

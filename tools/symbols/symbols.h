@@ -58,6 +58,7 @@ enum binary_kind {
 	BINARY_KERNEL,
 	BINARY_MODULE,
 	BINARY_JIT,	/* a file that tells of generated code */
+	BINARY_GENERATED, /* a function that the kernel has generated */
 	BINARY_NONE,	/* memory without a file, or unknown */
 };
 
@@ -88,7 +89,7 @@ struct binary_segment {
  * @dwfl: keeps the file open: raw names are in it.
  * @bias: how much elfutils has moved the file; of a module, how much higher it is in the
  *	table of the kernel's symbols than it was when it was recorded.
- * @start: of a module, where it was then.
+ * @start: of a module, or what the kernel has generated, where it was then.
  * @inlined: what its functions have from others, as far as somebody asked.
  * @problem: why there are no symbols, or NULL.
  */
@@ -177,6 +178,7 @@ void symbols_free(struct symbols *symbols);
 struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 			      const char *path, const uint8_t *build_id, size_t size);
 struct binary *symbols_kernel_mapped(struct symbols *symbols, const struct perffile_mmap *map);
+struct binary *symbols_generated(struct symbols *symbols, const struct perffile_ksymbol *code);
 struct binary *symbols_user_mapped(struct symbols *symbols, const struct perffile_mmap *map);
 struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
 			    uint64_t address);

@@ -355,6 +355,18 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 	return space_add(tasks, space, &new);
 }
 
+/* Of what the kernel gives back there is nothing any more. */
+static int take_ksymbol(struct tasks *tasks, const struct perffile_ksymbol *code)
+{
+	struct mapping new = { code->start, code->start + code->length, 0, NULL };
+
+	if (!code->length || new.end < new.start)
+		return 0;
+	new.binary = code->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ?
+		     tasks->symbols->kernel : symbols_generated(tasks->symbols, code);
+	return space_add(tasks, tasks->kernel, &new);
+}
+
 /**
  * tasks_record() - follow a record
  * @tasks: all of them.
@@ -384,6 +396,9 @@ int tasks_record(struct tasks *tasks, const struct perffile_record *record,
 		break;
 	case PERF_RECORD_EXIT:
 		ret = take_exit(tasks, record);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		ret = take_ksymbol(tasks, &record->ksymbol);
 		break;
 	}
 	return ret < 0 ? too_many(error) : 0;

@@ -533,4 +533,24 @@ nothing_is_seen_that_goes_away()
 	mkdir sub && run 0 record -q -e cs -o sub/file ls -a sub && ! grep -F file. out && [ -s sub/file ]
 }
 
+# What a BPF program does has its name, also when it has gone.
+programs_of_bpf_have_their_names()
+{
+	echo 1 >/proc/sys/net/core/bpf_jit_enable
+	run 0 record -q -e instructions:k -c 10007 -o file /pmuctl/tests/prog/run-bpf 20000 &&
+		run 0 report -i file --stdio -g none -s dso,sym &&
+		grep -Eq ' [4-9][0-9][.].*  (bpf_prog_[0-9a-f]+_a_loop) +\[k\] \1$' out &&
+		run 0 script -i file --show-bpf-events && grep -o 'addr .* name bpf_prog_.*' out >ours && [ -s ours ] &&
+		perf script -i file --show-bpf-events 2>/dev/null | grep -o 'addr .* name bpf_prog_.*' | cmp - ours &&
+		run 0 record -q --no-bpf-event -e instructions:k -c 10007 -o file /pmuctl/tests/prog/run-bpf 20 &&
+		run 0 script -i file --show-bpf-events && ! grep -q ksymbol out
+}
+
+containers_are_told_of()
+{
+	run 0 record -q --namespaces --all-cgroups -e task-clock -o file sh -c "ls; ls" && run 0 report -i file --stats &&
+		says 'NAMESPACES' && events file | grep -q 'namespaces: 1' && events file | grep -q 'cgroup: 1' &&
+		run 0 script -i file --show-namespace-events && says ' namespaces'
+}
+
 run_checks events longest only seconds tell who
