@@ -122,14 +122,15 @@ check-debug: debug-kernel
 ready-check-debug: guest-files
 	@tests/run-tier debug tests/run-vm --from tests/vm-debug.list $(VM_OPTIONS)
 
-# Everything that there is, whether it passed before or not: many hours.
+# Everything that there is, whether it passed before or not: many hours. RESUME=1 goes on with
+# what an earlier one has left, on a tree that is the same.
 .PHONY: check-all ready-check-all
 check-all: debug-kernel
 	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
 ready-check-all: guest-files $(UNIT_TESTS)
-	@FORCE=1 tests/run-check style unit vm-all dkms deb models kernels-style kernels debug stress
+	@$(if $(RESUME),,FORCE=1) tests/run-check style unit vm-all dkms deb models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -182,7 +183,7 @@ ready-fuzz-abi: $(MODULES) $(FUZZ_ABI)
 .PHONY: guest-files
 guest-files: $(MODULES) lib tools $(VM_TESTS)
 
-export PMUCTL_CACHE VERBOSE
+export PMUCTL_CACHE VERBOSE RESUME
 
 ##
 ## Installing on this machine
@@ -270,4 +271,5 @@ help:
 	'Variables: V=1 show commands; VERBOSE=1 show the output of tests;' \
 	'  ONLY=PATTERN only those guest runs or suites, ALL=1 the rare ones, too (check-vm);' \
 	'  ONCE=1 do not repeat what fails in a guest; FORCE=1 run what passed before, too;' \
+	'  RESUME=1 leave that out of the long checks, too, to go on with one another day;' \
 	'  KERNELS="6.1 6.12"; JOBS=N; SETUP=: to go without the set-up step.'
