@@ -549,8 +549,8 @@ programs_of_bpf_have_their_names()
 containers_are_told_of()
 {
 	run 0 record -q --namespaces --all-cgroups -e task-clock -o file sh -c "ls; ls" && run 0 report -i file --stats &&
-		says 'NAMESPACES' && events file | grep -q 'namespaces: 1' && events file | grep -q 'cgroup: 1' &&
-		run 0 script -i file --show-namespace-events && says ' namespaces'
+		grep -q ' NAMESPACES events: ' out && events file >attrs && grep -q ' namespaces: 1' attrs && grep -q ' cgroup: 1' attrs &&
+		run 0 script -i file --show-namespace-events && grep -q ': namespaces' out
 }
 
 run_checks events longest only seconds tell who
