@@ -10,6 +10,7 @@
  * be under way for long, while the process unmaps its page and closes its event: forks are looked
  * at until a process that might read once has ended.
  */
+#include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
@@ -85,9 +86,12 @@ struct caller {
 static struct caller callers[64];
 static DEFINE_SPINLOCK(callers_lock); /* a leaf */
 
-/* The scheduler's hook, and each user_mm; a leaf */
+/*
+ * The scheduler's hook, and each user_mm. The first comes and the last goes under the mutex, which
+ * is outside of all of the kernel's that setting a probe takes, and so of mmap_lock.
+ */
 static DEFINE_MUTEX(forks_mutex);
-static unsigned int forks_users;
+static atomic_t forks_users;
 static struct tracepoint *fork_tracepoint;
 
 /* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
@@ -209,7 +213,7 @@ static struct user_mm *remember(struct mm_struct *mm)
 {
 	struct user_mm *um = kzalloc(sizeof(*um), GFP_KERNEL_ACCOUNT);
 
-	if (!um || pmuctl_forks_get(NULL)) {
+	if (!um || !atomic_inc_not_zero(&forks_users)) {
 		kfree(um);
 		return NULL;
 	}
@@ -380,10 +384,11 @@ int pmuctl_forks_get(struct pmuctl_explanation *why)
 	int err = 0;
 
 	mutex_lock(&forks_mutex);
-	if (!forks_users)
+	if (!atomic_read(&forks_users))
 		err = !fork_tracepoint ? -ENOENT :
 		      tracepoint_probe_register(fork_tracepoint, probe_fork, NULL);
-	forks_users += !err;
+	if (!err)
+		atomic_inc(&forks_users);
 	mutex_unlock(&forks_mutex);
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
@@ -392,15 +397,15 @@ int pmuctl_forks_get(struct pmuctl_explanation *why)
 
 void pmuctl_forks_put(void)
 {
-	mutex_lock(&forks_mutex);
-	if (!--forks_users)
-		tracepoint_probe_unregister(fork_tracepoint, probe_fork, NULL);
+	if (!atomic_dec_and_mutex_lock(&forks_users, &forks_mutex))
+		return;
+	tracepoint_probe_unregister(fork_tracepoint, probe_fork, NULL);
 	mutex_unlock(&forks_mutex);
 }
 
 void pmuctl_forks_show(struct seq_file *m)
 {
-	seq_printf(m, "forks: looked at for %u\n", READ_ONCE(forks_users));
+	seq_printf(m, "forks: looked at for %d\n", atomic_read(&forks_users));
 }
 
 static void __init match(struct tracepoint *tp, void *unused)
