@@ -103,6 +103,7 @@ Test(perffile_rows, what_is_not_there_is_refused)
 		{ "--percentage half", "'half' is no kind of percentage" },
 		{ "--percent-limit 101", "'101' is no percentage" },
 		{ "--hierarchy -F sym", "leave --fields out" },
+		{ "--hierarchy --show-total-period", "leave --show-total-period out" },
 		{ "--hierarchy -j", "--hierarchy is for text only" },
 		{ "-p (", "'(' is no regular expression: " },
 		{ "--stats --folded", "only one of" },
