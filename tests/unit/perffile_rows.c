@@ -298,11 +298,9 @@ Test(perffile_rows, filters)
 /* As in perf, samples of which no function is known are not there at all, nor are such callers. */
 Test(perffile_rows, only_what_is_known)
 {
-	FILE *some = fopen("some", "w");
+	static const char some[] = "ffffffff81002000 T work\nffffffff81002800 T end\n";
 
-	cr_assert_not_null(some);
-	fputs("ffffffff81002000 T work\nffffffff81002800 T end\n", some);
-	fclose(some);
+	write_file("some", some, sizeof(some) - 1);
 	cr_assert_eq(run(&command_report, "--kallsyms some -g none --no-children -s sym"), 0);
 	has("out", "    80.00%  [k] [unknown]\n    20.00%  [k] work\n");
 	cr_assert_eq(run(&command_report, "--kallsyms some -g none --no-children -s sym -U"), 0);
