@@ -6,8 +6,6 @@
 #include "bound.h"
 #include "userpage.h"
 
-#include <sys/resource.h>
-
 #define ROUNDS		200
 #define OWN_CPU		0
 #define OTHER_CPU	1
@@ -105,14 +103,6 @@ static struct {
 /* When nobody has the other end of one, they begin to map. */
 static int starters[2][2];
 
-static long sleeps_now(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_nvcsw;
-}
-
 static unsigned int count_up(unsigned int *number)
 {
 	return __atomic_add_fetch(number, 1, __ATOMIC_SEQ_CST);
@@ -125,10 +115,10 @@ static user_page *map_with_all(int fd, int phase)
 	char none;
 
 	die_if(read(starters[phase][0], &none, 1), "the start");
-	sleeps = sleeps_now();
+	sleeps = own_sleeps();
 	page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
 	die_if(page == MAP_FAILED, "mmap");
-	__atomic_add_fetch(&mapped->sleeps[phase], sleeps_now() - sleeps, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&mapped->sleeps[phase], own_sleeps() - sleeps, __ATOMIC_SEQ_CST);
 	return page;
 }
 
@@ -166,10 +156,10 @@ static void wait_for_all(const unsigned int *number)
 static long sleeps_of_one(void)
 {
 	int fd = event_open(instructions_u());
-	long sleeps = sleeps_now();
+	long sleeps = own_sleeps();
 
 	page_map(fd);
-	return sleeps_now() - sleeps;
+	return own_sleeps() - sleeps;
 }
 
 /* Mapping sleeps with mmap_lock held, for which root may wait: it does so for nobody else. */

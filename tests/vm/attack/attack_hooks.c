@@ -10,7 +10,7 @@
 #include "userpage.h"
 
 #include <linux/userfaultfd.h>
-#include <sys/resource.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #define TIMES	300
@@ -179,14 +179,6 @@ static void set_all_the_time(char names[MANY][64])
 		close(event_open(attr, .tracepoint = names[i]));
 }
 
-static long sleeps_now(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return usage.ru_nvcsw;
-}
-
 /*
  * The kernel patches its text for each, and waits for RCU. Who wants another hook waits at most for
  * a mutex of a moment, whose owner must be off its CPU just then.
@@ -209,10 +201,10 @@ Test(attack_hooks, nobody_waits_while_others_have_theirs_set)
 		set_all_the_time(names);
 	set = number_of("tracepoints", "set ");
 	begin = now();
-	sleeps = sleeps_now();
+	sleeps = own_sleeps();
 	for (; now() < begin + 5; opened++)
 		close(event_open(attr));
-	sleeps = sleeps_now() - sleeps;
+	sleeps = own_sleeps() - sleeps;
 	set = number_of("tracepoints", "set ") - set;
 	raw_reap(child);
 	printf("hooks were set %lu times; opened %ld times, slept %ld times\n", set, opened, sleeps);

@@ -229,9 +229,8 @@ Test(attack_wakes, workers_do_not_run_after_those_that_move)
 static int wait_for_one_of_many(uid_t uid, unsigned int outputs)
 {
 	const struct crowd crowd = { .buffers = 1, .outputs = outputs };
-	struct pollfd waits = { .events = POLLIN };
 	pid_t user, busy;
-	int status;
+	int status, fd;
 
 	user = fork_child();
 	if (!user) {
@@ -242,14 +241,10 @@ static int wait_for_one_of_many(uid_t uid, unsigned int outputs)
 		if (!busy)
 			for (;;)
 				;
-		waits.fd = gather(&crowd, busy);
+		fd = gather(&crowd, busy);
 		go(&crowd);
-		for (int i = 0; i < 5; i++) {
-			uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-
-			die_if(poll(&waits, 1, WOKEN_MS) != 1, "poll");
-			die_if(clock_ns(CLOCK_MONOTONIC) - begin > WOKEN_MS * 1000000ul, "not woken");
-		}
+		for (int i = 0; i < 5; i++)
+			die_if(!is_woken(fd, WOKEN_MS), "not woken");
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(user, &status, 0), user);
@@ -275,11 +270,7 @@ Test(attack_wakes, who_waits_for_one_of_many_is_woken)
 /* Waits for an output; returns whether somebody has woken it. */
 static void *wait_for(void *output)
 {
-	struct pollfd waits = { .fd = *(int *)output, .events = POLLIN };
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-
-	poll(&waits, 1, WOKEN_MS);
-	return clock_ns(CLOCK_MONOTONIC) - begin < WOKEN_MS * 1000000ul ? output : NULL;
+	return is_woken(*(int *)output, WOKEN_MS) ? output : NULL;
 }
 
 /*

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loops.h"
 
+#include <poll.h>
+#include <sys/resource.h>
+
 /* ---- Events ---- */
 
 struct perf_event_attr event_attr(uint32_t type, uint64_t config)
@@ -209,6 +212,22 @@ unsigned long task_switches(pid_t tid)
 	}
 	fclose(f);
 	return all;
+}
+
+long own_sleeps(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
+bool is_woken(int fd, unsigned int ms)
+{
+	struct pollfd waits = { .fd = fd, .events = POLLIN };
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	return poll(&waits, 1, ms) == 1 && clock_ns(CLOCK_MONOTONIC) - begin < ms * 1000000ul;
 }
 
 void worker_work(int orders)

@@ -126,6 +126,11 @@ void wait_asleep(pid_t tid);
 
 /* How often a task has been switched out */
 unsigned long task_switches(pid_t tid);
+/* How often this process has gone to sleep by itself */
+long own_sleeps(void);
+
+/* Whether somebody wakes who waits for @fd: at its end poll() looks by itself, so the clock tells. */
+bool is_woken(int fd, unsigned int ms);
 
 /**
  * struct worker - a task that runs loops on demand

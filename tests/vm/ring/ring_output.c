@@ -4,7 +4,6 @@
  */
 #include "records.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 
@@ -117,15 +116,11 @@ Test(ring_output, is_told_to_who_waits_since_before_the_mapping)
 
 static pid_t waiter;
 
-/* Returns NULL if nobody has woken it: at its end poll() looks again. */
+/* Returns NULL if nobody has woken it. */
 static void *wait_for_records(void *fd)
 {
-	struct pollfd waits = { .fd = *(int *)fd, .events = POLLIN };
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
-
 	__atomic_store_n(&waiter, gettid(), __ATOMIC_RELEASE);
-	cr_assert_eq(poll(&waits, 1, WAIT_MS), 1);
-	return clock_ns(CLOCK_MONOTONIC) - begin < WAIT_MS * 1000000ul ? fd : NULL;
+	return is_woken(*(int *)fd, WAIT_MS) ? fd : NULL;
 }
 
 /* Who waits is told of what is in the ring to which the event has just been moved. */
