@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+/* @mm: NULL: whatever process it is */
 struct leaving {
 	struct work_struct work;
 	struct mm_struct *mm;
@@ -25,7 +26,7 @@ static void leave(struct work_struct *work)
 
 	/* A request to flush the page table may make it leave as well. */
 	local_irq_save(flags);
-	if (current->active_mm == leaving->mm)
+	if (!leaving->mm || current->active_mm == leaving->mm)
 		leave_mm();
 	local_irq_restore(flags);
 }
@@ -38,13 +39,13 @@ static void request(struct leaving *leaving, struct mm_struct *mm, int cpu)
 }
 
 /* Without memory for all at once: one CPU after the other */
-static void apply_slowly(struct mm_struct *mm)
+static void apply_slowly(struct mm_struct *mm, const struct cpumask *cpus)
 {
 	struct leaving leaving = { .mm = mm };
 	int cpu;
 
 	INIT_WORK_ONSTACK(&leaving.work, leave);
-	for_each_cpu_and(cpu, mm_cpumask(mm), cpu_online_mask) {
+	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
 		queue_work_on(cpu, system_highpri_wq, &leaving.work);
 		flush_work(&leaving.work);
 	}
@@ -52,25 +53,33 @@ static void apply_slowly(struct mm_struct *mm)
 }
 
 /* From a CPU that goes offline the programs have been switched away. */
-void compat_pce_apply(struct mm_struct *mm, smp_call_func_t here)
+static void apply(struct mm_struct *mm, const struct cpumask *cpus)
 {
-	struct leaving *all;
+	struct leaving *all = kvcalloc(nr_cpu_ids, sizeof(*all), GFP_KERNEL_ACCOUNT);
 	int cpu;
 
-	might_sleep();
-	/* The process has ended. */
-	if (!atomic_read(&mm->mm_users))
-		return;
-	all = kvcalloc(nr_cpu_ids, sizeof(*all), GFP_KERNEL_ACCOUNT);
 	if (!all) {
-		apply_slowly(mm);
+		apply_slowly(mm, cpus);
 		return;
 	}
-	for_each_cpu_and(cpu, mm_cpumask(mm), cpu_online_mask)
+	for_each_cpu_and(cpu, cpus, cpu_online_mask)
 		request(&all[cpu], mm, cpu);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-		if (all[cpu].mm)
+		if (all[cpu].work.func)
 			flush_work(&all[cpu].work);
 	kvfree(all);
+}
+
+void compat_pce_apply(struct mm_struct *mm, smp_call_func_t here)
+{
+	might_sleep();
+	/* Otherwise the process has ended. */
+	if (atomic_read(&mm->mm_users))
+		apply(mm, mm_cpumask(mm));
+}
+
+void compat_pce_apply_all(smp_call_func_t here)
+{
+	apply(NULL, cpu_online_mask);
 }
 #endif

@@ -31,6 +31,11 @@ static inline void compat_pce_apply(struct mm_struct *mm, smp_call_func_t here)
 {
 	on_each_cpu_mask(mm_cpumask(mm), here, mm, 1);
 }
+
+static inline void compat_pce_apply_all(smp_call_func_t here)
+{
+	on_each_cpu(here, NULL, 1);
+}
 #else
 static inline void compat_pce_write(bool allow)
 {
@@ -46,6 +51,9 @@ static inline void compat_pce_write(bool allow)
  * Context: Process, may sleep until a worker has run on each of these CPUs.
  */
 void compat_pce_apply(struct mm_struct *mm, smp_call_func_t here);
+
+/* The same on every CPU, whatever process is loaded. Context: likewise; cpus_read_lock held. */
+void compat_pce_apply_all(smp_call_func_t here);
 #endif
 
 #endif /* PMUCTL_COMPAT_PCE_H */

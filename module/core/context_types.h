@@ -13,7 +13,6 @@
  *	watch_mutex		soft/tracepoint.c: are we told of modules that go
  *	tracepoints_mutex	which tracepoints have events
  *	(mmap_lock)		mapping and unmapping
- *	hooks_mutex		which hooks are set, and their users
  *	aux->map_mutex		how often the AUX buffer of an event is mapped
  *	buffer_mutex		which output writes to which buffer
  *	charge_mutex		whose locked memory a buffer is

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "core/cpu_state.h"
+#include "core/hook.h"
 #include "core/sampling_state.h"
 
 static struct kmem_cache *event_cache;
@@ -127,12 +128,20 @@ void pmuctl_event_free_child(struct pmuctl_event *child)
 
 int __init pmuctl_event_init(void)
 {
+	int err;
+
 	event_cache = KMEM_CACHE(pmuctl_event, 0);
-	return event_cache ? 0 : -ENOMEM;
+	if (!event_cache)
+		return -ENOMEM;
+	err = pmuctl_hook_registry_init();
+	if (err)
+		kmem_cache_destroy(event_cache);
+	return err;
 }
 
 void pmuctl_event_exit(void)
 {
+	pmuctl_hook_registry_exit();
 	rcu_barrier(); /* free_event_rcu() is code of this module */
 	kmem_cache_destroy(event_cache);
 }

@@ -3,12 +3,12 @@
  * The registry of hooks: see hook.h. What is set, and how, is known to task_hooks.c,
  * sample/sideband.c, soft/sources.c and soft/tracepoint.c.
  *
- * hooks_mutex is inside of tracepoint.c's. It is not held while something is set or dropped, for
- * which the kernel patches its text and waits for RCU: only who wants that very hook waits.
+ * While something is set or dropped, the kernel patches its text and waits for RCU: only who wants
+ * that very hook waits.
  */
 #include <linux/jiffies.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
+#include <linux/spinlock.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
@@ -20,33 +20,47 @@
 /* Between two that are dropped, however many there are: none is set again more often. */
 #define INTERVAL	(LINGER / 16)
 
-static DEFINE_MUTEX(hooks_mutex);
+static DEFINE_SPINLOCK(hooks_lock);
 static LIST_HEAD(hooks);
+static struct workqueue_struct *set_queue;
 
-/* hooks_mutex held, before and afterwards; then nobody sets or drops it but the caller. */
+/* hooks_lock held, before and afterwards; then nobody sets or drops it but the caller. */
 static void begin_change(struct pmuctl_hook *hook)
 {
 	WRITE_ONCE(hook->state, PMUCTL_HOOK_CHANGING);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 }
 
 static void end_change(struct pmuctl_hook *hook, enum pmuctl_hook_state state)
 {
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	WRITE_ONCE(hook->state, state);
 	wake_up(&hook->settled);
 }
 
-/* hooks_mutex held, before and afterwards, as in what follows */
-static int set(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+static void has_no_user(struct pmuctl_hook *hook)
 {
-	int err;
+	hook->idle_since = jiffies;
+	pmuctl_hooks_look_later();
+}
 
-	begin_change(hook);
-	err = hook->set(hook, why);
-	end_change(hook, err ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
-	hook->times += !err;
-	return err;
+static void set(struct work_struct *work)
+{
+	struct pmuctl_hook *hook = container_of(work, struct pmuctl_hook, work);
+
+	hook->error = hook->set(hook, &hook->why);
+	hook->times += !hook->error;
+	end_change(hook, hook->error ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
+	if (!hook->users)
+		has_no_user(hook); /* who wanted it was killed */
+	spin_unlock(&hooks_lock);
+}
+
+/* hooks_lock held, before and afterwards, as in what follows */
+static void begin_set(struct pmuctl_hook *hook)
+{
+	WRITE_ONCE(hook->state, PMUCTL_HOOK_CHANGING);
+	queue_work(set_queue, &hook->work);
 }
 
 static void drop(struct pmuctl_hook *hook)
@@ -65,7 +79,7 @@ static bool is_settled(const struct pmuctl_hook *hook)
 
 /*
  * Until nobody sets or drops it. Who can be killed is woken by the one before: thousands at once
- * would all want the mutex, before anybody who waits for another hook.
+ * would all want the lock, before anybody who waits for another hook.
  *
  * Returns 0; -ERESTARTSYS if we are killed and @killable.
  */
@@ -76,12 +90,12 @@ static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
 
 	while (!is_settled(hook) && !err) {
 		waited = true;
-		mutex_unlock(&hooks_mutex);
+		spin_unlock(&hooks_lock);
 		if (killable)
 			err = wait_event_killable_exclusive(hook->settled, is_settled(hook));
 		else
 			wait_event(hook->settled, is_settled(hook));
-		mutex_lock(&hooks_mutex);
+		spin_lock(&hooks_lock);
 	}
 	if (waited)
 		wake_up(&hook->settled);
@@ -90,7 +104,7 @@ static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
 
 /* ---- The worker ---- */
 
-/* One that is set, and that nobody has needed for a while. hooks_mutex held. */
+/* One that is set, and that nobody has needed for a while. hooks_lock held. */
 static struct pmuctl_hook *find_idle(bool at_once)
 {
 	struct pmuctl_hook *hook;
@@ -102,7 +116,7 @@ static struct pmuctl_hook *find_idle(bool at_once)
 	return NULL;
 }
 
-/* In how many jiffies to look again; 0: not before somebody says so. hooks_mutex held. */
+/* In how many jiffies to look again; 0: not before somebody says so. hooks_lock held. */
 static unsigned long next_look(void)
 {
 	unsigned long next = 0, left;
@@ -126,12 +140,12 @@ static void drop_idle(struct work_struct *work)
 	struct pmuctl_hook *hook;
 	unsigned long next;
 
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	hook = find_idle(false);
 	if (hook)
 		drop(hook);
 	next = next_look();
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	pmuctl_core_ops->hooks_dropped();
 	if (next)
 		queue_delayed_work(system_percpu_wq, &drop_work,
@@ -147,13 +161,26 @@ void pmuctl_hooks_drop_all(void)
 {
 	struct pmuctl_hook *hook;
 
+	flush_workqueue(set_queue); /* for who was killed */
 	cancel_delayed_work_sync(&drop_work);
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	while ((hook = find_idle(true)))
 		drop(hook);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	/* A probe may still be running. */
 	tracepoint_synchronize_unregister();
+}
+
+int __init pmuctl_hook_registry_init(void)
+{
+	/* Any user's opens wait for it, so that it is not to wait for what others do. */
+	set_queue = alloc_workqueue("pmuctl_hooks", WQ_HIGHPRI | WQ_PERCPU, 0);
+	return set_queue ? 0 : -ENOMEM;
+}
+
+void pmuctl_hook_registry_exit(void)
+{
+	destroy_workqueue(set_queue);
 }
 
 /* ---- For those who have hooks, and for their users ---- */
@@ -161,54 +188,77 @@ void pmuctl_hooks_drop_all(void)
 void pmuctl_hook_add(struct pmuctl_hook *hook)
 {
 	init_waitqueue_head(&hook->settled);
-	mutex_lock(&hooks_mutex);
+	INIT_WORK(&hook->work, set);
+	spin_lock(&hooks_lock);
 	list_add_tail(&hook->node, &hooks);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 }
 
 bool pmuctl_hook_del(struct pmuctl_hook *hook)
 {
 	bool unset;
 
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	unset = hook->state == PMUCTL_HOOK_UNSET;
 	if (unset)
 		list_del(&hook->node);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 	return unset;
+}
+
+static void put(struct pmuctl_hook *hook)
+{
+	if (!--hook->users)
+		has_no_user(hook);
+}
+
+/* Who has it set, and who waits for that, may be killed; then it is dropped after a while. */
+static int get(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
+{
+	bool tried = false;
+
+	for (;;) {
+		if (wait_until_settled(hook, true))
+			return pmuctl_refuse(why, INTERRUPTED, "");
+		if (hook->state == PMUCTL_HOOK_SET)
+			return 0;
+		if (tried && hook->error)
+			break;
+		begin_set(hook);
+		tried = true;
+	}
+	if (why)
+		*why = hook->why;
+	return hook->error;
 }
 
 int pmuctl_hook_get(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
-	int err = 0;
+	int err;
 
-	mutex_lock(&hooks_mutex);
-	if (wait_until_settled(hook, true))
-		err = pmuctl_refuse(why, INTERRUPTED, "");
-	else if (hook->state == PMUCTL_HOOK_UNSET)
-		err = set(hook, why);
-	hook->users += !err;
-	mutex_unlock(&hooks_mutex);
+	spin_lock(&hooks_lock);
+	hook->users++;
+	err = get(hook, why);
+	if (err)
+		put(hook);
+	spin_unlock(&hooks_lock);
 	return err;
 }
 
 void pmuctl_hook_put(struct pmuctl_hook *hook)
 {
-	mutex_lock(&hooks_mutex);
-	if (!--hook->users) {
-		hook->idle_since = jiffies;
-		pmuctl_hooks_look_later();
-	}
-	mutex_unlock(&hooks_mutex);
+	spin_lock(&hooks_lock);
+	put(hook);
+	spin_unlock(&hooks_lock);
 }
 
 void pmuctl_hook_drop_now(struct pmuctl_hook *hook)
 {
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	wait_until_settled(hook, false);
 	if (hook->state == PMUCTL_HOOK_SET)
 		drop(hook);
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 }
 
 unsigned long pmuctl_hook_missed(const struct pmuctl_hook *hook)
@@ -220,7 +270,7 @@ void pmuctl_hooks_show(struct seq_file *m)
 {
 	struct pmuctl_hook *hook;
 
-	mutex_lock(&hooks_mutex);
+	spin_lock(&hooks_lock);
 	list_for_each_entry(hook, &hooks, node) {
 		bool set = hook->state != PMUCTL_HOOK_UNSET;
 
@@ -231,5 +281,5 @@ void pmuctl_hooks_show(struct seq_file *m)
 				   hook->missed_before + (set ? hook->missed(hook) : 0));
 		seq_putc(m, '\n');
 	}
-	mutex_unlock(&hooks_mutex);
+	spin_unlock(&hooks_lock);
 }

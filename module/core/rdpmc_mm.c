@@ -9,6 +9,11 @@
  * A fork copies the number, so it is taken out of the child's; an exec starts from 0. A fork may
  * be under way for long, while the process unmaps its page and closes its event: forks are looked
  * at until a process that might read once has ended.
+ *
+ * In-tree perf leaves it in the children of its own readers, for good. So it is taken from these
+ * strangers, too, before anything of ours counts: when the PMU is ours, perf has no event that
+ * could be mapped, and who may read without a page of ours is one of them. Forks that are under way
+ * then are seen by the probe, which is set before, and stays while there are hardware events.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -19,6 +24,8 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -29,7 +36,9 @@
 #include <trace/events/sched.h>
 
 #include "compat/pce.h"
+#include "core/context.h"
 #include "core/event.h"
+#include "core/hook.h"
 #include "core/quota.h"
 #include "core/rdpmc_mm.h"
 #include "explain/explain.h"
@@ -87,12 +96,15 @@ static struct caller callers[64];
 static DEFINE_SPINLOCK(callers_lock); /* a leaf */
 
 /*
- * The scheduler's hook, and each user_mm. The first comes and the last goes under the mutex, which
- * is outside of all of the kernel's that setting a probe takes, and so of mmap_lock.
+ * The hook of hardware events, and each user_mm. The first comes and the last goes under the mutex,
+ * which is outside of all of the kernel's that setting a probe takes, and so of mmap_lock.
  */
 static DEFINE_MUTEX(forks_mutex);
 static atomic_t forks_users;
 static struct tracepoint *fork_tracepoint;
+
+/* Nobody may read without a page of ours. */
+static bool strangers_gone;
 
 /* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
 static unsigned int nr_changing;
@@ -290,12 +302,13 @@ void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 
 	if (WARN_ON_ONCE(!um))
 		return;
-	/* When there is none, and the process ends, it is freed. */
-	none = um->mappings == 1;
-	WRITE_ONCE(um->mappings, um->mappings - 1);
-	if (!none)
+	if (um->mappings > 1) {
+		WRITE_ONCE(um->mappings, um->mappings - 1);
 		return;
+	}
 	spin_lock(&mms_lock);
+	/* When the process ends, it is freed. */
+	WRITE_ONCE(um->mappings, 0);
 	nr_readers--;
 	atomic_dec(&mm->context.perf_rdpmc_allowed);
 	nr_changing++;
@@ -334,12 +347,14 @@ static bool take_ended(struct hlist_head *chain, struct hlist_head *ended)
 	return left;
 }
 
+static void put_forks(void);
+
 static void free_mm(struct user_mm *um)
 {
 	hash_del(&um->node);
 	mmdrop(um->mm);
 	kfree(um);
-	pmuctl_forks_put();
+	put_forks();
 }
 
 static void look_for_ended(struct work_struct *work)
@@ -379,9 +394,11 @@ static void __maybe_unused check_probe(void)
 	check_trace_callback_type_sched_process_fork(probe_fork);
 }
 
-int pmuctl_forks_get(struct pmuctl_explanation *why)
+static int get_forks(struct pmuctl_hook *hook, struct pmuctl_explanation *why)
 {
 	int err = 0;
+
+	pmuctl_strangers_come();
 
 	mutex_lock(&forks_mutex);
 	if (!atomic_read(&forks_users))
@@ -395,13 +412,22 @@ int pmuctl_forks_get(struct pmuctl_explanation *why)
 	return err ? pmuctl_refuse(why, NO_HOOK, "pid", "sched_process_fork") : 0;
 }
 
-void pmuctl_forks_put(void)
+static void put_forks(void)
 {
 	if (!atomic_dec_and_mutex_lock(&forks_users, &forks_mutex))
 		return;
 	tracepoint_probe_unregister(fork_tracepoint, probe_fork, NULL);
 	mutex_unlock(&forks_mutex);
 }
+
+static void drop_forks(struct pmuctl_hook *hook)
+{
+	put_forks();
+}
+
+struct pmuctl_hook pmuctl_forks_hook = {
+	.name = "rights of forks", .set = get_forks, .drop = drop_forks,
+};
 
 void pmuctl_forks_show(struct seq_file *m)
 {
@@ -417,6 +443,7 @@ static void __init match(struct tracepoint *tp, void *unused)
 void __init pmuctl_rdpmc_mm_init(void)
 {
 	for_each_kernel_tracepoint(match, NULL);
+	pmuctl_hook_add(&pmuctl_forks_hook);
 }
 
 void pmuctl_rdpmc_mm_exit(void)
@@ -429,6 +456,71 @@ void pmuctl_rdpmc_mm_exit(void)
 	cancel_delayed_work_sync(&ended_work);
 	hash_for_each_safe(user_mms, chain, next, um, node)
 		free_mm(um);
+}
+
+/* ---- Strangers ---- */
+
+/* Where a program runs that may not, or not any more */
+static void apply_to_loaded(void *unused)
+{
+	hwpmu_rdpmc_allow(is_allowed(current->active_mm));
+}
+
+/* Returns whether it might read, and should not. @task is locked. */
+static bool take_from(const struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	const struct user_mm *um;
+	int own;
+
+	if (!is_allowed(mm))
+		return false;
+	spin_lock(&mms_lock);
+	um = find_mm(mm);
+	own = um && um->mappings;
+	own = atomic_xchg(&mm->context.perf_rdpmc_allowed, own) != own;
+	spin_unlock(&mms_lock);
+	return own;
+}
+
+/* One of its threads has the memory; the first ones may have ended. */
+static bool take_from_process(struct task_struct *process)
+{
+	struct task_struct *thread;
+	bool took = false, found = false;
+
+	for_each_thread(process, thread) {
+		task_lock(thread);
+		found = thread->mm;
+		if (found)
+			took = take_from(thread);
+		task_unlock(thread);
+		if (found)
+			break;
+	}
+	return took;
+}
+
+void pmuctl_strangers_come(void)
+{
+	WRITE_ONCE(strangers_gone, false);
+}
+
+void pmuctl_strangers_go(void)
+{
+	struct task_struct *process;
+	bool took = false;
+
+	lockdep_assert_held(&pmuctl_mutex);
+	if (READ_ONCE(strangers_gone))
+		return;
+	rcu_read_lock();
+	for_each_process(process)
+		took |= take_from_process(process);
+	rcu_read_unlock();
+	if (took)
+		compat_pce_apply_all(apply_to_loaded);
+	WRITE_ONCE(strangers_gone, true);
 }
 
 /* ---- Switches ---- */

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 struct mm_struct;
-struct pmuctl_explanation;
+struct pmuctl_hook;
 struct seq_file;
 struct task_struct;
 
@@ -18,7 +18,7 @@ struct task_struct;
  * pmuctl_rdpmc_mm_put() - not any more, if this was the last one
  * @mm: its memory.
  *
- * Forks are looked at already: there is an event of a task.
+ * Forks are looked at already: there is a hardware event.
  *
  * Context: Process, may sleep; its mmap_lock held, for writing if it may not yet.
  * Return: 0; -ENOMEM, or -EAGAIN: for this user CPUs were called so often that this process
@@ -27,18 +27,19 @@ struct task_struct;
 int pmuctl_rdpmc_mm_get(struct mm_struct *mm);
 void pmuctl_rdpmc_mm_put(struct mm_struct *mm);
 
+/* Keeps the right from the children of forks. Hardware events need it. */
+extern struct pmuctl_hook pmuctl_forks_hook;
+
 /**
- * pmuctl_forks_get() - keep the right from the children of forks
- * pmuctl_forks_put() - not for this user any more
- * @why: filled on refusal.
+ * pmuctl_strangers_come() - there may be processes that may read without a page of ours
+ * pmuctl_strangers_go() - take the right from them
  *
- * The users are the scheduler's hook and, for longer, each process that may read, or might once.
+ * The PMU is ours then, and forks are looked at. After the first time there is nothing to be done.
  *
- * Context: Process, may sleep.
- * Return: 0; -EOPNOTSUPP if this kernel does not tell of forks; -ENOMEM.
+ * Context: any; pmuctl_strangers_go(): Process, may sleep; pmuctl_mutex and cpus_read_lock held.
  */
-int pmuctl_forks_get(struct pmuctl_explanation *why);
-void pmuctl_forks_put(void);
+void pmuctl_strangers_come(void);
+void pmuctl_strangers_go(void);
 
 /* Tell maintainers how many users there are. */
 void pmuctl_forks_show(struct seq_file *m);

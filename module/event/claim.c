@@ -22,6 +22,7 @@
 #include <linux/workqueue.h>
 
 #include "core/context.h"
+#include "core/rdpmc_mm.h"
 #include "core/rivals.h"
 #include "event/claim.h"
 
@@ -64,6 +65,7 @@ static int take(struct pmuctl_explanation *why)
 		pmuctl_rivals_pmu_has_gone();
 	ours = !err;
 	times_taken += ours;
+	pmuctl_strangers_come();
 	return err;
 }
 
@@ -110,6 +112,7 @@ int pmuctl_claim_get(const struct pmuctl_event *event, struct pmuctl_explanation
 	err = take(why);
 	if (err)
 		return err;
+	pmuctl_strangers_go();
 	claimants += event->claims;
 	users++;
 	return 0;

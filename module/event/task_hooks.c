@@ -165,9 +165,6 @@ static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why
 	unsigned int i;
 	int err;
 
-	err = pmuctl_forks_get(why);
-	if (err)
-		return err;
 	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
 		err = !hooks[i].tp ? -ENOENT :
 		      tracepoint_probe_register_prio(hooks[i].tp, hooks[i].probe,
@@ -179,7 +176,6 @@ static int register_all(struct pmuctl_hook *hook, struct pmuctl_explanation *why
 
 err_unregister:
 	unregister_first(i);
-	pmuctl_forks_put();
 	if (err == -ENOMEM)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	return pmuctl_refuse(why, NO_HOOK, "pid", hooks[i].name);
@@ -188,7 +184,6 @@ err_unregister:
 static void drop(struct pmuctl_hook *hook)
 {
 	unregister_first(ARRAY_SIZE(hooks));
-	pmuctl_forks_put();
 }
 
 static struct pmuctl_hook scheduler_hook = {
@@ -206,9 +201,13 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 		err = pmuctl_hook_get(&scheduler_hook, why);
 	if (err)
 		return err;
-	err = pmuctl_side_get(event->side, why);
+	if (pmuctl_event_is_hw(event))
+		err = pmuctl_hook_get(&pmuctl_forks_hook, why);
 	if (err)
 		goto err_scheduler;
+	err = pmuctl_side_get(event->side, why);
+	if (err)
+		goto err_forks;
 	if (event->hook)
 		err = pmuctl_hook_get(event->hook, why);
 	if (err)
@@ -224,6 +223,9 @@ err_event:
 		pmuctl_hook_put(event->hook);
 err_side:
 	pmuctl_side_put(event->side);
+err_forks:
+	if (pmuctl_event_is_hw(event))
+		pmuctl_hook_put(&pmuctl_forks_hook);
 err_scheduler:
 	if (scheduler)
 		pmuctl_hook_put(&scheduler_hook);
@@ -237,6 +239,8 @@ void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 	if (event->hook)
 		pmuctl_hook_put(event->hook);
 	pmuctl_side_put(event->side);
+	if (pmuctl_event_is_hw(event))
+		pmuctl_hook_put(&pmuctl_forks_hook);
 	if (scheduler)
 		pmuctl_hook_put(&scheduler_hook);
 }

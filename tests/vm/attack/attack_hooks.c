@@ -3,6 +3,7 @@
  * Hooks that are set for the whole machine, in the name of any user: opening and closing in a
  * loop does not set and drop them each time; and what the probe of page faults misses is told.
  */
+#include "bound.h"
 #include "hooks.h"
 #include "loops.h"
 #include "perm.h"
@@ -11,6 +12,7 @@
 
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #define TIMES	300
@@ -169,47 +171,59 @@ Test(attack_hooks, many_are_not_set_again_and_again_either)
 		      seconds);
 }
 
-/* Has hooks set, as fast as that goes, until it is killed */
-static void set_all_the_time(char names[MANY][64])
+/* ---- Who waits ---- */
+
+#define LOOPS	40
+
+/* Gets no time as soon as others want it */
+static void be_idle(void)
 {
-	struct perf_event_attr attr = event_attr(PERF_TYPE_TRACEPOINT, 0);
+	const struct sched_param none = { 0 };
 
 	pin_here(1);
-	for (int i = 0;; i = (i + 1) % MANY)
-		close(event_open(attr, .tracepoint = names[i]));
+	die_if(sched_setscheduler(0, SCHED_IDLE, &none), "SCHED_IDLE");
 }
 
-/*
- * The kernel patches its text for each, and waits for RCU. Who wants another hook waits at most for
- * a mutex of a moment, whose owner must be off its CPU just then.
- */
-Test(attack_hooks, nobody_waits_while_others_have_theirs_set)
+/* In one go: when they run, who is idle does not any more. */
+static void start_loops(pid_t loops[LOOPS])
 {
-	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	static char names[MANY][64];
-	unsigned long set;
-	long opened = 0, sleeps;
-	double begin;
-	pid_t child;
+	for (int i = 0; i < LOOPS; i++) {
+		loops[i] = fork_child();
+		if (!loops[i]) {
+			pin_here(1);
+			for (;;)
+				;
+		}
+	}
+}
 
-	find_names(names);
-	hooks_wait_for_none();
+/* Neither who needs that hook, nor who needs another one: the first user may never go on. */
+Test(attack_hooks, nobody_waits_for_who_has_one_set)
+{
+	struct perf_event_attr faults = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	struct perf_event_attr dummy = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	pid_t first, loops[LOOPS];
+
+	faults.exclude_kernel = 1;
 	pin_here(0);
-	event_open(attr);	/* the scheduler's is set */
-	child = fork();
-	if (!child)
-		set_all_the_time(names);
-	set = number_of("tracepoints", "set ");
-	begin = now();
-	sleeps = own_sleeps();
-	for (; now() < begin + 5; opened++)
-		close(event_open(attr));
-	sleeps = own_sleeps() - sleeps;
-	set = number_of("tracepoints", "set ") - set;
-	raw_reap(child);
-	printf("hooks were set %lu times; opened %ld times, slept %ld times\n", set, opened, sleeps);
-	cr_assert_gt(set, 20);
-	cr_assert_lt(sleeps, (long)set / 4);
+	event_open(dummy);	/* the scheduler's is set */
+	for (int round = 0; round < 8; round++) {
+		while (is_set(FAULTS))
+			usleep(100000);
+		first = fork_child();
+		if (!first) {
+			be_idle();
+			event_open(faults);
+			_exit(0);
+		}
+		usleep(1000 * round);
+		start_loops(loops);
+		close(event_open(dummy));
+		close(event_open(faults));
+		for (int i = 0; i < LOOPS; i++)
+			raw_reap(loops[i]);
+		cr_assert_eq(waitpid(first, NULL, 0), first);
+	}
 }
 
 /* It stays, but not for ever. */
@@ -314,7 +328,7 @@ Test(attack_hooks, a_fork_that_outlasts_all_events_gives_no_right)
 	cr_assert_eq(poll(&forks, 1, -1), 1);
 	page_unmap(page);
 	close(fd);
-	while (is_set("scheduler"))
+	while (is_set("rights of forks"))
 		usleep(100000);
 	cr_assert_eq(read(forks.fd, &message, sizeof(message)), (ssize_t)sizeof(message));
 	cr_assert_eq(message.event, UFFD_EVENT_FORK);
@@ -336,6 +350,94 @@ Test(attack_hooks, forks_are_not_looked_at_for_ever)
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	while (number_of("forks", "looked at for "))
 		usleep(100000);
+}
+
+/* ---- Whom perf has left the right ---- */
+
+/* Asked by a byte, it answers with another: whether it may. One comes unasked. */
+static int stranger[2];
+
+static void be_a_stranger(void)
+{
+	char byte = 0;
+
+	do {
+		die_if(write(stranger[1], &byte, 1) != 1, "write");
+		if (read(stranger[1], &byte, 1) != 1)
+			_exit(0);
+		byte = !counter_faults();
+	} while (true);
+}
+
+static bool stranger_may(void)
+{
+	char byte = 0;
+
+	cr_assert_eq(write(stranger[0], &byte, 1), 1, "%m");
+	cr_assert_eq(read(stranger[0], &byte, 1), 1, "%m");
+	return byte;
+}
+
+/*
+ * A child of a process that has read a counter of perf's on this CPU, which perf will clear there at
+ * the next switch to one that may read. perf's event has gone.
+ */
+static void leave_a_stranger(void)
+{
+	struct perf_event_attr attr = instructions_u();
+	char byte;
+	pid_t reader, child;
+	int status;
+
+	while (number_of("forks", "looked at for "))
+		usleep(100000);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stranger), 0, "%m");
+	reader = fork();
+	if (!reader) {
+		int fd = perf_try(&attr, 0, -1);
+
+		die_if(fd < 0, "perf's event");
+		die_if(mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED, "mmap");
+		child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+		if (!child) {
+			close(fd);
+			close(stranger[0]);
+			be_a_stranger();
+		}
+		die_if(read(stranger[0], &byte, 1) != 1, "the child");
+		wait_asleep(child);
+		user_loop(1000000);
+		_exit(0); /* and nobody has taken the right out of the child */
+	}
+	cr_assert_eq(waitpid(reader, &status, 0), reader);
+	cr_assert_eq(status, 0, "%#x", status);
+	close(stranger[1]);
+}
+
+Test(attack_hooks, a_child_of_a_reader_of_perf_may_not)
+{
+	leave_a_stranger();
+	cr_expect(stranger_may(), "perf has not left it the right");
+	event_open(instructions_u());
+	cr_expect_not(stranger_may());
+}
+
+/* Not even once: with the right, perf would clear what counts now. */
+Test(attack_hooks, nor_does_it_clear_what_counts)
+{
+	struct perf_event_attr attr = instructions_u();
+	uint64_t before;
+	int fd;
+
+	pin_here(0);
+	leave_a_stranger();
+	fd = event_open(attr, -1, 0);
+	for (int i = 0; i < 4; i++) {
+		user_loop(1000000);
+		before = event_value(fd);
+		cr_expect_not(stranger_may());
+		cr_assert_geq(event_value(fd), before);
+	}
 }
 
 /* ---- Misses ---- */
