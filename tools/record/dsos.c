@@ -34,23 +34,30 @@
  * @is_other: it was not found, but another file with its path.
  * @speaks_for_path: it is the first one with this path, and the one that is meant by it
  *	where only a path is told.
+ * @fd: the file, if its path does not lead to it from here; or -1.
  */
 struct dso {
 	struct dso_mapping mapping;
 	struct dso_build_id id;
 	bool is_other;
 	bool speaks_for_path;
+	int fd;
 };
 
 /**
  * struct dsos - a set of files
  * @files: all of them: a tree of tsearch().
  * @paths: the first one with each path: likewise.
+ * @nr_open: files that are open.
  */
 struct dsos {
 	void *files;
 	void *paths;
+	unsigned int nr_open;
 };
+
+/* So many files are kept open at most. */
+#define OPEN_MAX_FILES	128
 
 static int path_compare(const void *left, const void *right)
 {
@@ -77,6 +84,8 @@ static void dso_free(void *arg)
 {
 	struct dso *dso = arg;
 
+	if (dso->fd >= 0)
+		close(dso->fd);
 	free((char *)dso->mapping.path);
 	free(dso);
 }
@@ -160,42 +169,61 @@ static bool is_mapped(const struct dso_mapping *mapping, int fd, const struct st
 	return system.f_type == BTRFS_SUPER_MAGIC && stat->st_ino == mapping->inode;
 }
 
-/* Returns whether it is the file; then its build id is known, if it has one. */
-static bool file_find(struct dso *dso, const char *path)
+/* Returns a descriptor of the file, or -1; then its build id is known, if it has one. */
+static int file_find(struct dso *dso, const char *path)
 {
 	/* Whatever is there now, it must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool is_it = false;
 	struct stat stat;
 	Elf *elf;
 
 	if (fd < 0)
-		return false;
+		return -1;
 	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode)) {
-		is_it = is_mapped(&dso->mapping, fd, &stat);
-		dso->is_other = !is_it;
-		elf = is_it ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-		elf_find(elf, &dso->id);
-		elf_end(elf);
+		dso->is_other = !is_mapped(&dso->mapping, fd, &stat);
+		if (!dso->is_other) {
+			elf = elf_begin(fd, ELF_C_READ, NULL);
+			elf_find(elf, &dso->id);
+			elf_end(elf);
+			return fd;
+		}
 	}
 	close(fd);
-	return is_it;
+	return -1;
+}
+
+/* Whether @path, followed from here, leads to the file @fd */
+static bool leads_to(const char *path, int fd)
+{
+	struct stat here, there;
+
+	return stat(path, &here) == 0 && fstat(fd, &there) == 0 && here.st_ino == there.st_ino &&
+	       here.st_dev == there.st_dev;
 }
 
 /* The file itself, which only the privileged may open so; then by its path. */
-static void dso_identify(struct dso *dso)
+static void dso_identify(struct dsos *dsos, struct dso *dso)
 {
 	const struct dso_mapping *mapping = &dso->mapping;
 	char path[PATH_MAX + 64];
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 (int)mapping->pid, mapping->start, mapping->start + mapping->size);
-	if (file_find(dso, path))
-		return;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)mapping->pid, mapping->path);
-	if (file_find(dso, path))
-		return;
-	file_find(dso, mapping->path);
+	fd = file_find(dso, path);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)mapping->pid, mapping->path);
+		fd = file_find(dso, path);
+	}
+	if (fd < 0)
+		fd = file_find(dso, mapping->path);
+	if (fd >= 0 && dso->id.size && dsos->nr_open < OPEN_MAX_FILES &&
+	    !leads_to(mapping->path, fd)) {
+		dso->fd = fd;
+		dsos->nr_open++;
+	} else if (fd >= 0) {
+		close(fd);
+	}
 }
 
 static struct dso *dso_new(struct dsos *dsos, const struct dso_mapping *mapping)
@@ -204,6 +232,7 @@ static struct dso *dso_new(struct dsos *dsos, const struct dso_mapping *mapping)
 
 	if (!dso)
 		return NULL;
+	dso->fd = -1;
 	dso->mapping = *mapping;
 	dso->mapping.path = strdup(mapping->path);
 	if (!dso->mapping.path || !tsearch(dso, &dsos->files, file_compare)) {
@@ -214,7 +243,7 @@ static struct dso *dso_new(struct dsos *dsos, const struct dso_mapping *mapping)
 	if (!first)
 		return NULL;
 	dso->speaks_for_path = *first == dso;
-	dso_identify(dso);
+	dso_identify(dsos, dso);
 	return dso;
 }
 
@@ -320,4 +349,65 @@ void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer)
 				      "[kernel.kallsyms]");
 	modules_visit(put_module, buffer);
 	twalk_r(dsos->paths, put_file, buffer);
+}
+
+/**
+ * struct keeping - programs are copied
+ * @copies: the folder of copies.
+ * @all: those, too, to which their paths lead.
+ * @error: of the first that could not be, 0 or a negative errno.
+ * @path: its path.
+ */
+struct keeping {
+	int copies;
+	bool all;
+	int error;
+	const char *path;
+};
+
+static void keep_file(const void *node, VISIT visit, void *arg)
+{
+	const struct dso *dso = *(const struct dso *const *)node;
+	struct keeping *keeping = arg;
+	struct stat stat;
+	int fd = dso->fd, ret = 0;
+
+	if ((visit != postorder && visit != leaf) || !dso->id.size || keeping->error == -ENOSPC)
+		return;
+	if (fd < 0 && keeping->all && !dso->is_other)
+		fd = open(dso->mapping.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return;
+	/* It may have become another one by now. */
+	if (fd == dso->fd || (fstat(fd, &stat) == 0 && is_mapped(&dso->mapping, fd, &stat)))
+		ret = keep_copy(keeping->copies, fd, dso->mapping.path, &dso->id);
+	if (fd != dso->fd)
+		close(fd);
+	if (ret < 0 && keeping->error == 0) {
+		keeping->error = ret;
+		keeping->path = dso->mapping.path;
+	}
+}
+
+/**
+ * dsos_keep() - copy the programs, so that reports find them when they have gone
+ * @dsos: the files.
+ * @all: all of them; otherwise those that are not to be found by their paths, as of a container.
+ * @path: gets one that could not be copied, if one could not.
+ *
+ * Return: 0, also where nobody's copies are kept; or a negative errno: some could not be copied.
+ */
+int dsos_keep(const struct dsos *dsos, bool all, const char **path)
+{
+	struct keeping keeping = { .all = all };
+
+	*path = "any";
+	keeping.copies = keep_open();
+	if (keeping.copies < 0)
+		return keeping.copies == -ENOENT ? 0 : keeping.copies;
+	twalk_r(dsos->files, keep_file, &keeping);
+	close(keeping.copies);
+	if (keeping.error)
+		*path = keeping.path;
+	return keeping.error;
 }

@@ -22,6 +22,7 @@ enum {
 	OPTION_NAMESPACES,
 	OPTION_CGROUPS,
 	OPTION_NO_BPF,
+	OPTION_ALL_COPIES,
 	OPTION_PER_THREAD,
 	OPTION_USER_REGS,
 	OPTION_CONTROL,
@@ -98,12 +99,14 @@ static const struct cli_option record_options[] = {
 	{ 'z', "compression-level", .argument = "[=N]",
 	  .help = "compress by zstd; N is 1, the fastest, to 22" },
 	{ 'B', "no-buildid", .help = "leave out the build ids of programs" },
+	{ 'N', "no-buildid-cache", .help = "copy no programs to ~/.debug" },
+	{ OPTION_ALL_COPIES, "buildid-all",
+	  .help = "copy all, also with -a and -C, not only those of containers" },
 	{ 'q', "quiet", .help = "say nothing but what went wrong" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'T', "timestamp", .help = "the time of each sample, as always" },
 	{ 'P', "period", .help = "its period, as always" },
 	{ 'R', "raw-samples", .help = "what tracepoints tell, as always" },
-	{ 'N', "no-buildid-cache", .help = "copy no programs, as always" },
 	{ 0 },
 };
 
@@ -404,10 +407,15 @@ static int apply(void *arg, int option)
 		options->measure.no_inherit = true;
 		return 0;
 	case 'v':
-	case 'N':
 		return 0;
 	case 'B':
 		options->no_build_ids = true;
+		return 0;
+	case 'N':
+		options->no_copies = true;
+		return 0;
+	case OPTION_ALL_COPIES:
+		options->all_copies = true;
 		return 0;
 	case 'q':
 		options->quiet = true;

@@ -58,6 +58,8 @@ enum record_callgraph {
  * @switch_files: so many of them are kept; 0: all.
  * @quiet: say nothing but errors.
  * @no_build_ids: leave them out.
+ * @no_copies: programs are not copied for later reports,
+ * @all_copies: or all of them, also of whole CPUs.
  * @kcore: @output is a directory, with a copy of the kernel's code.
  * @compression: level of it, 0 none.
  * @line: the whole command line, ended by NULL.
@@ -95,6 +97,8 @@ struct record_options {
 	uint64_t switch_files;
 	bool quiet;
 	bool no_build_ids;
+	bool no_copies;
+	bool all_copies;
 	bool kcore;
 	int compression;
 	char **line;
@@ -218,6 +222,11 @@ void dsos_free(struct dsos *dsos);
 int dsos_add(struct dsos *dsos, const struct dso_mapping *mapping,
 	     struct dso_build_id *own);
 void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer);
+int dsos_keep(const struct dsos *dsos, bool all, const char **path);
+
+/* keep.c: copies of programs */
+int keep_open(void);
+int keep_copy(int copies, int fd, const char *path, const struct dso_build_id *id);
 
 /* record_tasks.c, record_kernel.c */
 

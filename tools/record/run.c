@@ -253,9 +253,26 @@ static void say_totals(const struct session *s)
 	say_wrote(s);
 }
 
+/* A recording is whole without them. */
+static void keep_programs(const struct session *s)
+{
+	const struct record_options *options = s->options;
+	const char *path;
+	int error;
+
+	if (!s->dsos || options->no_copies)
+		return;
+	error = dsos_keep(s->dsos, options->all_copies || !measure_is_of_cpus(&options->measure), &path);
+	if (error < 0)
+		say_error("%s could not be copied to ~/.debug, where reports look for programs that have gone: %s; -N copies none",
+			  path, strerror(-error));
+}
+
 /* What the file has besides records */
 static int file_finish(struct session *s)
 {
+	int ret;
+
 	if (s->options->kcore)
 		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
 	if (s->compressor)
@@ -263,7 +280,9 @@ static int file_finish(struct session *s)
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
-	return perfdata_finish(s->file);
+	ret = perfdata_finish(s->file);
+	keep_programs(s);
+	return ret;
 }
 
 /* Even if not all could be written, what was is of use. */

@@ -199,6 +199,49 @@ containers_have_their_own_files()
 	run 0 report -i both.data && SAYS=out says 'busybox-same .*hot'
 }
 
+# kept PROGRAM: how many files have a copy of it in $HOME/.debug
+kept() { find "$HOME/.debug$1" -name elf 2>/dev/null | wc -l; }
+
+# What has gone is found by its build id; perf takes the copy for one of its own.
+programs_are_copied()
+{
+	export HOME="$PWD/home"
+	mkdir home && cp "$PROGRAM" gone || return 1
+	record 3 -q -N -c 1000003 -o none.data ./gone && [ ! -e home/.debug ] || return 1
+	record 3 -q -c 1000003 -o gone.data ./gone && record 3 -q -c 1000003 -o again.data ./gone &&
+		cmp gone "home/.debug$PWD/gone/$(id_of gone.data "$PWD/gone")/elf" || return 1
+	[ "$(kept "$PWD/gone")" -eq 1 ] && rm gone || return 1
+	perf buildid-cache -l >out && grep -q "$(id_of gone.data "$PWD/gone") $PWD/gone" out || { cat out; return 1; }
+	run 0 report -i gone.data && SAYS=out says 'gone .*hot' && shares gone.data && is_share gone.data hot 70
+}
+
+# Of whole CPUs, those alone that are not to be found by their paths
+programs_of_containers_are_copied()
+{
+	export HOME="$PWD/home"
+	mkdir home && cp "$PROGRAM" inner && cp "$PROGRAM" outer && cp /bin/busybox same || return 1
+	record 3 -q -a -c 1000003 -o all.data unshare -m sh -c "mount --bind inner same && ./same; ./outer" || return 1
+	[ "$(kept "$PWD/same")" -eq 1 ] && [ "$(kept "$PWD/outer")" -eq 0 ] || { find home; return 1; }
+	run 0 report -i all.data && SAYS=out says '^ *[0-9.]+% +same .*hot' || return 1
+	record 3 -q -a --buildid-all -c 1000003 -o more.data ./outer && [ "$(kept "$PWD/outer")" -eq 1 ]
+}
+
+# A home of somebody else is left alone, and what cannot be written is told.
+copies_that_cannot_be_made()
+{
+	export HOME="$PWD/home"
+	mkdir home && cp "$PROGRAM" own && chown 1000 home || return 1
+	record 3 -q -c 1000003 -o file.data ./own && lines err 0 && [ ! -e home/.debug ] || return 1
+	chown 0 home && touch home/.debug && record 3 -q -c 1000003 -o file.data ./own &&
+		says 'could not be copied to ~/.debug.*Not a directory; -N' && rm home/.debug || return 1
+	mkdir home/.debug && mount -t tmpfs -o size=16k none home/.debug || return 1
+	record 3 -q -c 1000003 -o file.data ./own
+	result=$?
+	left=$(find home/.debug -name 'elf*')
+	umount home/.debug
+	[ $result -eq 0 ] && [ -z "$left" ] && says 'could not be copied.*No space left' && run 0 report -i file.data
+}
+
 shares_are_those_of_perf()
 {
 	record 3 -q -e instructions:u -c 5077 -o ours.data "$PROGRAM" || return 1
@@ -510,4 +553,4 @@ users_record_themselves()
 	[ $status -eq 1 ] && says 'ulimit -l'
 }
 
-run_checks id_of record samples shares is_share files begin grows begun ends begin_other record_other
+run_checks id_of kept record samples shares is_share files begin grows begun ends begin_other record_other
