@@ -372,6 +372,42 @@ void check_guests(struct check *check, const struct patient *patient)
 }
 
 /**
+ * check_reading() - may programs read their counters by themselves?
+ * @check: filled.
+ * @patient: unused.
+ *
+ * The kernel's switch for rdpmc, Documentation/ABI/testing/sysfs-bus-event_source-devices; on hybrid
+ * processors there is one for each type of CPU.
+ */
+void check_reading(struct check *check, const struct patient *patient)
+{
+	static const char *const files[] = { "/sys/devices/cpu/rdpmc", "/sys/devices/cpu_core/rdpmc" };
+	const char *file = NULL;
+	char text[32] = "";
+	size_t len;
+
+	(void)patient;
+	for (size_t i = 0; i < ARRAY_LEN(files) && !file; i++)
+		if (file_read(files[i], text, sizeof(text), &len))
+			file = files[i];
+	if (!file) {
+		check_set(check, CHECK_UNKNOWN, "the kernel does not tell whether they may read them by themselves");
+		return;
+	}
+	if (!strcmp(text, "1")) {
+		check_set(check, CHECK_OK, "programs may read their own by themselves");
+		return;
+	}
+	if (!strcmp(text, "0"))
+		check_set(check, CHECK_NOTE, "%s is 0: programs that read them by themselves, as pmuctl_event_map() has them do, are killed by SIGSEGV",
+			  file);
+	else
+		check_set(check, CHECK_NOTE, "%s is %s: every program may read every counter, and where perf has counted before, the first count of each CPU may be too small",
+			  file, text);
+	check_remedy(check, "as root: echo 1 > %s", file);
+}
+
+/**
  * check_permission() - what may this user count?
  * @check: filled.
  * @patient: with the driver's level.

@@ -35,6 +35,7 @@ static const struct {
 	{ "owner",	"PMU's owner",		check_owner },
 	{ "claim",	"Taking the PMU",	check_claim },
 	{ "guests",	"Virtual machines",	check_guests },
+	{ "reading",	"Reading counters",	check_reading },
 	{ "permission",	"Permission level",	check_permission },
 	{ "proven",	"CPU model",		check_proven },
 	{ "counting",	"Counting test",	check_counting },

@@ -57,6 +57,7 @@ void check_pmu(struct check *check, const struct patient *patient);
 void check_owner(struct check *check, const struct patient *patient);
 void check_claim(struct check *check, const struct patient *patient);
 void check_guests(struct check *check, const struct patient *patient);
+void check_reading(struct check *check, const struct patient *patient);
 void check_permission(struct check *check, const struct patient *patient);
 void check_proven(struct check *check, const struct patient *patient);
 void check_counting(struct check *check, const struct patient *patient);

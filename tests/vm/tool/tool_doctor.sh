@@ -86,6 +86,22 @@ user_is_told_what_is_allowed()
 		"^unknown +PMU's owner: .*CAP_PERFMON" '^This machine can count\.$'
 }
 
+who_may_read_counters()
+{
+	rdpmc=/sys/devices/cpu/rdpmc
+	[ -e $rdpmc ] || rdpmc=/sys/devices/cpu_core/rdpmc
+	run 0 doctor && says '^ok +Reading counters: programs may read their own' || return 1
+	echo 0 >$rdpmc
+	run 0 doctor
+	none=$(grep -A1 '^note.*Reading counters: .*SIGSEGV' out)
+	echo 2 >$rdpmc
+	run 0 doctor
+	all=$(grep -A1 '^note.*Reading counters: .*every program' out)
+	echo 1 >$rdpmc
+	echo "$none$all"
+	[ "$(echo "$none$all" | grep -c "echo 1 > $rdpmc")" -eq 2 ]
+}
+
 device_that_may_not_be_opened()
 {
 	chmod 600 /dev/pmuctl
