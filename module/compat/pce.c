@@ -55,7 +55,8 @@ static void apply_slowly(struct mm_struct *mm, const struct cpumask *cpus)
 /* From a CPU that goes offline the programs have been switched away. */
 static void apply(struct mm_struct *mm, const struct cpumask *cpus)
 {
-	struct leaving *all = kvcalloc(nr_cpu_ids, sizeof(*all), GFP_KERNEL_ACCOUNT);
+	/* Of no cgroup, whose limit could let others wait: it is freed at once. */
+	struct leaving *all = kvcalloc(nr_cpu_ids, sizeof(*all), GFP_KERNEL);
 	int cpu;
 
 	if (!all) {

@@ -166,11 +166,6 @@ PROBE(VM_FLAGS_SET)
 	vm_flags_set(NULL, 0);
 }
 
-PROBE(WQ_PERCPU)
-{
-	(void)WQ_PERCPU;
-}
-
 PROBE(X86_FEATURE_HYBRID_CPU)
 {
 	(void)boot_cpu_has(X86_FEATURE_HYBRID_CPU);

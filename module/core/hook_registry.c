@@ -26,12 +26,14 @@ static struct workqueue_struct *set_queue;
 
 /* hooks_lock held, before and afterwards; then nobody sets or drops it but the caller. */
 static void begin_change(struct pmuctl_hook *hook)
+	__releases(&hooks_lock)
 {
 	WRITE_ONCE(hook->state, PMUCTL_HOOK_CHANGING);
 	spin_unlock(&hooks_lock);
 }
 
 static void end_change(struct pmuctl_hook *hook, enum pmuctl_hook_state state)
+	__acquires(&hooks_lock)
 {
 	spin_lock(&hooks_lock);
 	WRITE_ONCE(hook->state, state);
@@ -64,6 +66,7 @@ static void begin_set(struct pmuctl_hook *hook)
 }
 
 static void drop(struct pmuctl_hook *hook)
+	__must_hold(&hooks_lock)
 {
 	begin_change(hook);
 	hook->drop(hook);
@@ -84,6 +87,7 @@ static bool is_settled(const struct pmuctl_hook *hook)
  * Returns 0; -ERESTARTSYS if we are killed and @killable.
  */
 static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
+	__must_hold(&hooks_lock)
 {
 	bool waited = false;
 	int err = 0;
@@ -173,8 +177,8 @@ void pmuctl_hooks_drop_all(void)
 
 int __init pmuctl_hook_registry_init(void)
 {
-	/* Any user's opens wait for it, so that it is not to wait for what others do. */
-	set_queue = alloc_workqueue("pmuctl_hooks", WQ_HIGHPRI | WQ_PERCPU, 0);
+	/* Any user's opens wait for it, so that it is to get time whatever runs, and on any CPU. */
+	set_queue = alloc_workqueue("pmuctl_hooks", WQ_HIGHPRI | WQ_UNBOUND, 0);
 	return set_queue ? 0 : -ENOMEM;
 }
 

@@ -27,14 +27,15 @@ struct task_struct;
 int pmuctl_rdpmc_mm_get(struct mm_struct *mm);
 void pmuctl_rdpmc_mm_put(struct mm_struct *mm);
 
-/* Keeps the right from the children of forks. Hardware events need it. */
+/* Keeps the right from the children of forks. Events that need the PMU need it. */
 extern struct pmuctl_hook pmuctl_forks_hook;
 
 /**
  * pmuctl_strangers_come() - there may be processes that may read without a page of ours
  * pmuctl_strangers_go() - take the right from them
  *
- * The PMU is ours then, and forks are looked at. After the first time there is nothing to be done.
+ * The PMU is ours then, and forks are looked at: the caller has an event that needs both. After the
+ * first time there is nothing to be done.
  *
  * Context: any; pmuctl_strangers_go(): Process, may sleep; pmuctl_mutex and cpus_read_lock held.
  */

@@ -201,7 +201,7 @@ int pmuctl_hooks_get(struct pmuctl_event *event, bool scheduler,
 		err = pmuctl_hook_get(&scheduler_hook, why);
 	if (err)
 		return err;
-	if (pmuctl_event_is_hw(event))
+	if (event->ops->needs_pmu)
 		err = pmuctl_hook_get(&pmuctl_forks_hook, why);
 	if (err)
 		goto err_scheduler;
@@ -224,7 +224,7 @@ err_event:
 err_side:
 	pmuctl_side_put(event->side);
 err_forks:
-	if (pmuctl_event_is_hw(event))
+	if (event->ops->needs_pmu)
 		pmuctl_hook_put(&pmuctl_forks_hook);
 err_scheduler:
 	if (scheduler)
@@ -239,7 +239,7 @@ void pmuctl_hooks_put(struct pmuctl_event *event, bool scheduler)
 	if (event->hook)
 		pmuctl_hook_put(event->hook);
 	pmuctl_side_put(event->side);
-	if (pmuctl_event_is_hw(event))
+	if (event->ops->needs_pmu)
 		pmuctl_hook_put(&pmuctl_forks_hook);
 	if (scheduler)
 		pmuctl_hook_put(&scheduler_hook);

@@ -12,9 +12,4 @@
 #define system_percpu_wq	system_wq
 #endif
 
-#ifndef COMPAT_HAS_WQ_PERCPU
-/* Queues are so by themselves. Since 6.17; may go with 6.12. */
-#define WQ_PERCPU	0
-#endif
-
 #endif /* PMUCTL_SHADOW_LINUX_WORKQUEUE_H */
