@@ -13,7 +13,8 @@
  * In-tree perf leaves it in the children of its own readers, for good. So it is taken from these
  * strangers, too, before anything of ours counts: when the PMU is ours, perf has no event that
  * could be mapped, and who may read without a page of ours is one of them. Forks that are under way
- * then are seen by the probe, which is set before, and stays while there are events that need the PMU.
+ * then are seen by the probe, which is set before, and stays while there are events that need the
+ * PMU.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -96,8 +97,9 @@ static struct caller callers[64];
 static DEFINE_SPINLOCK(callers_lock); /* a leaf */
 
 /*
- * The hook of events that need the PMU, and each user_mm. The first comes and the last goes under the mutex,
- * which is outside of all of the kernel's that setting a probe takes, and so of mmap_lock.
+ * The hook of events that need the PMU, and each user_mm. The first comes and the last goes under
+ * the mutex, which is outside of all of the kernel's that setting a probe takes, and so of
+ * mmap_lock.
  */
 static DEFINE_MUTEX(forks_mutex);
 static atomic_t forks_users;
