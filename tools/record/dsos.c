@@ -57,7 +57,7 @@ struct dsos {
 };
 
 /* So many files are kept open at most. */
-#define OPEN_MAX_FILES	128
+#define OPEN_MAX_FILES	64
 
 static int path_compare(const void *left, const void *right)
 {
@@ -169,27 +169,40 @@ static bool is_mapped(const struct dso_mapping *mapping, int fd, const struct st
 	return system.f_type == BTRFS_SUPER_MAGIC && stat->st_ino == mapping->inode;
 }
 
-/* Returns a descriptor of the file, or -1; then its build id is known, if it has one. */
+/*
+ * Whatever is there now must not be opened but if it is the file: a device would notice. Returns a
+ * descriptor of it, or -1.
+ */
+static int open_mapped(struct dso *dso, const char *path)
+{
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	char self[32];
+	struct stat stat;
+
+	if (place < 0)
+		return -1;
+	if (fstat(place, &stat) == 0 && S_ISREG(stat.st_mode)) {
+		dso->is_other = !is_mapped(&dso->mapping, place, &stat);
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", place);
+		if (!dso->is_other)
+			fd = open(self, O_RDONLY | O_CLOEXEC);
+	}
+	close(place);
+	return fd;
+}
+
+/* Likewise; then its build id is known, if it has one. */
 static int file_find(struct dso *dso, const char *path)
 {
-	/* Whatever is there now, it must not block. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat stat;
+	int fd = open_mapped(dso, path);
 	Elf *elf;
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode)) {
-		dso->is_other = !is_mapped(&dso->mapping, fd, &stat);
-		if (!dso->is_other) {
-			elf = elf_begin(fd, ELF_C_READ, NULL);
-			elf_find(elf, &dso->id);
-			elf_end(elf);
-			return fd;
-		}
-	}
-	close(fd);
-	return -1;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf_find(elf, &dso->id);
+	elf_end(elf);
+	return fd;
 }
 
 /* Whether @path, followed from here, leads to the file @fd */
@@ -355,12 +368,14 @@ void dsos_put(struct dsos *dsos, struct perfdata_buffer *buffer)
  * struct keeping - programs are copied
  * @copies: the folder of copies.
  * @all: those, too, to which their paths lead.
+ * @ended: no others are.
  * @error: of the first that could not be, 0 or a negative errno.
  * @path: its path.
  */
 struct keeping {
 	int copies;
 	bool all;
+	bool ended;
 	int error;
 	const char *path;
 };
@@ -369,18 +384,17 @@ static void keep_file(const void *node, VISIT visit, void *arg)
 {
 	const struct dso *dso = *(const struct dso *const *)node;
 	struct keeping *keeping = arg;
-	struct stat stat;
-	int fd = dso->fd, ret = 0;
+	struct dso here = *dso; /* by now its path may lead to another one */
+	int fd = dso->fd, ret;
 
-	if ((visit != postorder && visit != leaf) || !dso->id.size || keeping->error == -ENOSPC)
+	if ((visit != postorder && visit != leaf) || !dso->id.size || keeping->ended)
 		return;
 	if (fd < 0 && keeping->all && !dso->is_other)
-		fd = open(dso->mapping.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = open_mapped(&here, dso->mapping.path);
 	if (fd < 0)
 		return;
-	/* It may have become another one by now. */
-	if (fd == dso->fd || (fstat(fd, &stat) == 0 && is_mapped(&dso->mapping, fd, &stat)))
-		ret = keep_copy(keeping->copies, fd, dso->mapping.path, &dso->id);
+	ret = keep_copy(keeping->copies, fd, dso->mapping.path, &dso->id);
+	keeping->ended = ret == -ENOSPC || ret == -EINTR;
 	if (fd != dso->fd)
 		close(fd);
 	if (ret < 0 && keeping->error == 0) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record.h"
+#include "symbols/names.h"
 #include "symbols/symbols.h"
 
 /**
@@ -257,22 +258,23 @@ static void say_totals(const struct session *s)
 static void keep_programs(const struct session *s)
 {
 	const struct record_options *options = s->options;
+	char name[256];
 	const char *path;
 	int error;
 
 	if (!s->dsos || options->no_copies)
 		return;
 	error = dsos_keep(s->dsos, options->all_copies || !measure_is_of_cpus(&options->measure), &path);
+	snprintf(name, sizeof(name), "%s", path);
+	names_clean(name, strlen(name));
 	if (error < 0)
 		say_error("%s could not be copied to ~/.debug, where reports look for programs that have gone: %s; -N copies none",
-			  path, strerror(-error));
+			  name, strerror(-error));
 }
 
 /* What the file has besides records */
 static int file_finish(struct session *s)
 {
-	int ret;
-
 	if (s->options->kcore)
 		perfdata_put_u64(perfdata_feature(s->file, PERFFILE_DIR_FORMAT), 0);
 	if (s->compressor)
@@ -280,9 +282,7 @@ static int file_finish(struct session *s)
 	info_put(s->file, s->options->line, reader_totals(s->reader));
 	if (s->dsos)
 		dsos_put(s->dsos, perfdata_feature(s->file, PERFFILE_BUILD_ID));
-	ret = perfdata_finish(s->file);
-	keep_programs(s);
-	return ret;
+	return perfdata_finish(s->file);
 }
 
 /* Even if not all could be written, what was is of use. */
@@ -295,6 +295,7 @@ static int finish(struct session *s)
 	stopped = reader_stop(s->reader);
 	ret = put_lost(s);
 	finished = file_finish(s);
+	keep_programs(s);
 	if (ret == 0)
 		ret = finished;
 	if (ret < 0 && !stopped)

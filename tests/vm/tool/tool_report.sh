@@ -16,8 +16,8 @@ export HOME="$FILES"
 CACHE=
 
 # recording NAME OPTIONS...: the file that "perf record OPTIONS" makes, made once. The
-# programs end with status 3, or 1, and so does what records them. With -N, perf keeps no copies
-# of programs in ~/.debug.
+# programs end with status 3, or 1, and so does what records them. With -N, no copies of programs
+# are kept in ~/.debug, as by "pmuctl record".
 recording()
 {
 	file=$FILES/$1
@@ -243,7 +243,7 @@ all_records()
 
 our_own_recording()
 {
-	pmuctl record -q -o own -g -e instructions:u -c 30011 "$PROGRAM" 2 2>err
+	pmuctl record -q -N -o own -g -e instructions:u -c 30011 "$PROGRAM" 2 2>err
 	[ $? -eq 3 ] && file=own && our_rows own symbol instructions:u >ours && are_shares &&
 		same own comm,dso,sym instructions:u 3 && run 0 report -i own --folded &&
 		grep -q '^hot-warm-cold;_start;phase;hot [1-9]' out
