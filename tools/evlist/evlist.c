@@ -249,7 +249,8 @@ const struct command command_evlist = {
 	.name = "evlist",
 	.run = evlist_run,
 	.summary = "list the events that a recording has",
-	.operands = "[OPTIONS]",
+	.operands = "",
 	.about = "Prints the events of a recording, a line for each.",
 	.options = { evlist_options },
+	.notes = "A name is what was given to 'pmuctl record -e'.",
 };

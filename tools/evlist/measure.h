@@ -123,6 +123,8 @@ extern const struct cli_option measure_options[];
 
 int measure_parse(struct measure *measure, int argc, char **argv, option_apply apply, void *arg);
 int measure_option(struct measure *measure, int option);
+int measure_processes(struct measure *measure, const char *list);
+int measure_user(struct measure *measure, const char *text);
 int measure_number(const struct measure *measure, const char *option, const char *text,
 		   uint64_t max, uint64_t *number);
 bool measure_is_of_cpus(const struct measure *measure);

@@ -53,6 +53,12 @@ static int target_option(struct measure *measure, enum target_kind kind,
 			 measure->ids_text, position + 1);
 }
 
+/* measure_processes() - as -p @list */
+int measure_processes(struct measure *measure, const char *list)
+{
+	return target_option(measure, TARGET_PROCESS, list);
+}
+
 static int level_option(struct measure *measure, char level)
 {
 	if (measure->only && measure->only != level)
@@ -80,6 +86,8 @@ int measure_option(struct measure *measure, int option)
 		return target_option(measure, TARGET_PROCESS, optarg);
 	case 't':
 		return target_option(measure, TARGET_THREAD, optarg);
+	case 'u':
+		return measure_user(measure, optarg);
 	case 'C':
 		return target_option(measure, TARGET_CPU, optarg);
 	case 'a':

@@ -64,7 +64,8 @@ void callgraph_prepare(const struct record_options *options, struct perf_event_a
 	if (options->callgraph == CALLGRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_kernel = attr->exclude_kernel;
+	attr->exclude_callchain_kernel = attr->exclude_kernel || options->no_kernel_chains;
+	attr->exclude_callchain_user = options->no_user_chains;
 	switch (options->callgraph) {
 	case CALLGRAPH_DWARF:
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

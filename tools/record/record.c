@@ -23,6 +23,9 @@ enum {
 	OPTION_CGROUPS,
 	OPTION_NO_BPF,
 	OPTION_ALL_COPIES,
+	OPTION_USER_CHAINS,
+	OPTION_KERNEL_CHAINS,
+	OPTION_DRY_RUN,
 	OPTION_PER_THREAD,
 	OPTION_USER_REGS,
 	OPTION_CONTROL,
@@ -61,6 +64,8 @@ static const struct cli_option record_options[] = {
 	  .help = "the registers of each sample, AX,BX or all; -I? lists them" },
 	{ OPTION_USER_REGS, "user-regs", .argument = "REGS",
 	  .help = "likewise those that user space had" },
+	{ 'u', "uid", .argument = "USER",
+	  .help = "the processes that a user, a name or number, has now, and what they start" },
 	{ OPTION_PER_THREAD, "per-thread", .help = "as --no-inherit" },
 	{ 'd', "data", .help = "of each sample, the address of the data, as of page faults" },
 	{ OPTION_SAMPLE_CPU, "sample-cpu",
@@ -69,6 +74,9 @@ static const struct cli_option record_options[] = {
 	{ OPTION_SWITCHES, "switch-events", .help = "when tasks get and leave a CPU, too" },
 	{ OPTION_NAMESPACES, "namespaces", .help = "the namespaces of tasks, too" },
 	{ OPTION_CGROUPS, "all-cgroups", .help = "of each sample, the cgroup, and cgroups that come" },
+	{ OPTION_USER_CHAINS, "user-callchains", .help = "of call chains, only user space" },
+	{ OPTION_KERNEL_CHAINS, "kernel-callchains", .help = "of call chains, only the kernel" },
+	{ OPTION_DRY_RUN, "dry-run", .help = "look at the command line, and end" },
 	{ OPTION_NO_BPF, "no-bpf-event", .help = "no BPF programs that come and go, nor their names" },
 	{ 'k', "clockid", .argument = "CLOCK", .words = clocks,
 	  .help = "of times; perf's own if it is not given" },
@@ -345,6 +353,12 @@ static int apply_samples(struct record_options *options, int option)
 	case OPTION_NO_BPF:
 		options->no_bpf = true;
 		return 0;
+	case OPTION_USER_CHAINS:
+		options->no_kernel_chains = true;
+		return 0;
+	case OPTION_KERNEL_CHAINS:
+		options->no_user_chains = true;
+		return 0;
 	case 'k':
 		return clock_option(options, optarg);
 	case 'T':
@@ -417,6 +431,9 @@ static int apply(void *arg, int option)
 	case OPTION_ALL_COPIES:
 		options->all_copies = true;
 		return 0;
+	case OPTION_DRY_RUN:
+		options->dry_run = true;
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -476,6 +493,19 @@ static int options_check(struct record_options *options)
 	return 0;
 }
 
+static int record_do(struct record_options *options)
+{
+	struct pmuctl_device *dev = NULL;
+	int status = measure_device(&dev);
+
+	if (!status && !options->measure.events_text)
+		status = measure_default_event(dev, &options->measure);
+	if (!status)
+		status = record_run(dev, options);
+	pmuctl_device_close(dev);
+	return status;
+}
+
 static int record_main(int argc, char **argv)
 {
 	struct record_options options = {
@@ -483,20 +513,14 @@ static int record_main(int argc, char **argv)
 		.pages = PAGES_DEFAULT,
 		.line = argv,
 	};
-	struct pmuctl_device *dev = NULL;
 	int status = measure_parse(&options.measure, argc, argv, apply, &options);
 
 	if (!options.output)
 		options.output = recording_default(STDOUT_FILENO);
 	if (!status)
 		status = options_check(&options);
-	if (!status)
-		status = measure_device(&dev);
-	if (!status && !options.measure.events_text)
-		status = measure_default_event(dev, &options.measure);
-	if (!status)
-		status = record_run(dev, &options);
-	pmuctl_device_close(dev);
+	if (!status && !options.dry_run)
+		status = record_do(&options);
 	measure_free(&options.measure);
 	return status;
 }

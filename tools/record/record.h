@@ -31,6 +31,8 @@ enum record_callgraph {
  * @period: events from sample to sample.
  * @usual_rate: nobody asked for either; then @frequency is ours.
  * @callgraph: how to find out who called.
+ * @no_kernel_chains: the kernel's part of call chains is left out,
+ * @no_user_chains: or that of user space.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
  * @branches: PERF_SAMPLE_BRANCH_* of -b and -j; 0 none.
  * @registers: a bit for each register at the interrupt that each sample has,
@@ -57,6 +59,7 @@ enum record_callgraph {
  * @switch_seconds: or after so long; 0: not for that.
  * @switch_files: so many of them are kept; 0: all.
  * @quiet: say nothing but errors.
+ * @dry_run: only the command line is looked at.
  * @no_build_ids: leave them out.
  * @no_copies: programs are not copied for later reports,
  * @all_copies: or all of them, also of whole CPUs.
@@ -70,6 +73,8 @@ struct record_options {
 	uint64_t period;
 	bool usual_rate;
 	enum record_callgraph callgraph;
+	bool no_kernel_chains;
+	bool no_user_chains;
 	unsigned int stack_size;
 	uint64_t branches;
 	uint64_t registers;
@@ -96,6 +101,7 @@ struct record_options {
 	uint64_t switch_seconds;
 	uint64_t switch_files;
 	bool quiet;
+	bool dry_run;
 	bool no_build_ids;
 	bool no_copies;
 	bool all_copies;

@@ -437,6 +437,7 @@ const struct command command_script = {
 	.name = "script",
 	.run = script_run,
 	.summary = "print the samples of a recording one by one",
+	.operands = "",
 	.about =
 "Prints the samples of a recording in the order of time, a line each; behind one that has a "
 "call chain, a line for each caller, the innermost first, and an empty line.",

@@ -30,6 +30,8 @@ static const struct cli_option calls_options_table[] = {
 	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "these CPUs, 0,2-3" },
 	{ 'a', "all-cpus", .help = "all CPUs, as without a command or another target" },
+	{ 'u', "uid", .argument = "USER",
+	  .help = "the processes that a user, a name or number, has now, and what they start" },
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ 's', "summary", .help = "only how many calls there were, and how long they took" },
 	{ 'S', "with-summary", .help = "that too, behind the calls" },

@@ -39,6 +39,8 @@ static const struct cli_option top_options[] = {
 	{ 'p', "pid", .argument = "PIDS",
 	  .help = "these processes, all threads, and what they start" },
 	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
+	{ 'u', "uid", .argument = "USER",
+	  .help = "the processes that a user, a name or number, has now, and what they start" },
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
 	  .help = "of tracepoints: only if what they tell passes" },

@@ -142,6 +142,14 @@ callers_by_frame_pointers()
 		chains fp.data '^ (hot|warm|cold)( phase)? _start' 60
 }
 
+chains_of_one_kind()
+{
+	record 0 -e page-faults -c 1 -g --kernel-callchains -o kernel.data "$PROGRAM" && perf evlist -v -i kernel.data >out &&
+		grep -q 'exclude_callchain_user: 1' out && ! grep -q 'exclude_callchain_kernel' out || return 1
+	record 0 -e page-faults -c 1 -g --user-callchains -o user.data "$PROGRAM" && perf evlist -v -i user.data >out &&
+		grep -q 'exclude_callchain_kernel: 1' out && ! grep -q 'exclude_callchain_user' out
+}
+
 # Whoever generates code tells its times by this clock.
 times_of_another_clock()
 {

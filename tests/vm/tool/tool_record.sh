@@ -208,11 +208,12 @@ programs_are_copied()
 	export HOME="$PWD/home"
 	mkdir home && cp "$PROGRAM" gone || return 1
 	record 3 -q -N -c 1000003 -o none.data ./gone && [ ! -e home/.debug ] || return 1
-	record 3 -q -c 1000003 -o gone.data ./gone && record 3 -q -c 1000003 -o again.data ./gone &&
+	record 3 -q -e instructions:u -c 31337 -o gone.data ./gone && record 3 -q -c 1000003 -o again.data ./gone &&
 		cmp gone "home/.debug$PWD/gone/$(id_of gone.data "$PWD/gone")/elf" || return 1
-	[ "$(kept "$PWD/gone")" -eq 1 ] && rm gone || return 1
-	perf buildid-cache -l >out && grep -q "$(id_of gone.data "$PWD/gone") $PWD/gone" out || { cat out; return 1; }
-	run 0 report -i gone.data && SAYS=out says 'gone .*hot' && shares gone.data && is_share gone.data hot 70
+	[ "$(kept "$PWD/gone")" -eq 1 ] && perf buildid-cache -l >out &&
+		grep -q "$(id_of gone.data "$PWD/gone") $PWD/gone" out || { cat out; find home; return 1; }
+	rm gone
+	run 0 report -i gone.data && SAYS=out says 'gone .*hot' && is_share gone.data hot 70
 }
 
 # Of whole CPUs, those alone that are not to be found by their paths
@@ -220,10 +221,20 @@ programs_of_containers_are_copied()
 {
 	export HOME="$PWD/home"
 	mkdir home && cp "$PROGRAM" inner && cp "$PROGRAM" outer && cp /bin/busybox same || return 1
-	record 3 -q -a -c 1000003 -o all.data unshare -m sh -c "mount --bind inner same && ./same; ./outer" || return 1
-	[ "$(kept "$PWD/same")" -eq 1 ] && [ "$(kept "$PWD/outer")" -eq 0 ] || { find home; return 1; }
-	run 0 report -i all.data && SAYS=out says '^ *[0-9.]+% +same .*hot' || return 1
-	record 3 -q -a --buildid-all -c 1000003 -o more.data ./outer && [ "$(kept "$PWD/outer")" -eq 1 ]
+	# shellcheck disable=SC2046 # arguments, however many
+	unshare -m sh -c 'mount --bind inner same && exec ./same "$@"' sh $(seq 500) &
+	inside=$!
+	appears '^same$' "/proc/$inside/comm"
+	kill -STOP "$inside"
+	# shellcheck disable=SC2046 # likewise
+	begin pmuctl record -q -a -e instructions:u -c 1000003 -o all.data ./outer $(seq 30)
+	appears outer all.data
+	kill -CONT "$inside"
+	ends 3
+	kill "$inside"
+	[ "$(kept "$PWD/same")" -eq 1 ] && [ "$(kept '')" -eq 1 ] || { find home; return 1; }
+	run 0 report -i all.data && SAYS=out says ' same .*hot' || return 1
+	record 3 -q -a --buildid-all -c 1000003 -o more.data ./outer && [ "$(kept '')" -gt 2 ]
 }
 
 # A home of somebody else is left alone, and what cannot be written is told.
@@ -234,7 +245,7 @@ copies_that_cannot_be_made()
 	record 3 -q -c 1000003 -o file.data ./own && lines err 0 && [ ! -e home/.debug ] || return 1
 	chown 0 home && touch home/.debug && record 3 -q -c 1000003 -o file.data ./own &&
 		says 'could not be copied to ~/.debug.*Not a directory; -N' && rm home/.debug || return 1
-	mkdir home/.debug && mount -t tmpfs -o size=16k none home/.debug || return 1
+	mkdir home/.debug && mount -t tmpfs -o size=4k,mode=755 none home/.debug || return 1
 	record 3 -q -c 1000003 -o file.data ./own
 	result=$?
 	left=$(find home/.debug -name 'elf*')
@@ -312,6 +323,23 @@ processes_are_recorded_until_they_end()
 threads_are_recorded()
 {
 	begin_other 2 3 4 5 && record_other -t "$other" && is_share other.data hot 70
+}
+
+users_have_processes()
+{
+	su user -c "exec $PROGRAM 2 3 4 5" &
+	other=$!
+	appears hot-warm-cold "/proc/$other/comm"
+	kill -STOP "$other"
+	record_other -u user && is_share other.data hot 70 &&
+		run 2 record -u nobody-at-all && says '^pmuctl: -u nobody-at-all: there is no such user$' &&
+		run 1 record -u 54321 && says '^pmuctl: -u 54321: no process of this user runs$'
+}
+
+dry_runs_write_nothing()
+{
+	run 0 record --dry-run -e cycles -o dry.data "$PROGRAM" && [ ! -e dry.data ] && lines err 0 &&
+		run 2 record --dry-run -F 0 "$PROGRAM"
 }
 
 delay_is_waited_for()
