@@ -413,6 +413,29 @@ static unsigned int naps(void)
 	return n;
 }
 
+/*
+ * While both CPUs have something to do: of one that is idle a busy host takes less than of one with
+ * a crowd.
+ */
+static unsigned int naps_beside_loops(void)
+{
+	pid_t loops[] = { fork_child(), 0 };
+	unsigned int n;
+
+	if (loops[0])
+		loops[1] = fork_child();
+	if (!loops[0] || !loops[1]) {
+		sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+		pin_here(!!loops[0]);
+		for (;;)
+			;
+	}
+	n = naps();
+	raw_reap(loops[0]);
+	raw_reap(loops[1]);
+	return n;
+}
+
 /* The share of its naps that is left with a crowd on the same CPU */
 static double share_of_naps(const struct crowd *crowd)
 {
@@ -424,7 +447,7 @@ static double share_of_naps(const struct crowd *crowd)
 	user = start(crowd, &link);
 	pin_here(0);
 	cr_assert_eq(sched_setscheduler(0, SCHED_FIFO, &first), 0);
-	before = naps();
+	before = naps_beside_loops();
 	let_go(link);
 	usleep(500000);
 	meanwhile = naps();
