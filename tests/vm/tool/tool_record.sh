@@ -237,6 +237,15 @@ programs_of_containers_are_copied()
 	record 3 -q -a --buildid-all -c 1000003 -o more.data ./outer && [ "$(kept '')" -gt 2 ]
 }
 
+# What has taken its place is a pipe, which nobody opens but us in the end.
+what_took_a_programs_place_is_not_opened()
+{
+	export HOME="$PWD/home"
+	mkdir home && cp "$PROGRAM" moved || return 1
+	record 3 -q -c 1000003 -o file.data sh -c './moved; s=$?; rm moved; mkfifo moved; (echo >moved; touch opened) & exit $s' &&
+		[ "$(kept "$PWD/moved")" -eq 0 ] && [ ! -e opened ] && timeout 10 cat moved && appears opened
+}
+
 # A home of somebody else is left alone, and what cannot be written is told.
 copies_that_cannot_be_made()
 {
@@ -245,6 +254,9 @@ copies_that_cannot_be_made()
 	record 3 -q -c 1000003 -o file.data ./own && lines err 0 && [ ! -e home/.debug ] || return 1
 	chown 0 home && touch home/.debug && record 3 -q -c 1000003 -o file.data ./own &&
 		says 'could not be copied to ~/.debug.*Not a directory; -N' && rm home/.debug || return 1
+	name=$(printf 'own\033[2K')
+	cp own "$name" && mkdir -p "home/.debug$PWD" && touch "home/.debug$PWD/$name" || return 1
+	record 3 -q -c 1000003 -o file.data "./$name" && says 'own\?\[2K could not be copied' && rm -r home/.debug || return 1
 	mkdir home/.debug && mount -t tmpfs -o size=4k,mode=755 none home/.debug || return 1
 	record 3 -q -c 1000003 -o file.data ./own
 	result=$?
