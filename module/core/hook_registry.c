@@ -49,10 +49,11 @@ static void has_no_user(struct pmuctl_hook *hook)
 static void set(struct work_struct *work)
 {
 	struct pmuctl_hook *hook = container_of(work, struct pmuctl_hook, work);
+	int err = hook->set(hook, &hook->why);
 
-	hook->error = hook->set(hook, &hook->why);
-	hook->times += !hook->error;
-	end_change(hook, hook->error ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
+	end_change(hook, err ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
+	hook->error = err;
+	hook->times += !err;
 	if (!hook->users)
 		has_no_user(hook); /* who wanted it was killed */
 	spin_unlock(&hooks_lock);
