@@ -36,7 +36,13 @@ void stub_call(unsigned int times)
 		stub();
 }
 
-/* By their places in the page, which is somewhere else in each process */
+/* By its place in the page, which is somewhere else in each process */
+static bool is_first(uint64_t ip, uint64_t at)
+{
+	return (ip - at) % TRACE_PAGE == 0;
+}
+
+/* What an interrupt ends before its first instruction begins once more afterwards. */
 unsigned int stub_begins(const struct trace *t, uint64_t at)
 {
 	struct pt_query_decoder *decoder;
@@ -61,11 +67,13 @@ unsigned int stub_begins(const struct trace *t, uint64_t at)
 			continue;
 		}
 		status = pt_qry_event(decoder, &event, sizeof(event));
+		if (status >= 0 && event.type == ptev_async_disabled)
+			begins -= is_first(event.variant.async_disabled.at, at);
 		if (status < 0 || event.type != ptev_enabled)
 			continue;
 		ip = event.variant.enabled.ip;
 		cr_assert_lt((ip - at) % TRACE_PAGE, STUB_SIZE, "it begins at %#lx", ip);
-		begins += (ip - at) % TRACE_PAGE == 0;
+		begins += is_first(ip, at);
 	}
 	cr_assert_eq(status, -pte_eos, "%s", pt_errstr(pt_errcode(status)));
 	pt_qry_free_decoder(decoder);

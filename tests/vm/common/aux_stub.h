@@ -22,8 +22,8 @@ void stub_call(unsigned int times);
 
 /*
  * How often the trace begins at the first instruction, which is at @at in one process, and at the
- * same place of a page in others; it begins nowhere outside of such code. An interrupt there lets it
- * begin once more.
+ * same place of a page in others; it begins nowhere outside of such code. That an interrupt there
+ * lets it begin once more does not count.
  */
 unsigned int stub_begins(const struct trace *t, uint64_t at);
 
