@@ -3,7 +3,7 @@
  * What a recording says of tasks, maps and files that were there before: this process is
  * the task, and knows about itself.
  */
-/* sources: tools/record/tasks.c tools/record/kernel.c tools/record/dsos.c tools/record/keep.c */
+/* sources: tools/record/tasks.c tools/record/kernel.c tools/record/dsos.c tools/record/keep.c tools/evlist/numbers.c */
 /* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */
 /* libs: -lelf */

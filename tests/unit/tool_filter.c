@@ -2,7 +2,8 @@
 /*
  * "--filter": of which events it is, and that it is refused if there are none of them.
  */
-/* sources: tools/evlist/measure_options.c tools/evlist/user.c tools/evlist/lists.c tools/evlist/events_text.c */
+/* sources: tools/evlist/measure_options.c tools/evlist/user.c tools/evlist/numbers.c tools/evlist/lists.c */
+/* sources: tools/evlist/events_text.c */
 /* sources: tools/evlist/times.c tools/evlist/cpu_names.c */
 /* sources: tools/evlist/filters.c tools/evlist/cgroups.c tools/tracepoint/tracefs.c tools/tracepoint/globs.c */
 /* sources: tools/trace/names.c tools/say.c tools/options.c lib/src/names.c lib/src/fields.c lib/src/parse.c */

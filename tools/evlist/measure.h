@@ -35,6 +35,9 @@ int int_list_parse(const char *text, bool ranges, struct int_list *list,
 		   size_t *position);
 void int_list_free(struct int_list *list);
 
+/* numbers.c */
+bool numbers_visit(const char *folder, void (*visit)(void *arg, int number), void *arg);
+
 /**
  * struct cgroup_names - -G and --for-each-cgroup
  * @count: how many.

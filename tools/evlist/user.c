@@ -3,7 +3,6 @@
  * Whoever runs for a user, as a list of processes: record -u, top -u.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -33,15 +32,25 @@ static bool find_uid(const char *text, uid_t *uid)
 	return !*end && number < (uid_t)-1;
 }
 
+/**
+ * struct owned - processes of a user are listed
+ * @uid: whose.
+ * @out: gets them, with commas between.
+ */
+struct owned {
+	uid_t uid;
+	FILE *out;
+};
+
 /* Kernel threads have no program. */
-static bool has_program(int proc, const char *pid)
+static bool has_program(int pid)
 {
 	char path[64], first;
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "%.16s/cmdline", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	got = read(fd, &first, 1);
@@ -49,28 +58,29 @@ static bool has_program(int proc, const char *pid)
 	return got == 1;
 }
 
-static bool is_of(int proc, const char *pid, uid_t uid)
+static void add_owned(void *arg, int pid)
 {
-	struct stat stat;
+	const struct owned *owned = arg;
+	struct stat stats;
+	char path[64];
 
-	return fstatat(proc, pid, &stat, 0) == 0 && stat.st_uid == uid && atoi(pid) != getpid() &&
-	       has_program(proc, pid);
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &stats) == 0 && stats.st_uid == owned->uid && pid != getpid() && has_program(pid))
+		fprintf(owned->out, "%s%d", ftell(owned->out) ? "," : "", pid);
 }
 
-/* The processes of @uid, with commas between; NULL without memory */
-static char *list_processes(DIR *proc, uid_t uid)
+/* NULL if there is no memory, or no /proc */
+static char *list_processes(uid_t uid)
 {
-	const struct dirent *entry;
 	char *list = NULL;
 	size_t size;
-	FILE *out = open_memstream(&list, &size);
+	struct owned owned = { .uid = uid, .out = open_memstream(&list, &size) };
+	bool read;
 
-	if (!out)
+	if (!owned.out)
 		return NULL;
-	while ((entry = readdir(proc)))
-		if (isdigit((unsigned char)*entry->d_name) && is_of(dirfd(proc), entry->d_name, uid))
-			fprintf(out, "%s%s", ftell(out) ? "," : "", entry->d_name);
-	if (fclose(out) == 0)
+	read = numbers_visit("/proc", add_owned, &owned);
+	if (fclose(owned.out) == 0 && read)
 		return list;
 	free(list);
 	return NULL;
@@ -89,15 +99,11 @@ int measure_user(struct measure *measure, const char *text)
 {
 	char *list;
 	uid_t uid;
-	DIR *proc;
 	int ret;
 
 	if (!find_uid(text, &uid))
 		return say_usage(measure->command, "-u %s: there is no such user", text);
-	proc = opendir("/proc");
-	list = proc ? list_processes(proc, uid) : NULL;
-	if (proc)
-		closedir(proc);
+	list = list_processes(uid);
 	if (!list) {
 		say_error("the processes of %s cannot be listed: is /proc mounted?", text);
 		return STATUS_FAILED;

@@ -6,8 +6,6 @@
  * more is left out.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,20 +201,6 @@ static void put_maps(struct synth *synth, pid_t pid)
 
 /* ------------------------------------------------------------------ processes */
 
-static void visit_numbers(const char *folder, void (*visit)(void *arg, int number),
-			  void *arg)
-{
-	struct dirent *entry;
-	DIR *dir = opendir(folder);
-
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)) != NULL)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			visit(arg, atoi(entry->d_name));
-	closedir(dir);
-}
-
 struct process {
 	struct synth *synth;
 	pid_t pid;
@@ -245,7 +229,7 @@ void synth_process(struct synth *synth, pid_t pid)
 	if (process.parent < 0)
 		return;
 	snprintf(folder, sizeof(folder), "/proc/%d/task", pid);
-	visit_numbers(folder, put_task, &process);
+	numbers_visit(folder, put_task, &process);
 	put_maps(synth, pid);
 }
 
@@ -273,7 +257,7 @@ static void put_process(void *arg, int pid)
  */
 void synth_all_tasks(struct synth *synth)
 {
-	visit_numbers("/proc", put_process, synth);
+	numbers_visit("/proc", put_process, synth);
 }
 
 /**
