@@ -254,9 +254,9 @@ copies_that_cannot_be_made()
 	record 3 -q -c 1000003 -o file.data ./own && lines err 0 && [ ! -e home/.debug ] || return 1
 	chown 0 home && touch home/.debug && record 3 -q -c 1000003 -o file.data ./own &&
 		says 'could not be copied to ~/.debug.*Not a directory; -N' && rm home/.debug || return 1
-	name=$(printf 'own\033[2K')
-	cp own "$name" && mkdir -p "home/.debug$PWD" && touch "home/.debug$PWD/$name" || return 1
-	record 3 -q -c 1000003 -o file.data "./$name" && says 'own\?\[2K could not be copied' && rm -r home/.debug || return 1
+	odd=$(printf 'own\033[2K')
+	cp own "$odd" && mkdir -p "home/.debug$PWD" && touch "home/.debug$PWD/$odd" || return 1
+	record 3 -q -c 1000003 -o file.data "./$odd" && says 'own\?\[2K could not be copied' && rm -r home/.debug || return 1
 	mkdir home/.debug && mount -t tmpfs -o size=4k,mode=755 none home/.debug || return 1
 	record 3 -q -c 1000003 -o file.data ./own
 	result=$?
@@ -548,7 +548,9 @@ a_signal_begins_another_file()
 			before=$(ls turn.*)
 			kill -USR2 $PPID
 			while [ "$(ls turn.*)" = "$before" ]; do :; done
-		done' || return 1
+		done
+		# What is in the last one
+		while [ $((n += 1)) -lt 10000 ]; do :; done' || return 1
 	[ "$(grep -c 'samples to turn[.]' err)" -eq 4 ] && [ "$(files turn)" -eq 2 ] || return 1
 	for file in turn.*; do
 		perf script -i "$file" -F comm | grep -q '^ *sh' || return 1
