@@ -97,6 +97,19 @@ static int event_make(struct event_set *set, size_t number, const char *cgroup)
 	return event->name ? event_filter_prepare(set, event) : -ENOMEM;
 }
 
+/* It counts nothing, so that there is no harm in having it beside the others. */
+static int teller_make(struct event_set *set)
+{
+	struct set_event *event = &set->events[set->nr_events];
+
+	event->attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(event->attr),
+	};
+	event->leader = set->nr_events++;
+	event->name = strdup("dummy");
+	return event->name ? 0 : -ENOMEM;
+}
+
 /* All events once, or once for each cgroup */
 static int events_make(struct event_set *set)
 {
@@ -106,12 +119,14 @@ static int events_make(struct event_set *set)
 	size_t times = cgroups->each ? cgroups->count : 1;
 	int ret = 0;
 
-	set->events = calloc(count * times + 1, sizeof(*set->events));
+	set->events = calloc(count * times + 1 + set->measure->teller, sizeof(*set->events));
 	if (!set->events)
 		return -ENOMEM;
 	for (size_t i = 0; i < count * times && ret == 0; i++)
 		ret = event_make(set, i % count, cgroups->each ? cgroups->list[i / count] :
 				 cgroup_of_event(set->measure, i));
+	if (ret == 0 && set->measure->teller)
+		ret = teller_make(set);
 	return ret;
 }
 

@@ -88,6 +88,7 @@ struct filter_texts {
  *	inherited.
  * @only: 'u' or 'k': all events only in user space, or in the kernel; 0: as each says.
  * @by_thread: each thread of a process is a target of its own.
+ * @teller: behind the others there is an event that counts nothing, to tell of tasks.
  * @argv: the command to start, NULL if there is none.
  */
 struct measure {
@@ -107,6 +108,7 @@ struct measure {
 	bool on_each_cpu;
 	char only;
 	bool by_thread;
+	bool teller;
 	char **argv;
 };
 

@@ -34,6 +34,8 @@ static void period_prepare(struct recording *r, size_t event)
 
 	if (r->set.events[event].traces || attr->sample_period)
 		return;
+	if (options->overwrite && event == r->teller)
+		return; /* it counts nothing */
 	if (acts_on_trace(attr)) {
 		attr->sample_period = options->period ? options->period : 1;
 	} else if (options->usual_rate && attr->type == PERF_TYPE_TRACEPOINT) {
@@ -127,7 +129,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->inherit_stat = options->thread_counts;
 	attr->use_clockid = options->use_clock;
 	attr->clockid = options->clock;
-	if (event)
+	attr->write_backward = options->overwrite && event != r->teller;
+	if (event != r->teller)
 		return;
 	/* Of a CPU's trace they tell whose it is. */
 	attr->context_switch = options->switches ||
@@ -141,6 +144,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->task = 1;
 	attr->namespaces = options->namespaces;
 	attr->cgroup = options->cgroups;
+	if (options->overwrite)
+		attr->exclude_kernel = !overwrite_samples_kernel(r);
 	/* BPF programs are code of the kernel's. */
 	attr->ksymbol = !attr->exclude_kernel && !options->no_bpf;
 	attr->bpf_event = attr->ksymbol;
@@ -221,8 +226,26 @@ static int say_no_ring(const struct recording *r, struct pmuctl_event *handle,
 	if (error != -EPERM)
 		return event_set_say(&r->set, r->ring_event, handle, "map the ring of", error);
 	say_error("cannot lock %u pages of memory for each of %zu rings: ask for less with -m, or raise 'ulimit -l'",
-		  r->options->pages, r->set.targets.count);
+		  r->options->pages, r->set.targets.count * (r->overwritten ? 2 : 1));
 	return error;
+}
+
+/* Does it write to the ring that is overwritten? */
+static bool is_overwritten(const struct recording *r, size_t event)
+{
+	return r->overwritten && event != r->teller;
+}
+
+static struct pmuctl_event *ring_owner(const struct recording *r, size_t target, bool overwritten)
+{
+	struct pmuctl_event *owner = overwritten ? NULL :
+				     *event_set_handle(&r->set, r->ring_event, target);
+
+	/* One that is for some CPUs alone has no ring on the others. */
+	for (size_t event = 0; event < r->set.nr_events && !owner; event++)
+		if (is_overwritten(r, event) == overwritten)
+			owner = *event_set_handle(&r->set, event, target);
+	return owner;
 }
 
 /**
@@ -234,36 +257,39 @@ static int say_no_ring(const struct recording *r, struct pmuctl_event *handle,
  */
 struct pmuctl_event *recording_ring_event(const struct recording *r, size_t target)
 {
-	struct pmuctl_event *first = *event_set_handle(&r->set, r->ring_event, target);
-
-	/* One that is for some CPUs alone has no ring on the others. */
-	for (size_t event = 0; event < r->set.nr_events && !first; event++)
-		first = *event_set_handle(&r->set, event, target);
-	return first;
+	return ring_owner(r, target, false);
 }
 
-/* One event of a target has the ring, the others write to it. */
-static int open_ring(struct recording *r, size_t target)
+/* One event of a target has the ring, the others, but for those that have another, write to it. */
+static int open_ring(struct recording *r, size_t target, bool overwritten, struct pmuctl_ring **ring)
 {
-	struct pmuctl_event *first = recording_ring_event(r, target);
+	struct pmuctl_event *owner = ring_owner(r, target, overwritten);
 	int ret;
 
-	if (!first)
+	if (!owner)
 		return 0;
-	ret = pmuctl_ring_open(first, r->options->pages, &r->rings[target]);
+	ret = pmuctl_ring_open(owner, r->options->pages, ring);
 	if (ret < 0)
-		return say_no_ring(r, first, ret);
+		return say_no_ring(r, owner, ret);
 	for (size_t event = 0; event < r->set.nr_events; event++) {
 		struct pmuctl_event *handle = *event_set_handle(&r->set, event, target);
 
-		if (!handle || handle == first)
+		if (!handle || handle == owner || is_overwritten(r, event) != overwritten)
 			continue;
-		ret = pmuctl_event_set_output(handle, first);
+		ret = pmuctl_event_set_output(handle, owner);
 		if (ret < 0)
 			return event_set_say(&r->set, event, handle,
 					     "choose the ring of", ret);
 	}
 	return 0;
+}
+
+static int open_rings(struct recording *r, size_t target)
+{
+	int ret = open_ring(r, target, false, &r->rings[target]);
+
+	return ret < 0 || !r->overwritten ? ret :
+	       open_ring(r, target, true, &r->overwritten[target]);
 }
 
 static int open_all(struct recording *r)
@@ -278,10 +304,12 @@ static int open_all(struct recording *r)
 	if (!r->events || !r->ids || !r->rings)
 		return -ENOMEM;
 	ret = traces_find(r);
+	if (ret == 0 && r->options->overwrite)
+		ret = overwrite_init(r);
 	for (size_t event = 0; event < r->set.nr_events && ret == 0; event++)
 		ret = open_event(r, event);
 	for (size_t target = 0; target < nr_targets && ret == 0; target++)
-		ret = open_ring(r, target);
+		ret = open_rings(r, target);
 	return ret < 0 ? ret : traces_open(r);
 }
 
@@ -327,6 +355,7 @@ void recording_close(struct recording *r)
 	if (!r)
 		return;
 	traces_close(r);
+	overwrite_close(r);
 	for (size_t i = 0; r->rings && i < r->set.targets.count; i++)
 		pmuctl_ring_close(r->rings[i]);
 	event_set_close(&r->set);
@@ -381,7 +410,7 @@ uint64_t recording_lost(const struct recording *r)
  */
 bool recording_tells_maps(const struct recording *r)
 {
-	return r->events[0].attr.mmap;
+	return r->events[r->teller].attr.mmap;
 }
 
 /**
@@ -410,6 +439,6 @@ size_t recording_trailer(const struct recording *r)
 				PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 				PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 
-	return 8 * (size_t)__builtin_popcountll(r->events[0].attr.sample_type &
+	return 8 * (size_t)__builtin_popcountll(r->events[r->teller].attr.sample_type &
 						fields);
 }

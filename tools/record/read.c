@@ -23,22 +23,6 @@
 
 #include "record.h"
 
-/* Where things are in records, in bytes: see attr_prepare() of record_open.c. */
-enum {
-	SAMPLE_TIME_AT	= 32,	/* behind header, identifier, ip, pid and tid */
-	LOST_COUNT_AT	= 16,	/* behind header, id */
-	LOST_SAMPLES_AT	= 8,
-	AUX_SIZE_AT	= 16,
-	AUX_FLAGS_AT	= 24,
-	MMAP_PID_AT	= 8,
-	MMAP_START_AT	= 16,
-	MMAP_SIZE_AT	= 24,
-	MMAP_NAME_AT	= 40,
-	MMAP2_DEVICE_AT	= 40,
-	MMAP2_INODE_AT	= 48,
-	MMAP2_NAME_AT	= 72,
-};
-
 /* What is waited for besides rings, behind these. */
 enum {
 	POLL_STOP,
@@ -137,97 +121,6 @@ const struct record_totals *reader_totals(const struct reader *reader)
 
 /* ---------------------------------------------------------------- records */
 
-static uint64_t word_at(const struct perf_event_header *record, size_t at)
-{
-	uint64_t word = 0;
-
-	if (at + sizeof(word) <= record->size)
-		memcpy(&word, (const char *)record + at, sizeof(word));
-	return word;
-}
-
-static void note_sample(struct record_totals *totals,
-			const struct perf_event_header *record)
-{
-	uint64_t time = word_at(record, SAMPLE_TIME_AT);
-
-	totals->samples++;
-	if (!totals->first || time < totals->first)
-		totals->first = time;
-	if (time > totals->last)
-		totals->last = time;
-}
-
-/* The same record with a build id: it has the same time, and is taken after the first. */
-static void tell_build_id(struct reader *reader, const struct perf_event_header *record,
-			  const struct dso_build_id *id)
-{
-	const char *bytes = (const char *)record;
-	struct perf_event_header header = *record;
-	size_t behind = MMAP2_DEVICE_AT + sizeof(*id);
-
-	header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-	perfdata_put(&reader->told, &header, sizeof(header));
-	perfdata_put(&reader->told, bytes + sizeof(header), MMAP2_DEVICE_AT - sizeof(header));
-	perfdata_put(&reader->told, id, sizeof(*id));
-	perfdata_put(&reader->told, bytes + behind, record->size - behind);
-}
-
-static void note_map(struct reader *reader, const struct perf_event_header *record,
-		     size_t name_at)
-{
-	const char *name = (const char *)record + name_at;
-	struct dso_mapping mapping = { .path = name };
-	struct dso_build_id id;
-
-	if (!reader->dsos || record->size <= name_at ||
-	    record->misc & PERF_RECORD_MISC_MMAP_DATA ||
-	    !memchr(name, '\0', record->size - name_at))
-		return;
-	mapping.pid = (pid_t)(uint32_t)word_at(record, MMAP_PID_AT);
-	mapping.start = word_at(record, MMAP_START_AT);
-	mapping.size = word_at(record, MMAP_SIZE_AT);
-	if (name_at == MMAP2_NAME_AT) {
-		mapping.major = (uint32_t)word_at(record, MMAP2_DEVICE_AT);
-		mapping.minor = (uint32_t)(word_at(record, MMAP2_DEVICE_AT) >> 32);
-		mapping.inode = word_at(record, MMAP2_INODE_AT);
-	}
-	if (dsos_add(reader->dsos, &mapping, &id) > 0 && name_at == MMAP2_NAME_AT)
-		tell_build_id(reader, record, &id);
-}
-
-static void note_record(struct reader *reader, const struct perf_event_header *record)
-{
-	struct record_totals *totals = &reader->totals;
-
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-		note_sample(totals, record);
-		break;
-	case PERF_RECORD_LOST:
-		totals->lost += word_at(record, LOST_COUNT_AT);
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		totals->lost += word_at(record, LOST_SAMPLES_AT);
-		break;
-	case PERF_RECORD_AUX:
-		if (!(word_at(record, AUX_FLAGS_AT) & PERF_AUX_FLAG_OVERWRITE))
-			totals->traced += word_at(record, AUX_SIZE_AT);
-		totals->truncated += !!(word_at(record, AUX_FLAGS_AT) &
-					PERF_AUX_FLAG_TRUNCATED);
-		break;
-	case PERF_RECORD_THROTTLE:
-		totals->throttled++;
-		break;
-	case PERF_RECORD_MMAP:
-		note_map(reader, record, MMAP_NAME_AT);
-		break;
-	case PERF_RECORD_MMAP2:
-		note_map(reader, record, MMAP2_NAME_AT);
-		break;
-	}
-}
-
 static int write_records(struct reader *reader, const struct iovec *pieces, int count)
 {
 	return reader->compressor ?
@@ -246,6 +139,35 @@ static void forget_samples(struct reader *reader, uint64_t samples, uint64_t roo
 	reader->totals.samples = samples + kept;
 }
 
+/* The newest samples of a target; returns 0 or a negative errno. */
+static int samples_read(struct reader *reader, size_t target)
+{
+	uint64_t samples = reader->totals.samples, end = perfdata_end(reader->file);
+	struct perfdata_buffer records = { 0 };
+	const struct perf_event_header *record;
+	struct iovec piece;
+	int ret = overwritten_take(reader->recording, target, &records);
+
+	if (ret == -EBADMSG) {
+		reader->totals.damaged++;
+		ret = 0;
+	}
+	if (records.failed)
+		ret = -ENOMEM;
+	for (size_t at = 0; ret == 0 && at < records.size; at += record->size) {
+		record = (const void *)(records.bytes + at);
+		record_note(record, &reader->totals, reader->dsos, &reader->told);
+	}
+	piece = (struct iovec){ .iov_base = records.bytes, .iov_len = records.size };
+	if (ret == 0 && records.size) {
+		ret = write_records(reader, &piece, 1);
+		if (ret < 0)
+			forget_samples(reader, samples, perfdata_end(reader->file) - end, &piece, 1);
+	}
+	perfdata_buffer_free(&records);
+	return ret;
+}
+
 /* What is there now, but not more than the ring has room for: others wait too. */
 static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 {
@@ -259,7 +181,7 @@ static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 	while (ret > 0 && bytes < room) {
 		ret = pmuctl_ring_next(ring, &record);
 		if (ret > 0) {
-			note_record(reader, record);
+			record_note(record, &reader->totals, reader->dsos, &reader->told);
 			bytes += record->size;
 		}
 	}
@@ -302,13 +224,28 @@ static bool round_read(struct reader *reader)
 		if (ret == 0 && !r->options->snapshot)
 			ret = trace_read(r, reader->file, i, &any);
 	}
-	if (any && ret == 0)
+	/* What is overwritten comes last, however old it is. */
+	if (any && ret == 0 && !r->overwritten)
 		ret = perfdata_finish_round(reader->file);
 	__atomic_store_n(&reader->samples, reader->totals.samples,
 			 __ATOMIC_RELAXED);
 	if (ret < 0)
 		say_cannot_write(reader, ret);
 	return any;
+}
+
+/* All that is there now, at the end of a file */
+static void all_read(struct reader *reader)
+{
+	const struct recording *r = reader->recording;
+	int ret = 0;
+
+	for (size_t i = 0; r->overwritten && i < r->set.targets.count && ret == 0; i++)
+		ret = samples_read(reader, i);
+	if (ret < 0)
+		say_cannot_write(reader, ret);
+	else
+		round_read(reader);
 }
 
 /* Copies the ends of traces, if somebody has asked for that. */
@@ -533,7 +470,7 @@ int reader_pause(struct reader *reader)
 {
 	end_thread(reader);
 	if (!reader->error)
-		round_read(reader);
+		all_read(reader);
 	return -reader->error;
 }
 
@@ -569,6 +506,8 @@ int reader_stop(struct reader *reader)
 		if (ret < 0)
 			say_cannot_write(reader, ret);
 	}
+	if (!reader->error)
+		all_read(reader);
 	while (!reader->error && round_read(reader))
 		;
 	return -reader->error;

@@ -17,6 +17,7 @@
 enum {
 	OPTION_CALL_GRAPH = OPTION_NO_LETTER,
 	OPTION_KCORE,
+	OPTION_OVERWRITE,
 	OPTION_SAMPLE_CPU,
 	OPTION_SWITCHES,
 	OPTION_NAMESPACES,
@@ -91,6 +92,9 @@ static const struct cli_option record_options[] = {
 		  "behind the comma, for each trace (1024)" },
 	{ 'S', "snapshot",
 	  .help = "of traces: only the end, and what is there at each SIGUSR2" },
+	{ OPTION_OVERWRITE, "overwrite",
+	  .help = "of samples: only the newest ones, those that the rings have room for, when it "
+		  "ends, or at each SIGUSR2 with --switch-output" },
 	{ OPTION_KCORE, "kcore",
 	  .help = "copy the kernel's code, too, for traces: FILE is a directory" },
 	{ 'o', "output", .argument = "FILE",
@@ -417,6 +421,10 @@ static int apply(void *arg, int option)
 	case 'S':
 		options->snapshot = true;
 		return 0;
+	case OPTION_OVERWRITE:
+		options->overwrite = true;
+		options->measure.teller = true;
+		return 0;
 	case OPTION_PER_THREAD:
 		options->measure.no_inherit = true;
 		return 0;
@@ -479,11 +487,14 @@ static int options_check(struct record_options *options)
 	if (ret)
 		return ret;
 	if (!measure->events_text)
-		return options->snapshot ? say_no_trace(options) : 0;
+		return options->snapshot ? say_no_trace(options) : overwrite_check(options, false);
 	for (size_t i = 0; i < pmuctl_events_count(measure->events); i++)
 		traces |= pmuctl_events_trace(measure->events, i);
 	if (options->snapshot && !traces)
 		return say_no_trace(options);
+	ret = overwrite_check(options, traces);
+	if (ret)
+		return ret;
 	if (traces && options->use_clock)
 		return say_usage(measure->command,
 				 "-k is of samples: traces have the time stamp counter, which goes with perf's own clock only");

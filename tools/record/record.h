@@ -4,7 +4,8 @@
  * record_callgraph.c how callers are found, record_branches.c which branches are taken,
  * record_registers.c which registers,
  * record_run.c is the order of things,
- * record_open.c opens events and rings, record_trace.c the buffers of traces, record_read.c copies records to the file,
+ * record_open.c opens events and rings, overwrite.c those that are overwritten, record_trace.c the
+ * buffers of traces, record_read.c copies records to the file, note.c learns what they say,
  * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
  * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
  * name of the file, compress.c what "-z" makes of its records, switch.c when the next file is begun.
@@ -49,6 +50,7 @@ enum record_callgraph {
  * @pages: size of each ring, without the page about it.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
+ * @overwrite: likewise of samples: they are in the file when it ends.
  * @delay: milliseconds from the start to the first sample, or DELAY_FOREVER; 0 none.
  * @control: where commands come from, as it was typed; NULL: from nowhere.
  * @max_size: bytes of that after which it ends; 0: as many as there are.
@@ -91,6 +93,7 @@ struct record_options {
 	unsigned int pages;
 	unsigned int trace_pages;
 	bool snapshot;
+	bool overwrite;
 	unsigned int delay;
 	const char *control;
 	uint64_t max_size;
@@ -135,13 +138,17 @@ void registers_prepare(const struct record_options *options, struct perf_event_a
 
 /**
  * struct recording - events times targets, and their rings
- * @set: events and targets. The first event tells of new programs, tasks and maps too.
+ * @set: events and targets.
  * @options: what was asked for.
  * @events: the same events for the file.
  * @ids: of the handles; those of an event are in a row, whatever is NULL.
+ * @teller: number of the event that tells of new programs, tasks and maps too.
  * @ring_event: number of the event whose rings they are.
  * @rings: one for each target: of that event; NULL where nothing is open.
- * @traces: likewise the buffers of its traces; NULL if nothing traces.
+ * @overwritten: likewise those of all events but @teller, if only the newest samples are wanted;
+ *	otherwise NULL.
+ * @taken: what their heads were when they were read last.
+ * @traces: the buffers of its traces; NULL if nothing traces.
  * @of_branches: these are Branch Trace Store's, not Processor Trace's.
  */
 struct recording {
@@ -149,8 +156,11 @@ struct recording {
 	const struct record_options *options;
 	struct perfdata_event *events;
 	uint64_t *ids;
+	size_t teller;
 	size_t ring_event;
 	struct pmuctl_ring **rings;
+	struct pmuctl_ring **overwritten;
+	uint64_t *taken;
 	struct pmuctl_trace **traces;
 	bool of_branches;
 };
@@ -163,6 +173,14 @@ uint64_t recording_lost(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 bool recording_samples_kernel(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
+
+/* overwrite.c */
+int overwrite_check(const struct record_options *options, bool traces);
+int overwrite_init(struct recording *recording);
+bool overwrite_samples_kernel(const struct recording *recording);
+int overwritten_take(const struct recording *recording, size_t target,
+		     struct perfdata_buffer *records);
+void overwrite_close(struct recording *recording);
 
 /* memory.c */
 int recording_to_memory(const struct recording *recording, const char *name, int *fd, char *path,
@@ -299,6 +317,10 @@ struct record_totals {
 	uint64_t first;
 	uint64_t last;
 };
+
+/* note.c */
+void record_note(const struct perf_event_header *record, struct record_totals *totals,
+		 struct dsos *dsos, struct perfdata_buffer *told);
 
 struct reader;
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "pmuctl record --overwrite": samples go to rings that are written for ever, backward, and only the
+ * newest ones are in the file when it ends. What tells of tasks and of what they map is needed for
+ * all of them, however old: an event that counts nothing has it in rings that are read meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "record.h"
+
+/**
+ * overwrite_check() - can only the newest samples be recorded?
+ * @options: all that is asked for.
+ * @traces: an event traces.
+ *
+ * Return: 0 or an exit status.
+ */
+int overwrite_check(const struct record_options *options, bool traces)
+{
+	const struct command *command = options->measure.command;
+
+	if (!options->overwrite)
+		return 0;
+	if (traces)
+		return say_usage(command,
+				 "--overwrite is of samples: of a trace, --snapshot keeps the end");
+	if (options->switch_size)
+		return say_usage(command,
+				 "--overwrite and a size for --switch-output exclude each other: samples are in the file only when the next one is begun");
+	return 0;
+}
+
+/**
+ * overwrite_init() - get ready for rings that are overwritten
+ * @r: the recording; its last event is the one that counts nothing.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int overwrite_init(struct recording *r)
+{
+	size_t nr_targets = r->set.targets.count;
+
+	r->teller = r->set.nr_events - 1;
+	r->ring_event = r->teller;
+	r->overwritten = calloc(nr_targets, sizeof(struct pmuctl_ring *));
+	r->taken = calloc(nr_targets, sizeof(*r->taken));
+	return r->overwritten && r->taken ? 0 : -ENOMEM;
+}
+
+void overwrite_close(struct recording *r)
+{
+	for (size_t i = 0; r->overwritten && i < r->set.targets.count; i++)
+		pmuctl_ring_close(r->overwritten[i]);
+	free(r->overwritten);
+	free(r->taken);
+}
+
+/**
+ * overwrite_samples_kernel() - may the others have samples in the kernel?
+ * @r: the recording; all but the last event are open.
+ */
+bool overwrite_samples_kernel(const struct recording *r)
+{
+	for (size_t i = 0; i < r->teller; i++)
+		if (!r->events[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+/**
+ * overwritten_take() - the samples of a target that were not taken before
+ * @r: the recording.
+ * @target: number of the target.
+ * @records: gets them, from new to old.
+ *
+ * Nothing is written meanwhile: what happens then is told as lost.
+ *
+ * Return: 0 or a negative errno, -EBADMSG if there is something that is no record.
+ */
+int overwritten_take(const struct recording *r, size_t target, struct perfdata_buffer *records)
+{
+	struct pmuctl_ring *ring = r->overwritten[target];
+	const struct perf_event_header *record;
+	uint64_t head, wanted;
+	int ret, thawed;
+
+	if (!ring)
+		return 0;
+	ret = pmuctl_ring_freeze(ring);
+	if (ret < 0)
+		return ret;
+	/* The head goes down; how far is how much is new. */
+	head = pmuctl_ring_page(ring)->data_head;
+	wanted = r->taken[target] - head;
+	r->taken[target] = head;
+	while (wanted && (ret = pmuctl_ring_next(ring, &record)) > 0) {
+		perfdata_put(records, record, record->size);
+		wanted -= record->size < wanted ? record->size : wanted;
+	}
+	thawed = pmuctl_ring_thaw(ring);
+	return ret < 0 ? ret : thawed;
+}
