@@ -250,7 +250,7 @@ int pmuctl_aux_filter_open(const struct pmuctl_event *event, const char *text,
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EOPNOTSUPP: mappings cannot be followed.
+ * Return: 0; -EOPNOTSUPP: mappings cannot be followed; -EINTR: the caller is being killed.
  */
 int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *new,
 			  struct pmuctl_explanation *why);
@@ -258,12 +258,24 @@ int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *
 /* Give back the files. As pmuctl_aux_put_files() */
 void pmuctl_aux_filter_close(struct pmuctl_aux_filter *new);
 
-/* Is one of its files mapped here? Nobody sets a filter meanwhile, or the files are locked. */
-bool pmuctl_aux_is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma);
-
-/* Where the ranges of files are in a mapping: set those that are there. Return: any? */
+/*
+ * Where the ranges of files are in a mapping: set those that are there. Nobody sets a filter
+ * meanwhile, or the files are locked. Return: any?
+ */
 bool pmuctl_aux_find_ranges(const struct pmuctl_aux *aux, const struct vm_area_struct *vma,
 			    struct pt_range *ranges);
+
+/**
+ * pmuctl_aux_find_all() - where the ranges of files are in all that a process has mapped
+ * @aux: whose; nobody sets a filter meanwhile.
+ * @mm: the process's memory; its mmap_lock is held.
+ * @ranges: PT_RANGES_MAX of them, filled: PT_RANGE_NOWHERE if it is not mapped.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EINTR: the caller is being killed.
+ */
+int pmuctl_aux_find_all(const struct pmuctl_aux *aux, struct mm_struct *mm,
+			struct pt_range *ranges);
 
 /* The current process has mapped code: filters by file may mean this. mmap_lock is held. */
 void pmuctl_aux_mapped(const struct vm_area_struct *vma);

@@ -117,7 +117,7 @@ void pmuctl_aux_exec(struct pmuctl_event *event)
 
 /* ---- Mappings ---- */
 
-bool pmuctl_aux_is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
+static bool is_about(const struct pmuctl_aux *aux, const struct vm_area_struct *vma)
 {
 	const struct inode *inode = file_user_inode(vma->vm_file);
 	unsigned int i;
@@ -171,7 +171,7 @@ static void take_mapping(struct pmuctl_aux *aux, const struct vm_area_struct *vm
 	struct mapping mapping = { aux, vma };
 
 	lockdep_assert_held(&aux->chain->lock);
-	if (vma->vm_file && pmuctl_aux_is_about(aux, vma))
+	if (vma->vm_file && is_about(aux, vma))
 		pmuctl_context_call(aux->event->context, take_mapping_here, &mapping);
 }
 
@@ -195,25 +195,68 @@ void pmuctl_aux_mapped(const struct vm_area_struct *vma)
 	raw_spin_unlock(&chain->lock);
 }
 
-/* What the task has mapped already */
-static void find_mappings(struct pmuctl_aux *aux)
+int pmuctl_aux_find_all(const struct pmuctl_aux *aux, struct mm_struct *mm,
+			struct pt_range *ranges)
 {
-	struct task_struct *task = aux->event->context->task;
-	struct mm_struct *mm = get_task_mm(task);
 	struct vm_area_struct *vma;
+	unsigned int i;
+
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		ranges[i] = (struct pt_range){ PT_RANGE_NOWHERE, PT_RANGE_NOWHERE };
+	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+		if (vma->vm_file && vma->vm_flags & VM_EXEC)
+			pmuctl_aux_find_ranges(aux, vma, ranges);
+	}
+	return 0;
+}
+
+struct mappings {
+	struct pmuctl_aux *aux;
+	const struct mm_struct *mm;
+	struct pt_range ranges[PT_RANGES_MAX];
+};
+
+/* As take_mapping_here(), of all at once: that is an interrupt, and stops the trace. */
+static void take_mappings_here(struct pmuctl_context *ctx, void *arg)
+{
+	const struct mappings *mappings = arg;
+	struct pmuctl_aux *aux = mappings->aux;
+	struct pt_filter filter = aux->pt.filter;
+	unsigned int i;
+
+	if (READ_ONCE(ctx->task->mm) != mappings->mm)
+		return;
+	for (i = 0; i < filter.nr; i++)
+		pt_range_move(&filter.ranges[i], &mappings->ranges[i]);
+	pmuctl_aux_put_filter(aux->event, &filter);
+}
+
+/* What the task has mapped already */
+static int find_mappings(struct pmuctl_aux *aux, struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx = aux->event->context;
+	/* After an exec that gained rights it is not ours to look into. */
+	struct mm_struct *mm = READ_ONCE(ctx->gone) ? NULL : get_task_mm(ctx->task);
+	struct mappings mappings = { .aux = aux, .mm = mm };
+	int err;
 
 	if (!mm)
-		return;
-	mmap_read_lock(mm);
-	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
-		if (!(vma->vm_flags & VM_EXEC))
-			continue;
-		raw_spin_lock(&aux->chain->lock);
-		take_mapping(aux, vma);
-		raw_spin_unlock(&aux->chain->lock);
+		return 0;
+	err = mmap_read_lock_killable(mm);
+	if (!err) {
+		err = pmuctl_aux_find_all(aux, mm, mappings.ranges);
+		if (!err) {
+			raw_spin_lock(&aux->chain->lock);
+			pmuctl_context_call(ctx, take_mappings_here, &mappings);
+			raw_spin_unlock(&aux->chain->lock);
+		}
+		mmap_read_unlock(mm);
 	}
-	mmap_read_unlock(mm);
 	mmput(mm);
+	return err ? pmuctl_refuse(why, INTERRUPTED, "") : 0;
 }
 
 /* ---- Files ---- */
@@ -330,13 +373,14 @@ int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *
 	struct filter_change change = { .event = event, .new = new };
 	int err = 0;
 
-	mutex_lock(&event->aux->filter_mutex);
+	if (mutex_lock_killable(&event->aux->filter_mutex))
+		return pmuctl_refuse(why, INTERRUPTED, "");
 	if (new->any)
 		err = follow_mappings(event, why);
 	if (!err)
 		exchange(&change);
 	if (!err && new->any && !event->inherit.root)
-		find_mappings(event->aux);
+		err = find_mappings(event->aux, why);
 	mutex_unlock(&event->aux->filter_mutex);
 	return err;
 }

@@ -120,7 +120,8 @@ void pmuctl_aux_mapped_places(const struct vm_area_struct *vma)
 struct look {
 	struct pmuctl_event *event;
 	struct pt_places *new;
-	const struct vm_area_struct *vma;
+	const struct mm_struct *mm;
+	struct pt_range ranges[PT_RANGES_MAX];
 };
 
 static void give_places(struct pmuctl_context *ctx, void *arg)
@@ -133,10 +134,19 @@ static void give_places(struct pmuctl_context *ctx, void *arg)
 static void look_here(struct pmuctl_context *ctx, void *arg)
 {
 	const struct look *look = arg;
+	struct pmuctl_event *event = look->event;
+	unsigned int i;
 
 	/* An exec has forgotten all, and maps what it has anew. */
-	if (READ_ONCE(ctx->task->mm) == look->vma->vm_mm)
-		take_mapping(look->event, look->vma);
+	if (READ_ONCE(ctx->task->mm) != look->mm)
+		return;
+	raw_spin_lock(&event->aux->files_lock);
+	if (event->places->generation != event->aux->generation)
+		forget_places(event);
+	for (i = 0; i < PT_RANGES_MAX; i++)
+		pt_range_move(&event->places->ranges[i], &look->ranges[i]);
+	raw_spin_unlock(&event->aux->files_lock);
+	use_places(event);
 }
 
 static void end_look(struct pmuctl_context *ctx, void *arg)
@@ -144,24 +154,6 @@ static void end_look(struct pmuctl_context *ctx, void *arg)
 	const struct look *look = arg;
 
 	WRITE_ONCE(look->event->places->looked, look->event->aux->generation);
-}
-
-/* Of each mapping of one of the files its CPU is told, of others nobody. */
-static int look_at_all(struct look *look, struct mm_struct *mm)
-{
-	struct vm_area_struct *vma;
-
-	for (vma = find_vma(mm, 0); vma; vma = find_vma(mm, vma->vm_end)) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		cond_resched();
-		if (!vma->vm_file || !(vma->vm_flags & VM_EXEC) ||
-		    !pmuctl_aux_is_about(look->event->aux, vma))
-			continue;
-		look->vma = vma;
-		pmuctl_context_call(look->event->context, look_here, look);
-	}
-	return 0;
 }
 
 bool pmuctl_aux_knows_places(const struct pmuctl_event *event)
@@ -190,7 +182,11 @@ int pmuctl_aux_find_places(struct pmuctl_event *event, struct mm_struct **mm,
 		/* Who has it may wait for a file system, for ever. */
 		if (!mmap_read_trylock(*mm))
 			return -EAGAIN;
-		err = look_at_all(&look, *mm);
+		look.mm = *mm;
+		err = pmuctl_aux_find_all(event->aux, *mm, look.ranges);
+		/* It maps nothing meanwhile. */
+		if (!err)
+			pmuctl_context_call(event->context, look_here, &look);
 		mmap_read_unlock(*mm);
 		if (err)
 			return pmuctl_refuse(why, INTERRUPTED, "");

@@ -33,6 +33,15 @@ struct pt_range {
 /* What no code is at: a range of a file that is not mapped */
 #define PT_RANGE_NOWHERE	0ULL
 
+/* If it was found somewhere, it is there from now on. */
+static inline void pt_range_move(struct pt_range *range, const struct pt_range *found)
+{
+	if (found->from == PT_RANGE_NOWHERE)
+		return;
+	range->from = found->from;
+	range->to = found->to;
+}
+
 /**
  * struct pt_file_name - the file that a range is an offset in
  * @at: its name, in the text.

@@ -105,3 +105,75 @@ Test(aux_bound, others_map_code)
 		cr_assert_lt(many, RATIO_MAX * few, "%lu instructions beside %u traces, %lu beside %u",
 			     few, FEW, many, n);
 }
+
+/* ---- Many mappings of a file ---- */
+
+#define FILE_MAPPINGS	1000
+/* Instructions; what it costs to look at one is some 500. */
+#define LOOK_MAX	1500
+
+static void *run_on(void *tid)
+{
+	pin_here(1);
+	__atomic_store_n((pid_t *)tid, gettid(), __ATOMIC_RELEASE);
+	for (;;)
+		;
+	return NULL;
+}
+
+static uint64_t cost_of_filter(int trace)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	uint64_t cost;
+	int fd;
+
+	attr.exclude_user = 1;
+	attr.disabled = 1;
+	fd = event_open(attr);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	cr_assert_eq(ioctl(trace, PERF_EVENT_IOC_SET_FILTER, FILTER), 0, "%m");
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cost = event_value(fd);
+	close(fd);
+	return cost;
+}
+
+/*
+ * The CPU of a thread that is traced is not interrupted for each of them, nor is it waited for: it
+ * is told where the file is once.
+ */
+static void check_filter(bool inherit)
+{
+	union raw_attr a = trace_attr();
+	int code = open(TRACED, O_RDONLY | O_CLOEXEC), trace;
+	uint64_t few, many;
+	pthread_t thread;
+	pid_t tid = 0;
+
+	pin_here(0);
+	cr_assert_geq(code, 0, "%m");
+	cr_assert_eq(pthread_create(&thread, NULL, run_on, &tid), 0);
+	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
+		;
+	a.attr.inherit = inherit;
+	trace = event_try(a, .pid = tid, .cpu = inherit ? 1 : -1);
+	cr_assert_geq(trace, 0, "%s", event_why.sentence);
+	few = cost_of_filter(trace);
+	for (int i = 0; i < FILE_MAPPINGS; i++)
+		cr_assert_neq(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, code, 0), MAP_FAILED);
+	many = cost_of_filter(trace);
+	printf("to set a filter: %lu instructions, with %u mappings of the file: %lu\n", few,
+	       FILE_MAPPINGS, many);
+	if (!is_slow_kernel())
+		cr_assert_lt(many, few + FILE_MAPPINGS * LOOK_MAX);
+}
+
+Test(aux_bound, a_file_that_is_mapped_often)
+{
+	check_filter(false);
+}
+
+Test(aux_bound, likewise_of_a_trace_that_is_inherited)
+{
+	check_filter(true);
+}
