@@ -38,6 +38,13 @@ static u64 oldest(const struct ring *ring)
 	return turn(ring, smp_load_acquire(&ring->user->data_tail)); /* (F) */
 }
 
+bool ring_has_any(const struct ring *ring)
+{
+	u64 head = READ_ONCE(ring->head);
+
+	return ring->flags & RING_OVERWRITE ? head : head != oldest(ring);
+}
+
 /* Signed: what is ahead of a position that has just become old leaves room. */
 static bool has_room(const struct ring *ring, u64 state, u64 size)
 {

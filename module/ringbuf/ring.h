@@ -225,6 +225,9 @@ bool ring_commit(struct ring_handle *h);
  */
 void ring_pause(struct ring *ring, bool pause);
 
+/* Is there anything for the reader? Of a ring that is overwritten: was there ever? NMI-safe */
+bool ring_has_any(const struct ring *ring);
+
 /**
  * ring_write() - the next bytes of a record
  * @h: from ring_reserve(); all writes together are of the size that was reserved.

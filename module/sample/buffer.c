@@ -331,22 +331,49 @@ static int check_redirect(struct pmuctl_output *output, struct pmuctl_output *to
 	return 0;
 }
 
+/*
+ * A record may be on its way into a buffer that the output has just left. Its interrupt, then,
+ * wakes those who wait for the new one.
+ */
+static void tell_those_left(struct pmuctl_buffer *buffer)
+{
+	synchronize_rcu();
+	if (ring_has_any(buffer->ring))
+		pmuctl_buffer_wake(buffer);
+	pmuctl_buffer_put(buffer);
+}
+
 int pmuctl_output_redirect(struct pmuctl_output *output,
 			   struct pmuctl_output *to,
 			   struct pmuctl_explanation *why)
 {
+	struct pmuctl_buffer *left = NULL;
 	bool moved = false;
 	int err;
 
 	mutex_lock(&buffer_mutex);
 	err = check_redirect(output, to, why);
-	if (!err)
+	if (!err) {
+		left = listed_in(output);
 		moved = set_buffer(output, to ? buffer_of(to) : NULL);
+	}
+	if (moved && left)
+		refcount_inc(&left->refs);
 	mutex_unlock(&buffer_mutex);
+	if (!moved)
+		return err;
 	/* There may be records, of which others were told when they came. */
-	if (moved)
-		wake_up_all(&output->wait);
-	return err;
+	wake_up_all(&output->wait);
+	if (left)
+		tell_those_left(left);
+	return 0;
+}
+
+void pmuctl_output_leave(struct pmuctl_output *output)
+{
+	mutex_lock(&buffer_mutex);
+	set_buffer(output, NULL);
+	mutex_unlock(&buffer_mutex);
 }
 
 int pmuctl_output_pause(struct pmuctl_output *output, bool pause,

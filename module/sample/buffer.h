@@ -122,6 +122,9 @@ int pmuctl_output_redirect(struct pmuctl_output *output,
 			   struct pmuctl_output *to,
 			   struct pmuctl_explanation *why);
 
+/* It has no event any more: it writes nowhere. Process, may sleep */
+void pmuctl_output_leave(struct pmuctl_output *output);
+
 /**
  * pmuctl_output_pause() - PERF_EVENT_IOC_PAUSE_OUTPUT
  * @output: of an event.
@@ -137,8 +140,11 @@ int pmuctl_output_pause(struct pmuctl_output *output, bool pause,
 /* Has something been written about which no poll() has told? Process. */
 bool pmuctl_output_poll(struct pmuctl_output *output);
 
-/* Tell all who wait for what is in the buffer of this output. Hard IRQ. */
-void pmuctl_buffer_wake(struct pmuctl_output *output);
+/* Tell all who wait for what is in it. Any context but an NMI. */
+void pmuctl_buffer_wake(struct pmuctl_buffer *buffer);
+
+/* Those who wait for what is in the buffer of this output, and who gets its signal. Hard IRQ. */
+void pmuctl_output_told(struct pmuctl_output *output);
 
 /* Who has a reference needs it no more. Process, may sleep. */
 void pmuctl_buffer_put(struct pmuctl_buffer *buffer);

@@ -74,7 +74,7 @@ static void set_format(struct pmuctl_output *output,
 
 static void wake_work(struct irq_work *work)
 {
-	pmuctl_buffer_wake(container_of(work, struct pmuctl_output, work));
+	pmuctl_output_told(container_of(work, struct pmuctl_output, work));
 }
 
 struct pmuctl_output *pmuctl_output_alloc(const struct perf_event_attr *attr,
@@ -103,7 +103,7 @@ void pmuctl_output_free(struct pmuctl_output *output)
 	irq_work_sync(&output->work);
 	/* Nobody is left who could give it one. */
 	if (rcu_access_pointer(output->buffer))
-		pmuctl_output_redirect(output, NULL, NULL);
+		pmuctl_output_leave(output);
 	put_pid_ns(output->namespace);
 	kfree_rcu(output, rcu); /* somebody may be waking its waiters */
 }

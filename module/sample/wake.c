@@ -235,21 +235,27 @@ static void signal_owner(struct pmuctl_output *output)
 	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
 }
 
-void pmuctl_buffer_wake(struct pmuctl_output *output)
+void pmuctl_buffer_wake(struct pmuctl_buffer *buffer)
+{
+	rcu_read_lock();
+	atomic_set(&buffer->poll, 1);
+	/* An output that comes sees that, or is seen here. */
+	smp_mb();
+	if (!wake_at_once(buffer))
+		queue_wake(buffer);
+	rcu_read_unlock();
+}
+
+void pmuctl_output_told(struct pmuctl_output *output)
 {
 	struct pmuctl_buffer *buffer;
 
 	rcu_read_lock();
 	buffer = rcu_dereference(output->buffer);
-	if (buffer) {
-		atomic_set(&buffer->poll, 1);
-		/* An output that comes sees that, or is seen here. */
-		smp_mb();
-		if (!wake_at_once(buffer))
-			queue_wake(buffer);
-	} else {
+	if (buffer)
+		pmuctl_buffer_wake(buffer);
+	else
 		wake_up_all(&output->wait);
-	}
 	rcu_read_unlock();
 	signal_owner(output);
 }

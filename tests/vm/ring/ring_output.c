@@ -337,3 +337,99 @@ Test(ring_output, events_of_others_in_one_ring)
 			     seen[i]);
 	worker_end(&w);
 }
+
+/* ---- A record that is on its way into a ring ---- */
+
+#define STACK_COPIED	32768	/* bytes in each: that takes a while */
+#define MOVES		3
+/* How many it takes is chance. */
+#define TRIES_NS	60000000000ull
+
+static volatile bool faults_end;
+
+static struct perf_event_attr faults_with_stacks(void)
+{
+	struct perf_event_attr attr = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+
+	attr.sample_period = 1;
+	attr.wakeup_events = 1;
+	attr.exclude_kernel = 1;
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_STACK_USER;
+	attr.sample_stack_user = STACK_COPIED;
+	return attr;
+}
+
+static void *fault_on(void *tid)
+{
+	char stack[STACK_COPIED + PAGE];
+	char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(stack, 1, sizeof(stack));
+	pin_here(1);
+	__atomic_store_n((pid_t *)tid, gettid(), __ATOMIC_RELEASE);
+	while (!faults_end) {
+		*(volatile char *)page = stack[0];
+		madvise(page, PAGE, MADV_DONTNEED);
+	}
+	return NULL;
+}
+
+/* All that is there has been read, and told of. */
+static void forget_all(struct ring *r, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	do
+		r->page->data_tail = ring_head(r);
+	while (poll(&p, 1, 0) > 0);
+}
+
+/*
+ * An event moves to another ring while it writes to this one. If there is a new record in the end,
+ * who polls must be told.
+ */
+static bool is_told_of_what_came_last(int fd, int left, int next, struct ring *from, struct ring *to)
+{
+	struct pollfd p = { .fd = left, .events = POLLIN };
+	uint64_t before, next_before;
+
+	cr_assert_eq(set_output(fd, left), 0, "%m");
+	forget_all(from, left);
+	before = ring_head(from);
+	cr_assert_eq(set_output(fd, next), 0, "%m");
+	/* The first in the other ring comes after the last one in this. */
+	next_before = ring_head(to);
+	while (ring_head(to) == next_before)
+		to->page->data_tail = next_before;
+	forget_all(to, next);
+	if (ring_head(from) == before)
+		return false;
+	cr_assert_eq(poll(&p, 1, 10000), 1, "a record that nobody was told of");
+	return true;
+}
+
+Test(ring_output, the_last_record_in_the_ring_that_is_left_is_told, .timeout = 300)
+{
+	struct perf_event_attr dummy = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	int left, next, fd, told = 0, tries;
+	uint64_t end;
+	struct ring from, to;
+	pthread_t thread;
+	pid_t tid = 0;
+
+	pin_here(0);
+	cr_assert_eq(pthread_create(&thread, NULL, fault_on, &tid), 0);
+	while (!__atomic_load_n(&tid, __ATOMIC_ACQUIRE))
+		;
+	left = event_open(dummy, tid);
+	next = event_open(dummy, tid);
+	ring_map(&from, left, 64);
+	ring_map(&to, next, 64);
+	fd = event_open(faults_with_stacks(), tid);
+	end = clock_ns(CLOCK_MONOTONIC) + TRIES_NS;
+	for (tries = 0; told < MOVES && clock_ns(CLOCK_MONOTONIC) < end; tries++)
+		told += is_told_of_what_came_last(fd, left, next, &from, &to);
+	faults_end = true;
+	pthread_join(thread, NULL);
+	printf("%d records came after the ring was left, of %d\n", told, tries);
+}
