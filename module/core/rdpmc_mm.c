@@ -17,7 +17,6 @@
  * PMU.
  */
 #include <linux/atomic.h>
-#include <linux/cred.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -40,7 +39,7 @@
 #include "core/context.h"
 #include "core/event.h"
 #include "core/hook.h"
-#include "core/quota.h"
+#include "core/rdpmc_callers.h"
 #include "core/rdpmc_mm.h"
 #include "explain/explain.h"
 #include "pmu/hwpmu.h"
@@ -77,26 +76,6 @@ static unsigned int beginning[1 << KNOWN_BITS];
 #define ENDED_DELAY	(1 * HZ)
 
 /*
- * CPUs are called when a process begins to read. So many processes of a user may do so at once, and
- * one in a jiffy from then on.
- */
-#define CALLS_AT_ONCE	256
-
-/**
- * struct caller - a user for whom CPUs are called
- * @uid: who.
- * @paid: the jiffy up to which the calls are accounted for, each by one; in the past: nobody is.
- */
-struct caller {
-	kuid_t uid;
-	unsigned long paid;
-};
-
-/* If as many others have not been accounted for, a user may not. */
-static struct caller callers[64];
-static DEFINE_SPINLOCK(callers_lock); /* a leaf */
-
-/*
  * The hook of events that need the PMU, and each user_mm. The first comes and the last goes under
  * the mutex, which is outside of all of the kernel's that setting a probe takes, and so of
  * mmap_lock.
@@ -108,8 +87,12 @@ static struct tracepoint *fork_tracepoint;
 /* Nobody may read without a page of ours. */
 static bool strangers_gone;
 
-/* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
+/*
+ * Processes of which CPUs are being told that they may, or may not any more, and how many there
+ * have been; mms_lock
+ */
 static unsigned int nr_changing;
+static unsigned long nr_changed;
 
 /* ---- Telling CPUs ---- */
 
@@ -160,41 +143,6 @@ static void forget(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(forget_work, forget);
 static DECLARE_DELAYED_WORK(ended_work, look_for_ended);
-
-/* The user's, or one that nobody needs any more; NULL if all are needed. */
-static struct caller *find_caller(kuid_t uid, unsigned long now)
-{
-	struct caller *free = NULL;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(callers); i++) {
-		if (time_before_eq(callers[i].paid, now))
-			free = &callers[i];
-		else if (uid_eq(callers[i].uid, uid))
-			return &callers[i];
-	}
-	if (free)
-		*free = (struct caller){ .uid = uid, .paid = now };
-	return free;
-}
-
-/* May CPUs be called for a process more of this user, now? */
-static bool may_call(void)
-{
-	const unsigned long now = jiffies;
-	struct caller *caller;
-	bool may;
-
-	if (pmuctl_is_unlimited())
-		return true;
-	spin_lock(&callers_lock);
-	caller = find_caller(pmuctl_payer(), now);
-	may = caller && caller->paid - now < CALLS_AT_ONCE;
-	if (may)
-		caller->paid++;
-	spin_unlock(&callers_lock);
-	return may;
-}
 
 /* ---- Letting them ---- */
 
@@ -253,6 +201,7 @@ static void make_known(struct mm_struct *mm)
 	WRITE_ONCE(beginning[hash], beginning[hash] + 1);
 	WRITE_ONCE(pmuctl_rdpmc_mms, true);
 	nr_changing++;
+	nr_changed++;
 	spin_unlock(&mms_lock);
 	if (!is_known)
 		on_each_cpu(nothing, NULL, 1);
@@ -287,7 +236,7 @@ int pmuctl_rdpmc_mm_get(struct mm_struct *mm)
 		WRITE_ONCE(um->mappings, um->mappings + 1);
 		return 0;
 	}
-	if (!may_call())
+	if (!pmuctl_rdpmc_may_call())
 		return -EAGAIN;
 	if (!um)
 		um = remember(mm);
@@ -314,6 +263,7 @@ void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 	nr_readers--;
 	atomic_dec(&mm->context.perf_rdpmc_allowed);
 	nr_changing++;
+	nr_changed++;
 	spin_unlock(&mms_lock);
 	apply(mm);
 	spin_lock(&mms_lock);
@@ -322,61 +272,6 @@ void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 	if (none)
 		mod_delayed_work(system_percpu_wq, &forget_work, FORGET_DELAY);
 	queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
-}
-
-/* ---- Their end ---- */
-
-/* Take out those that have ended. Returns whether others are left that may not read. */
-static bool take_ended(struct hlist_head *chain, struct hlist_head *ended)
-{
-	struct hlist_node *next;
-	struct user_mm *um;
-	bool left = false;
-
-	spin_lock(&mms_lock);
-	hlist_for_each_entry_safe(um, next, chain, node) {
-		if (READ_ONCE(um->mappings))
-			continue; /* it is looked at again when there is none */
-		/* Whoever still forks in it uses it. */
-		if (atomic_read(&um->mm->mm_users)) {
-			left = true;
-			continue;
-		}
-		hash_del(&um->node);
-		hlist_add_head(&um->node, ended);
-	}
-	spin_unlock(&mms_lock);
-	return left;
-}
-
-static void put_forks(void);
-
-static void free_mm(struct user_mm *um)
-{
-	hash_del(&um->node);
-	mmdrop(um->mm);
-	kfree(um);
-	put_forks();
-}
-
-static void look_for_ended(struct work_struct *work)
-{
-	struct hlist_node *next;
-	struct user_mm *um;
-	HLIST_HEAD(ended);
-	bool left = false;
-	unsigned int i;
-
-	for (i = 0; i < HASH_SIZE(user_mms); i++) {
-		left |= take_ended(&user_mms[i], &ended);
-		cond_resched();
-	}
-	hlist_for_each_entry_safe(um, next, &ended, node) {
-		free_mm(um);
-		cond_resched();
-	}
-	if (left)
-		queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
 }
 
 /* ---- Forks ---- */
@@ -436,28 +331,57 @@ void pmuctl_forks_show(struct seq_file *m)
 	seq_printf(m, "forks: looked at for %d\n", atomic_read(&forks_users));
 }
 
-static void __init match(struct tracepoint *tp, void *unused)
-{
-	if (!strcmp(tp->name, "sched_process_fork"))
-		fork_tracepoint = tp;
-}
+/* ---- Their end ---- */
 
-void __init pmuctl_rdpmc_mm_init(void)
-{
-	for_each_kernel_tracepoint(match, NULL);
-	pmuctl_hook_add(&pmuctl_forks_hook);
-}
-
-void pmuctl_rdpmc_mm_exit(void)
+/* Take out those that have ended. Returns whether others are left that may not read. */
+static bool take_ended(struct hlist_head *chain, struct hlist_head *ended)
 {
 	struct hlist_node *next;
 	struct user_mm *um;
-	int chain;
+	bool left = false;
 
-	cancel_delayed_work_sync(&forget_work);
-	cancel_delayed_work_sync(&ended_work);
-	hash_for_each_safe(user_mms, chain, next, um, node)
+	spin_lock(&mms_lock);
+	hlist_for_each_entry_safe(um, next, chain, node) {
+		if (READ_ONCE(um->mappings))
+			continue; /* it is looked at again when there is none */
+		/* Whoever still forks in it uses it. */
+		if (atomic_read(&um->mm->mm_users)) {
+			left = true;
+			continue;
+		}
+		hash_del(&um->node);
+		hlist_add_head(&um->node, ended);
+	}
+	spin_unlock(&mms_lock);
+	return left;
+}
+
+static void free_mm(struct user_mm *um)
+{
+	hash_del(&um->node);
+	mmdrop(um->mm);
+	kfree(um);
+	put_forks();
+}
+
+static void look_for_ended(struct work_struct *work)
+{
+	struct hlist_node *next;
+	struct user_mm *um;
+	HLIST_HEAD(ended);
+	bool left = false;
+	unsigned int i;
+
+	for (i = 0; i < HASH_SIZE(user_mms); i++) {
+		left |= take_ended(&user_mms[i], &ended);
+		cond_resched();
+	}
+	hlist_for_each_entry_safe(um, next, &ended, node) {
 		free_mm(um);
+		cond_resched();
+	}
+	if (left)
+		queue_delayed_work(system_percpu_wq, &ended_work, ENDED_DELAY);
 }
 
 /* ---- Strangers ---- */
@@ -468,39 +392,84 @@ static void apply_to_loaded(void *unused)
 	hwpmu_rdpmc_allow(is_allowed(current->active_mm));
 }
 
-/* Returns whether it might read, and should not. @task is locked. */
-static bool take_from(const struct task_struct *task)
+/* The administrator lets everybody read: then a program with no number may, too. */
+static void look_for_everybody(void *everybody)
+{
+	if (!is_allowed(current->active_mm) && hwpmu_rdpmc_is_allowed())
+		WRITE_ONCE(*(bool *)everybody, true);
+}
+
+/* No CPU is to be told of a change, of whom might look like that. */
+static bool is_settled(unsigned long *changed)
+{
+	bool is;
+
+	spin_lock(&mms_lock);
+	is = !nr_changing;
+	*changed = nr_changed;
+	spin_unlock(&mms_lock);
+	return is;
+}
+
+static bool everybody_may(void)
+{
+	unsigned long before, after;
+	bool everybody = false;
+
+	if (!is_settled(&before))
+		return false;
+	on_each_cpu(look_for_everybody, &everybody, 1);
+	return is_settled(&after) && after == before && everybody;
+}
+
+/* Might it read, and should not? Perhaps it may not any more, then. @task is locked. */
+static bool is_stranger(const struct task_struct *task, bool take)
 {
 	struct mm_struct *mm = task->mm;
 	const struct user_mm *um;
-	int own;
+	int own, number;
 
 	if (!is_allowed(mm))
 		return false;
 	spin_lock(&mms_lock);
 	um = find_mm(mm);
 	own = um && um->mappings;
-	own = atomic_xchg(&mm->context.perf_rdpmc_allowed, own) != own;
+	number = atomic_read(&mm->context.perf_rdpmc_allowed);
+	if (take)
+		atomic_set(&mm->context.perf_rdpmc_allowed, own);
 	spin_unlock(&mms_lock);
-	return own;
+	return number != own;
 }
 
 /* One of its threads has the memory; the first ones may have ended. */
-static bool take_from_process(struct task_struct *process)
+static bool process_is_stranger(struct task_struct *process, bool take)
 {
 	struct task_struct *thread;
-	bool took = false, found = false;
+	bool is = false, found = false;
 
 	for_each_thread(process, thread) {
 		task_lock(thread);
 		found = thread->mm;
 		if (found)
-			took = take_from(thread);
+			is = is_stranger(thread, take);
 		task_unlock(thread);
 		if (found)
 			break;
 	}
-	return took;
+	return is;
+}
+
+/* Are there any? Perhaps they are none any more, then. */
+static bool find_strangers(bool take)
+{
+	struct task_struct *process;
+	bool any = false;
+
+	rcu_read_lock();
+	for_each_process(process)
+		any |= process_is_stranger(process, take);
+	rcu_read_unlock();
+	return any;
 }
 
 void pmuctl_strangers_come(void)
@@ -510,18 +479,18 @@ void pmuctl_strangers_come(void)
 
 void pmuctl_strangers_go(void)
 {
-	struct task_struct *process;
-	bool took = false;
+	bool everybody;
 
 	lockdep_assert_held(&pmuctl_mutex);
 	if (READ_ONCE(strangers_gone))
 		return;
-	rcu_read_lock();
-	for_each_process(process)
-		took |= take_from_process(process);
-	rcu_read_unlock();
-	if (took)
-		compat_pce_apply_all(apply_to_loaded);
+	if (find_strangers(false)) {
+		/* Whoever else runs would lose what he may. */
+		everybody = everybody_may();
+		find_strangers(true);
+		if (!everybody)
+			compat_pce_apply_all(apply_to_loaded);
+	}
 	WRITE_ONCE(strangers_gone, true);
 }
 
@@ -549,4 +518,30 @@ void pmuctl_rdpmc_switch(const struct task_struct *next)
 {
 	if (next->mm && may_be_allowed(next->mm))
 		hwpmu_rdpmc_hide();
+}
+
+/* ---- Beginning and end ---- */
+
+static void __init match(struct tracepoint *tp, void *unused)
+{
+	if (!strcmp(tp->name, "sched_process_fork"))
+		fork_tracepoint = tp;
+}
+
+void __init pmuctl_rdpmc_mm_init(void)
+{
+	for_each_kernel_tracepoint(match, NULL);
+	pmuctl_hook_add(&pmuctl_forks_hook);
+}
+
+void pmuctl_rdpmc_mm_exit(void)
+{
+	struct hlist_node *next;
+	struct user_mm *um;
+	int chain;
+
+	cancel_delayed_work_sync(&forget_work);
+	cancel_delayed_work_sync(&ended_work);
+	hash_for_each_safe(user_mms, chain, next, um, node)
+		free_mm(um);
 }

@@ -109,6 +109,11 @@ void hwpmu_rdpmc_allow(bool allow)
 	compat_pce_write(allow);
 }
 
+bool hwpmu_rdpmc_is_allowed(void)
+{
+	return native_read_cr4() & X86_CR4_PCE;
+}
+
 bool hwpmu_rdpmc_unsettled(void)
 {
 	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
@@ -119,6 +124,6 @@ bool hwpmu_rdpmc_unsettled(void)
 void hwpmu_rdpmc_settle(void)
 {
 	/* perf clears before it gives the right. */
-	if (native_read_cr4() & X86_CR4_PCE)
+	if (hwpmu_rdpmc_is_allowed())
 		this_cpu_write(hwpmu_cpu.unsettled, false);
 }

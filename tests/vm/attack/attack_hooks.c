@@ -440,6 +440,36 @@ Test(attack_hooks, nor_does_it_clear_what_counts)
 	}
 }
 
+static void let_read(const char *who)
+{
+	cr_assert_eq(raw_write_file("/sys/devices/cpu/rdpmc", who), 0);
+}
+
+static void let_readers(void)
+{
+	let_read("1");
+}
+
+/* Where the administrator lets everybody read, nobody loses that for a stranger's sake. */
+Test(attack_hooks, others_may_still_if_everybody_may, .fini = let_readers)
+{
+	pid_t other;
+	int status;
+
+	let_read("2");
+	leave_a_stranger();
+	other = fork_child();
+	if (!other) {
+		pin_here(1);
+		for (;;)
+			counter_read(0);
+	}
+	sleep_ms(500);
+	event_open(instructions_u());
+	sleep_ms(500);
+	cr_assert_eq(waitpid(other, &status, WNOHANG), 0, "%#x", status);
+}
+
 /* ---- Misses ---- */
 
 #define PARKED	600	/* tasks in a page fault at once; the probe can follow 512 */
