@@ -250,7 +250,8 @@ int pmuctl_aux_filter_open(const struct pmuctl_event *event, const char *text,
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: 0; -EOPNOTSUPP: mappings cannot be followed; -EINTR: the caller is being killed.
+ * Return: 0; -EOPNOTSUPP: mappings cannot be followed; -EINTR: the caller is being killed, and what
+ * is mapped of its files already may not be known.
  */
 int pmuctl_aux_filter_set(struct pmuctl_event *event, struct pmuctl_aux_filter *new,
 			  struct pmuctl_explanation *why);

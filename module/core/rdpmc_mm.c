@@ -392,13 +392,6 @@ static void apply_to_loaded(void *unused)
 	hwpmu_rdpmc_allow(is_allowed(current->active_mm));
 }
 
-/* The administrator lets everybody read: then a program with no number may, too. */
-static void look_for_everybody(void *everybody)
-{
-	if (!is_allowed(current->active_mm) && hwpmu_rdpmc_is_allowed())
-		WRITE_ONCE(*(bool *)everybody, true);
-}
-
 /* No CPU is to be told of a change, of whom might look like that. */
 static bool is_settled(unsigned long *changed)
 {
@@ -411,15 +404,21 @@ static bool is_settled(unsigned long *changed)
 	return is;
 }
 
+/*
+ * Does the administrator let everybody read? Then we may, with no number. Others are no witnesses:
+ * an exec has a new process before its page table. If we have one, the answer is no.
+ */
 static bool everybody_may(void)
 {
 	unsigned long before, after;
-	bool everybody = false;
+	bool we_may;
 
-	if (!is_settled(&before))
+	if (!current->mm || is_allowed(current->mm) || !is_settled(&before))
 		return false;
-	on_each_cpu(look_for_everybody, &everybody, 1);
-	return is_settled(&after) && after == before && everybody;
+	preempt_disable();
+	we_may = read_cr3_pa() == __pa(current->mm->pgd) && hwpmu_rdpmc_is_allowed();
+	preempt_enable();
+	return we_may && is_settled(&after) && after == before;
 }
 
 /* Might it read, and should not? Perhaps it may not any more, then. @task is locked. */
@@ -485,10 +484,10 @@ void pmuctl_strangers_go(void)
 	if (READ_ONCE(strangers_gone))
 		return;
 	if (find_strangers(false)) {
-		/* Whoever else runs would lose what he may. */
+		/* Whoever else runs would lose what he may; before, we are no stranger. */
 		everybody = everybody_may();
 		find_strangers(true);
-		if (!everybody)
+		if (!everybody || !everybody_may())
 			compat_pce_apply_all(apply_to_loaded);
 	}
 	WRITE_ONCE(strangers_gone, true);

@@ -105,12 +105,17 @@ static bool is_only_open(u64 state)
 static bool publish(struct ring *ring, u64 state)
 {
 	u64 head = ring->head;
+	bool wake = false;
 
 	head += (state - (head << RING_SHIFT)) >> RING_SHIFT & ~7ULL;
 	smp_store_release(&ring->head, head); /* (C) */
 	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
+	if (unlikely(READ_ONCE(ring->asked))) {
+		WRITE_ONCE(ring->asked, false);
+		wake = true;
+	}
 	if (head - ring->woken < ring->watermark)
-		return false;
+		return wake;
 	ring->woken = head;
 	return true;
 }
@@ -123,8 +128,13 @@ bool ring_commit(struct ring_handle *h)
 
 	do {
 		state = atomic64_read_acquire(&ring->state); /* (B) */
-		if (is_only_open(state))
+		if (is_only_open(state)) {
 			wake |= publish(ring, state);
+		} else if (wake) {
+			/* There is more to come, and who publishes that tells. */
+			wake = false;
+			WRITE_ONCE(ring->asked, true);
+		}
 	} while (unlikely(!atomic64_try_cmpxchg(&ring->state, &state, state - 1))); /* (A) */
 	return wake;
 }

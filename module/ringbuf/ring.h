@@ -66,8 +66,8 @@
  *	(G) reserve: state, then data_tail or the last head
  *	(H) end of a pause: the reader's reading, then state
  *
- * (A) pairs with (B): the last open one sees all records of the others; the next publisher
- * sees what the one before it wrote.
+ * (A) pairs with (B): the last open one sees all records of the others, and whether they have
+ * asked for a reader; the next publisher sees what the one before it wrote.
  * (C) pairs with (D), in user space smp_rmb() or a load-acquire: a reader that sees a head
  * sees the records below it.
  * (E), in user space smp_mb() or a store-release, pairs with (F): a record is not
@@ -114,6 +114,8 @@ struct vm_area_struct;
  * @full_at: the state with which a reader was last woken because the ring is full.
  * @lost: records refused that the reader has not been told of.
  *
+ * @asked: whoever publishes next is to have the reader woken.
+ *
  * The only open writer; the first is read by others:
  * @head: the last head that was published, as a position.
  * @woken: @head when ring_commit() last said true.
@@ -132,6 +134,7 @@ struct ring {
 	u64 woken;
 	u64 full_at;
 	atomic64_t lost;
+	bool asked;
 };
 
 /**
@@ -203,13 +206,20 @@ void ring_init(struct ring *ring, struct perf_event_mmap_page *user, void *data,
  */
 bool ring_reserve(struct ring_handle *h, struct ring *ring, u32 size);
 
+/* When the record is published the reader is to be woken. Context: As ring_reserve(). */
+static inline void ring_ask(struct ring_handle *h)
+{
+	WRITE_ONCE(h->ring->asked, true);
+}
+
 /**
  * ring_commit() - end a record, all of which has been written
  * @h: from ring_reserve().
  *
  * Context: NMI-safe.
- * Return: true if at least a watermark of bytes has been published since it last was:
- * wake the reader. Of several writers that are open at once the last one tells.
+ * Return: true if at least a watermark of bytes has been published since it last was, or one of
+ * those who have has asked for it: wake the reader. Of several writers that are open at once the
+ * last one tells.
  */
 bool ring_commit(struct ring_handle *h);
 

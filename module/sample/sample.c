@@ -399,7 +399,10 @@ static void fill_header(struct perf_event_header *header, u32 size,
 static void finish(struct pmuctl_output *output, struct ring_handle *h)
 {
 	this_cpu_inc(pmuctl_output_stats.samples);
-	if (ring_commit(h) | is_time_to_wake(output))
+	/* If another record is still open, this is hidden, and the other one wakes. */
+	if (is_time_to_wake(output))
+		ring_ask(h);
+	if (ring_commit(h))
 		pmuctl_output_wake(output);
 }
 

@@ -260,6 +260,26 @@ Test(ring, wakes_at_the_watermark)
 	space_free(&sp);
 }
 
+/* Who asks while another is open has the other one tell. */
+Test(ring, wakes_who_was_asked_for)
+{
+	struct ring_handle h, inner;
+	struct space sp;
+
+	space_make(&sp, SIZE, RING_OVERWRITE, 1 << 20);
+	cr_assert(ring_reserve(&h, &sp.ring, 40));
+	ring_ask(&h);
+	cr_assert(ring_commit(&h));
+	cr_assert(ring_reserve(&h, &sp.ring, 40));
+	cr_assert(ring_reserve(&inner, &sp.ring, 40));
+	ring_ask(&inner);
+	cr_assert(!ring_commit(&inner));
+	cr_assert(ring_commit(&h));
+	cr_assert(ring_reserve(&h, &sp.ring, 40));
+	cr_assert(!ring_commit(&h), "once is enough");
+	space_free(&sp);
+}
+
 /* A watermark larger than the ring is never reached, yet nobody sleeps on a full one. */
 Test(ring, wakes_once_when_it_is_full)
 {

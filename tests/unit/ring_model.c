@@ -270,3 +270,79 @@ Test(ring_model, wakeups_are_not_lost)
 		space_free(&sp);
 	}
 }
+
+/* ---- asking to be read ---- */
+
+static void begin_asking(struct model *m)
+{
+	begin_in_the_middle(m);
+	m->asked = 0;
+	m->told = 0;
+}
+
+static u64 position_of(const struct ring *ring, const struct ring_handle *h)
+{
+	u64 offset = (u64)((u8 *)h->to - (u8 *)ring->data);
+
+	return offset < SIZE - 48 ? SIZE + offset : offset;
+}
+
+static void write_one(struct model *m, struct actor *self, bool asks)
+{
+	struct ring *ring = &m->sp->ring;
+	u64 number = self->p.produced++;
+	u32 size = record_size(self->p.id, number, self->p.max_words);
+	struct ring_handle h;
+	u64 end;
+
+	if (!ring_reserve(&h, ring, size)) {
+		found(&m->observer, "there is room");
+		return;
+	}
+	end = position_of(ring, &h) + size;
+	record_begin(&h, self->p.id, number, size);
+	record_end(&h, self->p.id, number, size);
+	if (asks) {
+		m->asked = end > m->asked ? end : m->asked;
+		ring_ask(&h);
+	}
+	if (ring_commit(&h) && ring->head > m->told)
+		m->told = ring->head;
+	self->p.written++;
+}
+
+static void actor_asks(struct model *m, struct actor *self)
+{
+	write_one(m, self, true);
+}
+
+static void actor_does_not_ask(struct model *m, struct actor *self)
+{
+	write_one(m, self, false);
+}
+
+/* Whoever asks, and whoever publishes: the reader is woken when the record is there. */
+static bool end_told(struct model *m)
+{
+	if (m->told < m->asked)
+		return found(&m->observer, "asked for %llu, but told when there were %llu",
+			     m->asked, m->told);
+	return end_accounts(m);
+}
+
+Test(ring_model, what_was_asked_for_is_there_when_it_is_told)
+{
+	unsigned int who;
+	struct space sp;
+
+	for (who = 1; who < 8; who++) {
+		setup(&sp, RING_OVERWRITE, 1 << 20);
+		model.begin = begin_asking;
+		model.end = end_told;
+		model_add(&model, 0, 0, who & 1 ? actor_asks : actor_does_not_ask);
+		model_add(&model, 0, 1, who & 2 ? actor_asks : actor_does_not_ask);
+		model_add(&model, 1, 0, who & 4 ? actor_asks : actor_does_not_ask);
+		run(&model, 1000);
+		space_free(&sp);
+	}
+}

@@ -52,6 +52,8 @@ struct model {
 	u64 window_size;
 	u64 paused_at;		/* the state, and data_head, when a pause had begun */
 	u64 paused_head;
+	u64 asked;	/* the end of the last record whose writer asked */
+	u64 told;	/* what was published when the reader was last woken */
 	u64 orders;
 	u64 states;
 	u64 *seen;		/* hashes of states, in a table */
@@ -220,7 +222,7 @@ static u64 model_hash(struct model *m)
 
 	h = hash(h, &ring->state, sizeof(*ring) - offsetof(struct ring, state));
 	h = hash(h, &m->sp->user->data_head, 16);
-	h = hash(h, &m->paused_at, 16);
+	h = hash(h, &m->paused_at, 32);
 	h = hash(h, m->window, m->window_size);
 	h = hash(h, &m->observer, offsetof(struct reader, finding));
 	h = hash(h, &m->reader, offsetof(struct reader, finding));

@@ -70,6 +70,7 @@ static inline void space_seek(struct space *sp, u64 position)
 	sp->ring.head = position;
 	sp->ring.woken = position;
 	sp->ring.full_at = ~0ULL;
+	sp->ring.asked = false;
 	sp->user->data_head = space_head_of(sp, position);
 	sp->user->data_tail = sp->user->data_head;
 }
