@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -53,6 +54,7 @@ enum {
  * @begun: an eventfd that tells that it has begun, or will not.
  * @alive: a pipe: its write end is closed when the last target is gone.
  * @snapshots: a signalfd of the signals that ask for snapshots of traces, or -1.
+ * @copied: an eventfd that tells that one is in the file, or will not be.
  * @polls: a ring each, then @stop, @snapshots and @now.
  * @interval: how long to wait for a ring, in milliseconds.
  * @thread: itself.
@@ -77,6 +79,7 @@ struct reader {
 	int begun;
 	int alive[2];
 	int snapshots;
+	int copied;
 	struct pollfd *polls;
 	int interval;
 	pthread_t thread;
@@ -263,6 +266,7 @@ static void snapshot_read(struct reader *reader)
 	ret = traces_snapshot(reader->recording, reader->file, true);
 	if (ret < 0)
 		say_cannot_write(reader, ret);
+	eventfd_write(reader->copied, 1);
 }
 
 /* ----------------------------------------------------------------- thread */
@@ -341,12 +345,14 @@ static void *reader_main(void *arg)
 {
 	struct reader *reader = arg;
 
-	if (reader->delay && !begin_late(reader))
-		return NULL;
-	while (wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
+	bool begins = !reader->delay || begin_late(reader);
+
+	while (begins && wait_for_more(reader, reader->interval) && !reader_has_failed(reader)) {
 		snapshot_read(reader);
 		reader->totals.wakeups += round_read(reader);
 	}
+	/* Who waits for a snapshot gets none. */
+	eventfd_write(reader->copied, 1);
 	return NULL;
 }
 
@@ -377,7 +383,9 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	new->stop = eventfd(0, EFD_CLOEXEC);
 	new->now = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	new->begun = eventfd(0, EFD_CLOEXEC);
-	if (!new->polls || new->stop < 0 || new->now < 0 || new->begun < 0 || pipe2(new->alive, O_CLOEXEC) < 0) {
+	new->copied = eventfd(0, EFD_CLOEXEC);
+	if (!new->polls || new->stop < 0 || new->now < 0 || new->begun < 0 || new->copied < 0 ||
+	    pipe2(new->alive, O_CLOEXEC) < 0) {
 		ret = new->polls ? -errno : -ENOMEM;
 		reader_free(new);
 		return ret;
@@ -442,6 +450,27 @@ int reader_begin(struct reader *reader)
 		eventfd_write(reader->now, 1);
 		eventfd_read(reader->begun, &(eventfd_t){ 0 });
 	}
+	return reader_has_failed(reader) ? -EIO : 0;
+}
+
+/**
+ * reader_snapshot() - copy the ends of traces now
+ * @reader: the reader, which takes snapshots.
+ *
+ * Return: when they are in the file, or cannot be any more: 0 or a negative errno.
+ */
+int reader_snapshot(struct reader *reader)
+{
+	eventfd_t before;
+
+	if (!reader->is_running || reader_is_late(reader))
+		return 0;
+	/* Others may have asked, too. */
+	eventfd_write(reader->copied, 1);
+	eventfd_read(reader->copied, &before);
+	if (kill(getpid(), SIGUSR2) < 0)
+		return -errno;
+	eventfd_read(reader->copied, &before);
 	return reader_has_failed(reader) ? -EIO : 0;
 }
 
@@ -526,6 +555,8 @@ void reader_free(struct reader *reader)
 		close(reader->now);
 	if (reader->begun >= 0)
 		close(reader->begun);
+	if (reader->copied >= 0)
+		close(reader->copied);
 	perfdata_buffer_free(&reader->told);
 	free(reader->polls);
 	free(reader);

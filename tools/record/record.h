@@ -331,6 +331,7 @@ void reader_start(struct reader *reader, unsigned int delay,
 void reader_fail(struct reader *reader, int error);
 int reader_begin(struct reader *reader);
 bool reader_is_late(const struct reader *reader);
+int reader_snapshot(struct reader *reader);
 int reader_pause(struct reader *reader);
 void reader_resume(struct reader *reader, struct perfdata *file, struct compressor *compressor,
 		   struct dsos *dsos);

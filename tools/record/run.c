@@ -255,16 +255,15 @@ static void say_totals(const struct session *s)
 }
 
 /* A recording is whole without them. */
-static void keep_programs(const struct session *s)
+static void keep_programs(const struct record_options *options, const struct dsos *dsos)
 {
-	const struct record_options *options = s->options;
 	char name[256];
 	const char *path;
 	int error;
 
-	if (!s->dsos || options->no_copies)
+	if (!dsos || options->no_copies)
 		return;
-	error = dsos_keep(s->dsos, options->all_copies || !measure_is_of_cpus(&options->measure), &path);
+	error = dsos_keep(dsos, options->all_copies || !measure_is_of_cpus(&options->measure), &path);
 	snprintf(name, sizeof(name), "%s", path);
 	names_clean(name, strlen(name));
 	if (error < 0)
@@ -295,7 +294,7 @@ static int finish(struct session *s)
 	stopped = reader_stop(s->reader);
 	ret = put_lost(s);
 	finished = file_finish(s);
-	keep_programs(s);
+	keep_programs(s->options, s->dsos);
 	if (ret == 0)
 		ret = finished;
 	if (ret < 0 && !stopped)
@@ -306,8 +305,8 @@ static int finish(struct session *s)
 
 /* ---------------------------------------------------------- the next file */
 
-/* The file is complete, and closed. */
-static int end_part(struct session *s)
+/* The file is complete, and closed; @before: gets the programs that it is about. */
+static int end_part(struct session *s, struct dsos **before)
 {
 	int ret = reader_pause(s->reader), closed;
 
@@ -319,6 +318,8 @@ static int end_part(struct session *s)
 	s->lost += reader_totals(s->reader)->lost;
 	if (ret < 0)
 		say_cannot_write(s, ret);
+	*before = s->dsos;
+	s->dsos = NULL;
 	closed = file_close(s);
 	if (ret == 0 && closed < 0)
 		ret = say_cannot_write(s, closed);
@@ -329,9 +330,9 @@ static int end_part(struct session *s)
  * Each file can be read alone. Nothing is lost meanwhile as long as the rings have room; a task that
  * begins between the two is told of, as the records come before it is described.
  */
-static int next_part(struct session *s)
+static int next_part(struct session *s, struct dsos **before)
 {
-	int ret = end_part(s);
+	int ret = end_part(s, before);
 
 	if (ret == 0)
 		ret = file_open(s);
@@ -354,6 +355,17 @@ static int next_part(struct session *s)
 	return 0;
 }
 
+/* Programs are copied while the next file is recorded already. */
+static int switch_file(struct session *s)
+{
+	struct dsos *before = NULL;
+	int ret = next_part(s, &before);
+
+	keep_programs(s->options, before);
+	dsos_free(before);
+	return ret;
+}
+
 static int switch_came(void *arg)
 {
 	struct session *s = arg;
@@ -361,7 +373,7 @@ static int switch_came(void *arg)
 
 	if (read(s->switches, &info, sizeof(info)) < 0 || reader_is_late(s->reader))
 		return 0;
-	return next_part(s);
+	return switch_file(s);
 }
 
 /* -------------------------------------------------------------- until the end */
@@ -380,7 +392,7 @@ static int tick(void *arg)
 	}
 	if (s->options->switches_output && !reader_is_late(s->reader) &&
 	    parts_are_due(&s->parts, s->options, perfdata_size(s->file)))
-		return next_part(s);
+		return switch_file(s);
 	progress_show(&s->progress, "recording: %llu samples so far, end it with Ctrl-C",
 		      (unsigned long long)reader_samples(s->reader));
 	return 0;
@@ -402,11 +414,11 @@ static int disable(void *arg)
 	return event_set_disable(&s->recording->set);
 }
 
-/* As if somebody else had sent it */
 static int snapshot(void *arg)
 {
-	(void)arg;
-	return kill(getpid(), SIGUSR2) < 0 ? -errno : 0;
+	struct session *s = arg;
+
+	return reader_snapshot(s->reader);
 }
 
 static int command_came(void *arg)
@@ -418,6 +430,9 @@ static int command_came(void *arg)
 	};
 	int next = control_read(&s->control, &calls);
 
+	if (next == RUN_NO_MORE && reader_is_late(s->reader) &&
+	    s->options->delay == DELAY_FOREVER)
+		say_error("--control has ended before it said 'enable': nothing is recorded");
 	s->is_over |= next == RUN_END;
 	return next;
 }

@@ -337,6 +337,8 @@ static int run_results(struct session *s, double elapsed, const struct run_end *
 static int run_failed(const char *command, int error)
 {
 	say_error("cannot execute '%s': %s", command, strerror(error));
+	if (error == ENOENT && (!strcmp(command, "record") || !strcmp(command, "report")))
+		say_error("what 'perf stat record' keeps for 'perf stat report', -o FILE and -j or -x write as text");
 	return error == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 

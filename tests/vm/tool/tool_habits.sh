@@ -189,7 +189,10 @@ another_program_says_when_to_record()
 	done
 	grep -q ' hot$' once.rows && awk 'FNR == NR { a[$2] = $1; next } { n = a[$2] - $1 }
 		n < -1 || n > 1 { bad = 1 } END { exit bad || !NR }' once.rows control.rows || return 1
-	run 2 record -D -1 true && says '-D -1 needs --control' &&
+	run 0 record -q -o never.data -D -1 --control fd:9 usleep 500000 9</dev/null &&
+		says "ended before it said 'enable': nothing is recorded" &&
+		run 127 stat record true && says 'write as text' &&
+		run 2 record -D -1 true && says '-D -1 needs --control' &&
 		run 1 record --control fd:77 touch ran && says 'no such descriptor' && [ ! -e ran ]
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # "pmuctl record --overwrite": of a program that does the same each time the newest samples, exactly,
-# with what it takes to understand them; several files, of which each has what the others have not;
+# with what it takes to understand them; several files, each of which has what the others have not;
 # users, groups, CPUs; what is refused. Runs in busybox' sh as root.
 # shellcheck disable=SC2317 # the checks are called by name
 # shellcheck source=tests/vm/common/checks.sh
@@ -99,6 +99,19 @@ each_file_has_what_is_new()
 	sort -n stamps >sorted
 	# From old to new, each once
 	cmp sorted stamps && [ -z "$(uniq -d sorted)" ]
+}
+
+# Of what ran in an earlier one, too
+programs_of_all_files_are_copied()
+{
+	export HOME="$PWD/home"
+	mkdir home && cp $PROGRAM early || return 1
+	# shellcheck disable=SC2016 # of the command's shell
+	run 0 record -q --switch-output -e instructions:u -c 100003 -o copied sh -c '
+		./early
+		kill -USR2 $PPID
+		while [ "$(ls copied.* | wc -l)" -lt 2 ]; do :; done' &&
+		cmp early "$(find "home/.debug$PWD/early" -name elf)"
 }
 
 # Often there is nothing new.

@@ -151,6 +151,29 @@ a_snapshot_is_taken_at_a_signal()
 	[ "$(pieces p.data)" -gt 1 ] && [ "$(by_us p.data)" -gt 1000 ]
 }
 
+a_snapshot_is_in_the_file_when_it_is_answered()
+{
+	mkfifo commands answers
+	sh -c 'while :; do :; done' &
+	shell=$!
+	pmuctl record -q -i -S -m ,16 -e intel_pt//u -o a.data --control fifo:commands,answers -p "$shell" \
+		>out 2>err &
+	pid=$!
+	appears busybox a.data
+	exec 8<>answers
+	for round in 1 2 3 4 5; do
+		usleep 50000
+		size=$(stat -c %s a.data)
+		echo snapshot >commands
+		read -r answer <&8
+		[ "$answer" = ack ] && [ "$(stat -c %s a.data)" -gt "$size" ] || break
+	done
+	exec 8>&-
+	kill "$shell"
+	wait "$pid"
+	echo "$round times" && [ "$round" -eq 5 ] && [ "$(pieces a.data)" -ge 5 ]
+}
+
 what_is_cut_off_is_told()
 {
 	waiting go "$TRACED" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
