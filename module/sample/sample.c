@@ -398,11 +398,14 @@ static void fill_header(struct perf_event_header *header, u32 size,
 
 static void finish(struct pmuctl_output *output, struct ring_handle *h)
 {
+	bool due = is_time_to_wake(output);
+
 	this_cpu_inc(pmuctl_output_stats.samples);
-	/* If another record is still open, this is hidden, and the other one wakes. */
-	if (is_time_to_wake(output))
+	/* If another record is still open, this is hidden, and the other one wakes once more. */
+	if (due)
 		ring_ask(h);
-	if (ring_commit(h))
+	/* Who wants a signal of this event gets it in any case. */
+	if (ring_commit(h) | due)
 		pmuctl_output_wake(output);
 }
 
