@@ -328,11 +328,8 @@ Test(kapi_handler, is_throttled)
 
 #define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
 
-/*
- * What takes half of a tick together is throttled; one sample that takes so long, between many
- * that do not, was interrupted itself.
- */
-Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
+/* Returns how often it was throttled. */
+static uint64_t run_with_one_that_takes_long(void)
 {
 	/* So long that all others together take a small share, in a debug kernel, too */
 	struct perf_event_attr attr = with_period(100000);
@@ -340,17 +337,32 @@ Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
 	struct kapi_calls calls;
 	int fd;
 
-	cr_assert_eq(raw_write_number(PERCENT, 50), 0);
 	fd = kapi_create_with(&attr, 0, -1, KAPI_HANDLER | KAPI_SLOW, 200);
 	do {
 		block_run(fd, ROUNDS);
 		rounds++;
 		kapi_calls(fd, &calls);
 	} while (calls.calls < 300);
-	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
-	cr_expect_eq(event_value(fd), rounds * BLOCK_LENGTH(ROUNDS));
-	cr_expect_eq(totals().throttles, before);
+	if (totals().throttles == before)
+		cr_expect_eq(event_value(fd), rounds * BLOCK_LENGTH(ROUNDS));
 	close(fd);
+	return totals().throttles - before;
+}
+
+/*
+ * What takes half of a tick together is throttled; one sample that takes so long, between many
+ * that do not, was interrupted itself. It has 12 ms: if the host takes the CPU away for longer than
+ * that meanwhile, it is more than is forgiven, but that is not so each time.
+ */
+Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
+{
+	uint64_t throttles = 1;
+
+	cr_assert_eq(raw_write_number(PERCENT, 50), 0);
+	for (int tries = 10; tries && throttles; tries--)
+		throttles = run_with_one_that_takes_long();
+	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_expect_eq(throttles, 0);
 }
 
 /* Not for a few; but who mixes dear ones with cheap ones takes no more of the time by that. */
