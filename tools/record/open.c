@@ -268,7 +268,7 @@ static int open_ring(struct recording *r, size_t target, bool overwritten, struc
 
 	if (!owner)
 		return 0;
-	ret = pmuctl_ring_open(owner, r->options->pages, ring);
+	ret = pmuctl_ring_open(owner, overwrite_pages(r, overwritten), ring);
 	if (ret < 0)
 		return say_no_ring(r, owner, ret);
 	for (size_t event = 0; event < r->set.nr_events; event++) {

@@ -31,6 +31,23 @@ int overwrite_check(const struct record_options *options, bool traces)
 	return 0;
 }
 
+/* What tells of tasks is little, and is read at once. */
+#define TELLER_PAGES	64u
+
+/**
+ * overwrite_pages() - how large a ring is
+ * @r: the recording.
+ * @overwritten: it is that of samples.
+ *
+ * Return: pages, without the one about it.
+ */
+unsigned int overwrite_pages(const struct recording *r, bool overwritten)
+{
+	unsigned int pages = r->options->pages;
+
+	return r->overwritten && !overwritten && pages > TELLER_PAGES ? TELLER_PAGES : pages;
+}
+
 /**
  * overwrite_init() - get ready for rings that are overwritten
  * @r: the recording; its last event is the one that counts nothing.

@@ -176,6 +176,7 @@ size_t recording_trailer(const struct recording *recording);
 
 /* overwrite.c */
 int overwrite_check(const struct record_options *options, bool traces);
+unsigned int overwrite_pages(const struct recording *recording, bool overwritten);
 int overwrite_init(struct recording *recording);
 bool overwrite_samples_kernel(const struct recording *recording);
 int overwritten_take(const struct recording *recording, size_t target,

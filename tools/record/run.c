@@ -233,7 +233,10 @@ static void say_totals(const struct session *s)
 	if (lost < s->lost + totals->lost)
 		lost = s->lost + totals->lost;
 	/* Who cannot write does not read any more: that has been told. */
-	if (lost && !reader_has_failed(s->reader))
+	if (lost && s->options->overwrite && !reader_has_failed(s->reader))
+		say_error("%llu records were lost: some while the newest samples were copied, or the rings of what tells of tasks were full",
+			  (unsigned long long)lost);
+	else if (lost && !reader_has_failed(s->reader))
 		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
 			  (unsigned long long)lost);
 	if (totals->throttled)
