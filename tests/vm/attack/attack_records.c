@@ -148,6 +148,8 @@ Test(attack_records, none_are_made_of_what_others_do)
 #define HITS		10
 /* Of the kernel for one call, with IRQs off: instructions; it has more if it checks itself. */
 #define MOST_OF_A_HIT	(is_debug_kernel() ? 10e6 : 1e6)
+/* Interrupts, and what the kernel frees in them, are extra: the least of so many is right. */
+#define LEAST_OF	5
 
 static const char *const terms[] = {
 	"comm ~ '%s'", "comm == '[[[[[[[[[[[[[[x%s'", "common_pid != 0%s", "!common_pid == 0%s",
@@ -227,6 +229,18 @@ static double cost_of(const struct attack *a)
 	attack_end(user, link);
 	close(fd);
 	return cost;
+}
+
+static double least_cost_of(const struct attack *a)
+{
+	double least = cost_of(a), cost;
+
+	for (int i = 1; i < LEAST_OF; i++) {
+		cost = cost_of(a);
+		if (cost < least)
+			least = cost;
+	}
+	return least;
 }
 
 static double cost_of_a_hit(void)
@@ -341,10 +355,10 @@ Test(attack_records, filters_of_long_strings_are_bounded)
 	perm_set_level(-1);
 	memset(long_path, '/', sizeof(long_path) - 1);
 	strcpy(long_path + sizeof(long_path) - sizeof(EXEC_PROGRAM), EXEC_PROGRAM);
-	none = cost_of(&(struct attack){ prepare_long, exec_long_path, 0 });
+	none = least_cost_of(&(struct attack){ prepare_long, exec_long_path, 0 });
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(filters); i++) {
 		long_filter = filters[i];
-		cost = cost_of(&(struct attack){ prepare_long, exec_long_path, 1 });
+		cost = least_cost_of(&(struct attack){ prepare_long, exec_long_path, 1 });
 		printf("%s: %.0f instructions for an exec, %.0f without\n", long_filter, cost,
 		       none);
 		cr_expect_lt(cost - none, MOST_OF_A_HIT, "%s: %.0f", long_filter, cost - none);
