@@ -6,7 +6,7 @@
 
 TOOL_SOURCES	:= $(wildcard tools/*.c tools/*/*.c)
 TOOL_OBJECTS	:= $(TOOL_SOURCES:tools/%.c=$(O)/tools/obj/%.o)
-TOOL_MAN	:= $(wildcard man/*.1)
+TOOL_MAN	:= $(patsubst man/%.in,$(O)/man/%,$(wildcard man/*.1.in))
 DEVICE_MAN	:= $(O)/man/pmuctl.4
 # Traces are decoded by libipt, if its headers are there.
 HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
@@ -39,7 +39,7 @@ PRELOAD_OBJECTS	:= $(PRELOAD_SOURCES:tools/%.c=$(O)/tools/pic/%.o)
 COMPLETIONDIR	?= $(PREFIX)/share/bash-completion/completions
 
 .PHONY: tools install-tools uninstall-tools
-tools: $(O)/tools/pmuctl $(PRELOAD) $(DEVICE_MAN)
+tools: $(O)/tools/pmuctl $(PRELOAD) $(TOOL_MAN) $(DEVICE_MAN)
 
 # The names of system calls, by the kernel's headers
 SYSCALL_NAMES	:= $(O)/generated/syscall_names.h
@@ -80,6 +80,12 @@ $(DEVICE_MAN): man/from-header.awk $(ABI_HEADERS) man/pmuctl.4.in
 	$(call say,MAN,$@)
 	$(Q)cat $(ABI_HEADERS) | awk -f man/from-header.awk - man/pmuctl.4.in >$@
 
+# That of a command is a frame, too: its synopsis is the usage that the command's help has.
+$(TOOL_MAN): $(O)/man/pmuctl-%.1: man/from-usage.awk man/pmuctl-%.1.in $(O)/tools/pmuctl
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)
+	$(Q)$(O)/tools/pmuctl $* --help | awk -f man/from-usage.awk - man/pmuctl-$*.1.in >$@
+
 # SETCAP=1 lets every user who may execute the tool count all that CAP_PERFMON
 # allows. It drops the capability before it starts a command.
 install-tools: tools
@@ -88,12 +94,12 @@ install-tools: tools
 	install -m 755 $(PRELOAD) $(DESTDIR)$(LIBDIR)/libpmuctl-perf.so
 	install -m 755 $(O)/tools/pmuctl $(DESTDIR)$(BINDIR)/pmuctl
 	$(if $(SETCAP),setcap cap_perfmon+ep $(DESTDIR)$(BINDIR)/pmuctl)
-	install -m 644 $(TOOL_MAN) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 man/pmuctl.1 $(TOOL_MAN) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(DEVICE_MAN) $(DESTDIR)$(MANDIR)/man4/
 	install -m 644 tools/completion/pmuctl $(DESTDIR)$(COMPLETIONDIR)/pmuctl
 
 uninstall-tools:
 	rm -f $(DESTDIR)$(BINDIR)/pmuctl $(DESTDIR)$(LIBDIR)/libpmuctl-perf.so $(DESTDIR)$(COMPLETIONDIR)/pmuctl
-	rm -f $(TOOL_MAN:man/%=$(DESTDIR)$(MANDIR)/man1/%) $(DESTDIR)$(MANDIR)/man4/pmuctl.4
+	rm -f $(patsubst %,$(DESTDIR)$(MANDIR)/man1/%,pmuctl.1 $(notdir $(TOOL_MAN))) $(DESTDIR)$(MANDIR)/man4/pmuctl.4
 
 -include $(TOOL_OBJECTS:.o=.d) $(PRELOAD_OBJECTS:.o=.d)

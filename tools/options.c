@@ -266,6 +266,32 @@ void options_help(const struct command *command)
 }
 
 /**
+ * options_list() - print what "pmuctl COMMAND --list-opts" prints, for completion
+ * @command: the command.
+ *
+ * A line for each option: its names, its argument and the words that it is made of, with tabs
+ * between; and before them one without a name, for the operands.
+ */
+void options_list(const struct command *command)
+{
+	const struct cli_option *option;
+
+	printf("\t%.*s\t\n", (int)strcspn(command->operands, "\n"), command->operands);
+	for (size_t i = 0; (option = taken_at(command, i)); i++) {
+		const char *const names[] = { option->name, option->alias };
+
+		if (has_letter(option))
+			printf("-%c ", option->value);
+		for (size_t j = 0; j < ARRAY_LEN(names) && names[j]; j++)
+			printf("--%s ", names[j]);
+		printf("\t%s\t", option->argument ? option->argument : "");
+		for (size_t j = 0; option->words && option->words[j]; j++)
+			printf("%s ", option->words[j]);
+		putchar('\n');
+	}
+}
+
+/**
  * recording_default() - the name of a recording if nobody gives one
  * @fd: our input, if it is read; our output, if it is written.
  *

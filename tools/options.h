@@ -18,7 +18,7 @@
  * @alias: another one, or NULL.
  * @argument: as the help shows it: NULL for none, "FILE", or "[=FILE]" if it may be left
  *	out and is joined otherwise, "[WORD]" if it may be left out before another option
- *	and at the end. EVENTS, PIDS, TIDS, FILE and DIR are completed.
+ *	and at the end. What is completed by its name: tools/completion/pmuctl.
  * @words: what the argument is or is made of, up to a NULL; NULL if it is anything.
  * @help: what it does, a part of a sentence.
  */
@@ -38,6 +38,7 @@ int options_parse(const struct command *command, int argc, char **argv,
 		  option_apply apply, void *arg);
 int options_percent(const struct command *command, const char *text, double *percent);
 void options_help(const struct command *command);
+void options_list(const struct command *command);
 const char *recording_default(int fd);
 
 #endif /* PMUCTL_TOOL_OPTIONS_H */

@@ -45,6 +45,14 @@ static void overview(FILE *out)
 	      "  help      help on a command: pmuctl help COMMAND\n", out);
 }
 
+/* For completion, as "perf --list-cmds" */
+static void list_commands(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		printf("%s ", commands[i]->name);
+	puts("version help");
+}
+
 /* Of the fingers, for a command to be taken for another one */
 #define SLIPS_MAX	2
 
@@ -164,9 +172,17 @@ static int run(int argc, char **argv)
 		printf("pmuctl %s\n", pmuctl_version());
 		return STATUS_OK;
 	}
+	if (!strcmp(argv[1], "--list-cmds")) {
+		list_commands();
+		return STATUS_OK;
+	}
 	command = command_find(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
+	if (argc == 3 && !strcmp(argv[2], "--list-opts")) {
+		options_list(command);
+		return STATUS_OK;
+	}
 	status = command->run(argc - 1, argv + 1);
 	return status == STATUS_HELP ? STATUS_OK : status;
 }

@@ -118,7 +118,7 @@ const struct cli_option measure_options[] = {
 	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "these CPUs, all that runs there: 0,2-3" },
 	{ 'a', "all-cpus", .help = "all CPUs" },
-	{ 'G', "cgroup", .argument = "NAMES",
+	{ 'G', "cgroup", .argument = "CGROUPS",
 	  .help = "with -a or -C: only tasks of this cgroup; of several, with commas between, each "
 		  "is for one of the events before it, an empty one for all tasks" },
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },

@@ -83,10 +83,9 @@ static const struct cli_option record_options[] = {
 	  .help = "of times; perf's own if it is not given" },
 	{ 'D', "delay", .argument = "MS",
 	  .help = "begin MS milliseconds later; -1: when --control says so" },
-	{ OPTION_CONTROL, "control", .argument = "HOW",
-	  .help = "obey enable, disable, snapshot, ping and stop, a line each, from a descriptor, "
-		  "fd:N, or from a FIFO, fifo:FILE; answers go to a second one, fd:N,N or "
-		  "fifo:FILE,FILE" },
+	{ OPTION_CONTROL, "control", .argument = "HOW", .words = control_words,
+	  .help = "obey enable, disable, snapshot, ping and stop, a line each, from a descriptor or "
+		  "a FIFO; answers go to a second one" },
 	{ 'm', "mmap-pages", .argument = "N[,N]",
 	  .help = "pages of memory for each ring (128), or its size: 512K, 1M; "
 		  "behind the comma, for each trace (1024)" },

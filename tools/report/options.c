@@ -31,12 +31,13 @@ enum {
 	OPTION_STATS,
 };
 
-static const char *const keys[] = {
-	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", "parent", NULL
-};
+#define KEYS	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", "parent"
+
+static const char *const keys[] = { KEYS, NULL };
 
 static const char *const columns[] = {
-	"overhead", "overhead_children", "overhead_sys", "overhead_us", "sample", "period", NULL
+	"overhead", "overhead_children", "overhead_sys", "overhead_us", "sample", "period", KEYS,
+	NULL
 };
 
 static const char *const graphs[] = {
@@ -53,7 +54,7 @@ static const struct cli_option report_options[] = {
 	{ 's', "sort", .argument = "KEYS", .words = keys,
 	  .help = "a row for each, with commas between (comm,dso,symbol); '+KEYS' adds some" },
 	{ 'F', "fields", .argument = "COLUMNS", .words = columns,
-	  .help = "the columns, and so the order of the rows: keys of --sort, and numbers" },
+	  .help = "the columns, and so the order of the rows" },
 	{ 'e', "event", .argument = "NAME", .help = "only this event of the recording" },
 	{ 'g', "call-graph", .argument = "[GRAPH]", .words = graphs,
 	  .help = "below each row its call chains (if there are any): words, with commas between, "

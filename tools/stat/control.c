@@ -15,6 +15,8 @@
 
 #include "stat.h"
 
+const char *const control_words[] = { "fd:N", "fd:N,N", "fifo:FILE", "fifo:FILE,FILE", NULL };
+
 static int say_no_control(const char *text)
 {
 	say_error("'%s' is not for --control: it is fd:N, fd:N,N, fifo:FILE or fifo:FILE,FILE",

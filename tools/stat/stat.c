@@ -35,10 +35,10 @@ enum {
 #define REPEAT_MAX	1000000u
 
 static const struct cli_option stat_options[] = {
-	{ MEASURE_OPTION_EACH_CGROUP, "for-each-cgroup", .argument = "NAMES",
+	{ MEASURE_OPTION_EACH_CGROUP, "for-each-cgroup", .argument = "CGROUPS",
 	  .help = "all events, for each of these" },
 	{ 'd', "detailed", .help = "cache events too; -dd, -ddd: more of them" },
-	{ 'M', "metrics", .argument = "LIST",
+	{ 'M', "metrics", .argument = "METRICS",
 	  .help = "what is computed of several events, by name or group: insn_per_cycle, "
 		  "TopdownL1; see pmuctl list metrics" },
 	{ OPTION_TOPDOWN, "topdown", .help = "where the slots of the pipeline went: -M TopdownL1" },
@@ -60,9 +60,9 @@ static const struct cli_option stat_options[] = {
 	  .help = "start measuring MS milliseconds after COMMAND; -1: when --control says so" },
 	{ OPTION_TIMEOUT, "timeout", .argument = "MS",
 	  .help = "end after MS milliseconds; COMMAND gets SIGTERM then" },
-	{ OPTION_CONTROL, "control", .argument = "HOW",
-	  .help = "obey enable, disable, ping and stop, a line each, from a descriptor, fd:N, or "
-		  "from a FIFO, fifo:FILE; answers go to a second one, fd:N,N or fifo:FILE,FILE" },
+	{ OPTION_CONTROL, "control", .argument = "HOW", .words = control_words,
+	  .help = "obey enable, disable, ping and stop, a line each, from a descriptor or a FIFO; "
+		  "answers go to a second one" },
 	{ 'r', "repeat", .argument = "N", .help = "run COMMAND N times: mean and deviation" },
 	{ OPTION_TABLE, "table", .help = "and how long each run took" },
 	{ OPTION_PRE, "pre", .argument = "COMMAND", .help = "run this in a shell before each run, and" },

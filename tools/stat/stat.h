@@ -319,6 +319,8 @@ struct control_calls {
 	void *arg;
 };
 
+extern const char *const control_words[];
+
 int control_open(struct control *control, const char *text);
 void control_close(struct control *control);
 int control_read(struct control *control, const struct control_calls *calls);
