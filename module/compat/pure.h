@@ -93,6 +93,9 @@ static inline unsigned int hweight64(u64 word)
 #define smp_load_acquire(p)	pure_load((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	pure_store((p), (v), __ATOMIC_RELEASE) /* likewise */
 
+/* Likewise. */
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+
 struct pure_atomic64 {
 	s64 counter;
 };

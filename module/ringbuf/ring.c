@@ -53,13 +53,20 @@ static bool has_room(const struct ring *ring, u64 state, u64 size)
 	return (s64)(used + (size << RING_SHIFT)) < (s64)(ring->size << RING_SHIFT);
 }
 
-/* Once at a position, and only if there is nobody who will publish more. */
+/* Once at a position. If somebody will publish more, that is then to be done by whoever does. */
 static bool should_wake(struct ring *ring, u64 state)
 {
-	if ((state & RING_OPEN) || READ_ONCE(ring->full_at) == state)
+	u64 position = state & ~RING_OPEN;
+
+	if (READ_ONCE(ring->full_at) == position)
 		return false;
-	WRITE_ONCE(ring->full_at, state);
-	return true;
+	WRITE_ONCE(ring->full_at, position);
+	if (!(state & RING_OPEN))
+		return true;
+	WRITE_ONCE(ring->asked, true);
+	WRITE_ONCE(ring->full, true);
+	smp_mb(); /* (I) */
+	return !(atomic64_read(&ring->state) & RING_OPEN);
 }
 
 bool ring_reserve(struct ring_handle *h, struct ring *ring, u32 size)
@@ -111,6 +118,7 @@ static bool publish(struct ring *ring, u64 state)
 	smp_store_release(&ring->head, head); /* (C) */
 	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
 	if (unlikely(READ_ONCE(ring->asked))) {
+		WRITE_ONCE(ring->full, false);
 		WRITE_ONCE(ring->asked, false);
 		wake = true;
 	}
@@ -135,8 +143,9 @@ bool ring_commit(struct ring_handle *h)
 			wake = false;
 			WRITE_ONCE(ring->asked, true);
 		}
-	} while (unlikely(!atomic64_try_cmpxchg(&ring->state, &state, state - 1))); /* (A) */
-	return wake;
+	} while (unlikely(!atomic64_try_cmpxchg(&ring->state, &state, state - 1))); /* (A), (I) */
+	/* Who was refused meanwhile has left the state as it is. The next one looks, too. */
+	return wake || (is_only_open(state) && unlikely(READ_ONCE(ring->full)));
 }
 
 void ring_pause(struct ring *ring, bool pause)

@@ -65,6 +65,7 @@
  *	(F) reserve: data_tail or the last head, then the record
  *	(G) reserve: state, then data_tail or the last head
  *	(H) end of a pause: the reader's reading, then state
+ *	(I) refused: that the ring is full, then state; commit: state, then whether it is
  *
  * (A) pairs with (B): the last open one sees all records of the others, and whether they have
  * asked for a reader; the next publisher sees what the one before it wrote.
@@ -73,6 +74,8 @@
  * (E), in user space smp_mb() or a store-release, pairs with (F): a record is not
  * overwritten before it was read. With RING_OVERWRITE (C) pairs with (F): it is not
  * overwritten before it was written.
+ * (I) pairs with itself: of a last open one and of one who was refused meanwhile at least one
+ * finds that the reader is to be woken.
  * (G) pairs with (A) and (H). It also keeps a ring with room from looking full: the tail
  * is not older than the position that it is compared with. If the position is the older
  * one, the exchange fails.
@@ -111,10 +114,12 @@ struct vm_area_struct;
  *
  * Writers on all CPUs, NMIs too:
  * @state: see above.
- * @full_at: the state with which a reader was last woken because the ring is full.
+ * @full_at: the state, but for who was open, at which a reader was last woken because the ring is
+ *	full.
  * @lost: records refused that the reader has not been told of.
  *
  * @asked: whoever publishes next is to have the reader woken.
+ * @full: likewise, and even who has just published: somebody was refused.
  *
  * The only open writer; the first is read by others:
  * @head: the last head that was published, as a position.
@@ -135,6 +140,7 @@ struct ring {
 	u64 full_at;
 	atomic64_t lost;
 	bool asked;
+	bool full;
 };
 
 /**
@@ -143,7 +149,8 @@ struct ring {
  * @to: where the next bytes go. All of the record is in one piece, so it may be written
  *	to directly as well.
  * @wake: of one who was refused: wake the reader. It waits for a watermark that does not
- *	come, since the ring is full. True once for each time that it fills up.
+ *	come, since the ring is full. True once for each time that it fills up, at most: while
+ *	others write, the last of them tells, by its commit.
  */
 struct ring_handle {
 	struct ring *ring;

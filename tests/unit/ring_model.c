@@ -346,3 +346,53 @@ Test(ring_model, what_was_asked_for_is_there_when_it_is_told)
 		space_free(&sp);
 	}
 }
+
+/* ---- a full ring is to be read ---- */
+
+static void begin_filling(struct model *m)
+{
+	begin_almost_full(m);
+	m->asked = 0;
+	m->told = 0;
+}
+
+/* Who is refused wants all to be read that is in the ring by then, written or not. */
+static void actor_fills(struct model *m, struct actor *self)
+{
+	struct ring *ring = &m->sp->ring;
+	u64 position = (u64)ring->state.counter >> RING_SHIFT & ~7ULL;
+	u64 wakes = self->p.wakes;
+
+	if (!produce(ring, &self->p, NULL, NULL) && position > m->asked)
+		m->asked = position;
+	if (self->p.wakes > wakes && ring->head > m->told)
+		m->told = ring->head;
+}
+
+static void actor_fills_twice(struct model *m, struct actor *self)
+{
+	actor_fills(m, self);
+	actor_fills(m, self);
+}
+
+static bool end_told_of_a_full_ring(struct model *m)
+{
+	if (m->told < m->asked)
+		return found(&m->observer, "full at %llu, but told when there were %llu", m->asked,
+			     m->told);
+	return end_reads_the_rest(m);
+}
+
+Test(ring_model, a_full_ring_is_told_when_it_can_be_read)
+{
+	struct space sp;
+
+	setup(&sp, 0, 1 << 20);
+	model.begin = begin_filling;
+	model.end = end_told_of_a_full_ring;
+	model_add(&model, 0, 0, actor_fills_twice);
+	model_add(&model, 0, 1, actor_fills_twice);
+	model_add(&model, 1, 0, actor_fills_twice);
+	run(&model, 1000);
+	space_free(&sp);
+}

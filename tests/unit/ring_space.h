@@ -71,6 +71,7 @@ static inline void space_seek(struct space *sp, u64 position)
 	sp->ring.woken = position;
 	sp->ring.full_at = ~0ULL;
 	sp->ring.asked = false;
+	sp->ring.full = false;
 	sp->user->data_head = space_head_of(sp, position);
 	sp->user->data_tail = sp->user->data_head;
 }
