@@ -75,8 +75,11 @@ static void put_start(struct pmuctl_aux *aux)
 	pmuctl_record_put(aux->running, &record.header, sizeof(record), task);
 }
 
-static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
+/* If the reader is @due it is woken once this can be read. */
+static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags, bool due)
 {
+	struct pmuctl_event *event = aux->running;
+	struct pmuctl_record rec;
 	struct {
 		struct perf_event_header header;
 		u64 offset, size, flags;
@@ -87,9 +90,12 @@ static void put_aux(struct pmuctl_aux *aux, u64 offset, u64 size, u64 flags)
 		.flags = flags,
 	};
 
-	aux->running->aux_cut = flags & PERF_AUX_FLAG_TRUNCATED;
-	pmuctl_record_put(aux->running, &record.header, sizeof(record),
-			  pmuctl_event_task(aux->running));
+	event->aux_cut = flags & PERF_AUX_FLAG_TRUNCATED;
+	if (!pmuctl_record_begin(&rec, event, &record.header, sizeof(record), 0))
+		return;
+	if (due)
+		ring_ask(&rec.ring);
+	pmuctl_record_end(&rec, event, pmuctl_event_task(event));
 }
 
 /* ---- On and off ---- */
@@ -106,7 +112,7 @@ static void begin(struct pmuctl_aux *aux)
 	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
 		return;
 	if (!aux->running->aux_cut)
-		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED);
+		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED, false);
 	/* Who sees that it is stalled finds the record. */
 	smp_store_release(&aux->stalled, true);
 	irq_work_queue(&aux->work);
@@ -118,6 +124,7 @@ static void end(struct pmuctl_aux *aux)
 	struct auxbuf *buf = aux->buf;
 	struct hwtrace_result result;
 	u64 from, flags = 0;
+	bool due;
 
 	if (!aux->driver->unit->stop(&aux->trace, &result))
 		return;
@@ -125,15 +132,17 @@ static void end(struct pmuctl_aux *aux)
 	if (result.stopped || result.error)
 		flags |= PERF_AUX_FLAG_TRUNCATED;
 	aux->bytes += result.bytes;
-	if (auxbuf_end(buf, result.skipped + result.bytes))
+	due = auxbuf_end(buf, result.skipped + result.bytes);
+	/* Who reads the trace by its head waits for no record. */
+	if (due)
 		pmuctl_output_wake(aux->event->output);
 	if (!result.bytes && !flags)
 		return;
 	if (buf->flags & AUXBUF_OVERWRITE)
 		put_aux(aux, buf->head & (buf->size - 1), buf->size,
-			flags | PERF_AUX_FLAG_OVERWRITE);
+			flags | PERF_AUX_FLAG_OVERWRITE, due);
 	else
-		put_aux(aux, from, result.bytes, flags);
+		put_aux(aux, from, result.bytes, flags, due);
 }
 
 void pmuctl_aux_interrupt(struct hwtrace *trace)
