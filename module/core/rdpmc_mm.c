@@ -17,6 +17,7 @@
  * PMU.
  */
 #include <linux/atomic.h>
+#include <linux/bitmap.h>
 #include <linux/errno.h>
 #include <linux/hash.h>
 #include <linux/hashtable.h>
@@ -87,12 +88,12 @@ static struct tracepoint *fork_tracepoint;
 /* Nobody may read without a page of ours. */
 static bool strangers_gone;
 
-/*
- * Processes of which CPUs are being told that they may, or may not any more, and how many there
- * have been; mms_lock
- */
+/* By hash, those that it has been taken from; pmuctl_mutex */
+#define TAKEN_BITS	12
+static DECLARE_BITMAP(taken, 1 << TAKEN_BITS);
+
+/* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
 static unsigned int nr_changing;
-static unsigned long nr_changed;
 
 /* ---- Telling CPUs ---- */
 
@@ -201,7 +202,6 @@ static void make_known(struct mm_struct *mm)
 	WRITE_ONCE(beginning[hash], beginning[hash] + 1);
 	WRITE_ONCE(pmuctl_rdpmc_mms, true);
 	nr_changing++;
-	nr_changed++;
 	spin_unlock(&mms_lock);
 	if (!is_known)
 		on_each_cpu(nothing, NULL, 1);
@@ -263,7 +263,6 @@ void pmuctl_rdpmc_mm_put(struct mm_struct *mm)
 	nr_readers--;
 	atomic_dec(&mm->context.perf_rdpmc_allowed);
 	nr_changing++;
-	nr_changed++;
 	spin_unlock(&mms_lock);
 	apply(mm);
 	spin_lock(&mms_lock);
@@ -386,89 +385,58 @@ static void look_for_ended(struct work_struct *work)
 
 /* ---- Strangers ---- */
 
-/* Where a program runs that may not, or not any more */
-static void apply_to_loaded(void *unused)
+static unsigned int taken_hash(const struct mm_struct *mm)
 {
-	hwpmu_rdpmc_allow(is_allowed(current->active_mm));
+	return hash_ptr(mm, TAKEN_BITS);
 }
 
-/* No CPU is to be told of a change, of whom might look like that. */
-static bool is_settled(unsigned long *changed)
+/* Whoever else runs keeps what he may: perhaps everybody may, with no number. */
+static void apply_to_taken(void *unused)
 {
-	bool is;
+	const struct mm_struct *mm = current->active_mm;
 
-	spin_lock(&mms_lock);
-	is = !nr_changing;
-	*changed = nr_changed;
-	spin_unlock(&mms_lock);
-	return is;
+	if (test_bit(taken_hash(mm), taken))
+		hwpmu_rdpmc_allow(is_allowed(mm));
 }
 
-/*
- * Does the administrator let everybody read? Then we may, with no number. Others are no witnesses:
- * an exec has a new process before its page table. If we have one, the answer is no.
- */
-static bool everybody_may(void)
-{
-	unsigned long before, after;
-	bool we_may;
-
-	if (!current->mm || is_allowed(current->mm) || !is_settled(&before))
-		return false;
-	preempt_disable();
-	we_may = read_cr3_pa() == __pa(current->mm->pgd) && hwpmu_rdpmc_is_allowed();
-	preempt_enable();
-	return we_may && is_settled(&after) && after == before;
-}
-
-/* Might it read, and should not? Perhaps it may not any more, then. @task is locked. */
-static bool is_stranger(const struct task_struct *task, bool take)
+/* It may not any more, if it should not. Returns whether it was so. @task is locked. */
+static bool take_from(const struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 	const struct user_mm *um;
-	int own, number;
+	bool is_stranger;
+	int own;
 
 	if (!is_allowed(mm))
 		return false;
 	spin_lock(&mms_lock);
 	um = find_mm(mm);
 	own = um && um->mappings;
-	number = atomic_read(&mm->context.perf_rdpmc_allowed);
-	if (take)
+	is_stranger = atomic_read(&mm->context.perf_rdpmc_allowed) != own;
+	if (is_stranger) {
 		atomic_set(&mm->context.perf_rdpmc_allowed, own);
+		__set_bit(taken_hash(mm), taken);
+	}
 	spin_unlock(&mms_lock);
-	return number != own;
+	return is_stranger;
 }
 
 /* One of its threads has the memory; the first ones may have ended. */
-static bool process_is_stranger(struct task_struct *process, bool take)
+static bool take_from_process(struct task_struct *process)
 {
 	struct task_struct *thread;
-	bool is = false, found = false;
+	bool was = false, found = false;
 
 	for_each_thread(process, thread) {
 		task_lock(thread);
 		found = thread->mm;
 		if (found)
-			is = is_stranger(thread, take);
+			was = take_from(thread);
 		task_unlock(thread);
 		if (found)
 			break;
 	}
-	return is;
-}
-
-/* Are there any? Perhaps they are none any more, then. */
-static bool find_strangers(bool take)
-{
-	struct task_struct *process;
-	bool any = false;
-
-	rcu_read_lock();
-	for_each_process(process)
-		any |= process_is_stranger(process, take);
-	rcu_read_unlock();
-	return any;
+	return was;
 }
 
 void pmuctl_strangers_come(void)
@@ -478,18 +446,19 @@ void pmuctl_strangers_come(void)
 
 void pmuctl_strangers_go(void)
 {
-	bool everybody;
+	struct task_struct *process;
+	bool any = false;
 
 	lockdep_assert_held(&pmuctl_mutex);
 	if (READ_ONCE(strangers_gone))
 		return;
-	if (find_strangers(false)) {
-		/* Whoever else runs would lose what he may; before, we are no stranger. */
-		everybody = everybody_may();
-		find_strangers(true);
-		if (!everybody || !everybody_may())
-			compat_pce_apply_all(apply_to_loaded);
-	}
+	bitmap_zero(taken, 1 << TAKEN_BITS);
+	rcu_read_lock();
+	for_each_process(process)
+		any |= take_from_process(process);
+	rcu_read_unlock();
+	if (any)
+		compat_pce_apply_all(apply_to_taken);
 	WRITE_ONCE(strangers_gone, true);
 }
 

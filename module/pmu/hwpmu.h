@@ -409,9 +409,6 @@ void hwpmu_rdpmc_hide(void);
  */
 void hwpmu_rdpmc_allow(bool allow);
 
-/* May the program that runs on this CPU read counters? Context: That CPU, preemption off. */
-bool hwpmu_rdpmc_is_allowed(void);
-
 /**
  * hwpmu_rdpmc_unsettled() - might perf clear our counters at the next switch of this CPU to
  * a process that may read them?

@@ -109,7 +109,7 @@ void hwpmu_rdpmc_allow(bool allow)
 	compat_pce_write(allow);
 }
 
-bool hwpmu_rdpmc_is_allowed(void)
+static bool is_allowed(void)
 {
 	return native_read_cr4() & X86_CR4_PCE;
 }
@@ -124,6 +124,6 @@ bool hwpmu_rdpmc_unsettled(void)
 void hwpmu_rdpmc_settle(void)
 {
 	/* perf clears before it gives the right. */
-	if (hwpmu_rdpmc_is_allowed())
+	if (is_allowed())
 		this_cpu_write(hwpmu_cpu.unsettled, false);
 }

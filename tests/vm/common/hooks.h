@@ -3,7 +3,18 @@
 #ifndef TESTS_VM_HOOKS_H
 #define TESTS_VM_HOOKS_H
 
-#define HOOKS	"/sys/kernel/debug/pmuctl/hooks"
+#include <stdbool.h>
+
+/* The number behind @word in what is told of a hook */
+unsigned long hooks_number_of(const char *name, const char *word);
+
+/* Is @what in it? */
+bool hooks_has(const char *name, const char *what);
+
+static inline bool hooks_is_set(const char *name)
+{
+	return !hooks_has(name, "not set");
+}
 
 /*
  * Until no hook is set: they outlive their last event by a second, and by what it takes to

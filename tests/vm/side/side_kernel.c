@@ -232,23 +232,6 @@ Test(side_kernel, changes_that_find_no_room_are_told)
 
 /* ---- Hooks ---- */
 
-/* What the file of hooks says of one, after its name */
-static void expect_hook(const char *name, const char *has)
-{
-	size_t length = strlen(name);
-	char line[256];
-	FILE *f = fopen(HOOKS, "re");
-
-	cr_assert_not_null(f, "%m");
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, length) && line[length] == ':') {
-			cr_assert(strstr(line, has), "%s, not '%s'", line, has);
-			fclose(f);
-			return;
-		}
-	cr_assert_fail("no hook '%s'", name);
-}
-
 Test(side_kernel, hooks_are_set_for_who_asks)
 {
 	static const char *const names[] = { "kernel symbols", "BPF programs", "text pokes" };
@@ -265,7 +248,8 @@ Test(side_kernel, hooks_are_set_for_who_asks)
 		attr.text_poke = i == 2;
 		fd = event_open(attr);
 		for (unsigned int k = 0; k < 3; k++)
-			expect_hook(names[k], set[i][k] ? "events 1, missed" : "not set");
+			cr_expect(hooks_has(names[k], set[i][k] ? "events 1, missed" : "not set"),
+				  "%s", names[k]);
 		close(fd);
 	}
 	hooks_wait_for_none();
@@ -279,7 +263,7 @@ Test(side_kernel, module_goes_while_hooks_linger)
 	attr.ksymbol = 1;
 	attr.text_poke = 1;
 	close(event_open(attr));
-	expect_hook("text pokes", "events 0, missed");
+	cr_expect(hooks_has("text pokes", "events 0, missed"));
 	cr_assert_eq(module_unload(), 0, "%m");
 	cr_assert_eq(run_key(NULL), 0);
 	cr_assert_eq(run_programs(NULL), 0);
