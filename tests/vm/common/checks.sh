@@ -109,6 +109,9 @@ know_pmu()
 	pmuctl stat -e $cache true >/dev/null 2>&1 || cache='cache-references'
 }
 
+# One in which each access to memory is looked at
+is_debug_kernel() { [ -e /sys/kernel/debug/kmemleak ]; }
+
 lines() { [ "$(wc -l <"$1")" -eq "$2" ] || { echo "$1 has not $2 lines"; return 1; }; }
 
 # listens PID: wait until that pmuctl takes its signals

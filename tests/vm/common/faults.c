@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "faults.h"
 
+#include <ctype.h>
+#include <dirent.h>
+
 static int faults_kmsg = -1, faults_nth = -1;
 
 void faults_configure(const char *path, const char *text)
@@ -90,6 +93,65 @@ int with_fault(unsigned int nth, int (*call)(void *arg), void *arg,
 	return ret;
 }
 
+/* ---- Of workers ---- */
+
+#define WORKERS_MAX	200
+
+static int worker_faults[WORKERS_MAX];
+static unsigned int nr_workers;
+
+static bool is_worker(const char *pid)
+{
+	char path[300], name[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, name, sizeof(name) - 1) < 0)
+		name[0] = '\0';
+	close(fd);
+	return !strncmp(name, "kworker/", strlen("kworker/"));
+}
+
+static void workers_find(void)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char path[300];
+
+	cr_assert(proc);
+	nr_workers = 0;
+	while ((entry = readdir(proc)) && nr_workers < WORKERS_MAX) {
+		if (!isdigit((unsigned char)entry->d_name[0]) || !is_worker(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
+		worker_faults[nr_workers] = open(path, O_RDWR | O_CLOEXEC);
+		nr_workers += worker_faults[nr_workers] >= 0;
+	}
+	closedir(proc);
+}
+
+int with_worker_fault(unsigned int nth, int (*call)(void *arg), void *arg,
+		      enum fault *fault)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", nth);
+	int ret;
+
+	workers_find();
+	for (unsigned int i = 0; i < nr_workers; i++)
+		(void)!pwrite(worker_faults[i], text, len, 0); /* it may have ended */
+	ret = call(arg);
+	*fault = NONE;
+	for (unsigned int i = 0; i < nr_workers; i++) {
+		if (pread(worker_faults[i], text, sizeof(text), 0) > 0 && text[0] == '0')
+			*fault = MEMORY;
+		(void)!pwrite(worker_faults[i], "0", 1, 0);
+		close(worker_faults[i]);
+	}
+	return ret;
+}
+
 bool faults_over(enum fault fault)
 {
 	static unsigned int none;
@@ -99,4 +161,16 @@ bool faults_over(enum fault fault)
 		return false;
 	none = 0;
 	return true;
+}
+
+void faults_left_nothing(int nr_fds, unsigned int nth)
+{
+	struct pmuctl_info info = raw_settled_info();
+
+	cr_assert_eq(info.hw_events, 0, "fault %u left %u events", nth, info.hw_events);
+	/* Those who may not ask who has the PMU are told if it is not us. */
+	cr_assert(info.pmu_owner == PMUCTL_OWNER_NOBODY ||
+		  info.pmu_owner == PMUCTL_OWNER_UNKNOWN, "fault %u: owner %u", nth,
+		  info.pmu_owner);
+	cr_assert_eq(raw_count_fds(), nr_fds, "fault %u", nth);
 }
