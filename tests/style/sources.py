@@ -261,9 +261,29 @@ def lacking_tests():
                 yield number, f"there is no test {name}"
 
 
+# A file, as comments name it; one with a path from elsewhere is another project's.
+SOURCE_NAME = re.compile(r"(?<![\w/<.-])([a-z0-9_]+\.c)\b")
+
+
+def lacking_sources():
+    """Names of C files in comments of library and tool that there is none of there."""
+    for top in ("lib", "tools"):
+        paths = files(rf"^{top}/.*\.[ch]$")
+        names = {os.path.basename(path) for path in paths}
+        for path in paths:
+            for number, line in enumerate(read(path).split("\n"), 1):
+                if not re.match(r"\s*(/\*|\*)", line):
+                    continue
+                for name in SOURCE_NAME.findall(line):
+                    if name not in names:
+                        yield path, number, f"there is no {name}"
+
+
 def check_pages():
     """Every page of docs/ is in its list, every path, heading and function that a page names
-    exists, so does every test of the table of features, and every parameter has a row."""
+    exists, so does every file that a comment names and every test of the table of features, and
+    every parameter has a row."""
+    yield from lacking_sources()
     index = read("docs/README.md")
     table = read("docs/parameters.md")
     for path, number, name in parameters():

@@ -46,7 +46,7 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* In place of that of record_kcore.c, which wants a whole recorder */
+/* In place of that of record/kcore.c, which wants a whole recorder */
 int kcore_create(const char *dir)
 {
 	char path[128];

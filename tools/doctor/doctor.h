@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "pmuctl doctor": what its checks share. The checks are in doctor_checks.c, the
- * counting test in doctor_count.c, order and printing in doctor.c.
+ * "pmuctl doctor": what its checks share. The checks are in checks.c, the
+ * counting test in count.c, order and printing in doctor.c.
  */
 #ifndef PMUCTL_TOOL_DOCTOR_H
 #define PMUCTL_TOOL_DOCTOR_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reading perf.data files ("PERFILE2"), as perf and "pmuctl record" write them to a disk or
- * to a pipe. perffile.c opens a file and reads its header, perffile_features.c what it
+ * to a pipe. perffile.c opens a file and reads its header, features.c what it
  * tells about the recording, stream.c both where they are records, expand.c what is
- * compressed, feed.c takes records while they come, perffile_records.c hands out the records in
- * the order of time, perffile_trace.c pieces of traces, perffile_sample.c takes a sample apart, and
+ * compressed, feed.c takes records while they come, records.c hands out the records in
+ * the order of time, trace.c pieces of traces, sample.c takes a sample apart, and
  * groups.c makes of one that tells the counts of a group a sample of each of its events.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
@@ -432,7 +432,7 @@ int perffile_open_memory(struct perffile **file, const void *data, size_t size,
 			 struct perffile_error *error);
 void perffile_close(struct perffile *file);
 
-/* perffile_records.c */
+/* records.c */
 int perffile_next(struct perffile *file, struct perffile_record *record,
 		  struct perffile_error *error);
 
@@ -440,7 +440,7 @@ int perffile_next(struct perffile *file, struct perffile_record *record,
 int perffile_feed(struct perffile *file, const void *records, size_t size,
 		  struct perffile_error *error);
 
-/* perffile_trace.c */
+/* trace.c */
 int perffile_traces_read(const struct perffile *file, struct perffile_traces *traces);
 void perffile_traces_free(struct perffile_traces *traces);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "pmuctl record": the command line. What it asks for is done in record_run.c.
+ * "pmuctl record": the command line. What it asks for is done in run.c.
  */
 #define _GNU_SOURCE
 #include <ctype.h>

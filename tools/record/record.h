@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl record": what its parts share. record.c understands the command line,
- * record_callgraph.c how callers are found, record_branches.c which branches are taken,
- * record_registers.c which registers,
- * record_run.c is the order of things,
- * record_open.c opens events and rings, overwrite.c those that are overwritten, record_trace.c the
- * buffers of traces, record_read.c copies records to the file, note.c learns what they say,
- * record_tasks.c and record_kernel.c describe what was there before, record_info.c the
- * machine, record_formats.c tracepoints, record_dsos.c the programs, record_output.c the
+ * callgraph.c how callers are found, branches.c which branches are taken,
+ * registers.c which registers,
+ * run.c is the order of things,
+ * open.c opens events and rings, overwrite.c those that are overwritten, trace.c the
+ * buffers of traces, read.c copies records to the file, note.c learns what they say,
+ * tasks.c and kernel.c describe what was there before, info.c the
+ * machine, formats.c tracepoints, dsos.c the programs, output.c the
  * name of the file, compress.c what "-z" makes of its records, switch.c when the next file is begun.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
@@ -121,20 +121,20 @@ int record_size_parse(const struct record_options *options, const char *option, 
 int record_rate_option(struct record_options *options, int option);
 int record_rate_check(struct record_options *options);
 
-/* record_callgraph.c */
+/* callgraph.c */
 int callgraph_option(struct record_options *options, const char *text);
 void callgraph_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
-/* record_branches.c */
+/* branches.c */
 int branches_option(struct record_options *options, const char *text);
 void branches_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
-/* record_registers.c */
+/* registers.c */
 uint64_t registers_all(void);
 int registers_option(const struct record_options *options, const char *text, uint64_t *registers);
 void registers_prepare(const struct record_options *options, struct perf_event_attr *attr);
 
-/* record_open.c */
+/* open.c */
 
 /**
  * struct recording - events times targets, and their rings
@@ -203,7 +203,7 @@ struct rings_watch {
 int rings_watch_open(struct rings_watch *watch, const struct recording *recording);
 void rings_watch_forget(struct rings_watch *watch);
 
-/* record_trace.c: buffers of traces */
+/* trace.c: buffers of traces */
 int traces_find(struct recording *recording);
 int traces_open(struct recording *recording);
 void traces_close(struct recording *recording);
@@ -212,7 +212,7 @@ int trace_read(const struct recording *recording, struct perfdata *file, size_t 
 	       bool *any);
 int traces_snapshot(const struct recording *recording, struct perfdata *file, bool go_on);
 
-/* record_dsos.c: which files the recorded programs were made of */
+/* dsos.c: which files the recorded programs were made of */
 struct dsos;
 
 /**
@@ -253,7 +253,7 @@ int dsos_keep(const struct dsos *dsos, bool all, const char **path);
 int keep_open(void);
 int keep_copy(int copies, int fd, const char *path, const struct dso_build_id *id);
 
-/* record_tasks.c, record_kernel.c */
+/* tasks.c, kernel.c */
 
 /**
  * struct synth - records of what was there before
@@ -293,7 +293,7 @@ void compressor_describe(const struct compressor *compressor, struct perfdata *f
 void compressor_totals(const struct compressor *compressor, uint64_t *before, uint64_t *after);
 void compressor_free(struct compressor *compressor);
 
-/* record_read.c */
+/* read.c */
 
 /**
  * struct record_totals - what was recorded
@@ -343,19 +343,19 @@ bool reader_has_failed(const struct reader *reader);
 const struct record_totals *reader_totals(const struct reader *reader);
 uint64_t reader_samples(const struct reader *reader);
 
-/* record_info.c */
+/* info.c */
 void info_put(struct perfdata *file, char *const *line,
 	      const struct record_totals *totals);
 
-/* record_formats.c */
+/* formats.c */
 void formats_put(struct perfdata *file, const struct perfdata_event *events,
 		 size_t nr_events);
 
-/* record_kcore.c */
+/* kcore.c */
 int kcore_create(const char *dir);
 int kcore_copy(const char *dir);
 
-/* record_output.c */
+/* output.c */
 
 /**
  * struct output - where a recording goes
@@ -400,7 +400,7 @@ void parts_trim(struct parts *parts, uint64_t most);
 bool parts_are_due(const struct parts *parts, const struct record_options *options, uint64_t size);
 void parts_free(struct parts *parts);
 
-/* record_run.c */
+/* run.c */
 int record_run(struct pmuctl_device *dev, const struct record_options *options);
 
 #endif /* PMUCTL_TOOL_RECORD_H */

@@ -254,7 +254,7 @@ struct report_row {
  * @members: of the group that its table is of, with those behind it; 0: its own.
  * @is_member: it is in the table of one before it.
  * @has_chains: they have call chains.
- * @rows: all rows; sorted by hist_sort().
+ * @rows: all rows; sorted by hist_finish().
  * @row_count: how many.
  * @room: for so many.
  * @buckets: rows by their keys.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl script": what its parts share. script.c understands the command line and reads
- * the records, script_text.c and script_json.c print them, script_tracepoint.c has the
- * formats of tracepoints, script_trace.c prints traces.
+ * the records, text.c and json.c print them, tracepoint.c has the
+ * formats of tracepoints, trace.c prints traces.
  */
 #ifndef PMUCTL_TOOL_SCRIPT_H
 #define PMUCTL_TOOL_SCRIPT_H
@@ -114,26 +114,26 @@ struct script_branch {
 #define SCRIPT_BRANCH_IN_TX	(1U << 2)
 #define SCRIPT_BRANCH_ABORT	(1U << 3)
 
-/* script_names.c */
+/* names.c */
 size_t script_branch_count(const struct perffile_sample *sample);
 struct script_branch script_branch(const struct perffile_sample *sample, size_t i);
 const char *script_record_name(uint32_t type);
 uint64_t script_time(struct script *script, const struct perffile_record *record);
 
-/* script_text.c */
+/* text.c */
 void script_print_sample(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread);
 void script_print_record(struct script *script, const struct perffile_record *record,
 			 const struct thread *thread);
 
-/* script_json.c */
+/* json.c */
 int script_print_json(struct script *script, const struct perffile_record *record,
 		      const struct thread *thread);
 
-/* script_tracepoint.c */
+/* tracepoint.c */
 bool script_tracepoints_open(struct script *script);
 
-/* script_trace.c */
+/* trace.c */
 int script_print_trace(const struct script *script);
 
 #endif /* PMUCTL_TOOL_SCRIPT_H */

@@ -2,7 +2,7 @@
 /*
  * The order of things in "pmuctl stat": open, start, wait, read, print; once, or again
  * and again, or with the counts of each interval. The steps themselves are in
- * stat_open.c, stat_count.c, stat_run.c, stat_repeat.c and stat_print.c.
+ * open.c, count.c, run.c, repeat.c and print.c.
  */
 #define _GNU_SOURCE
 #include <errno.h>

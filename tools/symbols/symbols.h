@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From the addresses of a recording to names. symbols_tasks.c knows what every task
- * had mapped where at a time, symbols.c the binaries and their tables of symbols,
- * symbols_elf.c reads those of files (elfutils), plt.c names stubs, symbols_kernel.c those of the kernel,
- * symbols_names.c keeps each text once and makes it fit for a terminal.
+ * From the addresses of a recording to names. tasks.c knows what every task had mapped where at a
+ * time, symbols.c the binaries and their tables of symbols, elf.c reads those of files (elfutils),
+ * plt.c names stubs, kernel.c those of the kernel, names.c keeps each text once and makes it fit
+ * for a terminal.
  */
 #ifndef PMUCTL_TOOL_SYMBOLS_H
 #define PMUCTL_TOOL_SYMBOLS_H
@@ -166,7 +166,7 @@ struct place {
 	const char *line;
 };
 
-/* symbols_names.c */
+/* names.c */
 struct names *names_new(void);
 void names_free(struct names *names);
 const char *names_intern(struct names *names, const char *text);
@@ -187,7 +187,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol);
 void symbol_table_finish(struct symbol_table *table);
 struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t address);
 
-/* symbols_elf.c */
+/* elf.c */
 int symbols_open(const char *path, int flags, struct stat *about);
 void symbols_load_file(struct symbols *symbols, struct binary *binary);
 void symbols_load_vmlinux(struct symbols *symbols);
@@ -209,7 +209,7 @@ void symbols_add_plt(struct symbols *symbols, struct binary *binary,
 /* cpp.c */
 char *symbol_demangle(const char *raw);
 
-/* symbols_kernel.c */
+/* kernel.c */
 void symbols_load_kernel(struct symbols *symbols);
 const char *kernel_hidden(int kptr_restrict, int paranoid);
 const char *kernel_hidden_now(void);
@@ -236,7 +236,7 @@ struct thread {
 
 struct tasks;
 
-/* symbols_tasks.c */
+/* tasks.c */
 struct tasks *tasks_new(struct symbols *symbols);
 void tasks_free(struct tasks *tasks);
 void tasks_forget(struct tasks *tasks);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Decoding of traces: what the bytes that a processor wrote while it traced say of the way
- * that it went. trace_code.c knows the code that was executed, trace_decode.c is the
- * decoder of Processor Trace, which needs libipt, trace_branches.c that of Branch Trace Store,
- * trace_streams.c knows which task ran when, and in which order pieces are decoded; what
- * comes of it, script_trace.c prints, or trace_timeline.c makes calls with durations of.
+ * that it went. code.c knows the code that was executed, decode.c is the
+ * decoder of Processor Trace, which needs libipt, branches.c that of Branch Trace Store,
+ * streams.c knows which task ran when, and in which order pieces are decoded; what
+ * comes of it, script/trace.c prints, or timeline.c makes calls with durations of.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
 
 #include "symbols/samples.h"
 
-/* ---- trace_code.c */
+/* ---- code.c */
 
 struct trace_code;
 
@@ -21,7 +21,7 @@ void trace_code_forget(struct trace_code *code);
 int trace_code_read(struct trace_code *code, const struct thread *thread, uint64_t ip,
 		    uint8_t *to, size_t size);
 
-/* ---- trace_decode.c */
+/* ---- decode.c */
 
 enum trace_step_kind {
 	TRACE_INSTRUCTION,	/* one that was executed */
@@ -40,7 +40,7 @@ enum trace_step_kind {
 /**
  * struct trace_step - something that the trace tells
  * @kind: what.
- * @thread: whose, or NULL. Filled by trace_streams.c.
+ * @thread: whose, or NULL. Filled by streams.c.
  * @from: the instruction; of BEGIN, nothing.
  * @to: where it goes on; 0 if that was not traced.
  * @size: bytes of the instruction.
@@ -116,7 +116,7 @@ struct trace_decoder *trace_decoder_new(const struct trace_piece *piece);
 bool trace_decoder_run(struct trace_decoder *decoder, uint64_t until);
 void trace_decoder_free(struct trace_decoder *decoder);
 
-/* ---- trace_streams.c */
+/* ---- streams.c */
 
 /**
  * struct trace_run - decode all traces of a recording
@@ -145,12 +145,12 @@ struct trace_run {
 int trace_run(struct trace_run *run);
 uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
 
-/* ---- trace_filter.c */
+/* ---- filter.c */
 
 unsigned int trace_filter_ranges(const char *filter, const struct thread *thread,
 				 struct trace_range *ranges);
 
-/* ---- trace_timeline.c */
+/* ---- timeline.c */
 
 struct timeline;
 
@@ -190,7 +190,7 @@ bool timeline_has_times(const struct timeline *timeline);
 uint64_t timeline_calls(const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* ---- trace_branches.c */
+/* ---- branches.c */
 
 void trace_branches(const struct trace_piece *piece);
 
