@@ -112,7 +112,7 @@ static void begin(struct pmuctl_aux *aux)
 	    aux->driver->unit->start(&aux->trace, &span) == HWTRACE_STARTED)
 		return;
 	if (!aux->running->aux_cut)
-		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED, false);
+		put_aux(aux, aux->buf->head, 0, PERF_AUX_FLAG_TRUNCATED, true);
 	/* Who sees that it is stalled finds the record. */
 	smp_store_release(&aux->stalled, true);
 	irq_work_queue(&aux->work);

@@ -93,8 +93,12 @@ static inline unsigned int hweight64(u64 word)
 #define smp_load_acquire(p)	pure_load((p), __ATOMIC_ACQUIRE)
 #define smp_store_release(p, v)	pure_store((p), (v), __ATOMIC_RELEASE) /* likewise */
 
-/* Likewise. */
-#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+/* Likewise; not a fence, which ThreadSanitizer does not know. */
+#define smp_mb()							\
+({									\
+	static s64 pure_word;						\
+	(void)__atomic_fetch_add(&pure_word, 0, __ATOMIC_SEQ_CST);	\
+})
 
 struct pure_atomic64 {
 	s64 counter;

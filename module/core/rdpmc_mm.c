@@ -88,8 +88,8 @@ static struct tracepoint *fork_tracepoint;
 /* Nobody may read without a page of ours. */
 static bool strangers_gone;
 
-/* By hash, those that it has been taken from; pmuctl_mutex */
-#define TAKEN_BITS	12
+/* By hash, those that it has been taken from; there is no telling how many. pmuctl_mutex */
+#define TAKEN_BITS	16
 static DECLARE_BITMAP(taken, 1 << TAKEN_BITS);
 
 /* Processes of which CPUs are being told that they may, or may not any more; mms_lock */
@@ -395,8 +395,8 @@ static void apply_to_taken(void *unused)
 {
 	const struct mm_struct *mm = current->active_mm;
 
-	if (test_bit(taken_hash(mm), taken))
-		hwpmu_rdpmc_allow(is_allowed(mm));
+	if (test_bit(taken_hash(mm), taken) && !is_allowed(mm))
+		hwpmu_rdpmc_allow(false);
 }
 
 /* It may not any more, if it should not. Returns whether it was so. @task is locked. */

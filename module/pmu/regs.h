@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Registers of the PMU. Thin: one function for each thing one can do to the hardware;
- * what to do and when is hwpmu.c's, nmi.c's and each.c's. Where the registers are is
+ * what to do and when is hwpmu.c's, nmi.c's and noglobal.c's. Where the registers are is
  * found out once, by intel.c or amd.c. All functions: on the CPU meant, preemption off,
  * NMI-safe.
  *

@@ -117,7 +117,7 @@ static bool publish(struct ring *ring, u64 state)
 	head += (state - (head << RING_SHIFT)) >> RING_SHIFT & ~7ULL;
 	smp_store_release(&ring->head, head); /* (C) */
 	smp_store_release(&ring->user->data_head, turn(ring, head)); /* (C) */
-	if (unlikely(READ_ONCE(ring->asked))) {
+	if (unlikely(READ_ONCE(ring->asked) || READ_ONCE(ring->full))) {
 		WRITE_ONCE(ring->full, false);
 		WRITE_ONCE(ring->asked, false);
 		wake = true;

@@ -266,8 +266,8 @@ SOURCE_NAME = re.compile(r"(?<![\w/<.-])([a-z0-9_]+\.c)\b")
 
 
 def lacking_sources():
-    """Names of C files in comments of library and tool that there is none of there."""
-    for top in ("lib", "tools"):
+    """Names of C files in comments that there is none of in the same part of the tree."""
+    for top in ("module", "lib", "tools"):
         paths = files(rf"^{top}/.*\.[ch]$")
         names = {os.path.basename(path) for path in paths}
         for path in paths:
