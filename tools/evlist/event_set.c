@@ -467,11 +467,17 @@ void event_set_close(struct event_set *set)
 
 /* ------------------------------------------------------------- on and off */
 
+/* With those that it leads */
+static bool is_switched(const struct event_set *set, size_t event)
+{
+	return set->events[event].leader == event && !set->events[event].stays_on;
+}
+
 static int each_leader(const struct event_set *set, const char *what,
 		       int (*call)(struct pmuctl_event *event))
 {
 	for (size_t event = 0; event < set->nr_events; event++) {
-		if (set->events[event].leader != event)
+		if (!is_switched(set, event))
 			continue;
 		for (size_t target = 0; target < set->targets.count; target++) {
 			struct pmuctl_event *handle =
@@ -498,7 +504,7 @@ static int all_leaders(const struct event_set *set,
 	if (!events)
 		return -ENOMEM;
 	for (size_t i = 0; i < set->nr_events * nr_targets; i++)
-		if (set->events[i / nr_targets].leader == i / nr_targets && set->handles[i])
+		if (is_switched(set, i / nr_targets) && set->handles[i])
 			events[nr++] = set->handles[i];
 	ret = nr ? call(set->dev, events, nr) : 0;
 	free(events);

@@ -160,6 +160,7 @@ void cgroups_free(struct cgroup_names *names);
  * @traces: it is of a driver that traces.
  * @is_weak: it may be counted without its group.
  * @sample_read: its samples are to tell counts: the modifier S.
+ * @stays_on: it is not switched with the others.
  * @number: its number in the list that it is of.
  * @cgroup: the only one whose tasks it counts, or NULL, and
  * @cgroup_fd: its directory; several events may share it.
@@ -172,6 +173,7 @@ struct set_event {
 	bool traces;
 	bool is_weak;
 	bool sample_read;
+	bool stays_on;
 	size_t number;
 	const char *cgroup;
 	int cgroup_fd;

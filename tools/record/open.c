@@ -122,9 +122,12 @@ static void attr_prepare(struct recording *r, size_t event)
 		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
-	callgraph_prepare(options, attr);
-	branches_prepare(options, attr);
-	registers_prepare(options, attr);
+	/* What only tells of tasks has no samples. */
+	if (!options->overwrite || event != r->teller) {
+		callgraph_prepare(options, attr);
+		branches_prepare(options, attr);
+		registers_prepare(options, attr);
+	}
 	read_prepare(r, event);
 	attr->inherit_stat = options->thread_counts;
 	attr->use_clockid = options->use_clock;
@@ -145,7 +148,7 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->namespaces = options->namespaces;
 	attr->cgroup = options->cgroups;
 	if (options->overwrite)
-		attr->exclude_kernel = !overwrite_samples_kernel(r);
+		overwrite_prepare_teller(r);
 	/* BPF programs are code of the kernel's. */
 	attr->ksymbol = !attr->exclude_kernel && !options->no_bpf;
 	attr->bpf_event = attr->ksymbol;
@@ -308,6 +311,8 @@ static int open_all(struct recording *r)
 		ret = overwrite_init(r);
 	for (size_t event = 0; event < r->set.nr_events && ret == 0; event++)
 		ret = open_event(r, event);
+	if (ret == 0 && r->overwritten)
+		ret = overwrite_check_teller(r);
 	for (size_t target = 0; target < nr_targets && ret == 0; target++)
 		ret = open_rings(r, target);
 	return ret < 0 ? ret : traces_open(r);

@@ -25,6 +25,12 @@ int overwrite_check(const struct record_options *options, bool traces)
 	if (traces)
 		return say_usage(command,
 				 "--overwrite is of samples: of a trace, --snapshot keeps the end");
+	if (options->thread_counts)
+		return say_usage(command,
+				 "--overwrite and --stat exclude each other: what threads have counted would be overwritten");
+	if (options->max_size)
+		return say_usage(command,
+				 "--overwrite and --max-size exclude each other: samples are in the file only at its end; -m says how many there are");
 	if (options->switch_size)
 		return say_usage(command,
 				 "--overwrite and a size for --switch-output exclude each other: samples are in the file only when the next one is begun");
@@ -73,16 +79,57 @@ void overwrite_close(struct recording *r)
 	free(r->taken);
 }
 
-/**
- * overwrite_samples_kernel() - may the others have samples in the kernel?
- * @r: the recording; all but the last event are open.
- */
-bool overwrite_samples_kernel(const struct recording *r)
+/* May the others, which are open, have samples in the kernel? */
+static bool samples_kernel(const struct recording *r)
 {
 	for (size_t i = 0; i < r->teller; i++)
 		if (!r->events[i].attr.exclude_kernel)
 			return true;
 	return false;
+}
+
+/**
+ * overwrite_prepare_teller() - let it tell of tasks all the time, also while nothing is sampled
+ * @r: the recording; all other events are open.
+ */
+void overwrite_prepare_teller(struct recording *r)
+{
+	struct set_event *teller = &r->set.events[r->teller];
+
+	teller->attr.exclude_kernel = !samples_kernel(r);
+	/* Before a command's exec there is nothing to tell. */
+	teller->attr.disabled = teller->attr.enable_on_exec;
+	teller->stays_on = true;
+}
+
+/**
+ * overwrite_check_teller() - is there somebody whom it tells of?
+ * @r: the recording; all events are open.
+ *
+ * Return: 0, or, having told the user, -ESRCH: all targets have ended meanwhile.
+ */
+int overwrite_check_teller(const struct recording *r)
+{
+	for (size_t i = 0; i < r->set.targets.count; i++)
+		if (*event_set_handle(&r->set, r->teller, i))
+			return 0;
+	say_error("what is to be sampled has ended");
+	return -ESRCH;
+}
+
+/**
+ * overwrite_stop() - let it tell no more
+ * @r: the recording; does nothing if there is no such event.
+ */
+void overwrite_stop(const struct recording *r)
+{
+	for (size_t i = 0; r->overwritten && i < r->set.targets.count; i++) {
+		struct pmuctl_event *teller = *event_set_handle(&r->set, r->teller, i);
+
+		/* Of who has ended it tells nothing. */
+		if (teller)
+			(void)pmuctl_event_disable(teller);
+	}
 }
 
 /**

@@ -468,6 +468,9 @@ int reader_snapshot(struct reader *reader)
 	/* Others may have asked, too. */
 	eventfd_write(reader->copied, 1);
 	eventfd_read(reader->copied, &before);
+	/* It has said so, and says nothing more. */
+	if (reader_has_failed(reader))
+		return -EIO;
 	if (kill(getpid(), SIGUSR2) < 0)
 		return -errno;
 	eventfd_read(reader->copied, &before);

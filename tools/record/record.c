@@ -18,6 +18,8 @@ enum {
 	OPTION_CALL_GRAPH = OPTION_NO_LETTER,
 	OPTION_KCORE,
 	OPTION_OVERWRITE,
+	OPTION_NO_OVERWRITE,
+	OPTION_TAIL,
 	OPTION_SAMPLE_CPU,
 	OPTION_SWITCHES,
 	OPTION_NAMESPACES,
@@ -94,6 +96,9 @@ static const struct cli_option record_options[] = {
 	{ OPTION_OVERWRITE, "overwrite",
 	  .help = "of samples: only the newest ones, those that the rings have room for, when it "
 		  "ends, or at each SIGUSR2 with --switch-output" },
+	{ OPTION_NO_OVERWRITE, "no-overwrite", .help = "all that there is room for, as always" },
+	{ OPTION_TAIL, "tail-synthesize",
+	  .help = "with --overwrite: what was there before is in each file, as always" },
 	{ OPTION_KCORE, "kcore",
 	  .help = "copy the kernel's code, too, for traces: FILE is a directory" },
 	{ 'o', "output", .argument = "FILE",
@@ -421,8 +426,11 @@ static int apply(void *arg, int option)
 		options->snapshot = true;
 		return 0;
 	case OPTION_OVERWRITE:
-		options->overwrite = true;
-		options->measure.teller = true;
+	case OPTION_NO_OVERWRITE:
+		options->overwrite = option == OPTION_OVERWRITE;
+		options->measure.teller = options->overwrite;
+		return 0;
+	case OPTION_TAIL:
 		return 0;
 	case OPTION_PER_THREAD:
 		options->measure.no_inherit = true;

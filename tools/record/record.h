@@ -178,7 +178,9 @@ size_t recording_trailer(const struct recording *recording);
 int overwrite_check(const struct record_options *options, bool traces);
 unsigned int overwrite_pages(const struct recording *recording, bool overwritten);
 int overwrite_init(struct recording *recording);
-bool overwrite_samples_kernel(const struct recording *recording);
+void overwrite_prepare_teller(struct recording *r);
+int overwrite_check_teller(const struct recording *r);
+void overwrite_stop(const struct recording *r);
 int overwritten_take(const struct recording *recording, size_t target,
 		     struct perfdata_buffer *records);
 void overwrite_close(struct recording *recording);
@@ -396,7 +398,7 @@ struct parts {
 int switch_option(struct record_options *options, const char *text);
 int switch_check(const struct record_options *options);
 const char *parts_next(struct parts *parts, const struct record_options *options);
-void parts_trim(struct parts *parts, uint64_t most);
+void parts_trim(struct parts *parts, const struct record_options *options, bool ended);
 bool parts_are_due(const struct parts *parts, const struct record_options *options, uint64_t size);
 void parts_free(struct parts *parts);
 

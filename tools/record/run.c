@@ -26,7 +26,7 @@
  * @recording: events and rings.
  * @parts: the files that it goes to, one after the other,
  * @output: the last of them.
- * @lost: records of which earlier ones tell that they were lost.
+ * @before: what was recorded into earlier ones.
  * @file: what is written.
  * @compressor: of it, or NULL.
  * @dsos: files that programs have mapped; NULL if their build ids are not wanted.
@@ -44,7 +44,7 @@ struct session {
 	struct recording *recording;
 	struct parts parts;
 	struct output output;
-	uint64_t lost;
+	struct record_totals before;
 	struct perfdata *file;
 	struct compressor *compressor;
 	struct dsos *dsos;
@@ -74,9 +74,6 @@ static int file_open(struct session *s)
 	if (ret < 0)
 		return name ? ret : say_cannot_write(s, ret);
 	create = s->output.is_stream ? perfdata_create_stream : perfdata_create;
-	/* That nobody reads any more, write() says. */
-	if (s->output.is_stream)
-		pipe_ignore();
 	ret = create(s->output.fd, s->recording->events, s->recording->set.nr_events, &s->file);
 	if (ret == 0 && s->options->compression)
 		ret = compressor_new(s->options->compression, &s->compressor);
@@ -194,7 +191,7 @@ static int put_lost(struct session *s)
 	const struct perf_event_header header = { .type = PERF_RECORD_LOST_SAMPLES };
 	struct synth synth = { .trailer = recording_trailer(s->recording) };
 	uint64_t lost = recording_lost(s->recording);
-	uint64_t told = s->lost + reader_totals(s->reader)->lost;
+	uint64_t told = s->before.lost + reader_totals(s->reader)->lost;
 	int ret;
 
 	if (lost <= told)
@@ -225,13 +222,26 @@ static void say_wrote(const struct session *s)
 		(unsigned long long)totals->wakeups);
 }
 
-static void say_totals(const struct session *s)
+/* What was recorded into this file is added to what was before. */
+static void add_totals(struct session *s)
 {
 	const struct record_totals *totals = reader_totals(s->reader);
+
+	s->before.lost += totals->lost;
+	s->before.throttled += totals->throttled;
+	s->before.damaged += totals->damaged;
+	s->before.truncated += totals->truncated;
+	s->before.traced += totals->traced;
+}
+
+static void say_totals(struct session *s)
+{
+	const struct record_totals *totals = &s->before;
 	uint64_t lost = recording_lost(s->recording);
 
-	if (lost < s->lost + totals->lost)
-		lost = s->lost + totals->lost;
+	add_totals(s);
+	if (lost < totals->lost)
+		lost = totals->lost;
 	/* Who cannot write does not read any more: that has been told. */
 	if (lost && s->options->overwrite && !reader_has_failed(s->reader))
 		say_error("%llu records were lost: some while the newest samples were copied, or the rings of what tells of tasks were full",
@@ -303,6 +313,7 @@ static int finish(struct session *s)
 	if (ret < 0 && !stopped)
 		say_cannot_write(s, ret);
 	say_totals(s);
+	parts_trim(&s->parts, s->options, true);
 	return stopped < 0 ? stopped : ret;
 }
 
@@ -311,16 +322,13 @@ static int finish(struct session *s)
 /* The file is complete, and closed; @before: gets the programs that it is about. */
 static int end_part(struct session *s, struct dsos **before)
 {
-	int ret = reader_pause(s->reader), closed;
+	int ret = reader_pause(s->reader), finished = file_finish(s), closed;
 
-	if (ret < 0)
-		return ret;
-	ret = file_finish(s);
+	if (ret == 0 && finished < 0)
+		ret = say_cannot_write(s, finished);
 	if (ret == 0 && !s->options->quiet)
 		say_wrote(s);
-	s->lost += reader_totals(s->reader)->lost;
-	if (ret < 0)
-		say_cannot_write(s, ret);
+	add_totals(s);
 	*before = s->dsos;
 	s->dsos = NULL;
 	closed = file_close(s);
@@ -353,7 +361,7 @@ static int next_part(struct session *s, struct dsos **before)
 		return ret;
 	}
 	output_keep(&s->output);
-	parts_trim(&s->parts, s->options->switch_files);
+	parts_trim(&s->parts, s->options, false);
 	reader_resume(s->reader, s->file, s->compressor, s->dsos);
 	return 0;
 }
@@ -364,6 +372,8 @@ static int switch_file(struct session *s)
 	struct dsos *before = NULL;
 	int ret = next_part(s, &before);
 
+	if (ret < 0)
+		reader_fail(s->reader, ret); /* it has no file */
 	keep_programs(s->options, before);
 	dsos_free(before);
 	return ret;
@@ -374,7 +384,8 @@ static int switch_came(void *arg)
 	struct session *s = arg;
 	struct signalfd_siginfo info;
 
-	if (read(s->switches, &info, sizeof(info)) < 0 || reader_is_late(s->reader))
+	if (read(s->switches, &info, sizeof(info)) < 0 || reader_is_late(s->reader) ||
+	    reader_has_failed(s->reader))
 		return 0;
 	return switch_file(s);
 }
@@ -417,11 +428,17 @@ static int disable(void *arg)
 	return event_set_disable(&s->recording->set);
 }
 
-static int snapshot(void *arg)
+static int take_snapshot(void *arg)
 {
 	struct session *s = arg;
 
-	return reader_snapshot(s->reader);
+	if (s->options->snapshot)
+		return reader_snapshot(s->reader);
+	if (!s->options->switches_output)
+		say_error("--control: 'snapshot' is for -S, of traces, and for --switch-output");
+	else if (!reader_is_late(s->reader))
+		return switch_file(s);
+	return 0;
 }
 
 static int command_came(void *arg)
@@ -429,7 +446,7 @@ static int command_came(void *arg)
 	struct session *s = arg;
 	const struct control_calls calls = {
 		.enable = enable, .disable = disable,
-		.snapshot = s->options->snapshot ? snapshot : NULL, .arg = s,
+		.snapshot = take_snapshot, .arg = s,
 	};
 	int next = control_read(&s->control, &calls);
 
@@ -473,6 +490,7 @@ static int record_all(struct session *s)
 	if (ret == 0) {
 		ret = wait_for_end(s, &end);
 		event_set_disable(&s->recording->set);
+		overwrite_stop(s->recording);
 		if (finish(s) < 0)
 			ret = -EIO;
 	}
@@ -521,7 +539,7 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 	struct session s = {
 		.options = options, .output.fd = -1, .snapshots = -1, .switches = -1,
 	};
-	int status = STATUS_FAILED, ret;
+	int status = STATUS_FAILED, asked, ret;
 	sigset_t mask;
 
 	s.signals = signals_block(&mask);
@@ -529,10 +547,15 @@ int record_run(struct pmuctl_device *dev, const struct record_options *options)
 		say_error("cannot handle signals: %s", strerror(-s.signals));
 		return STATUS_FAILED;
 	}
+	/* That nobody reads what we write any more, write() says. */
+	pipe_ignore();
+	asked = signal_block(SIGUSR2);
 	if (options->snapshot)
-		s.snapshots = signal_block(SIGUSR2);
+		s.snapshots = asked;
 	else if (options->switches_output)
-		s.switches = signal_block(SIGUSR2);
+		s.switches = asked;
+	else
+		close(asked); /* who sends it all the same does not end us */
 	if (control_open(&s.control, options->control) == 0 && session_open(&s, dev, &mask) == 0)
 		status = record_all(&s);
 	else if (s.child.pid)

@@ -13,6 +13,8 @@
 #include "record.h"
 
 #define SECONDS_MAX	(366u * 86400u)
+/* So often another name is looked for, ten milliseconds later each. */
+#define NAME_TRIES	100
 
 /* Seconds of a unit of time, 0 for a letter that is none */
 static unsigned int seconds_of(char letter)
@@ -98,6 +100,22 @@ int switch_check(const struct record_options *options)
 	return 0;
 }
 
+/* FILE, or FILE.TIME with hundredths of seconds; NULL without memory */
+static char *name_now(const struct record_options *options)
+{
+	char when[32], *name;
+	struct timespec now;
+	struct tm fields;
+
+	if (!options->switches_output && !options->timestamp_name)
+		return strdup(options->output);
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &fields);
+	strftime(when, sizeof(when), "%Y%m%d%H%M%S", &fields);
+	return asprintf(&name, "%s.%s%02ld", options->output, when, now.tv_nsec / 10000000) < 0 ?
+	       NULL : name;
+}
+
 /**
  * parts_next() - the name of the file that is recorded to from now on
  * @parts: all files of the recording.
@@ -110,34 +128,36 @@ int switch_check(const struct record_options *options)
 const char *parts_next(struct parts *parts, const struct record_options *options)
 {
 	char **names = reallocarray(parts->names, parts->count + 1, sizeof(*names));
-	char when[32] = "";
-	struct timespec now;
-	struct tm fields;
+	char *name;
 
 	if (!names)
 		return NULL;
 	parts->names = names;
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &fields);
-	strftime(when, sizeof(when), ".%Y%m%d%H%M%S", &fields);
-	if (!options->switches_output && !options->timestamp_name)
-		names[parts->count] = strdup(options->output);
-	else if (asprintf(&names[parts->count], "%s%s%02ld", options->output, when,
-			  now.tv_nsec / 10000000) < 0)
-		names[parts->count] = NULL;
-	if (!names[parts->count])
+	name = name_now(options);
+	/* One was begun a moment ago, or the clock was set back. */
+	for (int tries = 0; name && options->switches_output && tries < NAME_TRIES &&
+	     access(name, F_OK) == 0; tries++) {
+		free(name);
+		usleep(10000);
+		name = name_now(options);
+	}
+	if (!name)
 		return NULL;
 	clock_gettime(CLOCK_MONOTONIC, &parts->since);
-	return names[parts->count++];
+	return names[parts->count++] = name;
 }
 
 /**
  * parts_trim() - remove files that are more than are to be kept
  * @parts: all files of the recording.
- * @most: so many stay, 0: all.
+ * @options: what is asked for.
+ * @ended: nothing more is written; until then one that samples come to at its end only is empty.
  */
-void parts_trim(struct parts *parts, uint64_t most)
+void parts_trim(struct parts *parts, const struct record_options *options, bool ended)
 {
+	uint64_t most = options->switch_files;
+
+	most += most && options->overwrite && !ended;
 	while (most && parts->count > most) {
 		if (unlink(parts->names[0]) < 0)
 			say_error("cannot remove '%s': %m", parts->names[0]);

@@ -107,6 +107,8 @@ int control_open(struct control *control, const char *text)
 	*control = (struct control){ .commands = -1, .answers = -1 };
 	if (!text)
 		return 0;
+	/* Who does not listen misses the answer. */
+	pipe_ignore();
 	if (!strncmp(text, "fd:", 3))
 		return open_numbers(control, text + 3, text);
 	if (!strncmp(text, "fifo:", 5))
@@ -149,7 +151,6 @@ static int obey(struct control *control, const struct control_calls *calls, cons
 			  calls->snapshot ? "snapshot, " : "");
 		return RUN_GO_ON;
 	}
-	/* Who does not listen misses the answer. */
 	if (next >= 0 && control->answers >= 0 &&
 	    write(control->answers, answer, sizeof(answer) - 1) < 0)
 		return next;

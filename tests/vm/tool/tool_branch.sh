@@ -81,6 +81,13 @@ a_call_graph_of_them_is_perfs()
 	run 0 report -i ours.data --no-children -g caller && SAYS=out says '^ +[0-9.]+% +_?[a-z]+$'
 }
 
+# What tells of tasks beside the samples has no branches.
+the_newest_have_theirs()
+{
+	record --overwrite -b -o new.data && run 0 script -i new.data -F brstack && grep -q '0x4[0-9a-f]*/0x4' out &&
+		record --overwrite --call-graph lbr -o new.data && run 0 script -i new.data -F ip,sym && grep -q fibonacci out
+}
+
 what_is_not_there_is_refused()
 {
 	run 2 record -j anything true && says "'anything' is no kind of branches" &&

@@ -162,6 +162,26 @@ stop_is_no_failure()
 	run 1 stat -e cs --control fifo:/etc/passwd true && says "'/etc/passwd' of --control is no FIFO"
 }
 
+# What scripts send, and who does not listen any more, does not end a recording.
+signals_and_pipes_do_not_end_it()
+{
+	# shellcheck disable=SC2016 # the command's
+	run 0 record -q -e cs -o usr2.data sh -c 'kill -USR2 $PPID; sleep 0.1' && run 0 report -i usr2.data --stats &&
+		run 140 record -q -e cs -o usr2.data sh -c 'kill -USR2 $$' &&
+		run 0 record --no-overwrite --tail-synthesize -q -e cs -o usr2.data true || return 1
+	for how in 'stat -e cs' 'record -q -e cs -o pipe.data'; do
+		rm -f commands answers
+		mkfifo commands answers
+		true <answers &
+		# shellcheck disable=SC2086 # words
+		pmuctl $how -C 0 --control fd:8,9 8<>commands 9>answers 2>err &
+		measuring=$!
+		listens $measuring && printf 'ping\nping\nsnapshot\nstop\n' >commands && wait $measuring ||
+			{ echo "$how: $?"; return 1; }
+	done
+	says "'snapshot' is for -S"
+}
+
 # Of three phases of a command the second is recorded, sample for sample: "enable" is answered when
 # it counts, "disable" when it does not any more.
 another_program_says_when_to_record()

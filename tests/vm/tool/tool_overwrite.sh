@@ -8,6 +8,7 @@
 # shellcheck source=tests/vm/common/checks.sh
 . "$(dirname -- "$0")/common/checks.sh"
 
+any_rate
 PROGRAM=/pmuctl/tests/prog/hot-warm-cold
 
 # places FILE: where its samples are, one a line
@@ -137,12 +138,98 @@ users_keep_theirs()
 	grep -q '^cycles:u$' events && grep -q '^dummy' events && places user.data
 }
 
+# A flight recorder's last file but one is what somebody asked for.
+only_the_last_files_are_kept()
+{
+	# shellcheck disable=SC2016 # of the command's shell
+	run 0 record --overwrite --switch-output --switch-max-files 1 -c 31337 -e instructions:u -o few sh -c '
+		'$PROGRAM'
+		for file in 1 2; do
+			before=$(ls few.*)
+			kill -USR2 $PPID
+			until [ "$(ls few.* | wc -l)" -eq 2 ] && [ "$(ls few.*)" != "$before" ]; do :; done
+		done
+		ls few.* >names
+		'$PROGRAM'; true' &&
+		lines names 2 && [ "$(files few)" -eq 1 ] && last=$(tail -n 1 names) && [ -e "$last" ] &&
+		perf script -i "$last" -F ip,sym 2>script.err | grep -q hot
+}
+
+# tell COMMAND: have it done, and wait for the answer
+tell() { echo "$1" >commands && read -r answer <&8 && [ "$answer" = ack ]; }
+
+# What is executed while nothing is sampled is known when that goes on.
+programs_that_come_while_it_is_off_are_known()
+{
+	mkfifo commands answers
+	cp /bin/busybox busybox-late
+	# shellcheck disable=SC2016 # of the command's shell
+	pmuctl record -q --overwrite -o off -e instructions:u -c 100003 --control fifo:commands,answers sh -c '
+		until [ -e off.now ]; do usleep 10000; done
+		exec ./busybox-late sh -c ": >late.here; until [ -e on.now ]; do /bin/busybox usleep 10000; done
+			i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done"' 2>record.err &
+	recording=$!
+	listens $recording || return 1
+	exec 8<>answers
+	tell disable && : >off.now && appears late.here && tell enable && : >on.now
+	exec 8>&-
+	wait $recording || { cat record.err; return 1; }
+	pmuctl report -i off -s dso --stdio 2>/dev/null >report && grep -q ' busybox-late' report &&
+		! grep -q unknown report
+}
+
+# "snapshot" is for it what SIGUSR2 is, and is answered when the file is there.
+another_program_asks_for_the_next_file()
+{
+	mkfifo commands answers
+	pmuctl record -q --overwrite --switch-output -o asked -e instructions:u -c 100003 \
+		--control fifo:commands,answers sh -c "$PROGRAM; : >over; sleep 1000" 2>record.err &
+	recording=$!
+	listens $recording && exec 8<>answers && appears over && tell snapshot && tell ping &&
+		[ "$(files asked)" -eq 2 ] && set -- asked.* && perf script -i "$1" -F ip,sym 2>script.err | grep -q hot && echo stop >commands
+	status=$?
+	exec 8>&-
+	wait $recording && [ $status -eq 0 ] || { cat record.err; return 1; }
+}
+
+# A later one cannot be made: the command goes on, and what was recorded before stays.
+a_file_that_cannot_be_made_ends_it()
+{
+	mkdir gone
+	# shellcheck disable=SC2016 # of the command's shell
+	run 1 record --overwrite --switch-output -c 31337 -e instructions:u -o gone/f sh -c '
+		'$PROGRAM'
+		mv gone kept
+		kill -USR2 $PPID
+		sleep 2.5
+		kill -USR2 $PPID
+		sleep 0.5; : >ended' &&
+		says 'gone/f' && [ -e ended ] && [ "$(files kept/f)" -eq 1 ] && perf script -i kept/f.* -F ip,sym 2>script.err | grep -q hot
+}
+
+# ... and if there is no room for the samples themselves, it says so, and what there is can be read.
+a_full_disk_is_told()
+{
+	mkdir -p small && mount -t tmpfs -o size=256k tmpfs small || return 1
+	# shellcheck disable=SC2016 # of the command's shell
+	run 1 record --overwrite --switch-output -m 512 -c 5003 -e instructions:u -o small/f sh -c '
+		'$PROGRAM' 1 2 3
+		kill -USR2 $PPID
+		sleep 1.5' && says 'No space left'
+	status=$?
+	pmuctl evlist -i small/f.* >events 2>evlist.err
+	umount small
+	[ $status -eq 0 ] && grep -q '^instructions' events && [ ! -s evlist.err ] || { cat evlist.err; return 1; }
+}
+
 what_does_not_go_with_it_is_refused()
 {
+	run 2 record --overwrite --max-size 1M true && says '-m says how many' &&
+		run 2 record --overwrite -s true && says 'would be overwritten' || return 1
 	run 2 record --overwrite --switch-output=10M true && says 'only when the next one is begun' &&
 		run 2 record --overwrite -S true && says 'no event traces' || return 1
 	[ ! -e /sys/class/misc/pmuctl/intel_pt ] ||
 		{ run 2 record --overwrite -e intel_pt//u true && says 'of a trace, --snapshot'; }
 }
 
-run_checks places times_of newest files
+run_checks places times_of newest files tell
