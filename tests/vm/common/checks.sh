@@ -14,14 +14,21 @@ cd "$WORK" || exit 1
 at_exit=:
 trap '$at_exit; cd /; rm -rf "$WORK"' EXIT
 
-# any_rate: no event of the script is throttled
-restore_rate() { echo "$rate_before" >"$rate"; }
+# any_rate: no event of the script is throttled, however long its samples take on a busy host
+rate=/sys/module/pmuctl/parameters/max_sample_rate
+share=/sys/module/pmuctl/parameters/cpu_time_max_percent
+restore_rate()
+{
+	echo "$rate_before" >$rate
+	echo "$share_before" >$share
+}
 any_rate()
 {
-	rate=/sys/module/pmuctl/parameters/max_sample_rate
-	rate_before=$(cat "$rate")
+	rate_before=$(cat $rate)
+	share_before=$(cat $share)
 	at_exit=restore_rate
-	echo 100000000 >"$rate"
+	echo 100000000 >$rate
+	echo 0 >$share
 }
 
 # give_back: the PMU, which is kept for a moment after the last event; as whenever this is set

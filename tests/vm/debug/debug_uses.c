@@ -113,10 +113,11 @@ struct use {
 /* Fail all in turn of the call; how often it was refused for memory. */
 static unsigned int fail_each_use(const struct use *use)
 {
-	int nr_fds = raw_count_fds(), fd, ret;
+	int nr_fds, fd, ret;
 	unsigned int nth, refused = 0;
 	enum fault fault = MEMORY;
 
+	raw_device(); /* it stays open */
 	for (nth = 1; !faults_over(fault) && nth < FAULTS_MAX; nth++) {
 		struct pmuctl_explanation why;
 
