@@ -157,7 +157,7 @@ Test(debug_faults, of_opening_the_first_event_in_a_while)
 {
 	struct opening o = { .attr = raw_instructions(), .pid = 0, .cpu = -1 };
 
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 Test(debug_faults, of_opening_an_event_of_a_cpu)
@@ -213,7 +213,7 @@ Test(debug_faults, of_opening_an_event_that_tells_of_mappings)
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	o.attr.attr.mmap = 1;
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 Test(debug_faults, of_opening_an_event_that_tells_of_the_kernels_code)
@@ -223,7 +223,7 @@ Test(debug_faults, of_opening_an_event_that_tells_of_the_kernels_code)
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 	o.attr.attr.ksymbol = 1;
 	o.attr.attr.text_poke = 1;
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 Test(debug_faults, of_opening_an_event_of_page_faults)
@@ -231,7 +231,7 @@ Test(debug_faults, of_opening_an_event_of_page_faults)
 	struct opening o = { .pid = 0, .cpu = -1 };
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 /*
@@ -243,7 +243,7 @@ Test(debug_faults, of_opening_an_event_of_minor_faults)
 	struct opening o = { .pid = 0, .cpu = -1, .most = 32 };
 
 	o.attr = raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 Test(debug_faults, of_opening_an_event_of_a_tracepoint)
@@ -252,7 +252,7 @@ Test(debug_faults, of_opening_an_event_of_a_tracepoint)
 
 	o.attr = raw_attr(PERF_TYPE_TRACEPOINT, 0);
 	o.attr.attr.exclude_kernel = 0;
-	fail_unhooked(&o, 5, 1);
+	fail_unhooked(&o, 5, 4);
 }
 
 static void *wait_for_ever(void *unused)
