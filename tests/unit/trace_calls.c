@@ -4,7 +4,7 @@
  * and what its summary says.
  */
 /* sources: tools/syscalls/calls.c tools/syscalls/choice.c tools/syscalls/print.c */
-/* sources: tools/syscalls/summary.c tools/syscalls/table.c */
+/* sources: tools/syscalls/summary.c tools/syscalls/table.c tools/syscalls/words.c */
 /* libs: -lm */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -123,8 +123,8 @@ Test(trace_calls, a_line_for_each)
 	leave(7, 1809 * MS, SYS_getpid, 7);
 	enter(7, 1810 * MS, SYS_exit_group, 3, 2, 3);
 	printed("     0.000 ( 0.012 ms): cat/7 read(fd: 3, buf: 0x7ffe1000, count: 4096)                             = 512\n"
-		"     1.000 ( 1.000 ms): cat/7 openat(dfd: CWD, filename: 0x1234, flags: 0x80000, mode: 0644)        = -1 ENOENT (No such file or directory)\n"
-		"  1800.000 ( 0.001 ms): cat/7 lseek(fd: 3, offset: -8, whence: 1)                                   = 4088\n"
+		"     1.000 ( 1.000 ms): cat/7 openat(dfd: CWD, filename: 0x1234, flags: RDONLY|CLOEXEC)             = -1 ENOENT (No such file or directory)\n"
+		"  1800.000 ( 0.001 ms): cat/7 lseek(fd: 3, offset: -8, whence: CUR)                                 = 4088\n"
 		"  1801.000 ( 1.000 ms): cat/7 brk()                                                                 = 0x55550000\n"
 		"  1803.000 ( 1.000 ms): cat/7 getpid()                                                              = 7\n"
 		"  1805.000 (         ): cat/7 exit_group(error_code: 3)                                             = ?\n");
@@ -145,7 +145,7 @@ Test(trace_calls, what_is_not_known_is_told_by_numbers)
 	enter(7, 8 * MS, (uint64_t)-1, 1, 0, 0);
 	leave(7, 9 * MS, (uint64_t)-1, 0);
 	printed("     0.000 ( 1.000 ms): cat/7 fstat(fd: 3, statbuf: 0x10)                                           = 0\n"
-		"     2.000 ( 1.000 ms): cat/7 mmap(arg1: 0x1000, arg2: 0x3, arg3: 0x99)                             = -1 ENOMEM (Cannot allocate memory)\n"
+		"     2.000 ( 1.000 ms): cat/7 mmap(arg1: 0x1000, arg2: READ|WRITE, arg3: FIXED|0x89)                = -1 ENOMEM (Cannot allocate memory)\n"
 		"     4.000 ( 1.000 ms): cat/7 syscall_1000(arg0: 0x1, arg3: 0x99)                                   = -1 ENOSYS (Function not implemented)\n"
 		"         ? (         ): cat/7  ... [continued]: syscall_1000()                                      = -1 (error 4000)\n");
 }

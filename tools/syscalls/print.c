@@ -82,7 +82,21 @@ static int put_value(FILE *out, enum syscall_shape shape, uint64_t value)
 	return fprintf(out, "%#" PRIx64, value);
 }
 
-/* "read(fd: 3, buf: 0x7f8d, count: 4096", without what is 0; returns its length. */
+static int put_arg(FILE *out, const struct syscall_arg *arg, uint64_t value)
+{
+	int length = arg->words ? syscall_words_print(arg->words, value, out) : 0;
+
+	return length ? length : put_value(out, arg->shape, value);
+}
+
+/* An argument that is 0 is left out, unless that has a name, and so is what nobody looks at. */
+static bool is_told(const struct syscall_info *info, const uint64_t *args, unsigned int i, uint64_t value)
+{
+	return (value || syscall_words_tell_zero(info->args[i].words)) &&
+	       !syscall_arg_is_unused(info->name, args, i);
+}
+
+/* "read(fd: 3, buf: 0x7f8d, count: 4096"; returns its length. */
 static int put_beginning(struct calls *calls, const struct caller *caller)
 {
 	const struct syscall_info *info = syscall_table_get(&calls->table, caller->number);
@@ -90,10 +104,13 @@ static int put_beginning(struct calls *calls, const struct caller *caller)
 	const char *between = "";
 
 	for (unsigned int i = 0; i < info->nr_args; i++) {
-		if (!caller->args[i])
+		const struct syscall_arg *arg = &info->args[i];
+		uint64_t value = arg->is_narrow ? (uint32_t)caller->args[i] : caller->args[i];
+
+		if (!is_told(info, caller->args, i, value))
 			continue;
-		length += fprintf(calls->out, "%s%s: ", between, info->args[i].name);
-		length += put_value(calls->out, info->args[i].shape, caller->args[i]);
+		length += fprintf(calls->out, "%s%s: ", between, arg->name);
+		length += put_arg(calls->out, arg, value);
 		between = ", ";
 	}
 	return length;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl trace": what its parts share. syscalls.c understands the command line, run.c is the order
- * of things, table.c knows the names of system calls and of their arguments, choice.c which of
+ * of things, table.c knows the names of system calls and of their arguments, words.c what the values of
+ * these mean, choice.c which of
  * them are wanted, calls.c puts the beginning and the end of calls together, print.c writes a line
  * of each, summary.c how many there were.
  *
@@ -39,9 +40,20 @@ enum syscall_shape {
 	SYSCALL_DIRECTORY,
 };
 
+struct syscall_words;
+
+/**
+ * struct syscall_arg - an argument
+ * @name: as the kernel has it, or "argN".
+ * @shape: how numbers are written.
+ * @is_narrow: it has 32 bits; what else is in the register is chance.
+ * @words: what its values mean; NULL if they are just numbers.
+ */
 struct syscall_arg {
 	char name[24];
 	enum syscall_shape shape;
+	bool is_narrow;
+	const struct syscall_words *words;
 };
 
 /**
@@ -71,6 +83,13 @@ void syscall_table_free(struct syscall_table *table);
 const char *syscall_name(unsigned int number);
 bool syscall_returns_address(const char *name);
 bool syscall_never_returns(const char *name);
+
+/* ---- words.c */
+
+const struct syscall_words *syscall_words_of(const char *call, unsigned int arg);
+bool syscall_words_tell_zero(const struct syscall_words *words);
+int syscall_words_print(const struct syscall_words *words, uint64_t value, FILE *out);
+bool syscall_arg_is_unused(const char *call, const uint64_t *args, unsigned int arg);
 
 /* ---- choice.c */
 

@@ -68,10 +68,14 @@ static bool ends_with(const char *text, const char *end)
 /* By what the kernel says of it: "unsigned int", "flags" */
 static enum syscall_shape shape_of(const char *type, const char *name)
 {
-	if (strchr(type, '*') || strstr(name, "flags") || strstr(name, "addr"))
+	if (strchr(type, '*') || strstr(name, "flags") || strstr(name, "addr") || !strcmp(name, "cmd"))
 		return SYSCALL_HEX;
 	if (ends_with(type, "mode_t"))
 		return SYSCALL_OCTAL;
+	if (!strcmp(name, "fd"))
+		return SYSCALL_INT;
+	if (!strcmp(type, "unsigned long") && ends_with(name, "len"))
+		return SYSCALL_UNSIGNED;
 	if (!strcmp(type, "size_t") || !strcmp(type, "unsigned int") || !strcmp(type, "u32"))
 		return ends_with(name, "fd") ? SYSCALL_INT : SYSCALL_UNSIGNED;
 	if (!strcmp(type, "int"))
@@ -83,6 +87,12 @@ static enum syscall_shape shape_of(const char *type, const char *name)
 	if (!strcmp(type, "long") || !strcmp(type, "off_t") || !strcmp(type, "loff_t"))
 		return SYSCALL_LONG;
 	return SYSCALL_HEX;
+}
+
+static bool is_narrow(const char *type)
+{
+	return !strcmp(type, "int") || !strcmp(type, "unsigned int") || !strcmp(type, "u32") ||
+	       ends_with(type, "mode_t") || ends_with(type, "clockid_t") || !strcmp(type, "pid_t");
 }
 
 /* "	field:const char * buf;	offset:24;	size:8;	signed:0;" */
@@ -103,6 +113,7 @@ static void read_field(struct syscall_info *info, char *line)
 	arg = &info->args[info->nr_args++];
 	snprintf(arg->name, sizeof(arg->name), "%s", name);
 	arg->shape = shape_of(field, name);
+	arg->is_narrow = is_narrow(field);
 }
 
 static void read_format(struct syscall_info *info, FILE *file)
@@ -135,6 +146,12 @@ static void look_up(struct syscall_table *table, struct syscall_info *info)
 		snprintf(info->args[i].name, sizeof(info->args[i].name), "arg%u", i);
 }
 
+static void find_words(struct syscall_info *info)
+{
+	for (unsigned int i = 0; i < info->nr_args; i++)
+		info->args[i].words = syscall_words_of(info->name, i);
+}
+
 /**
  * syscall_table_get() - what is known of a call
  * @table: where it is kept.
@@ -158,6 +175,7 @@ const struct syscall_info *syscall_table_get(struct syscall_table *table, uint64
 	else
 		snprintf(info->name, sizeof(info->name), "syscall_%u", (unsigned int)number);
 	look_up(table, info);
+	find_words(info);
 	table->calls[number] = info;
 	return info;
 }

@@ -39,6 +39,30 @@ calls_are_those_of_perf()
 		says '^ +[0-9]+\.[0-9]{3} \( ?[0-9]+\.[0-9]{3} ms\): rm/[0-9]+ unlink(at)?\(.*\) += 0$'
 }
 
+# words_of FILE: those calls of which perf names flags and the like as we do, without addresses
+words_of()
+{
+	grep -E ' (mmap|mprotect|arch_prctl|prlimit64|getrandom|rt_sig[a-z]*|lseek)\(' "$1" | without_ids |
+		sed 's/ *$//'
+}
+without_ids() { sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/0x[0-9a-f]{5,}/ADDRESS/g; s/fd: [0-9]+(<[^>]*>)?/fd: N/; s/ +=/ =/'; }
+
+# A descriptor, a fault, a socket, signals: what they ask for is told in perf's words.
+arguments_have_perfs_words()
+{
+	for command in 'sh -c "trap : USR1; (exit 3)"' 'dd if=/etc/passwd of=/dev/null bs=8 skip=2' \
+		'ping -c 1 -W 1 127.0.0.1' 'capsh --print'; do
+		perf trace -o theirs sh -c "exec $command" >/dev/null 2>&1
+		pmuctl trace -o calls sh -c "exec $command" >/dev/null 2>&1
+		words_of theirs >a
+		words_of calls >b
+		echo "$command: $(wc -l <a) and $(wc -l <b) lines"
+		[ "$(wc -l <a)" -gt 5 ] && { diff a b | head -8; cmp a b; } || return 1
+	done
+	says 'mmap\(.*prot: READ\|WRITE, flags: PRIVATE\|ANONYMOUS' && run 0 trace -e openat,access -o calls cat /etc/passwd &&
+		says 'openat\(dfd: CWD, filename: 0x[0-9a-f]+(, flags: RDONLY(\|CLOEXEC)?)\) +='
+}
+
 # The numbers of calls and of errors of each kind
 the_summary_counts_as_perf_does()
 {
@@ -181,4 +205,4 @@ without_rights_of_his_own()
 		SAYS=refusal && says 'CAP_PERFMON'
 }
 
-run_checks without_times same busy beats rest
+run_checks without_times same words_of without_ids busy beats rest
