@@ -389,6 +389,8 @@ static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 {
 	hwpmu_arm(c);
+	if (c->user)
+		hwpmu_rdpmc_overflow(c);
 	barrier();
 	WRITE_ONCE(cpu->active[c->index], c);
 	hwpmu_thaw();
