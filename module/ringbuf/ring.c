@@ -76,7 +76,7 @@ bool ring_reserve(struct ring_handle *h, struct ring *ring, u32 size)
 	s64 state;
 
 	h->wake = false;
-	if (unlikely(size > mask))
+	if (unlikely(!ring_may_have(ring, size)))
 		return false;
 	do {
 		state = atomic64_read_acquire(&ring->state); /* (G) */

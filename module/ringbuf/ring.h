@@ -201,6 +201,12 @@ int ring_insert_pages(const struct ring *ring, struct vm_area_struct *vma);
 void ring_init(struct ring *ring, struct perf_event_mmap_page *user, void *data,
 	       u64 size, unsigned int flags, u64 watermark);
 
+/* May the ring ever have room for so many bytes of records together? Context: NMI-safe. */
+static inline bool ring_may_have(const struct ring *ring, u32 size)
+{
+	return size < ring->size;
+}
+
 /**
  * ring_reserve() - begin a record
  * @h: is filled; of one who is refused only @h->wake counts.

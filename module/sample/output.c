@@ -182,12 +182,32 @@ static void write_lost(struct ring_handle *h, const struct pmuctl_event *event,
 	ring_write(h, words, n * 8);
 }
 
+/*
+ * A record that nearly fills the ring never has room together with what tells of a loss. It goes
+ * alone then, and tells of a single loss not at all: if that went first, there would be no room for
+ * the record, which would be the next loss.
+ */
+static bool reserve_apart(struct pmuctl_event *event, struct ring_handle *h, struct ring *ring,
+			  u32 size, u32 more, u64 lost)
+{
+	if (lost == 1 || !ring_reserve(h, ring, more)) {
+		ring_lost_add(ring, lost);
+	} else {
+		write_lost(h, event, lost);
+		if (ring_commit(h))
+			pmuctl_output_wake(event->output);
+	}
+	return ring_reserve(h, ring, size);
+}
+
 static noinline bool reserve_after_lost(struct pmuctl_event *event,
 					struct ring_handle *h, struct ring *ring,
 					u32 size, u64 lost)
 {
 	u32 more = sizeof(struct lost_record) + event->output->trailer_size;
 
+	if (unlikely(!ring_may_have(ring, size + more)))
+		return reserve_apart(event, h, ring, size, more, lost);
 	if (!ring_reserve(h, ring, size + more)) {
 		ring_lost_add(ring, lost);
 		return false;

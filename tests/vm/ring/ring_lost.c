@@ -107,6 +107,35 @@ Test(ring_lost, read_format_lost)
 	cr_assert_geq(values[1], t.lost);
 }
 
+/*
+ * Records that nearly fill the ring: with what tells of a loss one does not fit, however empty the
+ * ring is. They come one after the other.
+ */
+Test(ring_lost, the_next_record_is_as_large_as_the_ring)
+{
+	struct perf_event_attr attr = sampling_attr(PERIOD);
+	struct tally t = { 0 };
+	struct ring r;
+	uint64_t made;
+	int fd;
+
+	attr.sample_type = PERF_SAMPLE_STACK_USER;
+	attr.sample_stack_user = 65528;
+	fd = event_open(attr);
+	ring_map(&r, fd, 16);
+	for (unsigned int i = 0; i < 10; i++) {
+		block_run(fd, 15); /* some samples, of which one has room */
+		tally_ring(&attr, &r, &t);
+	}
+	block_run(fd, 5);
+	tally_ring(&attr, &r, &t);
+	made = sampling_value(fd) / PERIOD;
+	cr_assert_geq(t.samples, 5, "%lu", t.samples);
+	cr_assert_gt(t.lost, 0);
+	cr_assert_leq(t.samples + t.lost, made);
+	cr_assert_geq(t.samples + t.lost, made - 3, "%lu + %lu of %lu", t.samples, t.lost, made);
+}
+
 /* ---- Pause ---- */
 
 static void pause_output(int fd, bool pause)
