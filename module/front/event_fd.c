@@ -174,6 +174,16 @@ static ssize_t event_read(struct file *file, char __user *buf, size_t size,
 	return read_here(ef, buf, size) ?: read_explained(ef, buf, size);
 }
 
+/* Will there be nothing more of what it is attached to? All CPUs never end. */
+static bool has_ended(const struct event_file *ef)
+{
+	const struct pmuctl_context *ctx = ef->event->context;
+
+	if (ef->process)
+		return pmuctl_process_has_ended(ef->process);
+	return ctx && (READ_ONCE(ctx->gone) || READ_ONCE(ef->event->ended));
+}
+
 static __poll_t event_poll(struct file *file, poll_table *wait)
 {
 	struct event_file *ef = file->private_data;
@@ -182,17 +192,14 @@ static __poll_t event_poll(struct file *file, poll_table *wait)
 	struct pmuctl_output *output = pmuctl_event_get_output(ef->event);
 	__poll_t ready = 0;
 
-	if (ef->process) {
+	if (ef->process)
 		poll_wait(file, &ef->process->wait, wait);
-		if (pmuctl_process_has_ended(ef->process))
-			ready |= EPOLLHUP;
-	} else if (ctx) { /* else of all CPUs: they never end */
+	else if (ctx)
 		poll_wait(file, &ctx->gone_wait, wait);
-		/* event_poll:A, as who wakes looks if anybody waits: wq_has_sleeper(). */
-		smp_mb();
-		if (READ_ONCE(ctx->gone) || READ_ONCE(ef->event->ended))
-			ready |= EPOLLHUP;
-	}
+	/* event_poll:A, as who wakes looks if anybody waits: wq_has_sleeper(). */
+	smp_mb();
+	if (has_ended(ef))
+		ready |= EPOLLHUP;
 	if (output) {
 		poll_wait(file, &output->wait, wait);
 		if (pmuctl_output_poll(output))
