@@ -35,6 +35,8 @@ uint64_t kernel_period(uint64_t period);
 /* Samples a second, above which events are throttled; of the module or of perf */
 void set_max_rate(long rate);
 
+#define TIME_SHARE	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
+
 #define RATE_USUAL	100000
 #define RATE_ENDLESS	1000000000
 

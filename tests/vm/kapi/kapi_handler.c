@@ -326,8 +326,6 @@ Test(kapi_handler, is_throttled)
 	close(fd);
 }
 
-#define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
-
 /* Returns how often it was throttled. */
 static uint64_t run_with_one_that_takes_long(void)
 {
@@ -358,10 +356,10 @@ Test(kapi_handler, is_not_throttled_for_one_that_takes_long)
 {
 	uint64_t throttles = 1;
 
-	cr_assert_eq(raw_write_number(PERCENT, 50), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 50), 0);
 	for (int tries = 10; tries && throttles; tries--)
 		throttles = run_with_one_that_takes_long();
-	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 0), 0);
 	cr_expect_eq(throttles, 0);
 }
 
@@ -373,13 +371,13 @@ Test(kapi_handler, is_throttled_for_many_that_take_long)
 	struct kapi_calls calls;
 	int fd;
 
-	cr_assert_eq(raw_write_number(PERCENT, 25), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 25), 0);
 	fd = kapi_create_with(&attr, 0, -1, KAPI_HANDLER | KAPI_SLOW, 32);
 	do {
 		block_run(fd, ROUNDS);
 		kapi_calls(fd, &calls);
 	} while (totals().throttles == before && calls.calls < 2000);
-	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 0), 0);
 	cr_expect_gt(totals().throttles, before, "none in %lu calls", calls.calls);
 	close(fd);
 }

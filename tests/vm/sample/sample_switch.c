@@ -66,7 +66,7 @@ static void check_sample(const struct perf_event_attr *attr, const struct perf_e
 
 Test(sample_switch, tells_nothing_of_who_was_there_before)
 {
-	struct perf_event_attr attr = sampling_attr(300);
+	struct perf_event_attr attr = sampling_attr(kernel_period(300));
 	struct perf_event_header *header;
 	int start[2], fd, status;
 	unsigned int samples = 0;
@@ -158,7 +158,7 @@ Test(sample_switch, tells_nothing_of_who_was_there_before_what_was_lost)
 /* Throttled all the time, and let go on with the next switch to the task */
 Test(sample_switch, tells_nothing_of_who_was_there_when_it_was_throttled)
 {
-	struct perf_event_attr attr = sampling_attr(300);
+	struct perf_event_attr attr = sampling_attr(kernel_period(300));
 
 	attr.exclude_kernel = 0;
 	attr.exclude_user = 1;

@@ -275,8 +275,6 @@ Test(sample_told, what_samples_told_of_times_is_read_then)
 
 /* ---- The time that samples take ---- */
 
-#define PERCENT	"/sys/module/pmuctl/parameters/cpu_time_max_percent"
-
 /*
  * Samples of every 200 instructions take many times as long as these. Without a limit each is
  * told; with one of a hundredth of the time the event stands still most of it, says when, and
@@ -293,7 +291,7 @@ Test(sample_told, samples_take_their_share_of_the_time_only)
 	sampling_init();
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
 	for (int limited = 0; limited < 2; limited++) {
-		cr_assert_eq(raw_write_number(PERCENT, limited), 0);
+		cr_assert_eq(raw_write_number(TIME_SHARE, limited), 0);
 		throttles = unthrottles = 0;
 		fd = event_open(attr);
 		ring_map(&r, fd, 256);
@@ -317,7 +315,7 @@ Test(sample_told, samples_take_their_share_of_the_time_only)
 			cr_assert_eq(throttles, 0);
 		}
 	}
-	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 0), 0);
 	cr_assert_leq(samples[1], samples[0] / 2, "%lu samples, and %lu with a limit", samples[0],
 		      samples[1]);
 	cr_assert_leq(value[1], value[0] / 2, "%lu instructions, and %lu with a limit", value[0],
@@ -342,7 +340,7 @@ Test(sample_told, each_jiffy_is_judged_by_itself)
 	int fd;
 
 	sampling_init();
-	cr_assert_eq(raw_write_number(PERCENT, 25), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 25), 0);
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER;
 	attr.sample_stack_user = 8192;
 	fd = event_open(attr);
@@ -358,7 +356,7 @@ Test(sample_told, each_jiffy_is_judged_by_itself)
 			throttles += header->type == PERF_RECORD_THROTTLE;
 		}
 	}
-	cr_assert_eq(raw_write_number(PERCENT, 0), 0);
+	cr_assert_eq(raw_write_number(TIME_SHARE, 0), 0);
 	cr_expect_geq(samples, JIFFIES / 2, "%lu samples", samples);
 	cr_expect_lt(throttles, JIFFIES / 4, "%lu times throttled", (unsigned long)throttles);
 	sampling_fini();
