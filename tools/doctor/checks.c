@@ -407,6 +407,23 @@ void check_reading(struct check *check, const struct patient *patient)
 	check_remedy(check, "as root: echo 1 > %s", file);
 }
 
+#define KERNELS_LEVEL	"/proc/sys/kernel/perf_event_paranoid"
+#define STRICTEST	3 /* of ours; the kernel's may be stricter */
+
+/* The kernel's level, as far as ours go, if it is stricter: it may be set at any time. Else @level */
+static int stricter_level(int level)
+{
+	char text[16];
+	int kernels;
+	size_t len;
+
+	if (!file_read(KERNELS_LEVEL, text, sizeof(text), &len))
+		return level;
+	kernels = atoi(text);
+	kernels = kernels > STRICTEST ? STRICTEST : kernels;
+	return kernels > level ? kernels : level;
+}
+
 /**
  * check_permission() - what may this user count?
  * @check: filled.
@@ -421,12 +438,20 @@ void check_permission(struct check *check, const struct patient *patient)
 		"own tasks, user space only",
 		"nothing",
 	};
-	int level = patient->info.paranoid;
+	int level = patient->info.paranoid, stricter;
 	bool privileged = is_privileged();
 
 	if (!patient->dev) {
 		check_set(check, CHECK_UNKNOWN, "the driver's level is not known; this user %s CAP_PERFMON",
 			  privileged ? "has" : "does not have");
+		return;
+	}
+	stricter = stricter_level(level);
+	if (privileged && stricter != level) {
+		check_set(check, CHECK_NOTE, "the level is %d, and that of the kernel's perf is higher: others may count here what they may not with perf",
+			  level);
+		check_remedy(check, "if that is not meant, as root: echo %d > /sys/module/pmuctl/parameters/paranoid",
+			     stricter);
 		return;
 	}
 	if (privileged) {

@@ -86,6 +86,19 @@ user_is_told_what_is_allowed()
 		"^unknown +PMU's owner: .*CAP_PERFMON" '^This machine can count\.$'
 }
 
+a_stricter_level_of_the_kernel_is_told()
+{
+	level=$(cat /proc/sys/kernel/perf_event_paranoid)
+	echo 4 >/proc/sys/kernel/perf_event_paranoid
+	run 0 doctor
+	stricter=$(grep -A1 '^note.*Permission level: the level is 2, .*higher' out)
+	echo 2 >/proc/sys/kernel/perf_event_paranoid
+	run 0 doctor
+	echo "$level" >/proc/sys/kernel/perf_event_paranoid
+	case $stricter in *'echo 3 > /sys/module/pmuctl/parameters/paranoid'*) ;; *) echo "$stricter"; return 1 ;; esac
+	says '^ok +Permission level: the level is 2; with CAP_PERFMON'
+}
+
 who_may_read_counters()
 {
 	rdpmc=/sys/devices/cpu/rdpmc
