@@ -228,6 +228,34 @@ Test(trace_calls, times_since_the_machine_was_started)
 	printed(" 12345.000 ( 1.000 ms): cat/7 getpid()                                                              = 7\n");
 }
 
+/* ---- Page faults */
+
+Test(trace_calls, page_faults_among_calls)
+{
+	struct call_fault fault = {
+		.tid = 7, .comm = "cat", .time = 6 * MS, .code = "main+0x12", .data = "[heap]@0x10",
+		.is_mapped = true, .level = '.',
+	};
+
+	enter(7, 5 * MS, SYS_read, 3, 0, 1);
+	cr_assert_eq(calls_fault(&calls, &fault), 0);
+	leave(7, 7 * MS, SYS_read, 1);
+	fault = (struct call_fault){ .tid = 8, .comm = "another", .time = 8 * MS, .is_major = true,
+				     .code = "0x401000", .data = "0x0", .level = '.' };
+	cr_assert_eq(calls_fault(&calls, &fault), 0);
+	printed("     1.000 ( 0.000 ms): cat/7 minfault [main+0x12] => [heap]@0x10 (d.)\n"
+		"     0.000 ( 2.000 ms): cat/7 read(fd: 3, count: 1)                                                 = 1\n"
+		"     3.000 ( 0.000 ms): another/8 majfault [0x401000] => 0x0 (?.)\n");
+	calls.most = 3;
+	cr_assert_eq(calls_fault(&calls, &fault), 0);
+	calls.lines = false;
+	calls.summary = true;
+	summary_print(&calls);
+	fflush(calls.out);
+	cr_expect_not_null(strstr(text, " cat (7), 3 events, 60.0%, 1 minfaults\n"), "%s", text);
+	cr_expect_not_null(strstr(text, " another (8), 2 events, 40.0%, 2 majfaults\n"), "%s", text);
+}
+
 /* ---- Which calls */
 
 Test(trace_calls, choices)

@@ -24,17 +24,17 @@ static struct caller *caller_find(struct calls *calls, int32_t tid)
 	return caller;
 }
 
-static struct caller *caller_get(struct calls *calls, const struct call_event *event)
+static struct caller *caller_get(struct calls *calls, int32_t tid, const char *comm)
 {
-	struct caller *caller = caller_find(calls, event->tid);
+	struct caller *caller = caller_find(calls, tid);
 
 	if (!caller) {
-		struct caller **bucket = bucket_of(calls, event->tid);
+		struct caller **bucket = bucket_of(calls, tid);
 
 		caller = calloc(1, sizeof(*caller));
 		if (!caller)
 			return NULL;
-		caller->tid = event->tid;
+		caller->tid = tid;
 		caller->next = *bucket;
 		*bucket = caller;
 		if (calls->last)
@@ -43,14 +43,14 @@ static struct caller *caller_get(struct calls *calls, const struct call_event *e
 			calls->first = caller;
 		calls->last = caller;
 	}
-	snprintf(caller->comm, sizeof(caller->comm), "%s", event->comm);
+	snprintf(caller->comm, sizeof(caller->comm), "%s", comm);
 	return caller;
 }
 
-static void note_event(struct calls *calls, struct caller *caller, const struct call_event *event)
+static void note_event(struct calls *calls, struct caller *caller, uint64_t time)
 {
 	if (!calls->has_base)
-		calls->base = event->time;
+		calls->base = time;
 	calls->has_base = true;
 	calls->events++;
 	caller->events++;
@@ -90,10 +90,10 @@ int calls_enter(struct calls *calls, const struct call_event *event)
 	if (event->number >= SYSCALLS_MAX || !syscall_is_chosen(&calls->choice, event->number))
 		return 0;
 	info = syscall_table_get(&calls->table, event->number);
-	caller = info ? caller_get(calls, event) : NULL;
+	caller = info ? caller_get(calls, event->tid, event->comm) : NULL;
 	if (!caller)
 		return -ENOMEM;
-	note_event(calls, caller, event);
+	note_event(calls, caller, event->time);
 	interrupt(calls);
 	caller->is_inside = true;
 	caller->is_pending = true;
@@ -146,10 +146,11 @@ int calls_exit(struct calls *calls, const struct call_event *event)
 	/* The end of rt_sigreturn(2) has the number -1. */
 	if (event->number >= SYSCALLS_MAX || !syscall_is_chosen(&calls->choice, event->number))
 		return 0;
-	caller = syscall_table_get(&calls->table, event->number) ? caller_get(calls, event) : NULL;
+	caller = syscall_table_get(&calls->table, event->number) ?
+			 caller_get(calls, event->tid, event->comm) : NULL;
 	if (!caller)
 		return -ENOMEM;
-	note_event(calls, caller, event);
+	note_event(calls, caller, event->time);
 	if (caller->number != event->number) {
 		/* Where this one began was not seen, or was lost. */
 		caller->is_inside = false;
@@ -166,6 +167,31 @@ int calls_exit(struct calls *calls, const struct call_event *event)
 	caller->is_inside = false;
 	caller->is_pending = false;
 	return ret;
+}
+
+/**
+ * calls_fault() - a page fault, in a call or outside
+ * @calls: all calls.
+ * @fault: the fault.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calls_fault(struct calls *calls, const struct call_fault *fault)
+{
+	struct caller *caller = caller_get(calls, fault->tid, fault->comm);
+
+	if (!caller)
+		return -ENOMEM;
+	note_event(calls, caller, fault->time);
+	if (fault->is_major)
+		caller->major++;
+	else
+		caller->minor++;
+	if (calls->lines && !calls_are_enough(calls)) {
+		print_fault(calls, fault);
+		calls->written++;
+	}
+	return 0;
 }
 
 /**

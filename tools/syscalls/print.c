@@ -56,9 +56,14 @@ static void put_duration(struct calls *calls, uint64_t duration)
 		fprintf(calls->out, "(         ): ");
 }
 
+static void put_task(struct calls *calls, const char *comm, int32_t tid)
+{
+	fprintf(calls->out, "%.14s/%d ", comm, tid);
+}
+
 static void put_caller(struct calls *calls, const struct caller *caller)
 {
-	fprintf(calls->out, "%.14s/%d ", caller->comm, caller->tid);
+	put_task(calls, caller->comm, caller->tid);
 }
 
 static int put_value(FILE *out, enum syscall_shape shape, uint64_t value)
@@ -203,4 +208,18 @@ void print_call(struct calls *calls, const struct caller *caller, const struct c
 		length = put_beginning(calls, caller);
 	put_gap(calls, length);
 	put_result(calls->out, name, end->result);
+}
+
+/**
+ * print_fault() - a line of a page fault: which code, and what it wanted
+ * @calls: where to.
+ * @fault: the fault.
+ */
+void print_fault(struct calls *calls, const struct call_fault *fault)
+{
+	put_head(calls, fault->time);
+	fprintf(calls->out, "( 0.000 ms): ");
+	put_task(calls, fault->comm, fault->tid);
+	fprintf(calls->out, "%sfault [%s] => %s (%c%c)\n", fault->is_major ? "maj" : "min", fault->code,
+		fault->data, fault->is_mapped ? 'd' : '?', fault->level);
 }

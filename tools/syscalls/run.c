@@ -11,8 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "run.h"
-#include "symbols/samples.h"
 
 /* Milliseconds from one look at the rings to the next, unless one is half full before */
 #define INTERVAL	100u
@@ -66,6 +66,15 @@ static uint64_t raw_word(const struct perffile_sample *sample, size_t at)
 	return perffile_word(sample->raw + at);
 }
 
+static int take_fault(struct session *s, const struct perffile_record *record)
+{
+	struct thread *thread = tasks_thread(s->samples->tasks, record->pid, record->tid);
+	struct call_fault fault = { .tid = record->tid, .comm = thread ? thread->comm : "" };
+
+	fault_describe(s->samples, record, thread, &fault);
+	return calls_fault(&s->options->calls, &fault);
+}
+
 static int take_sample(struct session *s, const struct perffile_record *record)
 {
 	const struct perffile_sample *sample = &record->sample;
@@ -78,6 +87,8 @@ static int take_sample(struct session *s, const struct perffile_record *record)
 	/* What we do ourselves has no end. */
 	if (record->pid == getpid() || !record->event)
 		return 0;
+	if (record->event->attr.type == PERF_TYPE_SOFTWARE)
+		return take_fault(s, record);
 	if (sample->raw_size < (record->event == s->samples->file->events ? ENTER_SIZE : EXIT_SIZE)) {
 		s->untold++;
 		return 0;

@@ -13,11 +13,15 @@
  * @record: what is recorded.
  * @calls: what is printed, and where to.
  * @output: the name of that file; NULL: standard error output.
+ * @faults: the events of page faults, too; NULL: none.
+ * @no_syscalls: only these.
  */
 struct calls_options {
 	struct record_options record;
 	struct calls calls;
 	const char *output;
+	const char *faults;
+	bool no_syscalls;
 };
 
 int calls_run(struct pmuctl_device *dev, struct calls_options *options);

@@ -84,8 +84,13 @@ static void print_caller(struct calls *calls, const struct caller *caller)
 				.stats = caller->stats[i],
 			};
 	qsort(rows, count, sizeof(rows[0]), compare);
-	fprintf(calls->out, " %s (%d), %" PRIu64 " events, %.1f%%\n\n", caller->comm, caller->tid,
+	fprintf(calls->out, " %s (%d), %" PRIu64 " events, %.1f%%", caller->comm, caller->tid,
 		caller->events, 100 * (double)caller->events / (double)calls->events);
+	if (caller->major)
+		fprintf(calls->out, ", %" PRIu64 " majfaults", caller->major);
+	if (caller->minor)
+		fprintf(calls->out, ", %" PRIu64 " minfaults", caller->minor);
+	fprintf(calls->out, "\n\n");
 	fprintf(calls->out, "   %-15s %8s %6s %9s %9s %9s %9s %10s\n", "syscall", "calls", "errors",
 		"total", "min", "avg", "max", "stddev");
 	fprintf(calls->out, "   %-15s %8s %6s %9s %9s %9s %9s %10s\n", "", "", "", "(msec)", "(msec)",

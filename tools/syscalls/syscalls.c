@@ -2,6 +2,7 @@
 /*
  * "pmuctl trace": the command line, which is that of "perf trace" as far as it goes.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -15,12 +16,18 @@ enum {
 	OPTION_DURATION = OPTION_NO_LETTER,
 	OPTION_FAILURE,
 	OPTION_MAX,
+	OPTION_NO_SYSCALLS,
 };
 
 /* A tenth of a second of a program that does nothing else */
 #define PAGES_DEFAULT	512u
 
-#define EVENTS		"raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+/* The beginnings come first: by that they are told from the ends. */
+#define CALLS		"raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+#define MINOR		"minor-faults"
+#define MAJOR		"major-faults"
+
+static const char *const fault_kinds[] = { "all", "min", "maj", NULL };
 
 static const struct cli_option calls_options_table[] = {
 	{ 'e', "expr", .alias = "event", .argument = "CALLS",
@@ -39,7 +46,10 @@ static const struct cli_option calls_options_table[] = {
 	{ OPTION_DURATION, "duration", .argument = "MS",
 	  .help = "only calls that take MS milliseconds or more" },
 	{ OPTION_FAILURE, "failure", .help = "only calls that fail" },
-	{ OPTION_MAX, "max-events", .argument = "N", .help = "end after N calls; COMMAND gets SIGTERM then" },
+	{ OPTION_MAX, "max-events", .argument = "N", .help = "end after N lines; COMMAND gets SIGTERM then" },
+	{ 'F', "pf", .argument = "FAULTS", .words = fault_kinds,
+	  .help = "page faults, too, minor ones, major ones or both: what code wanted which data" },
+	{ OPTION_NO_SYSCALLS, "no-syscalls", .help = "with -F: no system calls" },
 	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (512)" },
@@ -73,6 +83,17 @@ static int apply_duration(struct calls_options *options, const char *text)
 	return STATUS_OK;
 }
 
+static int apply_faults(struct calls_options *options, const char *text)
+{
+	options->faults = !strcmp(text, "all") ? MINOR "," MAJOR :
+			  !strcmp(text, "min") ? MINOR :
+			  !strcmp(text, "maj") ? MAJOR : NULL;
+	if (!options->faults)
+		return say_usage(&command_trace, "-F takes all, min or maj, not '%s'", text);
+	options->record.addresses = true;
+	return STATUS_OK;
+}
+
 static int apply(void *arg, int option)
 {
 	struct calls_options *options = arg;
@@ -100,6 +121,11 @@ static int apply(void *arg, int option)
 	case OPTION_MAX:
 		return measure_number(&options->record.measure, "--max-events", optarg, UINT32_MAX,
 				      &calls->most);
+	case 'F':
+		return apply_faults(options, optarg);
+	case OPTION_NO_SYSCALLS:
+		options->no_syscalls = true;
+		return STATUS_OK;
 	case 'o':
 		options->output = optarg;
 		return STATUS_OK;
@@ -115,10 +141,15 @@ static int choose_events(struct calls_options *options, char **filter)
 {
 	struct measure *measure = &options->record.measure;
 
-	*filter = syscall_choice_filter(&options->calls.choice);
+	const char *faults = options->faults ? options->faults : "";
+
+	if (options->no_syscalls && !options->faults)
+		return say_usage(&command_trace, "--no-syscalls leaves nothing to trace without -F");
+	*filter = options->no_syscalls ? NULL : syscall_choice_filter(&options->calls.choice);
 	measure->filter = *filter;
-	measure->events_text = strdup(EVENTS);
-	if (!measure->events_text) {
+	if (asprintf(&measure->events_text, "%s%s%s", options->no_syscalls ? "" : CALLS,
+		     *faults && !options->no_syscalls ? "," : "", faults) < 0) {
+		measure->events_text = NULL;
 		say_error("%s", pmuctl_strerror(-ENOMEM));
 		return STATUS_FAILED;
 	}

@@ -3,8 +3,8 @@
  * "pmuctl trace": what its parts share. syscalls.c understands the command line, run.c is the order
  * of things, table.c knows the names of system calls and of their arguments, words.c what the values of
  * these mean, choice.c which of
- * them are wanted, calls.c puts the beginning and the end of calls together, print.c writes a line
- * of each, summary.c how many there were.
+ * them are wanted, calls.c puts the beginning and the end of calls together, faults.c knows where page faults are,
+ * print.c writes a line of each, summary.c how many there were.
  *
  * Events and rings are those of "pmuctl record" (record.h), and records are read as if they came
  * from a file (perffile.h), so that they are in the order of time.
@@ -141,7 +141,8 @@ struct call_stats {
  * @number: of the call.
  * @args: its arguments.
  * @since: when it began, ns.
- * @events: beginnings and ends, of what is chosen.
+ * @events: beginnings and ends, of what is chosen, and page faults.
+ * @minor, @major: of these, page faults.
  * @stats: of each call, NULL if nobody wants them.
  */
 struct caller {
@@ -156,6 +157,8 @@ struct caller {
 	uint64_t args[SYSCALL_ARGS];
 	uint64_t since;
 	uint64_t events;
+	uint64_t minor;
+	uint64_t major;
 	struct call_stats **stats;
 };
 
@@ -171,11 +174,11 @@ struct caller {
  * @full_time: times since the machine was started, not since the first call.
  * @failures: lines only for calls that fail.
  * @duration: lines only for calls that take longer, ns; 0: for all.
- * @most: so many lines of calls, then no more; 0: all.
+ * @most: so many lines of calls and faults, then no more; 0: all.
  * @written: so many were.
- * @base: time of the first call.
+ * @base: time of the first call, or fault.
  * @has_base: there was one.
- * @events: beginnings and ends.
+ * @events: beginnings and ends, and faults.
  * @current: whose call began last, or NULL.
  * @first, @last: all callers, in the order in which they were seen.
  * @buckets: the same, by id.
@@ -218,6 +221,28 @@ struct call_event {
 	int64_t result;
 };
 
+/**
+ * struct call_fault - a page fault
+ * @tid: of the task.
+ * @comm: its name.
+ * @time: ns.
+ * @is_major: it had to wait for a disk.
+ * @code: what faulted: "FUNCTION+0x1c", or an address.
+ * @data: what it wanted: "FILE@0x1c", or an address.
+ * @is_mapped: that is a file's, or is known by a name such as "[heap]".
+ * @level: '.' if it is user space's, 'k' if it is the kernel's.
+ */
+struct call_fault {
+	int32_t tid;
+	const char *comm;
+	uint64_t time;
+	bool is_major;
+	char code[256];
+	char data[256];
+	bool is_mapped;
+	char level;
+};
+
 /* Has all been written that was asked for? */
 static inline bool calls_are_enough(const struct calls *calls)
 {
@@ -226,6 +251,7 @@ static inline bool calls_are_enough(const struct calls *calls)
 
 int calls_enter(struct calls *calls, const struct call_event *event);
 int calls_exit(struct calls *calls, const struct call_event *event);
+int calls_fault(struct calls *calls, const struct call_fault *fault);
 void calls_lost(struct calls *calls, uint64_t lost);
 void calls_task_ended(struct calls *calls, int32_t tid);
 void calls_free(struct calls *calls);
@@ -235,6 +261,7 @@ void print_interrupted(struct calls *calls, const struct caller *caller);
 void print_endless(struct calls *calls, const struct caller *caller);
 void print_call(struct calls *calls, const struct caller *caller, const struct call_event *end,
 		bool is_continued);
+void print_fault(struct calls *calls, const struct call_fault *fault);
 
 /* ---- summary.c */
 void call_stats_add(struct call_stats *stats, uint64_t duration, bool failed);

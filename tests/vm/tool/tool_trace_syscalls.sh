@@ -164,6 +164,25 @@ what_is_lost_is_said()
 		grep -Eq 'pmuctl: [1-9][0-9]* beginnings or ends of calls were lost' err
 }
 
+# A program faults for each page that it touches first; how many they are is not quite the same each time.
+page_faults()
+{
+	perf trace -F all --no-syscalls -o theirs pmuctl --version >/dev/null 2>&1
+	run 0 trace -F all --no-syscalls -o calls pmuctl --version || return 1
+	theirs=$(grep -c 'fault \[' theirs) ours=$(grep -c 'fault \[' calls)
+	echo "$theirs faults of perf, $ours of ours"
+	[ "$ours" -gt 100 ] && [ $((ours - theirs)) -lt $((theirs / 10)) ] &&
+		[ $((theirs - ours)) -lt $((theirs / 10)) ] || return 1
+	says 'pmuctl/[0-9]+ minfault \[0x[0-9a-f]+\] => /.*libc\.so[.0-9]*@0x[0-9a-f]+ \(d\.\)$' \
+		'minfault \[[a-z_]+\+0x[0-9a-f]+\] => ' ' => \[stack\]@0x' &&
+		! grep -v 'fault \[' calls || return 1
+	run 0 trace -F min -s -o calls pmuctl --version &&
+		says '^ pmuctl \([0-9]+\), [0-9]+ events, 100\.0%, [0-9]+ minfaults$' &&
+		run 0 trace -F maj -e openat -o calls pmuctl --version && says 'openat\(' &&
+		! grep -q minfault calls && SAYS=err && run 2 trace --no-syscalls true && says 'without -F' &&
+		run 2 trace -F some true && says "not 'some'"
+}
+
 times_of_the_machine()
 {
 	run 0 trace -T -o calls true && awk '$1 != "?" && $1 < 1000 { exit 1 }' calls
