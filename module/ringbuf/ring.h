@@ -121,6 +121,9 @@ struct vm_area_struct;
  * @asked: whoever publishes next is to have the reader woken.
  * @full: likewise, and even who has just published: somebody was refused.
  *
+ * Of who writes records of losses:
+ * @told: one was written without the record that was to follow it.
+ *
  * The only open writer; the first is read by others:
  * @head: the last head that was published, as a position.
  * @woken: @head when ring_commit() last said true.
@@ -141,6 +144,7 @@ struct ring {
 	atomic64_t lost;
 	bool asked;
 	bool full;
+	bool told;
 };
 
 /**

@@ -183,21 +183,32 @@ static void write_lost(struct ring_handle *h, const struct pmuctl_event *event,
 }
 
 /*
- * A record that nearly fills the ring never has room together with what tells of a loss. It goes
- * alone then, and tells of a single loss not at all: if that went first, there would be no room for
- * the record, which would be the next loss.
+ * A record that nearly fills the ring never has room together with what tells of a loss. That goes
+ * alone then, and if it takes the room of the record, which is the next loss, the next record goes
+ * first; so it does after a single loss, or each second one would be lost from then on.
  */
 static bool reserve_apart(struct pmuctl_event *event, struct ring_handle *h, struct ring *ring,
 			  u32 size, u32 more, u64 lost)
 {
-	if (lost == 1 || !ring_reserve(h, ring, more)) {
+	bool wake = false;
+
+	if (lost == 1 || READ_ONCE(ring->told)) {
 		ring_lost_add(ring, lost);
+	} else if (!ring_reserve(h, ring, more)) {
+		ring_lost_add(ring, lost);
+		wake = h->wake;
 	} else {
 		write_lost(h, event, lost);
+		WRITE_ONCE(ring->told, true);
 		if (ring_commit(h))
 			pmuctl_output_wake(event->output);
 	}
-	return ring_reserve(h, ring, size);
+	if (ring_reserve(h, ring, size)) {
+		WRITE_ONCE(ring->told, false);
+		return true;
+	}
+	h->wake |= wake;
+	return false;
 }
 
 static noinline bool reserve_after_lost(struct pmuctl_event *event,

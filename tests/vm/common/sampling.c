@@ -27,23 +27,16 @@ void set_max_rate(long rate)
 		raw_write_file("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
 }
 
-/* Of the CPU's time, in percent; what more samples take has them throttled. 0: there is no limit. */
-static void set_time_share(long percent)
-{
-	if (!is_witness()) /* whose share is no limit already */
-		cr_assert_eq(raw_write_number(TIME_SHARE, percent), 0);
-}
-
 void sampling_init(void)
 {
 	set_max_rate(RATE_ENDLESS);
-	set_time_share(0);
+	if (!is_witness()) /* whose share is no limit already */
+		cr_assert_eq(raw_write_number(TIME_SHARE, 0), 0);
 }
 
 void sampling_fini(void)
 {
 	set_max_rate(RATE_USUAL);
-	set_time_share(25);
 }
 
 /* ---- Events ---- */
