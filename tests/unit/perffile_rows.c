@@ -10,6 +10,8 @@
 #include "fuzz/perffile_build.h"
 #include "unit/perffile_command.h"
 
+#include "../../tools/symbols/symbols.h"
+
 #define TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	      PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IDENTIFIER)
 
@@ -105,6 +107,7 @@ Test(perffile_rows, what_is_not_there_is_refused)
 		{ "--hierarchy -F sym", "leave --fields out" },
 		{ "--hierarchy --show-total-period", "leave --show-total-period out" },
 		{ "--hierarchy -j", "--hierarchy is for text only" },
+		{ "--symbol-filter leaf -s dso", "--symbol-filter is for rows of functions" },
 		{ "-p (", "'(' is no regular expression: " },
 		{ "--stats --folded", "only one of" },
 		{ "-g graph other.data", "'other.data' is no option: give the recording with -i" },
@@ -342,6 +345,30 @@ Test(perffile_rows, programs_that_the_kernel_has_made)
 }
 
 /* The samples are at 1, 2, 3 and 5 seconds. */
+/* A BPF program is loaded again and again under one name: looking for one takes no longer then. */
+Test(perffile_rows, many_programs_of_one_name)
+{
+	struct perffile_info info = { 0 };
+	struct symbols *symbols = symbols_new(&info, "", NULL);
+	struct perffile_ksymbol code = { .name = "bpf_prog_6deef7357e7b4530", .length = 64 };
+	size_t longest = 0;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		code.start = 0xffffffffc0000000ull + i * 0x1000ull;
+		cr_assert_neq(symbols_generated(symbols, &code), symbols->unknown);
+		cr_assert_eq(symbols_generated(symbols, &code), symbols_generated(symbols, &code));
+	}
+	for (size_t i = 0; i < SYMBOLS_BUCKETS; i++) {
+		size_t length = 0;
+
+		for (const struct binary *binary = symbols->buckets[i]; binary; binary = binary->next)
+			length++;
+		longest = length > longest ? length : longest;
+	}
+	cr_expect_lt(longest, 20, "%zu", longest);
+	symbols_free(symbols);
+}
+
 Test(perffile_rows, parts_of_the_time)
 {
 	static const char *const times[][2] = {

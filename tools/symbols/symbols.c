@@ -48,10 +48,18 @@ static void find_build_id(const struct symbols *symbols, struct binary *binary)
 	}
 }
 
-/* One more; NULL if there is no memory. */
-static struct binary *add_binary(struct symbols *symbols, enum binary_kind kind, const char *path)
+/* Where what the kernel made is kept: many are called alike. */
+static size_t bucket_of_code(const struct perffile_ksymbol *code)
 {
-	struct binary **bucket = &symbols->buckets[bucket_of(kind, path)];
+	return (bucket_of(BINARY_GENERATED, code->name) ^ code->start >> 4 ^ code->start >> 16) %
+	       SYMBOLS_BUCKETS;
+}
+
+/* One more; NULL if there is no memory. */
+static struct binary *add_binary(struct symbols *symbols, enum binary_kind kind, const char *path,
+				 size_t in)
+{
+	struct binary **bucket = &symbols->buckets[in];
 	struct binary *binary = calloc(1, sizeof(*binary));
 
 	if (!binary)
@@ -90,7 +98,7 @@ struct binary *symbols_binary(struct symbols *symbols, enum binary_kind kind,
 			    !memcmp(binary->build_id, build_id, size) :
 			    !binary->is_told))
 			return binary;
-	binary = add_binary(symbols, kind, path);
+	binary = add_binary(symbols, kind, path, bucket_of(kind, path));
 	if (!binary)
 		return symbols->unknown;
 	if (size <= sizeof(binary->build_id) && size) {
@@ -155,7 +163,8 @@ struct binary *symbols_kernel_mapped(struct symbols *symbols, const struct perff
  */
 struct binary *symbols_generated(struct symbols *symbols, const struct perffile_ksymbol *code)
 {
-	struct binary *binary = symbols->buckets[bucket_of(BINARY_GENERATED, code->name)];
+	size_t bucket = bucket_of_code(code);
+	struct binary *binary = symbols->buckets[bucket];
 	struct symbol symbol = { .start = code->start, .end = code->start + code->length };
 
 	for (; binary; binary = binary->next)
@@ -163,7 +172,7 @@ struct binary *symbols_generated(struct symbols *symbols, const struct perffile_
 		    binary->start == symbol.start && binary->table.count &&
 		    binary->table.list->end == symbol.end)
 			return binary;
-	binary = add_binary(symbols, BINARY_GENERATED, code->name);
+	binary = add_binary(symbols, BINARY_GENERATED, code->name, bucket);
 	if (!binary)
 		return symbols->unknown;
 	binary->start = code->start;

@@ -18,7 +18,7 @@
 #define SYMBOLS_IS_MARKER(ip) ((ip) >= (uint64_t)PERF_CONTEXT_MAX)
 
 /* Lists of binaries, by name */
-#define SYMBOLS_BUCKETS 4096
+#define SYMBOLS_BUCKETS 65536
 
 struct names;
 struct inlined;
