@@ -4,8 +4,29 @@
  * lines and colours. What is on it is the caller's.
  */
 #define _GNU_SOURCE
+#include <string.h>
+#include <wchar.h>
+
 #include "stat/stat.h"
 #include "terminal.h"
+
+/* Of the first character, of which @size bytes are. What is no character takes one column. */
+static size_t columns_of(const char *text, size_t length, size_t *size)
+{
+	mbstate_t state = { 0 };
+	wchar_t character;
+	int columns;
+
+	*size = mbrtowc(&character, text, length, &state);
+	if (*size && *size <= length) {
+		columns = wcwidth(character);
+		return columns < 0 ? 1 : (size_t)columns;
+	}
+	*size = 1;
+	while (*size < length && ((unsigned char)text[*size] & 0xc0) == 0x80)
+		++*size;
+	return 1;
+}
 
 /**
  * terminal_fit() - how much of a line there is room for
@@ -13,16 +34,20 @@
  * @length: bytes of it.
  * @width: columns that there are.
  *
- * Return: bytes. Those that continue a character take no room, so that none is cut in two.
+ * Return: bytes. No character is cut in two. Some take two columns, which the locale must know:
+ * in that of C each takes one.
  */
 size_t terminal_fit(const char *line, size_t length, size_t width)
 {
-	size_t bytes = 0, columns = 0;
+	size_t bytes = 0, used = 0;
 
-	for (; bytes < length; bytes++) {
-		columns += ((unsigned char)line[bytes] & 0xc0) != 0x80;
-		if (columns > width)
+	while (bytes < length) {
+		size_t size, columns = columns_of(line + bytes, length - bytes, &size);
+
+		if (used + columns > width)
 			break;
+		used += columns;
+		bytes += size;
 	}
 	return bytes;
 }
@@ -35,6 +60,7 @@ size_t terminal_fit(const char *line, size_t length, size_t width)
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -48,22 +74,53 @@ enum { COLOUR_RED = 1, COLOUR_GREEN };
  * struct terminal - the terminal, taken over
  * @screen: of ncurses.
  * @signals: a signalfd of changes of its size.
+ * @is_ours: it was taken over.
  */
 struct terminal {
 	SCREEN *screen;
 	int signals;
+	bool is_ours;
 };
 
-static struct sigaction bus_before;
+/* That end us, and that nobody waits for */
+static const int ends[] = { SIGBUS, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT };
+
+static struct sigaction before[ARRAY_LEN(ends)];
+
+static void undo_signals(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		sigaction(ends[i], &before[i], NULL);
+}
 
 /*
- * A program became shorter while its symbols were read, never within ncurses: this is the end,
- * which whoever reads programs tells of.
+ * The terminal is as it was before, whatever ends us. A SIGBUS, of a program that became shorter
+ * while its symbols were read, is told by whoever reads programs.
  */
 static void give_back(int signal)
 {
+	undo_signals();
 	endwin();
-	bus_before.sa_handler(signal);
+	raise(signal);
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = give_back, .sa_flags = SA_RESETHAND };
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		sigaction(ends[i], &action, &before[i]);
+		/* As after nohup(1) */
+		if (before[i].sa_handler == SIG_IGN)
+			signal(ends[i], SIG_IGN);
+	}
+}
+
+/* Without a way to put the cursor somewhere there is no screen, as on the terminal "dumb". */
+static bool has_screen(struct terminal *terminal)
+{
+	terminal->screen = newterm(NULL, stdout, stdin);
+	return terminal->screen && cursor_address;
 }
 
 /**
@@ -73,21 +130,22 @@ static void give_back(int signal)
  */
 struct terminal *terminal_open(void)
 {
-	const struct sigaction bus = { .sa_handler = give_back };
 	struct terminal *terminal = calloc(1, sizeof(*terminal));
 
 	if (terminal) {
 		terminal->signals = signal_block(SIGWINCH);
 		setlocale(LC_CTYPE, "");
-		terminal->screen = newterm(NULL, stdout, stdin);
 	}
-	if (!terminal || !terminal->screen) {
+	if (!terminal || !has_screen(terminal)) {
+		if (terminal && terminal->screen)
+			endwin();
 		say_error("the terminal '%s' is not known here: as with --stdio, then",
 			  getenv("TERM") ? getenv("TERM") : "");
 		terminal_close(terminal);
 		return NULL;
 	}
-	sigaction(SIGBUS, &bus, &bus_before);
+	catch_signals();
+	terminal->is_ours = true;
 	cbreak();
 	noecho();
 	nodelay(stdscr, TRUE);
@@ -174,11 +232,16 @@ void terminal_close(struct terminal *terminal)
 {
 	if (!terminal)
 		return;
-	if (terminal->screen) {
-		endwin();
-		sigaction(SIGBUS, &bus_before, NULL);
-		delscreen(terminal->screen);
+	/* After terminal_suspend() something may have been told: it is not to be written over. */
+	if (terminal->is_ours) {
+		if (isendwin())
+			reset_shell_mode();
+		else
+			endwin();
+		undo_signals();
 	}
+	if (terminal->screen)
+		delscreen(terminal->screen);
 	if (terminal->signals >= 0)
 		close(terminal->signals);
 	free(terminal);

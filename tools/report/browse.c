@@ -21,7 +21,7 @@ bool browse_is_wanted(const struct report_options *options)
 {
 #ifdef HAVE_NCURSES
 	return options->format == FORMAT_TEXT && !options->stdio && !options->separator &&
-	       !options->hierarchy && options->about == ABOUT_SHORT &&
+	       !options->hierarchy && !options->threads && options->about == ABOUT_SHORT &&
 	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 #else
 	(void)options;
@@ -32,12 +32,17 @@ bool browse_is_wanted(const struct report_options *options)
 #ifdef HAVE_NCURSES
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <ncurses.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ttydefaults.h>
 #include <sys/wait.h>
+
+/* Columns that < and > go */
+#define SIDEWAYS	8
 
 static const char *const sorts[] = {
 	"comm,dso,symbol", "dso,symbol", "symbol", "comm", "dso", "pid,comm", "cpu",
@@ -53,7 +58,8 @@ static const char help[] =
 	"U              without user space, or with it\n"
 	"Left, Esc      with all samples again\n"
 	"S              sorted by other keys\n"
-	"E              the next event\n"
+	"E, Tab         the next event\n"
+	"<, >           to the left, to the right\n"
 	"C              no call graphs\n"
 	"arrows, j, k, PgUp, PgDn, Home, End   move\n"
 	"h, ?           this text\n"
@@ -101,7 +107,7 @@ static void show_code(struct browser *b)
 {
 	const struct samples_options *input = &b->options->input;
 	const struct report_row *row = browse_row_here(b);
-	char *argv[16] = { "pmuctl", "annotate", "--stdio", "-i", (char *)input->path,
+	char *argv[20] = { "pmuctl", "annotate", "--stdio", "-i", (char *)input->path,
 			   "-e", (char *)browse_event(b)->name };
 	char title[sizeof(b->title)], *text;
 	size_t n = 7;
@@ -122,6 +128,15 @@ static void show_code(struct browser *b)
 		argv[n++] = "-k";
 		argv[n++] = (char *)input->vmlinux;
 	}
+	/* Another file may have a function of that name; it is a list, with commas between. */
+	if (row->text[KEY_DSO] && !strchr(row->text[KEY_DSO], ',')) {
+		argv[n++] = "-d";
+		argv[n++] = (char *)row->text[KEY_DSO];
+	}
+	if (b->options->filter.time) {
+		argv[n++] = "--time";
+		argv[n++] = (char *)b->options->filter.time;
+	}
 	argv[n++] = "-s";
 	argv[n] = (char *)row->text[KEY_SYMBOL];
 	text = output_of(argv);
@@ -140,6 +155,21 @@ static bool is_possible(struct browser *b)
 	return false;
 }
 
+/* The first event with samples, or else the first that is shown */
+static size_t first_event(const struct report *report)
+{
+	size_t first = report->event_count;
+
+	for (size_t i = 0; i < report->event_count; i++) {
+		if (!report->events[i].name)
+			continue;
+		if (report->events[i].samples)
+			return i;
+		first = first < i ? first : i;
+	}
+	return first;
+}
+
 /* With other samples, or other rows. False: that was told, and is the end. */
 static bool read_again(struct browser *b)
 {
@@ -148,6 +178,9 @@ static bool read_again(struct browser *b)
 	report_close(b->report);
 	if (report_open(b->report, b->options) < 0 || report_read(b->report) < 0)
 		return false;
+	/* Another recording may have taken the place of the one that was shown. */
+	if (b->event >= b->report->event_count || !b->report->events[b->event].name)
+		b->event = first_event(b->report);
 	return browse_find_rows(b);
 }
 
@@ -175,7 +208,7 @@ static bool zoom(struct browser *b, enum report_key key, const char **filter, co
 	if (!is_possible(b))
 		return true;
 	*filter = choose(b, key == KEY_COMM, row->text[key]);
-	snprintf(b->message, sizeof(b->message), "Only %s; Left: all again.", *filter ? *filter : "");
+	snprintf(b->message, sizeof(b->message), "Left: all again.");
 	return read_again(b);
 }
 
@@ -197,29 +230,52 @@ static bool unzoom(struct browser *b)
 	struct filter *now = &b->options->filter;
 	const struct filter *then = &b->before.filter;
 
-	if (now->comms == then->comms && now->dsos == then->dsos &&
+	if (now->comm == then->comm && now->dso_row == then->dso_row &&
 	    now->symbol_part == then->symbol_part && now->hide_kernel == then->hide_kernel &&
 	    now->hide_user == then->hide_user)
 		return true;
-	now->comms = then->comms;
-	now->dsos = then->dsos;
+	now->comm = then->comm;
+	now->dso_row = then->dso_row;
 	now->symbol_part = then->symbol_part;
 	now->hide_kernel = then->hide_kernel;
 	now->hide_user = then->hide_user;
 	return read_again(b);
 }
 
+static bool is_one_of_sorts(const char *sort)
+{
+	for (size_t i = 0; i < ARRAY_LEN(sorts); i++)
+		if (!strcmp(sorts[i], sort))
+			return true;
+	return false;
+}
+
+/* What rows no longer have leaves none of them. */
+static void forget_filters_of_rows(struct filter *filter, const char *sort)
+{
+	if (!strstr(sort, "sym"))
+		filter->symbol_part = NULL;
+	if (!strstr(sort, "dso"))
+		filter->dso_row = NULL;
+}
+
 static bool sort_next(struct browser *b)
 {
 	struct report_options *options = b->options;
+	const char *first = b->before.sort_text;
 	size_t next = 0;
 
 	if (!is_possible(b))
 		return true;
 	while (options->sort_text && next < ARRAY_LEN(sorts) && strcmp(sorts[next], options->sort_text))
 		next++;
+	/* Behind the last one what was asked for, if that is none of these */
+	if (next + 1 == ARRAY_LEN(sorts) && first && !is_one_of_sorts(first))
+		options->sort_text = first;
+	else
+		options->sort_text = sorts[next >= ARRAY_LEN(sorts) ? 0 : (next + 1) % ARRAY_LEN(sorts)];
 	options->fields_text = NULL;
-	options->sort_text = sorts[(next + 1) % ARRAY_LEN(sorts)];
+	forget_filters_of_rows(&options->filter, options->sort_text);
 	snprintf(b->message, sizeof(b->message), "Sorted by %s.", options->sort_text);
 	return read_again(b);
 }
@@ -228,7 +284,7 @@ static bool next_event(struct browser *b)
 {
 	size_t count = b->report->event_count;
 
-	for (size_t i = 1; i <= count; i++) {
+	for (size_t i = 1; i < count; i++) {
 		size_t next = (b->event + i) % count;
 
 		if (!b->report->events[next].name)
@@ -236,6 +292,7 @@ static bool next_event(struct browser *b)
 		b->event = next;
 		return browse_find_rows(b);
 	}
+	snprintf(b->message, sizeof(b->message), "The recording has no other event.");
 	return true;
 }
 
@@ -296,6 +353,16 @@ static void move_to(struct view *v, int key, bool has_cursor)
 		v->first = v->cursor - browse_room() + 1;
 }
 
+/* Without the last character, which may be several bytes */
+static void untype(char *typed)
+{
+	size_t length = strlen(typed);
+
+	while (length && ((unsigned char)typed[length - 1] & 0xc0) == 0x80)
+		length--;
+	typed[length - (length > 0)] = '\0';
+}
+
 /* A key while a name is typed; false is the end. */
 static bool type(struct browser *b, int key)
 {
@@ -308,9 +375,11 @@ static bool type(struct browser *b, int key)
 		b->options->filter.symbol_part = *b->typed ? choose(b, 2, b->typed) :
 						 b->before.filter.symbol_part;
 		return read_again(b);
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length) {
-		b->typed[length - 1] = '\0';
-	} else if (key >= ' ' && key < 127 && length + 1 < sizeof(b->typed)) {
+	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {
+		untype(b->typed);
+	} else if (key == CTRL('U')) {
+		*b->typed = '\0';
+	} else if (key >= ' ' && key <= UCHAR_MAX && length + 1 < sizeof(b->typed)) {
 		b->typed[length] = (char)key;
 		b->typed[length + 1] = '\0';
 	}
@@ -324,9 +393,9 @@ static bool choose_key(struct browser *b, int key)
 
 	switch (key) {
 	case 'd':
-		return zoom(b, KEY_DSO, &filter->dsos, "programs");
+		return zoom(b, KEY_DSO, &filter->dso_row, "programs");
 	case 't':
-		return zoom(b, KEY_COMM, &filter->comms, "commands");
+		return zoom(b, KEY_COMM, &filter->comm, "commands");
 	case 'K':
 		return hide(b, &filter->hide_kernel, &filter->hide_user, "The kernel");
 	case 'U':
@@ -334,6 +403,7 @@ static bool choose_key(struct browser *b, int key)
 	case 'S':
 		return sort_next(b);
 	case 'E':
+	case '\t':
 		return next_event(b);
 	case KEY_LEFT:
 	case 27:
@@ -343,11 +413,33 @@ static bool choose_key(struct browser *b, int key)
 	return true;
 }
 
+static void ask_for_name(struct browser *b)
+{
+	if (!b->options->is_key[KEY_SYMBOL]) {
+		snprintf(b->message, sizeof(b->message), "Rows are not sorted by functions: S sorts them otherwise.");
+		return;
+	}
+	b->asks = is_possible(b);
+	*b->typed = '\0';
+}
+
+static void scroll_sideways(struct browser *b, bool right)
+{
+	if (right)
+		b->column += SIDEWAYS;
+	else
+		b->column -= b->column < SIDEWAYS ? b->column : SIDEWAYS;
+}
+
 static bool take_key(struct browser *b, int key)
 {
 	*b->message = '\0';
 	if (b->asks)
 		return type(b, key);
+	if (key == '<' || key == '>') {
+		scroll_sideways(b, key == '>');
+		return true;
+	}
 	if (b->page.lines.count) {
 		if (key == 'q' || key == 27 || key == KEY_LEFT)
 			browse_drop_page(b);
@@ -376,8 +468,7 @@ static bool take_key(struct browser *b, int key)
 		show_code(b);
 		return true;
 	case '/':
-		b->asks = is_possible(b);
-		*b->typed = '\0';
+		ask_for_name(b);
 		return true;
 	case 'h':
 	case '?':
@@ -415,21 +506,6 @@ static int follow_keys(struct browser *b)
 	}
 }
 
-/* The first event with samples, or else the first that is shown */
-static size_t first_event(const struct report *report)
-{
-	size_t first = report->event_count;
-
-	for (size_t i = 0; i < report->event_count; i++) {
-		if (!report->events[i].name)
-			continue;
-		if (report->events[i].samples)
-			return i;
-		first = first < i ? first : i;
-	}
-	return first;
-}
-
 /**
  * browse() - show a report on the terminal until it is left
  * @report: read; it may have been read again afterwards.
@@ -449,8 +525,8 @@ int browse(struct report *report, struct report_options *options)
 	if (b.terminal && browse_find_rows(&b))
 		status = follow_keys(&b);
 	terminal_close(b.terminal);
-	options->filter.comms = b.before.filter.comms;
-	options->filter.dsos = b.before.filter.dsos;
+	options->filter.comm = b.before.filter.comm;
+	options->filter.dso_row = b.before.filter.dso_row;
 	options->filter.symbol_part = b.before.filter.symbol_part;
 	browse_free(&b);
 	return status;

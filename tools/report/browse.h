@@ -55,7 +55,8 @@ struct view {
  * @title: of that.
  * @asks: a part of a name is typed.
  * @typed: as far as that is.
- * @chosen: what filters point to: command, file, part of a name.
+ * @chosen: what filters point to: file, command, part of a name.
+ * @column: of the lines, the first that is on the screen.
  * @message: what a key did, for the last line.
  */
 struct browser {
@@ -74,6 +75,7 @@ struct browser {
 	bool asks;
 	char typed[64];
 	char *chosen[3];
+	size_t column;
 	char message[160];
 };
 

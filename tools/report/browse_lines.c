@@ -147,6 +147,13 @@ size_t browse_room(void)
 	return lines > 0 ? (size_t)lines : 1;
 }
 
+static void put_from(int y, const char *text, size_t column)
+{
+	size_t length = strlen(text), skip = terminal_fit(text, length, column);
+
+	terminal_put_line(y, text + skip, length - skip);
+}
+
 static void draw_lines(const struct browser *b, const struct view *v)
 {
 	for (size_t i = v->first; i < v->lines.count && i - v->first < browse_room(); i++) {
@@ -159,26 +166,46 @@ static void draw_lines(const struct browser *b, const struct view *v)
 			attron(A_REVERSE);
 			mvhline(y, 0, ' ' | A_REVERSE, COLS);
 		}
-		terminal_put_line(y, line->text, strlen(line->text));
+		put_from(y, line->text, b->column);
 	}
+}
+
+static void add_choice(char *text, size_t size, const char *words, const char *what)
+{
+	size_t length = strlen(text);
+
+	if (what)
+		snprintf(text + length, size - length, "; %s%s", words, what);
+}
+
+/* "; only libc.so.6; no kernel": what keys have chosen */
+static void name_choices(const struct filter *filter, char *text, size_t size)
+{
+	*text = '\0';
+	add_choice(text, size, "only ", filter->comm);
+	add_choice(text, size, "only ", filter->dso_row);
+	add_choice(text, size, "only functions with ", filter->symbol_part);
+	add_choice(text, size, "", filter->hide_kernel ? "no kernel" : NULL);
+	add_choice(text, size, "", filter->hide_user ? "no user space" : NULL);
 }
 
 static void draw_head(const struct browser *b, bool is_page)
 {
 	const struct report_event *event = browse_event(b);
-	char line[300];
+	char line[600], choices[250];
 
+	name_choices(&b->options->filter, choices, sizeof(choices));
 	if (is_page)
 		snprintf(line, sizeof(line), "%s", b->title);
 	else
-		snprintf(line, sizeof(line), "%s: %" PRIu64 " samples, %" PRIu64 " events; %s",
-			 event->name, event->samples, event->period, b->report->samples->path);
+		snprintf(line, sizeof(line), "%.80s: %" PRIu64 " samples, %" PRIu64 " events%s; %s",
+			 event->name, event->samples, event->period, choices, b->report->samples->path);
 	attrset(A_REVERSE);
 	mvhline(0, 0, ' ' | A_REVERSE, COLS);
 	terminal_put_line(0, line, strlen(line));
 	attrset(A_BOLD);
 	if (!is_page && b->heading)
-		terminal_put_line(1, b->heading, strlen(b->heading));
+		put_from(1, b->heading, b->column);
 }
 
 void browse_draw(const struct browser *b)

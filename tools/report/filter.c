@@ -252,6 +252,7 @@ bool filter_has(const struct filter *filter, struct samples *samples,
 	return ranges_have(&filter->pids, record->pid) &&
 	       ranges_have(&filter->tids, record->tid) &&
 	       (!filter->comms || filter_list_has(filter->comms, thread->comm)) &&
+	       (!filter->comm || !strcmp(filter->comm, thread->comm)) &&
 	       (!filter->dsos || has_dso(filter->dsos, place->binary)) &&
 	       (!filter->symbols || has_symbol(filter->symbols, samples, place)) &&
 	       (!filter->has_parent || filter_parent_of(filter, samples, false));

@@ -41,7 +41,9 @@ struct filter_ranges {
  * @cpus: CPUs.
  * @time: as it was given, or NULL.
  * @times: of that, what filter_start() understood.
+ * @comm: this command, whole, with commas that may be in it, or NULL.
  * @symbol_part: only rows whose function has this in its name, or NULL.
+ * @dso_row: only rows of the file with this name, as rows have it, or NULL.
  * @has_parent: only samples of which a caller matches @parent.
  * @parent: the expression, for the key "parent".
  * @parent_set: it is there, and to be freed.
@@ -59,7 +61,9 @@ struct filter {
 	struct filter_ranges cpus;
 	const char *time;
 	struct filter_ranges times;
+	const char *comm;
 	const char *symbol_part;
+	const char *dso_row;
 	bool has_parent;
 	regex_t parent;
 	bool parent_set;

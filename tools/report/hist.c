@@ -348,17 +348,24 @@ static int compare(const void *left, const void *right, void *order)
 				  *(struct report_row *const *)right);
 }
 
-/* Rows of other functions go; if asked, so does what they have of the whole. */
-static void keep_symbols(struct report_event *event, const struct filter *filter)
+static bool is_kept(const struct report_row *row, const struct filter *filter)
+{
+	const char *name = row->text[KEY_SYMBOL], *dso = row->text[KEY_DSO];
+
+	return (!filter->symbol_part || (name && strstr(name, filter->symbol_part))) &&
+	       (!filter->dso_row || (dso && !strcmp(dso, filter->dso_row)));
+}
+
+/* Rows of other functions and files go; if asked, so does what they have of the whole. */
+static void keep_rows(struct report_event *event, const struct filter *filter)
 {
 	uint64_t period = 0, samples = 0;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < event->row_count; i++) {
 		struct report_row *row = event->rows[i];
-		const char *name = row->text[KEY_SYMBOL];
 
-		if (!name || !strstr(name, filter->symbol_part)) {
+		if (!is_kept(row, filter)) {
 			free(row);
 			continue;
 		}
@@ -389,8 +396,8 @@ void hist_finish(const struct report *report, struct report_event *event)
 {
 	const struct report_options *options = report->options;
 
-	if (options->filter.symbol_part)
-		keep_symbols(event, &options->filter);
+	if (options->filter.symbol_part || options->filter.dso_row)
+		keep_rows(event, &options->filter);
 	sort(report, event);
 }
 

@@ -278,6 +278,7 @@ static int apply(void *arg, int option)
 static int check(struct report_options *options)
 {
 	const char *sort = options->sort_text, *fields = options->fields_text;
+	const char *keys = fields ? fields : sort;
 	int status = columns_check(&command_report, options);
 
 	if (status != STATUS_OK)
@@ -294,6 +295,8 @@ static int check(struct report_options *options)
 		return say_usage(&command_report, "--format needs a file: give one with -o, or '-o -'");
 	if (options->format != FORMAT_EXPORT && options->output)
 		return say_usage(&command_report, "-o is for --format");
+	if (options->filter.symbol_part && keys && *keys != '+' && !strstr(keys, "sym"))
+		return say_usage(&command_report, "--symbol-filter is for rows of functions: sort by 'symbol', too");
 	if (options->filter.parent_set)
 		return STATUS_OK;
 	if (options->filter.has_parent || (sort && strstr(sort, "parent")) ||

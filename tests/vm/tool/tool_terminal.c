@@ -356,10 +356,15 @@ Test(tool_terminal, keys_of_report, .init = record, .fini = forget)
 	type(terminal, "U", "User space is hi");
 	type(terminal, "K", "Nothing would be");
 	type(terminal, "\033", "cold");
-	type(terminal, "d", "Only hot-warm-cold; Left");
-	type(terminal, "t", "Only hot-warm-cold; Left");
+	type(terminal, "d", "events; only hot-warm-cold; ");
+	type(terminal, "t", "events; only hot-warm-cold; only");
 	type(terminal, "S", "Sorted by dso,symbol");
 	type(terminal, "E", "cycles:u");
+	type(terminal, "\t", "instructions:u");
+	type(terminal, "\033", "cold");
+	type(terminal, "/w\x15ol\r", "events; only functions with ol");
+	type(terminal, "SSS", "Sorted by dso");
+	type(terminal, "/", "Rows are not sorted by functions");
 	type(terminal, "q", FROM_PAGE);
 	cr_assert_eq(finish(terminal, child), 0);
 }
@@ -382,9 +387,48 @@ Test(tool_terminal, report_tells_why_it_cannot_go_on, .init = record)
 	assert_shown(FROM_PAGE ".*pmuctl: cannot read '" RECORDING "'");
 }
 
+/* Another recording, with one event, takes the place of the one whose second is shown. */
+Test(tool_terminal, report_goes_on_with_another_recording, .init = record, .fini = forget)
+{
+	pid_t child;
+	int terminal = start(SIZE REPORT, &child);
+
+	read_until(terminal, "q: quit");
+	type(terminal, "E", "cycles:u");
+	cr_assert_eq(WEXITSTATUS(system("pmuctl record -q -e branches:u -c 170003 -o " RECORDING
+					" /pmuctl/tests/prog/hot-warm-cold")), 3);
+	type(terminal, "K", "branches:u: [0-9]+ samples");
+	type(terminal, "E", "no other event");
+	type(terminal, "q", FROM_PAGE);
+	cr_assert_eq(finish(terminal, child), 0);
+	unlink(RECORDING ".old");
+}
+
+/* Whatever ends it */
+Test(tool_terminal, report_gives_the_terminal_back, .init = record, .fini = forget)
+{
+	static const int signals[] = { SIGHUP, SIGTERM, SIGSEGV };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		pid_t child;
+		int terminal = start(SIZE REPORT, &child), status;
+
+		read_until(terminal, "q: quit");
+		output_len = 0;
+		output[0] = '\0';
+		cr_assert_eq(kill(child, signals[i]), 0);
+		status = finish(terminal, child);
+		cr_assert(WIFSIGNALED(status) || WIFEXITED(status));
+		cr_assert(is_shown(FROM_PAGE), "signal %d: %s", signals[i], output);
+	}
+}
+
 Test(tool_terminal, report_is_text_where_that_is_asked_for, .init = record, .fini = forget)
 {
-	static const char *const with[] = { "--stdio", "-q", "-t ,", "--header", "| cat", "</dev/null" };
+	static const char *const with[] = {
+		"--stdio", "-q", "-t ,", "--header", "-T", "| cat", "</dev/null",
+	};
+	static const char *const names[] = { "nothing", "dumb" };
 	char command[200];
 	int terminal;
 	pid_t child;
@@ -396,8 +440,11 @@ Test(tool_terminal, report_is_text_where_that_is_asked_for, .init = record, .fin
 		assert_shown("%.*hot");
 		cr_assert(!is_shown(TO_PAGE), "%s", with[i]);
 	}
-	terminal = start("TERM=nothing pmuctl report -i " RECORDING, &child);
-	cr_assert_eq(finish(terminal, child), 0);
-	assert_shown("pmuctl: the terminal 'nothing' is not known here: as with --stdio, then");
-	assert_shown("%.*hot");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(command, sizeof(command), "TERM=%s pmuctl report -i " RECORDING, names[i]);
+		terminal = start(command, &child);
+		cr_assert_eq(finish(terminal, child), 0);
+		assert_shown("pmuctl: the terminal '[a-z]+' is not known here: as with --stdio, then");
+		assert_shown("%.*hot");
+	}
 }
