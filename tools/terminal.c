@@ -106,8 +106,9 @@ static void give_back(int signal)
 
 static void catch_signals(void)
 {
-	const struct sigaction action = { .sa_handler = give_back, .sa_flags = SA_RESETHAND };
+	struct sigaction action = { .sa_handler = give_back, .sa_flags = SA_RESETHAND };
 
+	sigfillset(&action.sa_mask); /* another one comes when that is done */
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		sigaction(ends[i], &action, &before[i]);
 		/* As after nohup(1) */

@@ -344,7 +344,6 @@ Test(perffile_rows, programs_that_the_kernel_has_made)
 		   "    16.67%         1  second             [k] second\n");
 }
 
-/* The samples are at 1, 2, 3 and 5 seconds. */
 /* A BPF program is loaded again and again under one name: looking for one takes no longer then. */
 Test(perffile_rows, many_programs_of_one_name)
 {
@@ -369,6 +368,7 @@ Test(perffile_rows, many_programs_of_one_name)
 	symbols_free(symbols);
 }
 
+/* The samples are at 1, 2, 3 and 5 seconds. */
 Test(perffile_rows, parts_of_the_time)
 {
 	static const char *const times[][2] = {

@@ -64,6 +64,9 @@ static const struct {
 	{ "open", 1, 04010000, "RDONLY|SYNC" },
 	{ "open", 1, 020200000 | 2, "RDWR|TMPFILE" },
 	{ "open", 1, 0200000, "RDONLY|DIRECTORY" },
+	/* As mount(8) has it, for kernels of long ago */
+	{ "mount", 3, 0xc0ed000e, "NOSUID|NODEV|NOEXEC" },
+	{ "mount", 3, 0x0000000e, "NOSUID|NODEV|NOEXEC" },
 	/* Signals */
 	{ "kill", 1, 10, "USR1" },
 	{ "kill", 1, 0, "" },

@@ -164,7 +164,7 @@ static bool map_tells_build_id(struct dsos *dsos, struct map *map, const char *n
 static bool is_told(const struct synth *synth, const struct map *map, const char *name)
 {
 	return map->protection & PROT_EXEC ||
-	       (synth->data && map->protection & PROT_READ && *name == '/');
+	       (synth->data && map->protection & PROT_READ && (*name == '/' || *name == '['));
 }
 
 static void put_maps(struct synth *synth, pid_t pid)

@@ -225,6 +225,15 @@ static bool hide(struct browser *b, bool *hides, const bool *other, const char *
 	return read_again(b);
 }
 
+/* What rows no longer have leaves none of them. */
+static void forget_filters_of_rows(struct filter *filter, const char *sort)
+{
+	if (!strstr(sort, "sym"))
+		filter->symbol_part = NULL;
+	if (!strstr(sort, "dso"))
+		filter->dso_row = NULL;
+}
+
 static bool unzoom(struct browser *b)
 {
 	struct filter *now = &b->options->filter;
@@ -239,6 +248,8 @@ static bool unzoom(struct browser *b)
 	now->symbol_part = then->symbol_part;
 	now->hide_kernel = then->hide_kernel;
 	now->hide_user = then->hide_user;
+	if (b->options->sort_text)
+		forget_filters_of_rows(now, b->options->sort_text);
 	return read_again(b);
 }
 
@@ -248,15 +259,6 @@ static bool is_one_of_sorts(const char *sort)
 		if (!strcmp(sorts[i], sort))
 			return true;
 	return false;
-}
-
-/* What rows no longer have leaves none of them. */
-static void forget_filters_of_rows(struct filter *filter, const char *sort)
-{
-	if (!strstr(sort, "sym"))
-		filter->symbol_part = NULL;
-	if (!strstr(sort, "dso"))
-		filter->dso_row = NULL;
 }
 
 static bool sort_next(struct browser *b)
@@ -275,6 +277,8 @@ static bool sort_next(struct browser *b)
 	else
 		options->sort_text = sorts[next >= ARRAY_LEN(sorts) ? 0 : (next + 1) % ARRAY_LEN(sorts)];
 	options->fields_text = NULL;
+	if (!options->filter.symbol_part)
+		options->filter.symbol_part = b->before.filter.symbol_part;
 	forget_filters_of_rows(&options->filter, options->sort_text);
 	snprintf(b->message, sizeof(b->message), "Sorted by %s.", options->sort_text);
 	return read_again(b);

@@ -80,7 +80,8 @@ static int choose_servers(const char *urls)
  */
 int samples_open(struct samples **samples, const struct samples_options *options)
 {
-	struct sigaction action = { .sa_handler = file_became_shorter };
+	const struct sigaction action = { .sa_handler = file_became_shorter };
+	static bool is_caught;
 	struct samples *new = calloc(1, sizeof(*new));
 	struct perffile_error error;
 	int ret = choose_servers(options->debuginfod);
@@ -92,7 +93,10 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	ret = -ENOMEM;
 	drop_capabilities();
 	allow_files();
-	sigaction(SIGBUS, &action, NULL);
+	/* Once: whoever has a screen gives it back before. */
+	if (!is_caught)
+		sigaction(SIGBUS, &action, NULL);
+	is_caught = true;
 	if (new) {
 		new->path = options->path;
 		new->no_inline = options->no_inline;

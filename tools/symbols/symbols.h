@@ -246,6 +246,7 @@ struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid);
 void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode,
 		 uint64_t ip, bool is_return, struct place *place);
 uint64_t tasks_address_of(const struct thread *thread, const char *path, uint64_t offset);
+const struct binary *tasks_data(const struct thread *thread, uint64_t address, uint64_t *offset);
 struct binary *tasks_file_at(struct tasks *tasks, const struct thread *thread,
 			     uint64_t address, uint64_t *bias);
 uint64_t tasks_map_number(const struct thread *thread);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "jit.h"
+#include "tasks.h"
 
 #define BUCKETS 4096
 
@@ -20,38 +20,6 @@
 
 /* Bits of the header's misc: of COMM and of FORK, the same one */
 #define MISC_EXEC (1 << 13)
-
-struct mapping {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	struct binary *binary;
-};
-
-/**
- * struct space - what a process has mapped
- * @users: processes that have it.
- * @number: of the map; another one when it has lost a part of a file.
- * @list: sorted by address, without overlaps.
- * @count: how many.
- * @room: for so many.
- */
-struct space {
-	size_t users;
-	uint64_t number;
-	struct mapping *list;
-	size_t count;
-	size_t room;
-};
-
-struct process {
-	struct process *next;
-	int32_t pid;
-	size_t live;
-	size_t threads;
-	struct space *space;
-	struct jit_files jit;
-};
 
 /**
  * struct tasks - all tasks of a recording
@@ -462,6 +430,24 @@ void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode
 	look = binary_address(map->binary, look - map->start + map->offset);
 	place->address = look + (ip && is_return);
 	place->symbol = symbols_find(symbols, map->binary, look);
+}
+
+/**
+ * tasks_data() - what does a process have mapped at an address now?
+ * @thread: of the process, or NULL.
+ * @address: the address.
+ * @offset: set: where in that it is, as it was mapped.
+ *
+ * Return: the binary; NULL if nothing is known. No file is looked at.
+ */
+const struct binary *tasks_data(const struct thread *thread, uint64_t address, uint64_t *offset)
+{
+	const struct mapping *map = thread ? space_find(thread->process->space, address) : NULL;
+
+	if (!map)
+		return NULL;
+	*offset = address - map->start + map->offset;
+	return map->binary;
 }
 
 /**

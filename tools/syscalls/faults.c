@@ -8,11 +8,6 @@
 
 #include "faults.h"
 
-static bool is_known(const struct samples *samples, const struct place *place)
-{
-	return place->binary != samples->symbols->unknown;
-}
-
 /* "FUNCTION+0x1c"; without a symbol an address alone */
 static void write_code(struct samples *samples, const struct place *place, char *text, size_t size)
 {
@@ -23,13 +18,21 @@ static void write_code(struct samples *samples, const struct place *place, char 
 		snprintf(text, size, "%#" PRIx64, place->address);
 }
 
-/* "FILE@0x1c"; of what is no file's an address alone */
-static void write_data(const struct samples *samples, const struct place *place, char *text, size_t size)
+/*
+ * "FILE@0x1c", by the offset in the file; of what is not mapped an address alone. What a program
+ * maps as data may be anything: no symbols are looked for in it.
+ */
+static void write_data(const struct thread *thread, uint64_t address, struct call_fault *fault)
 {
-	if (is_known(samples, place))
-		snprintf(text, size, "%s@%#" PRIx64, place->binary->path, place->address);
+	uint64_t offset = 0;
+	const struct binary *binary = address >> 63 ? NULL : tasks_data(thread, address, &offset);
+
+	fault->is_mapped = binary != NULL;
+	fault->level = address >> 63 ? 'k' : '.';
+	if (binary)
+		snprintf(fault->data, sizeof(fault->data), "%s@%#" PRIx64, binary->path, offset);
 	else
-		snprintf(text, size, "%#" PRIx64, place->ip);
+		snprintf(fault->data, sizeof(fault->data), "%#" PRIx64, address);
 }
 
 /**
@@ -38,21 +41,16 @@ static void write_data(const struct samples *samples, const struct place *place,
  * @record: the sample, the last record that was read; its event is one of faults, and it has the
  *	address of the data.
  * @thread: whose it is, or NULL.
- * @fault: filled but for the name and the id of the task.
+ * @fault: its places are filled.
  */
 void fault_describe(struct samples *samples, const struct perffile_record *record,
 		    const struct thread *thread, struct call_fault *fault)
 {
 	const struct perffile_sample *sample = &record->sample;
-	struct place code, data;
+	struct place code;
 
 	tasks_place(samples->tasks, thread, record->misc, sample->ip, false, &code);
-	/* The kernel faults for what a program has mapped. */
-	tasks_place(samples->tasks, thread, 0, sample->addr, false, &data);
-	fault->time = record->time;
-	fault->is_major = record->event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
 	write_code(samples, &code, fault->code, sizeof(fault->code));
-	write_data(samples, &data, fault->data, sizeof(fault->data));
-	fault->is_mapped = is_known(samples, &data);
-	fault->level = data.level;
+	/* The kernel faults for what a program has mapped. */
+	write_data(thread, sample->addr, fault);
 }

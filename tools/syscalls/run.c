@@ -69,10 +69,15 @@ static uint64_t raw_word(const struct perffile_sample *sample, size_t at)
 static int take_fault(struct session *s, const struct perffile_record *record)
 {
 	struct thread *thread = tasks_thread(s->samples->tasks, record->pid, record->tid);
-	struct call_fault fault = { .tid = record->tid, .comm = thread ? thread->comm : "" };
+	struct calls *calls = &s->options->calls;
+	struct call_fault fault = {
+		.tid = record->tid, .comm = thread ? thread->comm : "", .time = record->time,
+		.is_major = record->event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	};
 
-	fault_describe(s->samples, record, thread, &fault);
-	return calls_fault(&s->options->calls, &fault);
+	if (calls->lines && !calls_are_enough(calls))
+		fault_describe(s->samples, record, thread, &fault);
+	return calls_fault(calls, &fault);
 }
 
 static int take_sample(struct session *s, const struct perffile_record *record)
@@ -227,7 +232,9 @@ static int session_open(struct session *s, struct pmuctl_device *dev)
 /* The names of tasks that are there already */
 static int describe(struct session *s)
 {
-	struct synth synth = { .trailer = recording_trailer(s->recording) };
+	struct synth synth = {
+		.trailer = recording_trailer(s->recording), .data = s->options->faults,
+	};
 
 	synth_targets(&synth, &s->options->record.measure, s->child.pid, false);
 	s->records.failed = synth.buffer.failed;

@@ -51,12 +51,14 @@ struct word {
  * @one: ends with a word without a name; NULL if there are none.
  * @bits: likewise; a word is told if all its bits are set, those of several bits come first.
  * @is_signal: the bits of @mask are the number of a signal instead.
+ * @magic: if its upper 16 bits of 32 are there, they are no flags.
  */
 struct syscall_words {
 	uint64_t mask;
 	const struct word *one;
 	const struct word *bits;
 	bool is_signal;
+	uint64_t magic;
 };
 
 #define WORD(prefix, name)	{ (uint64_t)(prefix##name), #name }
@@ -337,6 +339,7 @@ static const struct syscall_words splice_flags = {
 };
 
 static const struct syscall_words mount_flags = {
+	.magic = MS_MGC_VAL,
 	.bits = WORDS(WORD(MS_, RDONLY), WORD(MS_, NOSUID), WORD(MS_, NODEV), WORD(MS_, NOEXEC),
 		      WORD(MS_, SYNCHRONOUS), WORD(MS_, REMOUNT), WORD(MS_, MANDLOCK), WORD(MS_, DIRSYNC),
 		      WORD(MS_, NOATIME), WORD(MS_, NODIRATIME), WORD(MS_, BIND), WORD(MS_, MOVE),
@@ -563,9 +566,15 @@ static int put_word(FILE *out, int length, const char *name)
  */
 int syscall_words_print(const struct syscall_words *words, uint64_t value, FILE *out)
 {
-	uint64_t part = value & words->mask, rest = value & ~words->mask;
-	const char *name = words->is_signal ? signal_name(part) : name_of(words->one, part);
+	uint64_t part, rest;
+	const char *name;
 	int length = 0;
+
+	if (words->magic && (value & MS_MGC_MSK) == words->magic)
+		value &= ~(uint64_t)MS_MGC_MSK;
+	part = value & words->mask;
+	rest = value & ~words->mask;
+	name = words->is_signal ? signal_name(part) : name_of(words->one, part);
 
 	/* No bits are a word of their own, as F_OK, only if there are no others. */
 	if (!words->mask && rest)

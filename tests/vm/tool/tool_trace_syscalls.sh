@@ -51,7 +51,7 @@ without_ids() { sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/0x[0-9a-f]{5,}/
 arguments_have_perfs_words()
 {
 	for command in 'sh -c "trap : USR1; (exit 3)"' 'dd if=/etc/passwd of=/dev/null bs=8 skip=2' \
-		'ping -c 1 -W 1 127.0.0.1' 'capsh --print'; do
+		'ping -c 1 -W 10 127.0.0.1' 'capsh --print'; do
 		perf trace -o theirs sh -c "exec $command" >/dev/null 2>&1
 		pmuctl trace -o calls sh -c "exec $command" >/dev/null 2>&1
 		words_of theirs >a
@@ -167,6 +167,7 @@ what_is_lost_is_said()
 # A program faults for each page that it touches first; how many they are is not quite the same each time.
 page_faults()
 {
+	pmuctl --version >/dev/null # so that it is in memory
 	perf trace -F all --no-syscalls -o theirs pmuctl --version >/dev/null 2>&1
 	run 0 trace -F all --no-syscalls -o calls pmuctl --version || return 1
 	theirs=$(grep -c 'fault \[' theirs) ours=$(grep -c 'fault \[' calls)
