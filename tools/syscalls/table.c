@@ -91,7 +91,8 @@ static enum syscall_shape shape_of(const char *type, const char *name)
 
 static bool is_narrow(const char *type)
 {
-	return !strcmp(type, "int") || !strcmp(type, "unsigned int") || !strcmp(type, "unsigned") || !strcmp(type, "u32") ||
+	return !strcmp(type, "int") || !strcmp(type, "unsigned int") ||
+	       !strcmp(type, "unsigned") || !strcmp(type, "u32") ||
 	       ends_with(type, "mode_t") || ends_with(type, "clockid_t") || !strcmp(type, "pid_t");
 }
 
