@@ -4,7 +4,7 @@
  * and what its summary says.
  */
 /* sources: tools/syscalls/calls.c tools/syscalls/choice.c tools/syscalls/print.c */
-/* sources: tools/syscalls/summary.c tools/syscalls/table.c tools/syscalls/words.c */
+/* sources: tools/syscalls/summary.c tools/syscalls/table.c tools/syscalls/arguments.c tools/syscalls/words.c */
 /* libs: -lm */
 #define _GNU_SOURCE
 #include <errno.h>

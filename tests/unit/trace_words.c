@@ -4,7 +4,7 @@
  * what has no name, and arguments that the kernel does not look at. Values are written as the
  * kernel's ABI has them for x86-64, not by the headers' names, which the code takes.
  */
-/* sources: tools/syscalls/words.c */
+/* sources: tools/syscalls/arguments.c tools/syscalls/words.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * "pmuctl trace": what its parts share. syscalls.c understands the command line, run.c is the order
- * of things, table.c knows the names of system calls and of their arguments, words.c what the values of
- * these mean, choice.c which of
- * them are wanted, calls.c puts the beginning and the end of calls together, faults.c knows where page faults are,
- * print.c writes a line of each, summary.c how many there were.
+ * of things, table.c knows the names of system calls and of their arguments, arguments.c which words
+ * the values of these have, words.c tells them, choice.c which calls are wanted, calls.c puts the
+ * beginning and the end of calls together, faults.c knows where page faults are, print.c writes a
+ * line of each, summary.c how many there were.
  *
  * Events and rings are those of "pmuctl record" (record.h), and records are read as if they came
  * from a file (perffile.h), so that they are in the order of time.
@@ -84,12 +84,15 @@ const char *syscall_name(unsigned int number);
 bool syscall_returns_address(const char *name);
 bool syscall_never_returns(const char *name);
 
-/* ---- words.c */
+/* ---- arguments.c */
 
 const struct syscall_words *syscall_words_of(const char *call, unsigned int arg);
+bool syscall_arg_is_unused(const char *call, const uint64_t *args, unsigned int arg);
+
+/* ---- words.c */
+
 bool syscall_words_tell_zero(const struct syscall_words *words);
 int syscall_words_print(const struct syscall_words *words, uint64_t value, FILE *out);
-bool syscall_arg_is_unused(const char *call, const uint64_t *args, unsigned int arg);
 
 /* ---- choice.c */
 

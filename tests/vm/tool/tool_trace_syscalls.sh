@@ -13,11 +13,17 @@ grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev
 any_rate
 SAYS=calls
 
-# without_times FILE: what both print alike: names, and results but for addresses and ids
-without_times()
+# calls_of FILE: each line but for when it was, how long it took and by whom, and without padding
+calls_of()
 {
-	sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/\(.*\) += /() = /; s/\?$/? /
-		s/ = 0x.*| = [1-9][0-9]*$/ = N/; s/^(.*pid\(\)|set_tid.*) = .*/\1/' "$1"
+	sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/ +=/ =/; s/ *$//' "$1"
+}
+
+# names_of FILE: what both print alike of each: names, and results but for addresses and ids
+names_of()
+{
+	calls_of "$1" | sed -E 's/\(.*\) = /() = /; s/ = 0x.*| = [1-9][0-9]*$/ = N/
+		s/^(.*pid\(\)|set_tid.*) =.*/\1/'
 }
 
 # same COMMAND...: both tell the same of it, line by line
@@ -25,8 +31,8 @@ same()
 {
 	perf trace -o theirs "$@" >theirs.out 2>perf.err || { cat perf.err; return 1; }
 	run 0 trace -o calls "$@" || return 1
-	without_times theirs | sed 's/ *$//' >a
-	without_times calls | sed 's/ *$//' >b
+	names_of theirs >a
+	names_of calls >b
 	echo "$(wc -l <a) calls of perf, $(wc -l <b) of ours"
 	[ "$(wc -l <a)" -gt 5 ] && { diff a b | head -8; cmp a b; } && cmp theirs.out out
 }
@@ -42,12 +48,11 @@ calls_are_those_of_perf()
 # words_of FILE: those calls of which perf names flags and the like as we do, without addresses
 words_of()
 {
-	grep -E ' (mmap|mprotect|arch_prctl|prlimit64|getrandom|rt_sig[a-z]*|lseek)\(' "$1" | without_ids |
-		sed 's/ *$//'
+	calls_of "$1" | grep -E '^(mmap|mprotect|arch_prctl|prlimit64|getrandom|rt_sig[a-z]*|lseek)\(' |
+		sed -E 's/0x[0-9a-f]{5,}/ADDRESS/g; s/fd: [0-9]+(<[^>]*>)?/fd: N/'
 }
-without_ids() { sed -E 's/^.{10} \([^)]*\): [^ ]*\/[0-9]+ +//; s/0x[0-9a-f]{5,}/ADDRESS/g; s/fd: [0-9]+(<[^>]*>)?/fd: N/; s/ +=/ =/'; }
 
-# A descriptor, a fault, a socket, signals: what they ask for is told in perf's words.
+# Memory, limits, signals, a place in a file: what they ask for is told in perf's words.
 arguments_have_perfs_words()
 {
 	for command in 'sh -c "trap : USR1; (exit 3)"' 'dd if=/etc/passwd of=/dev/null bs=8 skip=2' \
@@ -225,4 +230,4 @@ without_rights_of_his_own()
 		SAYS=refusal && says 'CAP_PERFMON'
 }
 
-run_checks without_times same words_of without_ids busy beats rest
+run_checks calls_of names_of same words_of busy beats rest
