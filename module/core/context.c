@@ -408,6 +408,8 @@ static noinline void switch_contexts(struct pmuctl_cpuctx *pc, struct pmuctl_con
 		changed = pc->rotate_necessary;
 	}
 	if (READ_ONCE(pc->context.nr_at_switch)) {
+		if (unlikely(pc->tick_when_busy))
+			pmuctl_sched_busy(pc);
 		changed |= is_idle_task(current) || is_idle_task(next) ||
 			   (pc->context.nr_cgroup && pmuctl_cgroup_of(next) != pc->cgroup);
 		at_switch = true;

@@ -70,7 +70,8 @@ enum pmuctl_class {
  * @gone: it will never be loaded again: the task has ended, or has executed what nobody
  *	may look into.
  * @nr_at_switch: of a CPU's: events that do not count while it is idle, or that count what
- *	tasks do; of a task's: those that count its migrations.
+ *	tasks do, and who waits for the end of its idleness (tick.c); of a task's: those that
+ *	count its migrations.
  * @nr_cgroup: of a CPU's: events of cgroups. Read without the lock by who has moved a task.
  * @migrations: of the task, when it was last unloaded; if somebody counts them.
  * @rotate_necessary: not all of its flexible groups found counters when it was last loaded.

@@ -28,7 +28,8 @@
  * @reload: loads what was unloaded for the time of a switch.
  * @timer: rotates while somebody waits.
  * @tick: runs while sampling needs it: see pmuctl_tick().
- * @ticking: it is to run.
+ * @ticking: it is to run,
+ * @tick_when_busy: from the next switch on: then one more is in @context.nr_at_switch.
  * @batch: scratch, too large for the stack; with
  * @batch_to: those that the counters of a batch are handed over to.
  *
@@ -50,6 +51,7 @@ struct pmuctl_cpuctx {
 	struct hrtimer timer;
 	struct hrtimer tick;
 	bool ticking;
+	bool tick_when_busy;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 	struct hwpmu_counter *batch_to[HWPMU_MAX_COUNTERS];
 };

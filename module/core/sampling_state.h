@@ -25,6 +25,7 @@ struct pmuctl_sample_data;
  * @throttled: its counter is stopped until the next tick.
  * @tells_group: its samples have the values of all of its group; constant.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
+ * @unwatched: no tick has looked at some of the time since the last overflow: the CPU was idle.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
  * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
@@ -44,6 +45,7 @@ struct pmuctl_sampling {
 	bool throttled;
 	bool tells_group;
 	bool expired;
+	bool unwatched;
 	u64 ran;
 	s64 left;
 	u64 events;

@@ -39,6 +39,12 @@ void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx);
 /* Have pmuctl_tick() called from now on: tick.c. */
 void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc);
 
+/* Have it called again when this CPU, which is idle, has something to do. @pc is locked. */
+void pmuctl_sched_tick_when_busy(struct pmuctl_cpuctx *pc);
+
+/* That is now, at a switch. */
+void pmuctl_sched_busy(struct pmuctl_cpuctx *pc);
+
 /* Is it, on this CPU? NMI-safe */
 static inline bool pmuctl_sched_is_ticking(void)
 {

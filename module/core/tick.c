@@ -33,6 +33,24 @@ void pmuctl_sched_start_ticking(struct pmuctl_cpuctx *pc)
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
+void pmuctl_sched_tick_when_busy(struct pmuctl_cpuctx *pc)
+{
+	if (pc->tick_when_busy)
+		return;
+	pc->tick_when_busy = true;
+	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch + 1);
+}
+
+void pmuctl_sched_busy(struct pmuctl_cpuctx *pc)
+{
+	pmuctl_cpu_lock(pc);
+	pc->tick_when_busy = false;
+	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch - 1);
+	if (pc->context.loaded_cpu >= 0)
+		pmuctl_sched_start_ticking(pc);
+	pmuctl_cpu_unlock(pc);
+}
+
 void pmuctl_tick_init(struct pmuctl_cpuctx *pc)
 {
 	hrtimer_setup(&pc->tick, tick, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);

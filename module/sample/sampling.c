@@ -100,6 +100,31 @@ static u64 right_period(u64 freq, u64 events, u64 ns)
 		       1, PERIOD_MAX);
 }
 
+/*
+ * With which period a frequency begins: short enough for a rate that is low for its kind, and far
+ * from one overflow after the other. The rates are those that the kernel's driver takes for a
+ * CPU of 1 GHz that is busy half of the time; where nothing is known, one of a rare event.
+ */
+static u64 first_period(const struct perf_event_attr *attr)
+{
+	u64 rate = 256000;
+
+	if (attr->type == PERF_TYPE_HARDWARE) {
+		switch ((u32)attr->config) {
+		case PERF_COUNT_HW_CPU_CYCLES:
+		case PERF_COUNT_HW_INSTRUCTIONS:
+		case PERF_COUNT_HW_BUS_CYCLES:
+		case PERF_COUNT_HW_REF_CPU_CYCLES:
+			rate = NSEC_PER_SEC / 2;
+			break;
+		case PERF_COUNT_HW_BRANCH_INSTRUCTIONS:
+			rate = NSEC_PER_SEC / 12;
+			break;
+		}
+	}
+	return DIV_ROUND_UP_ULL(rate, attr->sample_freq);
+}
+
 /* From one overflow, or from one tick, to the next while something is counted */
 static u64 longest_interval(const struct pmuctl_sampling *s)
 {
@@ -116,9 +141,12 @@ static void adjust_period(struct pmuctl_event *event)
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 now = ran_until_now(event), ns = now - s->ran;
 
+	bool watched = !s->unwatched;
+
 	WRITE_ONCE(s->ran, now);
-	if (ns > 2 * longest_interval(s))
-		return; /* there was a pause */
+	s->unwatched = false;
+	if (!watched && ns > 2 * longest_interval(s))
+		return; /* nobody knows in how much of it something was counted */
 	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
 	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
 	WRITE_ONCE(c->period, right_period(s->freq, s->events, s->ns));
@@ -126,7 +154,8 @@ static void adjust_period(struct pmuctl_event *event)
 
 /*
  * At a tick: there may have been no overflow since the last one. If nothing was counted at
- * all, that time does not matter; if little was, the period is too long. An overflow in the
+ * all, that time does not matter; if little was, the period is too long. By half at a time, so
+ * that what pauses now and then is not sampled much more often in between. An overflow in the
  * midst of it makes one period a wrong guess, at most.
  */
 static void shorten_period(struct pmuctl_event *event)
@@ -135,7 +164,7 @@ static void shorten_period(struct pmuctl_event *event)
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 ran = READ_ONCE(s->ran), now = ran_until_now(event); /* in this order */
 	s64 left = event->ops->left(event), events = READ_ONCE(c->period) - left;
-	u64 period, ns;
+	u64 period = READ_ONCE(c->period), ns;
 
 	if (left == s->left) {
 		u64 before = ran;
@@ -147,12 +176,11 @@ static void shorten_period(struct pmuctl_event *event)
 	ns = now - ran;
 	if (ns < 2 * longest_interval(s))
 		return;
-	period = right_period(s->freq, READ_ONCE(s->events) + max(events, 0LL),
-			      READ_ONCE(s->ns) + ns);
-	if (period < READ_ONCE(c->period) / 2) {
-		event->ops->set_period(event, period);
-		WRITE_ONCE(s->ran, now);
-	}
+	if (right_period(s->freq, max(events, 0LL), ns) >= period / 2)
+		return;
+	WRITE_ONCE(s->events, READ_ONCE(s->events) / 2);
+	event->ops->set_period(event, period / 2);
+	WRITE_ONCE(s->ran, now);
 }
 
 /* ---- Overflow; NMI ---- */
@@ -337,7 +365,7 @@ void pmuctl_sampling_go_on(struct pmuctl_event *event)
 		event->ops->resume(event);
 }
 
-static void tick_group(struct pmuctl_event *leader, bool *again)
+static void tick_group(struct pmuctl_event *leader, bool *again, bool *when_busy)
 {
 	bool idle = is_idle_task(current);
 	struct pmuctl_event *event;
@@ -352,15 +380,14 @@ static void tick_group(struct pmuctl_event *leader, bool *again)
 			unthrottle(event);
 		else if (s->freq && !s->throttled)
 			shorten_period(event);
-		/*
-		 * While the CPU is idle the next overflow starts it again; of one that is
-		 * throttled there is none.
-		 */
+		/* Of one that is throttled there is no overflow that would start it again. */
 		*again |= s->throttled || (s->freq && !idle);
+		if (s->freq && idle)
+			*when_busy = s->unwatched = true;
 	}
 }
 
-static bool tick_context(struct pmuctl_context *ctx)
+static bool tick_context(struct pmuctl_context *ctx, bool *when_busy)
 {
 	struct pmuctl_event *leader;
 	enum pmuctl_class class;
@@ -368,17 +395,19 @@ static bool tick_context(struct pmuctl_context *ctx)
 
 	for_each_group(leader, class, ctx)
 		if (leader->state->counter.running)
-			tick_group(leader, &again);
+			tick_group(leader, &again, when_busy);
 	return again;
 }
 
 bool pmuctl_tick(struct pmuctl_cpuctx *pc)
 {
-	bool again = tick_context(&pc->context);
+	bool when_busy = false, again = tick_context(&pc->context, &when_busy);
 
 	if (pc->task_context)
-		again |= tick_context(pc->task_context);
+		again |= tick_context(pc->task_context, &when_busy);
 	hwpmu_commit();
+	if (when_busy && !again)
+		pmuctl_sched_tick_when_busy(pc);
 	return again;
 }
 
@@ -413,7 +442,10 @@ int pmuctl_sampling_alloc(struct pmuctl_event *event,
 		return 0;
 	}
 	s->freq = attr->freq ? attr->sample_freq : 0;
-	event->ops->set_period(event, s->freq ? 1 : attr->sample_period);
+	if (!s->freq)
+		event->ops->set_period(event, attr->sample_period);
+	else
+		event->ops->set_period(event, pmuctl_event_is_hw(event) ? first_period(attr) : 1);
 	return 0;
 }
 

@@ -136,6 +136,27 @@ Test(sample_freq, follows_a_tenfold_change)
 	}
 }
 
+/* The same where the overflow after a fall comes later than a tick, and much later */
+Test(sample_freq, follows_a_fall_at_a_low_frequency)
+{
+	static const uint64_t rates[] = { 100, 250, 1000 };
+
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(rates); i++) {
+		struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, rates[i]);
+		AUTO_CLOSE int fd = event_open(attr);
+		const uint64_t period_ns = 1000000000 / rates[i];
+		struct piece p;
+		struct ring r;
+
+		ring_map(&r, fd, 64);
+		measure(fd, &attr, &r, 10, 20 * period_ns);
+		measure(fd, &attr, &r, 100, 40 * period_ns);
+		p = measure(fd, &attr, &r, 100, 60 * period_ns);
+		check_rate(&p, rates[i], "after the fall");
+		ring_unmap(&r);
+	}
+}
+
 /* A task that often sleeps is sampled at its rate while it runs. */
 Test(sample_freq, of_a_task_that_sleeps)
 {
