@@ -18,7 +18,8 @@
  *
  * The NMI looks only at counters that are enabled and active: only while these two hold
  * are count, prev and left its to change, and hwpmu_read() notices by @seq if it did.
- * A period that ends while its counter is being stopped is told when it goes on.
+ * A period that ends while its counter is being stopped is told when it goes on. The NMI of
+ * another counter may read one that is being folded: so its value is told first (@folding).
  *
  * A counter is handed over while it counts: its place in active[] is empty meanwhile. An
  * NMI that comes then acknowledges the overflow, and changes neither of the two; without a
@@ -99,6 +100,23 @@ void hwpmu_fold(struct hwpmu_counter *c)
 	c->count += delta;
 	c->left -= delta;
 	c->prev = raw;
+}
+
+/* The same where the NMI of another counter may come in between, and read this one */
+static void fold_told(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
+{
+	WRITE_ONCE(cpu->folded, hwpmu_read(c));
+	barrier();
+	WRITE_ONCE(cpu->folding, c);
+	barrier();
+	hwpmu_fold(c);
+	barrier();
+}
+
+static void folded(struct hwpmu_cpu *cpu)
+{
+	barrier();
+	WRITE_ONCE(cpu->folding, NULL);
 }
 
 static u64 half_range(unsigned int index)
@@ -247,11 +265,16 @@ static void stop_mask(struct hwpmu_cpu *cpu, u64 mask)
 		struct hwpmu_counter *c = cpu->active[__ffs64(mask)];
 
 		WRITE_ONCE(cpu->active[c->index], NULL);
-		hwpmu_fold(c);
+		if (unlikely(cpu->enabled))
+			fold_told(cpu, c);
+		else
+			hwpmu_fold(c);
 		c->running = false;
 		if (unlikely(c->lbr))
 			lbr_stop();
 	}
+	if (unlikely(cpu->folding))
+		folded(cpu);
 }
 
 /*
@@ -383,7 +406,8 @@ static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 		hwpmu_noglobal_settle(cpu, BIT_ULL(c->index));
 	WRITE_ONCE(cpu->active[c->index], NULL);
 	barrier(); /* the NMI leaves it alone from here on */
-	hwpmu_fold(c);
+	fold_told(cpu, c);
+	folded(cpu);
 }
 
 static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
@@ -437,7 +461,12 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		WRITE_ONCE(cpu->active[index], NULL);
 		barrier(); /* the NMI leaves both alone from here on */
 		b->prev = hwpmu_regs_read_counter(index);
-		a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
+		WRITE_ONCE(cpu->folded, a->count + ((b->prev - a->prev) & hwpmu_width_mask(index)));
+		barrier();
+		WRITE_ONCE(cpu->folding, a);
+		barrier();
+		a->count = cpu->folded;
+		barrier();
 		a->running = false;
 		if (static_branch_unlikely(&hwpmu_is_hybrid))
 			b->config = a->config;
@@ -449,6 +478,7 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		barrier();
 		WRITE_ONCE(cpu->active[index], b);
 	}
+	folded(cpu);
 	if (!static_branch_likely(&hwpmu_has_global))
 		hwpmu_thaw();
 	if (unlikely(READ_ONCE(cpu->seen)))
@@ -487,6 +517,15 @@ u64 hwpmu_read(const struct hwpmu_counter *c)
 		return c->count;
 	count = read_since(c, &c->count, &delta);
 	return count + delta;
+}
+
+u64 hwpmu_read_in_nmi(const struct hwpmu_counter *c)
+{
+	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
+
+	if (unlikely(READ_ONCE(cpu->folding) == c))
+		return cpu->folded;
+	return hwpmu_read(c);
 }
 
 s64 hwpmu_left(const struct hwpmu_counter *c)

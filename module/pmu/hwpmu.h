@@ -341,6 +341,9 @@ bool hwpmu_counts_kernel(const struct hwpmu_counter *counter);
  */
 u64 hwpmu_read(const struct hwpmu_counter *counter);
 
+/* The same in an NMI, which may have come while it is being stopped, or its period changed */
+u64 hwpmu_read_in_nmi(const struct hwpmu_counter *counter);
+
 /**
  * hwpmu_set_period() - let a counter overflow after some events from now, and every so many
  * @counter: running on this CPU, or not running at all.

@@ -32,6 +32,8 @@
  * @frozen: they all stand still for a moment, to be read.
  * @still: one of these two; else 0.
  * @written: what the global control register was last written to, or is about to be.
+ * @folding: a counter that is being folded while an NMI may read it, and
+ * @folded: its value: see hwpmu_read_in_nmi().
  * @stats: what has happened.
  * @counting: without global control: counters whose enable bit is set, or may be. As @stopped.
  * @seen: those of @active that were being stopped or handed over when an NMI came that has
@@ -62,6 +64,8 @@ struct hwpmu_cpu {
 	u8 nr_extra;
 	u64 used;
 	u64 written;
+	const struct hwpmu_counter *folding;
+	u64 folded;
 	struct hwpmu_stats stats;
 	u64 counting;
 	u64 seen;

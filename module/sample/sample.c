@@ -207,10 +207,19 @@ static u64 *put_ids(u64 *out, const struct pmuctl_event *event,
 	return out;
 }
 
+static u64 value_of(const struct pmuctl_event *event)
+{
+	const u64 count = pmuctl_event_is_hw(event) ?
+				  hwpmu_read_in_nmi(&event->state->counter) :
+				  pmuctl_count_soft(event);
+
+	return count - event->state->base;
+}
+
 /* The value, and what follows it, of one event */
 static u64 *put_value(u64 *out, u64 format, const struct pmuctl_event *event)
 {
-	*out++ = pmuctl_count(event) - event->state->base;
+	*out++ = value_of(event);
 	if (format & PERF_FORMAT_ID)
 		*out++ = event->id;
 	if (format & PERF_FORMAT_LOST)
@@ -229,7 +238,7 @@ static u64 *put_read(u64 *out, struct pmuctl_event *event)
 	if (format & PERF_FORMAT_GROUP)
 		*out++ = 0;
 	else
-		*out++ = pmuctl_count(event) - event->state->base;
+		*out++ = value_of(event);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		*out++ = times.enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)

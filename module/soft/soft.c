@@ -81,9 +81,19 @@ static u64 read_task(const struct pmuctl_event *event)
 	       event->own.counter.prev;
 }
 
+/* From now on an NMI reads what is kept: it must not add what is folded already. */
+static void fold_task(struct pmuctl_event *event)
+{
+	event->sw.kept = read_task(event);
+	barrier();
+	WRITE_ONCE(event->sw.task, NULL);
+	barrier();
+	event->own.counter.count = event->sw.kept;
+}
+
 static void stop_task(struct pmuctl_event *event)
 {
-	event->own.counter.count = read_task(event);
+	fold_task(event);
 	if (!event->context->task)
 		hlist_del_rcu(&event->sw.node);
 }
@@ -98,11 +108,7 @@ static const struct pmuctl_event_ops task_ops = {
 
 static void switch_task(struct pmuctl_event *event, struct task_struct *next)
 {
-	event->sw.kept = read_task(event);
-	barrier();
-	WRITE_ONCE(event->sw.task, NULL); /* an NMI reads @kept until follow() is done */
-	barrier();
-	event->own.counter.count = event->sw.kept;
+	fold_task(event);
 	follow(event, next);
 }
 
