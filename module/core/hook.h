@@ -72,8 +72,8 @@ struct pmuctl_hook {
  * @hook: which.
  *
  * Context: Process, may sleep.
- * Return: pmuctl_hook_del(): false if it is still set, or was a moment ago: to be tried again when
- * the registry has dropped something.
+ * Return: pmuctl_hook_del(): false if it is still set, or was a moment ago, or somebody is being
+ * woken: to be tried again when the registry has dropped something.
  */
 void pmuctl_hook_add(struct pmuctl_hook *hook);
 bool pmuctl_hook_del(struct pmuctl_hook *hook);

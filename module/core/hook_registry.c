@@ -20,6 +20,9 @@
 /* Between two that are dropped, however many there are: none is set again more often. */
 #define INTERVAL	(LINGER / 16)
 
+/* So many are woken in a row, with interrupts off. */
+#define WAKE_AT_ONCE	32
+
 static DEFINE_SPINLOCK(hooks_lock);
 static LIST_HEAD(hooks);
 static struct workqueue_struct *set_queue;
@@ -46,6 +49,30 @@ static void has_no_user(struct pmuctl_hook *hook)
 	pmuctl_hooks_look_later();
 }
 
+static bool is_settled(const struct pmuctl_hook *hook)
+{
+	return READ_ONCE(hook->state) != PMUCTL_HOOK_CHANGING;
+}
+
+/*
+ * All who wait, each of whom is a user. None is left to another one to wake, who may get no time.
+ * hooks_lock held, before and afterwards.
+ */
+static void wake_waiting(struct pmuctl_hook *hook)
+	__must_hold(&hooks_lock)
+{
+	unsigned int rounds = hook->users / WAKE_AT_ONCE + 1;
+
+	hook->users++; /* it stays meanwhile */
+	while (rounds-- && is_settled(hook) && waitqueue_active(&hook->settled)) {
+		spin_unlock(&hooks_lock);
+		wake_up_nr(&hook->settled, WAKE_AT_ONCE);
+		cond_resched();
+		spin_lock(&hooks_lock);
+	}
+	hook->users--;
+}
+
 static void set(struct work_struct *work)
 {
 	struct pmuctl_hook *hook = container_of(work, struct pmuctl_hook, work);
@@ -54,6 +81,7 @@ static void set(struct work_struct *work)
 	end_change(hook, err ? PMUCTL_HOOK_UNSET : PMUCTL_HOOK_SET);
 	hook->error = err;
 	hook->times += !err;
+	wake_waiting(hook);
 	if (!hook->users)
 		has_no_user(hook); /* who wanted it was killed */
 	spin_unlock(&hooks_lock);
@@ -74,27 +102,17 @@ static void drop(struct pmuctl_hook *hook)
 	end_change(hook, PMUCTL_HOOK_UNSET);
 	if (hook->missed)
 		hook->missed_before += hook->missed(hook);
+	if (hook->users)
+		begin_set(hook); /* for who has come meanwhile */
 }
 
-static bool is_settled(const struct pmuctl_hook *hook)
-{
-	return READ_ONCE(hook->state) != PMUCTL_HOOK_CHANGING;
-}
-
-/*
- * Until nobody sets or drops it. Who can be killed is woken by the one before: thousands at once
- * would all want the lock, before anybody who waits for another hook.
- *
- * Returns 0; -ERESTARTSYS if we are killed and @killable.
- */
+/* Until nobody sets or drops it. Returns 0; -ERESTARTSYS if we are killed and @killable. */
 static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
 	__must_hold(&hooks_lock)
 {
-	bool waited = false;
 	int err = 0;
 
 	while (!is_settled(hook) && !err) {
-		waited = true;
 		spin_unlock(&hooks_lock);
 		if (killable)
 			err = wait_event_killable_exclusive(hook->settled, is_settled(hook));
@@ -102,8 +120,6 @@ static int wait_until_settled(struct pmuctl_hook *hook, bool killable)
 			wait_event(hook->settled, is_settled(hook));
 		spin_lock(&hooks_lock);
 	}
-	if (waited)
-		wake_up(&hook->settled);
 	return err;
 }
 
@@ -204,7 +220,7 @@ bool pmuctl_hook_del(struct pmuctl_hook *hook)
 	bool unset;
 
 	spin_lock(&hooks_lock);
-	unset = hook->state == PMUCTL_HOOK_UNSET;
+	unset = hook->state == PMUCTL_HOOK_UNSET && !hook->users;
 	if (unset)
 		list_del(&hook->node);
 	spin_unlock(&hooks_lock);
