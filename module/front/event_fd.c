@@ -18,6 +18,7 @@
 #include "front/event_fd.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
+#include "sample/wake.h"
 
 static unsigned int format_one(u64 format, const struct pmuctl_counts *counts,
 			       u64 *out)
@@ -214,7 +215,7 @@ static int event_fasync(int fd, struct file *file, int on)
 	struct event_file *ef = file->private_data;
 	struct pmuctl_output *output = pmuctl_event_get_output(ef->event);
 
-	return output ? fasync_helper(fd, file, on, &output->fasync) : -ENOMEM;
+	return output ? pmuctl_output_fasync(output, fd, file, on) : -ENOMEM;
 }
 
 static int event_mmap(struct file *file, struct vm_area_struct *vma)

@@ -17,6 +17,7 @@
 #include "sample/output.h"
 #include "sample/sample.h"
 #include "sample/sideband.h"
+#include "sample/wake.h"
 
 DEFINE_PER_CPU(struct pmuctl_output_stats, pmuctl_output_stats);
 
@@ -90,6 +91,7 @@ struct pmuctl_output *pmuctl_output_alloc(const struct perf_event_attr *attr,
 	set_format(output, attr);
 	output->namespace = get_pid_ns(task_active_pid_ns(current));
 	INIT_LIST_HEAD(&output->node);
+	INIT_LIST_HEAD(&output->to_signal);
 	init_waitqueue_head(&output->wait);
 	init_irq_work(&output->work, wake_work);
 	return output;
@@ -104,6 +106,7 @@ void pmuctl_output_free(struct pmuctl_output *output)
 	/* Nobody is left who could give it one. */
 	if (rcu_access_pointer(output->buffer))
 		pmuctl_output_leave(output);
+	pmuctl_waker_forget_output(output);
 	put_pid_ns(output->namespace);
 	kfree_rcu(output, rcu); /* somebody may be waking its waiters */
 }

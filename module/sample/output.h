@@ -28,6 +28,7 @@ struct pid_namespace;
 struct pmuctl_buffer;
 struct pmuctl_event;
 struct pmuctl_explanation;
+struct pmuctl_waker;
 
 /**
  * struct pmuctl_output - what the records of an event look like, and where they go
@@ -63,7 +64,8 @@ struct pmuctl_explanation;
  * @limit: overflows left until the event is disabled; 0: no limit.
  * @hang_up: that has just happened.
  * @wait: who polls.
- * @fasync: who gets a signal.
+ * @fasync: who gets a signal, in an interrupt, or if that takes long of
+ * @waker: who has it in its list by @to_signal. Set before @fasync.
  * @rcu: frees it when nobody wakes any more.
  */
 struct pmuctl_output {
@@ -98,6 +100,8 @@ struct pmuctl_output {
 	bool hang_up;
 	wait_queue_head_t wait;
 	struct fasync_struct *fasync;
+	struct pmuctl_waker *waker;
+	struct list_head to_signal;
 	struct rcu_head rcu;
 };
 

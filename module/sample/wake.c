@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waking who waits for what is in a buffer. Any number of outputs may write to one buffer, and any
- * number of waiters may wait for each: the interrupt of a sample wakes for a moment, and
- * a worker of the user's the others, in a share of the time. Users do not wait for each other.
+ * Waking who waits for what is in a buffer, and signals. Any number of outputs may write to one
+ * buffer, any number of waiters may wait for each, and all processes of a group may be sent a signal:
+ * interrupts do that for a moment, in a share of their CPU's time, and a worker of the user's the
+ * rest, in a share of the time, too. Users do not wait for each other.
  */
 #include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -17,15 +19,16 @@
 #include <linux/workqueue.h>
 
 #include "core/event.h"
+#include "core/quota.h"
 #include "sample/buffer.h"
 #include "sample/output.h"
 #include "sample/wake.h"
 
-/* How long an interrupt may wake, in ns, and how many outputs a buffer has at most then. */
+/* How long interrupts may wake in a row, in ns, and how many outputs a buffer has at most then. */
 #define WAKE_AT_ONCE_NS	200000
 #define WAKE_AT_ONCE	64
 
-/* A worker wakes at nobody's cost: it has a CPU for this share of the time. */
+/* Who wakes has a CPU for this share of the time: a worker does, and the interrupts of each CPU. */
 #define WAKE_SHARE	10
 
 /**
@@ -35,6 +38,7 @@
  * @refs: his buffers, and the work while it is pending or runs.
  * @lock: of the following; taken in hard IRQs.
  * @buffers: those whose waiters are to be woken, by their to_wake.
+ * @outputs: those whose owners are to be sent a signal, by their to_signal.
  * @next: not before that, in jiffies.
  * @work: does it, one buffer after the other.
  */
@@ -45,9 +49,13 @@ struct pmuctl_waker {
 
 	spinlock_t lock; /* the rest */
 	struct list_head buffers;
+	struct list_head outputs;
 	unsigned long next;
 	struct delayed_work work;
 };
+
+/* Until when what interrupts have woken is paid for, in ns of local_clock() */
+static DEFINE_PER_CPU(u64, paid_until);
 
 static DEFINE_HASHTABLE(wakers, 6);
 static DEFINE_MUTEX(wakers_mutex); /* a leaf */
@@ -91,6 +99,7 @@ struct pmuctl_waker *pmuctl_waker_get(kuid_t uid)
 	refcount_set(&spare->refs, 1);
 	spin_lock_init(&spare->lock);
 	INIT_LIST_HEAD(&spare->buffers);
+	INIT_LIST_HEAD(&spare->outputs);
 	spare->next = jiffies;
 	INIT_DELAYED_WORK(&spare->work, wake_next);
 	waker = find_or_add(uid, spare);
@@ -117,6 +126,24 @@ static void start(struct pmuctl_waker *waker)
 		refcount_inc(&waker->refs);
 }
 
+/* ---- Time; preemption off ---- */
+
+/* How long this CPU may wake now, in ns */
+static u64 time_left(u64 now)
+{
+	u64 until = this_cpu_read(paid_until);
+	u64 owed = until > now ? (until - now) / WAKE_SHARE : 0;
+
+	return owed < WAKE_AT_ONCE_NS ? WAKE_AT_ONCE_NS - owed : 0;
+}
+
+static void pay(u64 begin)
+{
+	u64 took = local_clock() - begin;
+
+	this_cpu_write(paid_until, max(this_cpu_read(paid_until), begin) + took * WAKE_SHARE);
+}
+
 /* ---- Waking ---- */
 
 /*
@@ -139,20 +166,19 @@ static bool wake_one(struct pmuctl_buffer *buffer)
 	return first;
 }
 
-/* Returns whether all have been woken. */
+/* Returns whether all have been woken. Preemption off */
 static bool wake_at_once(struct pmuctl_buffer *buffer)
 {
 	unsigned int n = READ_ONCE(buffer->nr_outputs);
-	u64 begin = 0;
+	u64 begin = local_clock(), left = time_left(begin);
 
-	if (n > WAKE_AT_ONCE)
+	if (n > WAKE_AT_ONCE || !left)
 		return false;
-	if (n > 1)
-		begin = local_clock();
 	while (n && wake_one(buffer))
-		if (--n && local_clock() - begin > WAKE_AT_ONCE_NS)
-			return false;
-	return true;
+		if (--n && local_clock() - begin > left)
+			break;
+	pay(begin);
+	return !n;
 }
 
 static void wake_all(struct pmuctl_buffer *buffer)
@@ -196,22 +222,83 @@ static struct pmuctl_buffer *next_to_wake(struct pmuctl_waker *waker)
 	return buffer;
 }
 
+/* ---- Signals ---- */
+
+/* Who waits for what has no buffer, and who gets signals. Inside of rcu_read_lock() */
+static void tell_now(struct pmuctl_output *output)
+{
+	bool hang_up = xchg(&output->hang_up, false);
+
+	if (!rcu_access_pointer(output->buffer))
+		wake_up_all(&output->wait);
+	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
+}
+
+static void queue_signal(struct pmuctl_waker *waker, struct pmuctl_output *output)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&waker->lock, flags);
+	if (list_empty(&output->to_signal)) {
+		list_add_tail(&output->to_signal, &waker->outputs);
+		start(waker);
+	}
+	spin_unlock_irqrestore(&waker->lock, flags);
+}
+
+/* Returns whether there was one. */
+static bool signal_next(struct pmuctl_waker *waker)
+{
+	struct pmuctl_output *output;
+
+	rcu_read_lock();
+	spin_lock_irq(&waker->lock);
+	output = list_first_entry_or_null(&waker->outputs, struct pmuctl_output, to_signal);
+	if (output)
+		list_del_init(&output->to_signal);
+	spin_unlock_irq(&waker->lock);
+	if (output)
+		tell_now(output);
+	rcu_read_unlock();
+	return output;
+}
+
+int pmuctl_output_fasync(struct pmuctl_output *output, int fd, struct file *file, int on)
+{
+	struct pmuctl_waker *waker;
+
+	if (on && !READ_ONCE(output->waker)) {
+		waker = pmuctl_waker_get(pmuctl_payer());
+		if (!waker)
+			return -ENOMEM;
+		if (cmpxchg(&output->waker, NULL, waker))
+			pmuctl_waker_put(waker);
+	}
+	return fasync_helper(fd, file, on, &output->fasync);
+}
+
+/* ---- The worker ---- */
+
 static void wake_next(struct work_struct *work)
 {
 	struct pmuctl_waker *waker = container_of(to_delayed_work(work), struct pmuctl_waker, work);
 	struct pmuctl_buffer *buffer = NULL;
 	u64 begin = ktime_get_ns();
+	bool any = false;
 
 	/* It may have been queued while it ran. */
-	if (time_before_eq(READ_ONCE(waker->next), jiffies))
+	if (time_before_eq(READ_ONCE(waker->next), jiffies)) {
 		buffer = next_to_wake(waker);
+		any = signal_next(waker);
+	}
 	if (buffer)
 		wake_all(buffer);
+	any |= !!buffer;
 	spin_lock_irq(&waker->lock);
-	if (buffer)
+	if (any)
 		WRITE_ONCE(waker->next, jiffies + 1 +
 			   nsecs_to_jiffies((ktime_get_ns() - begin) * WAKE_SHARE));
-	if (!list_empty(&waker->buffers))
+	if (!list_empty(&waker->buffers) || !list_empty(&waker->outputs))
 		start(waker);
 	spin_unlock_irq(&waker->lock);
 	if (buffer)
@@ -228,11 +315,16 @@ void pmuctl_waker_forget(struct pmuctl_buffer *buffer)
 	spin_unlock_irq(&waker->lock);
 }
 
-static void signal_owner(struct pmuctl_output *output)
+void pmuctl_waker_forget_output(struct pmuctl_output *output)
 {
-	bool hang_up = xchg(&output->hang_up, false);
+	struct pmuctl_waker *waker = output->waker;
 
-	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
+	if (!waker)
+		return;
+	spin_lock_irq(&waker->lock);
+	list_del_init(&output->to_signal);
+	spin_unlock_irq(&waker->lock);
+	pmuctl_waker_put(waker);
 }
 
 void pmuctl_buffer_wake(struct pmuctl_buffer *buffer)
@@ -241,23 +333,31 @@ void pmuctl_buffer_wake(struct pmuctl_buffer *buffer)
 	atomic_set(&buffer->poll, 1);
 	/* An output that comes sees that, or is seen here. */
 	smp_mb();
+	preempt_disable();
 	if (!wake_at_once(buffer))
 		queue_wake(buffer);
+	preempt_enable();
 	rcu_read_unlock();
 }
 
 void pmuctl_output_told(struct pmuctl_output *output)
 {
+	struct pmuctl_waker *waker = READ_ONCE(output->waker);
 	struct pmuctl_buffer *buffer;
+	u64 begin;
 
 	rcu_read_lock();
 	buffer = rcu_dereference(output->buffer);
 	if (buffer)
 		pmuctl_buffer_wake(buffer);
-	else
-		wake_up_all(&output->wait);
+	begin = local_clock();
+	if (waker && !time_left(begin)) {
+		queue_signal(waker, output);
+	} else {
+		tell_now(output);
+		pay(begin);
+	}
 	rcu_read_unlock();
-	signal_owner(output);
 }
 
 /* ---- Beginning and end ---- */

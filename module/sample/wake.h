@@ -7,7 +7,9 @@
 
 #include <linux/uidgid.h>
 
+struct file;
 struct pmuctl_buffer;
+struct pmuctl_output;
 struct pmuctl_waker;
 
 /**
@@ -22,6 +24,12 @@ void pmuctl_waker_put(struct pmuctl_waker *waker);
 
 /* Nobody is to be woken for this buffer any more that is not being woken now. Process. */
 void pmuctl_waker_forget(struct pmuctl_buffer *buffer);
+
+/* The same of signals of this output, which is freed by RCU then */
+void pmuctl_waker_forget_output(struct pmuctl_output *output);
+
+/* Who gets signals: struct file_operations.fasync */
+int pmuctl_output_fasync(struct pmuctl_output *output, int fd, struct file *file, int on);
 
 int pmuctl_waker_init(void);
 
