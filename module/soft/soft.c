@@ -255,21 +255,3 @@ void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp)
 	count_source(event, pmuctl_tp_source(tp));
 	event->ops = event->sw.source->record ? &pmuctl_recorded_ops : &pmuctl_swevent_ops;
 }
-
-/* ---- Sampling ---- */
-
-void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period)
-{
-	event->own.counter.period = period;
-	event->own.counter.left = period;
-}
-
-void pmuctl_soft_resume(struct pmuctl_event *event)
-{
-	event->own.counter.stopped = false;
-}
-
-s64 pmuctl_soft_left(const struct pmuctl_event *event)
-{
-	return event->own.counter.left;
-}

@@ -21,6 +21,7 @@
 
 #include "core/event.h"
 #include "sample/sample.h"
+#include "soft/period.h"
 
 struct pmuctl_hook;
 struct pmuctl_record_source;
@@ -71,11 +72,7 @@ int pmuctl_soft_init(struct pmuctl_event *event,
  */
 void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp);
 
-/* What all software events do alike: struct pmuctl_event_ops */
-void pmuctl_soft_set_period(struct pmuctl_event *event, u64 period);
-void pmuctl_soft_resume(struct pmuctl_event *event);
-s64 pmuctl_soft_left(const struct pmuctl_event *event);
-
+/* What all but clocks do alike: struct pmuctl_event_ops */
 #define PMUCTL_SOFT_OPS						\
 	.weight = 1,						\
 	.set_period = pmuctl_soft_set_period,			\
