@@ -114,19 +114,6 @@ static void switch_task(struct pmuctl_event *event, struct task_struct *next)
 
 /* ---- The switch hook ---- */
 
-void pmuctl_soft_count_arrivals(void)
-{
-	struct pmuctl_event *event;
-	unsigned int n = pmuctl_soft_arrivals();
-
-	if (likely(!n))
-		return;
-	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_sw_migrations.running),
-			     sw.node)
-		if (!event->context->task)
-			pmuctl_soft_migrated(event, n);
-}
-
 void pmuctl_soft_switch(struct task_struct *next)
 {
 	struct pmuctl_event *event;

@@ -84,9 +84,6 @@ void pmuctl_soft_init_tp(struct pmuctl_event *event, struct pmuctl_tp *tp);
 /* Events of this CPU that count what tasks do: @next comes instead of the current one. */
 void pmuctl_soft_switch(struct task_struct *next);
 
-/* Have those tasks counted that have come to this CPU. */
-void pmuctl_soft_count_arrivals(void);
-
 /* The context of a task, which counts migrations, has been loaded. */
 void pmuctl_soft_arrive(struct pmuctl_context *ctx);
 
@@ -136,6 +133,9 @@ bool pmuctl_soft_is_telling(unsigned int level);
 
 /* A task has come to this CPU @n times since it was here, or it is @n tasks. IRQs off. */
 void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n);
+
+/* Have those tasks counted that have come to this CPU. IRQs off. */
+void pmuctl_soft_count_arrivals(void);
 
 /* The sources of PERF_TYPE_SOFTWARE: soft/sources.c */
 extern struct pmuctl_sw_source pmuctl_sw_faults;

@@ -189,6 +189,19 @@ void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n)
 	irq_work_queue(this_cpu_ptr(&migration_work));
 }
 
+void pmuctl_soft_count_arrivals(void)
+{
+	struct pmuctl_event *event;
+	unsigned int n = pmuctl_soft_arrivals();
+
+	if (likely(!n))
+		return;
+	hlist_for_each_entry(event, this_cpu_ptr(pmuctl_sw_migrations.running),
+			     sw.node)
+		if (!event->context->task)
+			pmuctl_soft_migrated(event, n);
+}
+
 /* Who came before does not count for it. */
 static void start_migrations(struct pmuctl_event *event)
 {
