@@ -3,6 +3,7 @@
  * Filters: running. Pure logic: compiles in user space too.
  */
 #include "soft/filter.h"
+#include "soft/filter_kernel.h"
 
 bool filter_is_text(u8 type)
 {

@@ -211,17 +211,4 @@ bool filter_is_text(u8 type);
 /* What a number of the record keeps of a larger one, as in C. Any context. */
 u64 filter_narrow(const struct filter_term *term, u64 number);
 
-/*
- * The id and the name, of FILTER_COMM_SIZE characters with its NUL, of the task that an argument
- * points to, or of who runs: 0. The kernel's, as a test's. Any context.
- */
-s64 filter_task_id(u64 task);
-void filter_task_comm(u64 task, char *comm);
-
-/* Where this is, as those */
-s64 filter_cpu(void);
-
-/* Likewise, the number of the system call that was made with these registers */
-s64 filter_syscall_nr(u64 regs);
-
 #endif /* PMUCTL_FILTER_H */

@@ -6,10 +6,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/ptrace.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/trace_events.h>
 
@@ -19,33 +16,6 @@
 #include "soft/tracepoint_record.h"
 
 static DEFINE_MUTEX(filters_mutex); /* pmuctl_tp.filter and .work; outside of the quota's */
-
-/* ---- What they look at ---- */
-
-s64 filter_task_id(u64 task)
-{
-	return (task ? (const struct task_struct *)(unsigned long)task : current)->pid;
-}
-
-/* An exec that gives it another one meanwhile may have overwritten its end. */
-void filter_task_comm(u64 task, char *comm)
-{
-	const struct task_struct *t = task ? (const void *)(unsigned long)task : current;
-
-	BUILD_BUG_ON(FILTER_COMM_SIZE != TASK_COMM_LEN);
-	memcpy(comm, t->comm, FILTER_COMM_SIZE);
-	comm[FILTER_COMM_SIZE - 1] = '\0';
-}
-
-s64 filter_syscall_nr(u64 regs)
-{
-	return ((const struct pt_regs *)(unsigned long)regs)->orig_ax;
-}
-
-s64 filter_cpu(void)
-{
-	return smp_processor_id();
-}
 
 /* ---- Fields of a record ---- */
 

@@ -7,6 +7,7 @@
 
 #include "explain/explain.h"
 #include "soft/filter.h"
+#include "soft/filter_kernel.h"
 
 #define NR_ARGS	5
 

@@ -10,6 +10,7 @@
 
 #include "explain/explain.h"
 #include "soft/filter.h"
+#include "soft/filter_kernel.h"
 
 static const struct filter_field fields[] = {
 	{ "id", .arg = 1, .type = FILTER_S64 },
