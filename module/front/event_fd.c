@@ -215,7 +215,9 @@ static int event_fasync(int fd, struct file *file, int on)
 	struct event_file *ef = file->private_data;
 	struct pmuctl_output *output = pmuctl_event_get_output(ef->event);
 
-	return output ? pmuctl_output_fasync(output, fd, file, on) : -ENOMEM;
+	if (!output || (on && pmuctl_output_may_signal(output)))
+		return -ENOMEM;
+	return fasync_helper(fd, file, on, &output->fasync);
 }
 
 static int event_mmap(struct file *file, struct vm_area_struct *vma)

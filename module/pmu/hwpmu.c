@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters on the PMU of a CPU: start, stop, read. The kind of PMU is found in init.c,
- * ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch]; and noglobal.c has what
- * PMUs without global control need.
+ * Counters on the PMU of a CPU: start, stop, read. What they count is in counter.c, the kind of
+ * PMU is found in init.c, ownership is in owner.c, overflow in nmi.c, the registers in regs.[ch];
+ * and noglobal.c has what PMUs without global control need.
  *
  * The PMU is programmed by differences. A counter that is stopped stays programmed
  * and keeps its raw value; if the same event comes back to it, one write of
@@ -29,7 +29,6 @@
  */
 #include <linux/module.h>
 
-#include "explain/explain.h"
 #include "pmu/assign.h"
 #include "pmu/extra.h"
 #include "pmu/lbr.h"
@@ -42,55 +41,6 @@ unsigned int hwpmu_headroom;
 module_param_named(counter_headroom, hwpmu_headroom, uint, 0600);
 MODULE_PARM_DESC(counter_headroom,
 		 "For tests: events until a hardware counter overflows; 0 (default) is as far as it goes");
-
-static noinline int encode_for_core(struct hwpmu_counter *counter,
-				    const struct perf_event_attr *attr, u8 core,
-				    struct pmuctl_explanation *why)
-{
-	struct perf_event_attr of_all = *attr;
-
-	if (!static_branch_unlikely(&hwpmu_is_hybrid))
-		return pmuctl_refuse(why, EVENT_ALIKE, "attr.type", hwpmu_core_name(core));
-	hwpmu_event_for_all(&of_all);
-	return hwpmu_hybrid_encode(counter, &of_all, core, why);
-}
-
-int hwpmu_counter_init(struct hwpmu_counter *counter,
-		       const struct perf_event_attr *attr,
-		       struct pmuctl_explanation *why)
-{
-	int err;
-	u8 core;
-
-	memset(counter, 0, sizeof(*counter));
-	counter->index = -1;
-	if (hwpmu_reason())
-		return pmuctl_refuse(why, NO_PMU, "attr.type", hwpmu_reason());
-	core = hwpmu_event_core(attr);
-	if (unlikely(core))
-		err = encode_for_core(counter, attr, core, why);
-	else if (static_branch_unlikely(&hwpmu_is_hybrid))
-		err = hwpmu_hybrid_encode(counter, attr, 0, why);
-	else
-		err = hwpmu_event_encode(&hwpmu_the_caps, attr, &counter->config, why);
-	counter->usable = counter->config.allowed;
-	return err;
-}
-
-void hwpmu_counter_copy(struct hwpmu_counter *counter,
-			const struct hwpmu_counter *from)
-{
-	memset(counter, 0, sizeof(*counter));
-	counter->config = from->config;
-	if (static_branch_unlikely(&hwpmu_is_hybrid))
-		memcpy(counter->of_type, from->of_type, sizeof(counter->of_type));
-	counter->usable = from->usable;
-	counter->lbr = from->lbr;
-	counter->lbr_select = from->lbr_select;
-	counter->index = -1;
-	counter->period = from->period;
-	counter->left = from->period;
-}
 
 void hwpmu_fold(struct hwpmu_counter *c)
 {

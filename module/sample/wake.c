@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Waking who waits for what is in a buffer, and signals. Any number of outputs may write to one
- * buffer, any number of waiters may wait for each, and all processes of a group may be sent a signal:
- * interrupts do that for a moment, in a share of their CPU's time, and a worker of the user's the
- * rest, in a share of the time, too. Users do not wait for each other.
+ * buffer, any number of waiters may wait for each, and all processes of a group may be sent a
+ * signal: interrupts do that for a moment, in a share of their CPU's time, and a worker of the
+ * user's the rest, in a share of the time, too. Users do not wait for each other.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -263,18 +263,18 @@ static bool signal_next(struct pmuctl_waker *waker)
 	return output;
 }
 
-int pmuctl_output_fasync(struct pmuctl_output *output, int fd, struct file *file, int on)
+int pmuctl_output_may_signal(struct pmuctl_output *output)
 {
 	struct pmuctl_waker *waker;
 
-	if (on && !READ_ONCE(output->waker)) {
-		waker = pmuctl_waker_get(pmuctl_payer());
-		if (!waker)
-			return -ENOMEM;
-		if (cmpxchg(&output->waker, NULL, waker))
-			pmuctl_waker_put(waker);
-	}
-	return fasync_helper(fd, file, on, &output->fasync);
+	if (READ_ONCE(output->waker))
+		return 0;
+	waker = pmuctl_waker_get(pmuctl_payer());
+	if (!waker)
+		return -ENOMEM;
+	if (cmpxchg(&output->waker, NULL, waker))
+		pmuctl_waker_put(waker);
+	return 0;
 }
 
 /* ---- The worker ---- */

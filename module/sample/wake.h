@@ -7,7 +7,6 @@
 
 #include <linux/uidgid.h>
 
-struct file;
 struct pmuctl_buffer;
 struct pmuctl_output;
 struct pmuctl_waker;
@@ -28,8 +27,8 @@ void pmuctl_waker_forget(struct pmuctl_buffer *buffer);
 /* The same of signals of this output, which is freed by RCU then */
 void pmuctl_waker_forget_output(struct pmuctl_output *output);
 
-/* Who gets signals: struct file_operations.fasync */
-int pmuctl_output_fasync(struct pmuctl_output *output, int fd, struct file *file, int on);
+/* It may have owners that get signals from now on. Process. Return: 0 or -ENOMEM. */
+int pmuctl_output_may_signal(struct pmuctl_output *output);
 
 int pmuctl_waker_init(void);
 

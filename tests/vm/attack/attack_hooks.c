@@ -209,6 +209,43 @@ static enum turn open_beside_idle(struct perf_event_attr hook, pid_t left[2])
 	return ends_within(left[0], long_enough) ? WENT_ON : WAITED;
 }
 
+/* Takes a page-fault event beside loops, from the beginning as an idle task or not. */
+static pid_t start_first(bool idle)
+{
+	struct perf_event_attr faults = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	pid_t first = fork_child();
+
+	if (first)
+		return first;
+	if (idle)
+		be_idle();
+	pin_here(1);
+	faults.exclude_kernel = 1;
+	event_open(faults);
+	_exit(0);
+}
+
+static void end_round(pid_t first, const pid_t loops[LOOPS], const pid_t left[2])
+{
+	for (int i = 0; i < LOOPS; i++)
+		raw_reap(loops[i]);
+	for (int i = 0; i < 2; i++)
+		if (left[i] > 0)
+			waitpid(left[i], NULL, 0);
+	cr_assert_eq(waitpid(first, NULL, 0), first);
+}
+
+static void check_turns(const unsigned int turns[3])
+{
+	printf("%u went on, %u waited, %u times nobody did anything\n", turns[WENT_ON], turns[WAITED],
+	       turns[NOTHING_GOES_ON]);
+	cr_assert_eq(turns[WAITED], 0);
+	if (!is_slow_kernel())
+		cr_assert_gt(turns[WENT_ON], 0);
+}
+
+#define TURNS	8
+
 Test(attack_hooks, nobody_waits_for_who_has_one_set)
 {
 	struct perf_event_attr faults = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
@@ -219,30 +256,90 @@ Test(attack_hooks, nobody_waits_for_who_has_one_set)
 	faults.exclude_kernel = 1;
 	pin_here(0);
 	event_open(dummy);	/* the scheduler's is set */
-	for (int round = 0; round < 8; round++) {
+	for (int round = 0; round < TURNS; round++) {
 		while (hooks_is_set(FAULTS))
 			usleep(100000);
-		first = fork_child();
-		if (!first) {
-			be_idle();
-			event_open(faults);
-			_exit(0);
-		}
+		first = start_first(true);
 		usleep(1000 * round);
 		start_loops(loops);
 		turns[open_beside_idle(faults, left)]++;
-		for (int i = 0; i < LOOPS; i++)
-			raw_reap(loops[i]);
-		for (int i = 0; i < 2; i++)
-			if (left[i] > 0)
-				waitpid(left[i], NULL, 0);
-		cr_assert_eq(waitpid(first, NULL, 0), first);
+		end_round(first, loops, left);
 	}
-	printf("%u went on, %u waited, %u times nobody did anything\n", turns[WENT_ON], turns[WAITED],
-	       turns[NOTHING_GOES_ON]);
-	cr_assert_eq(turns[WAITED], 0);
-	if (!is_slow_kernel())
-		cr_assert_gt(turns[WENT_ON], 0);
+	check_turns(turns);
+}
+
+/* As start_loops(), but they wait until @go is closed. */
+static void prepare_loops(pid_t loops[LOOPS], int *go)
+{
+	int ends[2];
+	char none;
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	for (int i = 0; i < LOOPS; i++) {
+		loops[i] = fork_child();
+		if (loops[i])
+			continue;
+		pin_here(1);
+		close(ends[1]);
+		(void)!read(ends[0], &none, 1);
+		for (;;)
+			;
+	}
+	close(ends[0]);
+	*go = ends[1];
+}
+
+/* Until it sleeps in its open, for its probe most likely; false if it has ended */
+static bool await_sleep(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'D' && state != 'Z') {
+		f = fopen(path, "re");
+		cr_assert_not_null(f, "%m");
+		cr_assert_eq(fscanf(f, "%*d %*s %c", &state), 1);
+		fclose(f);
+	}
+	return state == 'D';
+}
+
+/*
+ * Nor for who waits for it, too, and gets no time from then on. It waits while it is set, or, a
+ * second after the last one was closed, while it is dropped.
+ */
+Test(attack_hooks, nobody_waits_for_who_waits)
+{
+	struct perf_event_attr faults = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN);
+	struct perf_event_attr dummy = event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
+	const struct sched_param none = { 0 };
+	pid_t first, loops[LOOPS], left[2];
+	unsigned int turns[3] = { 0 }, waited = 0;
+	int go;
+
+	faults.exclude_kernel = 1;
+	pin_here(0);
+	event_open(dummy);
+	for (int round = 0; round < TURNS; round++) {
+		while (hooks_is_set(FAULTS))
+			usleep(100000);
+		prepare_loops(loops, &go);
+		if (round % 3) {
+			close(event_open(faults));
+			usleep(1000000 - 8000 + 3000 * round);
+		}
+		first = start_first(false);
+		if (await_sleep(first)) {
+			waited++;
+			sched_setscheduler(first, SCHED_IDLE, &none);
+		}
+		close(go);
+		turns[open_beside_idle(faults, left)]++;
+		end_round(first, loops, left);
+	}
+	printf("%u times somebody slept\n", waited);
+	check_turns(turns);
 }
 
 /* It stays, but not for ever. */
