@@ -20,6 +20,7 @@
 #define CLAIM		"/sys/module/pmuctl/parameters/claim"
 #define WATCHDOG	"/proc/sys/kernel/nmi_watchdog"
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
+#define SIG_ENFORCE	"/sys/module/module/parameters/sig_enforce"
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 /* The start of a small file, without the newline; false if it cannot be read. */
@@ -165,34 +166,61 @@ void check_device(struct check *check, const struct patient *patient)
 		     PMUCTL_DEVICE);
 }
 
+/* What makes the kernel refuse an unsigned module; empty if nothing does */
+struct refusers {
+	bool secure_boot, lockdown, confidential, sig_enforce;
+};
+
+static struct refusers refusers_get(void)
+{
+	struct refusers found = { .secure_boot = false };
+	char text[128];
+	size_t len;
+
+	found.secure_boot = file_read(SECURE_BOOT, text, sizeof(text), &len) &&
+			    len >= 5 && text[4] == 1;
+	found.sig_enforce = file_read(SIG_ENFORCE, text, sizeof(text), &len) && text[0] == 'Y';
+	if (file_read(LOCKDOWN, text, sizeof(text), &len)) {
+		found.lockdown = !strstr(text, "[none]");
+		found.confidential = strstr(text, "[confidentiality]");
+	}
+	return found;
+}
+
 /**
  * check_secure_boot() - would the kernel refuse an unsigned module?
  * @check: filled.
  * @patient: with the device, if the module got in.
+ *
+ * The keys of a machine's owner are trusted if it was started with Secure Boot, else not.
  */
 void check_secure_boot(struct check *check, const struct patient *patient)
 {
-	char text[128];
-	size_t len;
-	bool secure = file_read(SECURE_BOOT, text, sizeof(text), &len) &&
-		      len >= 5 && text[4] == 1;
-	bool locked = file_read(LOCKDOWN, text, sizeof(text), &len) &&
-		      !strstr(text, "[none]");
+	struct refusers by = refusers_get();
+	bool before_sig = by.secure_boot || by.lockdown;
 
-	if (!secure && !locked) {
+	if (!before_sig && !by.sig_enforce) {
 		check_set(check, CHECK_OK,
-			  "Secure Boot is off or not there, the kernel is not locked down");
+			  "Secure Boot is off or not there, the kernel is not locked down, module.sig_enforce is off");
 		return;
 	}
-	check_set(check, patient->dev ? CHECK_OK : CHECK_NOTE, "%s%s%s%s",
-		  secure ? "Secure Boot is on" : "the kernel is locked down",
-		  secure && locked ? ", the kernel is locked down" : "",
-		  patient->dev ? ", and accepted the module" :
-				 ": modules must be signed",
-		  locked && strstr(text, "[confidentiality]") ?
-			"; lockdown is at 'confidentiality'" : "");
-	if (!patient->dev)
+	check_set(check, patient->dev ? CHECK_OK : CHECK_NOTE, "%s%s%s%s%s%s%s",
+		  by.secure_boot ? "Secure Boot is on" : "",
+		  by.secure_boot && by.lockdown ? ", " : "",
+		  by.lockdown ? "the kernel is locked down" : "",
+		  before_sig && by.sig_enforce ? ", " : "",
+		  by.sig_enforce ? "module.sig_enforce is on" : "",
+		  patient->dev ? ", and the module is loaded" : ": modules must be signed",
+		  by.confidential ? "; lockdown is at 'confidentiality'" : "");
+	if (patient->dev)
+		return;
+	if (by.secure_boot)
 		check_remedy(check, "DKMS signs the module with its own key: enrol it with 'mokutil --import /var/lib/dkms/mok.pub', then reboot");
+	else
+		check_remedy(check, "boot without %s%s%s on the kernel's command line, or with Secure Boot: DKMS's key is trusted with that only",
+			     by.lockdown ? "lockdown" : "",
+			     by.lockdown && by.sig_enforce ? " and " : "",
+			     by.sig_enforce ? "module.sig_enforce" : "");
 }
 
 /**

@@ -17,7 +17,7 @@ echo 0 >$WATCHDOG
 healthy()
 {
 	give_back
-	run 0 doctor && says '^ok +Driver: ' '^ok +Versions: ' '^ok +Device' '^ok +PMU: (Intel|AMD).* [0-9]+ counters' \
+	run 0 doctor && says '^ok +Driver: ' '^ok +Versions: ' '^ok +Device' '^ok +Secure Boot: .*, module\.sig_enforce is off$' '^ok +PMU: (Intel|AMD).* [0-9]+ counters' \
 		"^ok +PMU's owner: nobody" '^ok +Taking the PMU: ' '^ok +Virtual machines: ' '^note +CPU model: .*: not yet proven' "run 'pmuctl selftest'" '^ok +Counting test: a loop of 1000000' '^This machine can count\.$' &&
 		! grep -Eq '^(problem|unknown)' out
 }
