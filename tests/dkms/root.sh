@@ -68,7 +68,8 @@ inside()
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
 }
 
-# need_root: make the root if it is not there; release is that of its kernel headers.
+# need_root: make the root if it is not there; release is that of its kernel headers. An
+# interrupted check may have left kernels that have others' headers.
 need_root()
 {
 	local program headers start=$SECONDS
@@ -90,8 +91,10 @@ need_root()
 
 	release=
 	for headers in "$root"/lib/modules/*/build; do
+		[[ $(readlink -- "$headers") == /usr/src/linux-headers-"$(basename -- "$(dirname -- "$headers")")" ]] ||
+			continue
 		release=$(basename -- "$(dirname -- "$headers")")
 	done
-	[ -L "$root/lib/modules/$release/build" ] ||
+	[ -n "$release" ] ||
 		stop "$root has no kernel headers: delete it and try again"
 }
