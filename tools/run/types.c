@@ -62,10 +62,12 @@ static int find_core(struct request *r, const char *pmu)
 {
 	uint64_t type = strcmp(pmu, "cpu_atom") ? PMUCTL_TYPE_CPU_CORE : PMUCTL_TYPE_CPU_ATOM;
 
-	if (r->attr.type == PERF_TYPE_HARDWARE || r->attr.type == PERF_TYPE_HW_CACHE)
+	if (r->attr.type == PERF_TYPE_HARDWARE || r->attr.type == PERF_TYPE_HW_CACHE) {
 		r->attr.config = type << 32 | (r->attr.config & CONFIG_EVENT);
-	else
-		r->attr.type = (uint32_t)type;
+		return 0;
+	}
+	r->attr.type = (uint32_t)type;
+	r->attr.config &= ~CONFIG_OF_PERF;
 	return 0;
 }
 

@@ -51,6 +51,26 @@ what_is_counted_by_default_is()
 		[ "$(of counts cpu_atom/instructions)" -gt $LEAST ]
 }
 
+# Programs that were made for perf's first versions have in a raw event what perf sets by itself,
+# whatever they say: 0x530000 is user mode, the kernel, interrupts, and that it counts.
+# old_event CPU COUNTS ELSEWHERE COMMAND...: counted where the task is, by this perf
+old_event()
+{
+	cpu=$1 counts=$2 elsewhere=$3
+	shift 3
+	"$@" stat -x ';' -o counts -e "$counts/config=0x5300c0/u" -e "$elsewhere/config=0x5300c0/u" \
+		/usr/bin/taskset -c "$cpu" $LOOPS 1
+	cat counts
+	[ "$(of counts "$counts/")" -gt $LEAST ] && [ "$(of counts "$elsewhere/")" -lt $LEAST ]
+}
+what_perf_sets_by_itself_does_not_matter()
+{
+	give_back
+	old_event "$core" cpu_core cpu_atom command perf && old_event "$atom" cpu_atom cpu_core command perf &&
+		old_event "$core" cpu_core cpu_atom pmuctl run --strict perf &&
+		old_event "$atom" cpu_atom cpu_core pmuctl run --strict perf
+}
+
 # Both types sample, and the samples come from where the task was.
 samples_are_taken_on_each()
 {
@@ -64,4 +84,4 @@ samples_are_taken_on_each()
 		[ "$(awk '/cpu_atom/ && $1 >= 80 { n++ } END { print n + 0 }' events)" -eq 1 ]
 }
 
-run_checks counted on of where
+run_checks counted on of where old_event
