@@ -6,9 +6,15 @@
  * differ, the table has the reason.
  */
 #include "loops.h"
+#include "pmu.h"
 #include "tracepoint.h"
+#include "differences.h"
 
 #include <fnmatch.h>
+#include <sys/utsname.h>
+
+/* The tracepoint that all of them are: ours by its name, perf's by its number */
+#define TRACEPOINT	"sched:sched_switch"
 
 /* In which state an event is when something is requested of it */
 enum state { ALONE, WITH_RING, LEADER, SIBLING, ORPHAN, GONE, STATES };
@@ -33,74 +39,23 @@ struct question {
 /* An argument: the descriptor of the other event of the group, or -1 */
 #define OTHER	(~0ul - 99)
 
-/*
- * Where the two differ, and why. @base NULL is each; @change is a shell pattern. What is refused
- * here and opens there has an errno with which programs try without it.
- */
-static const struct difference {
-	const char *base, *change;
-	int perfs, ours;
-	const char *reason;
-} differences[] = {
-	/* What programs leave out when kernels do not know it */
-	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, "not supported" },
-	{ NULL, "type = * and aux_output", ENOENT, EINVAL, "not supported" },
-	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, "not supported" },
-	{ NULL, "aux_sample_size = * and precise_ip ?", EOPNOTSUPP, EINVAL, "neither is supported" },
-	{ NULL, "sample_type = *", 0, EINVAL, "a field that is not supported" },
-	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, "numbers of events of branches are not known" },
-	{ NULL, "type = 0x5", EINVAL, ENOENT, "breakpoints are not supported" },
-	{ NULL, "type = *", 0, ENOENT, "a PMU of the kernel's own" },
-	{ NULL, "type = *", EINVAL, ENOENT, "a PMU of the kernel's own" },
-	{ NULL, "config = 0xa", 0, ENOENT, "bpf-output is not supported" },
-	{ NULL, "an unknown bit", 0, EINVAL, "Linux 7.3 knows two bits more" },
-	/* What has no effect is refused here, and ignored there */
-	{ NULL, "type = 0x2*", 0, EINVAL, "a tracepoint, with exclude_kernel: nothing is counted" },
-	{ NULL, "bp_type = *", 0, EINVAL, "of breakpoints" },
-	{ NULL, "config1 = *", 0, EINVAL, "of hardware events only" },
-	{ NULL, "type = 0x1 and config1 = *", 0, EINVAL, "of hardware events only" },
-	{ NULL, "config2 = *", 0, EINVAL, "no event here has it" },
-	{ NULL, "config3 = *", 0, EINVAL, "no event here has it" },
-	{ NULL, "branch_sample_type = *", 0, EINVAL, "without branch stacks" },
-	{ NULL, "clockid = *", 0, EINVAL, "without use_clockid" },
-	{ NULL, "sig_data = *", 0, EINVAL, "without sigtrap" },
-	{ NULL, "aux_watermark = *", 0, EOPNOTSUPP, "of events that trace" },
-	/* The same in other words */
-	{ NULL, "config3 = *", E2BIG, EINVAL, "Linux 6.1 does not know it" },
-	{ NULL, "__reserved_3 = *", EINVAL, EOPNOTSUPP, "Linux 6.1 does not know aux_action" },
-	{ NULL, "* and __reserved_3 = *", EINVAL, ENOENT, "likewise" },
-	{ NULL, "sample_regs_* = *", EOPNOTSUPP, EINVAL, "registers that there are not" },
-	{ "sampling", "freq", 0, EINVAL, "this module's limit of samples a second" },
-	{ "instructions", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
-	{ "sampling", "config = *", ENOENT, EINVAL, "perf finds a PMU's type in it" },
-	{ "instructions", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
-	{ "sampling", "config = *", 0, EINVAL, "perf finds no PMU's type in it" },
-	{ NULL, "ioctl SET_BPF nothing*", EBADF, EINVAL, "the descriptor is not looked at" },
-	{ NULL, "ioctl SET_FILTER nowhere*", EFAULT, EINVAL, "the address is not looked at" },
-	{ NULL, "ioctl MODIFY_* nowhere*", EFAULT, EOPNOTSUPP, "the address is not looked at" },
-	{ NULL, "ioctl MODIFY_* zeroes*", EINVAL, EOPNOTSUPP, "the type is not looked at" },
-	/* Two that are wrong, of which the other is looked at first */
-	{ NULL, "* and __reserved_3 = *", EINVAL, EOPNOTSUPP, "aux_action is early" },
-	{ NULL, "* and __reserved_3 = *", ENOENT, EOPNOTSUPP, "aux_action is early" },
-	{ NULL, "* and __reserved_3 = *", EOPNOTSUPP, EINVAL, "aux_sample_size is earlier" },
-	{ NULL, "* and aux_sample_size = *", ENOENT, EINVAL, "not supported, whatever the type" },
-	/* Ignored here, as no sample has them */
-	{ NULL, "sample_regs_* = *", EINVAL, 0, "registers that there are not" },
-	{ NULL, "sample_regs_* = *", EOPNOTSUPP, 0, "registers that there are not" },
-	/* More than perf has */
-	{ NULL, "use_clockid", EINVAL, 0, "CLOCK_REALTIME can be read in an NMI here" },
-	{ NULL, "pid -1 cpu -1", EINVAL, 0, "all CPUs through one descriptor" },
-	{ NULL, "flags 0x4", EINVAL, EBADF, "the same of a cgroup, and pid is none" },
-};
+/* What the tests have found, each in a process of its own: a file of the process that starts them */
+static struct findings {
+	unsigned int ended;
+	bool met[RAW_ARRAY_SIZE(differences)];
+} *findings;
 
 static bool is_known(const struct question *q, int perfs, int ours)
 {
-	const struct difference *d;
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(differences); i++) {
+		const struct difference *d = &differences[i];
 
-	for (d = differences; d < differences + RAW_ARRAY_SIZE(differences); d++)
-		if ((!d->base || !strcmp(d->base, q->base)) && d->perfs == perfs &&
-		    d->ours == ours && !fnmatch(d->change, q->change, 0))
-			return true;
+		if ((d->base && strcmp(d->base, q->base)) || d->perfs != perfs || d->ours != ours ||
+		    fnmatch(d->change, q->change, 0))
+			continue;
+		findings->met[i] = true;
+		return true;
+	}
 	return false;
 }
 
@@ -126,6 +81,8 @@ static int open_pmuctl(const struct question *q, int group_fd, struct pmuctl_exp
 	struct pmuctl_open request = raw_request(&a, q->pid, q->cpu, q->flags, why);
 
 	request.group_fd = group_fd;
+	if (a.attr.type == PERF_TYPE_TRACEPOINT)
+		request.tracepoint = (uintptr_t)TRACEPOINT;
 	return ioctl(raw_device(), PMUCTL_IOC_OPEN, &request);
 }
 
@@ -177,6 +134,7 @@ static int outcome(opener open, const struct question *given, struct pmuctl_expl
 }
 
 #define QUESTIONS	192
+#define TESTS		6	/* that ask */
 
 /*
  * Each question to us, and then each to perf: giving the PMU back in between is what takes time.
@@ -219,7 +177,15 @@ static const struct {
 	{ "sampling", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1000000, PERF_SAMPLE_IP },
 	{ "dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0, 0 },
 	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0, 0 },
+	{ "tracepoint", PERF_TYPE_TRACEPOINT, 0, 0, 0 },
 };
+
+/* Not ftrace:function, which has the number of instructions: it patches each function. */
+static void choose_tracepoint(struct question *q)
+{
+	if (q->attr.attr.type == PERF_TYPE_TRACEPOINT)
+		q->attr.attr.config = tracepoint_id(TRACEPOINT);
+}
 
 static struct question begin(size_t base)
 {
@@ -229,8 +195,43 @@ static struct question begin(size_t base)
 	q.attr = raw_attr(bases[base].type, bases[base].config);
 	q.attr.attr.sample_period = bases[base].period;
 	q.attr.attr.sample_type = bases[base].sample_type;
+	/* They happen in the kernel. */
+	q.attr.attr.exclude_kernel = bases[base].type != PERF_TYPE_TRACEPOINT;
+	choose_tracepoint(&q);
 	return q;
 }
+
+/* To take a probe off takes longer than all else of an open: those of the tracepoint stay on. */
+static void keep_probes(void)
+{
+	struct question q = begin(RAW_ARRAY_SIZE(bases) - 1);
+
+	cr_assert_geq(open_perf(&q, -1, NULL), 0, "%m");
+	cr_assert_geq(open_pmuctl(&q, -1, NULL), 0, "%m");
+}
+
+static void open_findings(void)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/refuse_perf.%d", getppid());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0, "%s: %m", path);
+	cr_assert_eq(ftruncate(fd, sizeof(*findings)), 0);
+	findings = mmap(NULL, sizeof(*findings), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(findings, MAP_FAILED);
+	close(fd);
+	tracepoint_mount();
+	keep_probes();
+}
+
+static void end_test(void)
+{
+	findings->ended++;
+}
+
+TestSuite(refuse_perf, .init = open_findings, .fini = end_test);
 
 #define FIELD(f)	{ #f, offsetof(struct perf_event_attr, f), \
 			  sizeof(((struct perf_event_attr *)NULL)->f) }
@@ -259,13 +260,6 @@ static void set_field(struct question *q, size_t field, uint64_t value)
 	memcpy(q->attr.bytes + fields[field].at, &value, fields[field].size);
 	snprintf(q->change + length, sizeof(q->change) - length, "%s%s = %#lx",
 		 length ? " and " : "", fields[field].name, value);
-}
-
-/* Of tracepoints not ftrace:function, which has the number of instructions: it patches each function. */
-static void choose_tracepoint(struct question *q)
-{
-	if (q->attr.attr.type == PERF_TYPE_TRACEPOINT)
-		q->attr.attr.config = tracepoint_id("sched:sched_switch");
 }
 
 /* Where the word of single bits is, and their names */
@@ -411,7 +405,6 @@ static void ask_pairs(const struct value *first, size_t n)
  */
 Test(refuse_perf, each_field_of_the_attr, .timeout = 1800)
 {
-	tracepoint_mount();
 	for (size_t b = 0; b < RAW_ARRAY_SIZE(bases); b++) {
 		struct value first[QUESTIONS];
 		uint64_t same = same_bits(b);
@@ -542,4 +535,40 @@ Test(refuse_perf, each_ioctl, .timeout = 900)
 					 states[state]);
 				ask(&q);
 			}
+}
+
+static bool is_where(enum where where, const struct utsname *kernel)
+{
+	switch (where) {
+	case LINUX_6_1:
+		return !fnmatch("6.1.*", kernel->release, 0);
+	case LINUX_6_12:
+		return !fnmatch("6.12.*", kernel->release, 0);
+	case LATER:
+		return false;
+	case INTEL:
+		return !pmu_is_amd();
+	default:
+		return true;
+	}
+}
+
+/* The last by its name, and so by the order in which they run */
+Test(refuse_perf, the_table_has_nothing_that_is_not_met)
+{
+	struct utsname kernel;
+
+	uname(&kernel);
+	if (findings->ended < TESTS)
+		cr_skip_test("not all of the others have run");
+	if (!is_where(LINUX_6_1, &kernel) && !is_where(LINUX_6_12, &kernel))
+		cr_skip_test("the table is of two kernels");
+	for (size_t i = 0; i < RAW_ARRAY_SIZE(differences); i++) {
+		const struct difference *d = &differences[i];
+
+		cr_expect(findings->met[i] || !is_where(d->where, &kernel),
+			  "%s, %s: perf %s, here %s: %s: met nowhere",
+			  d->base ? d->base : "all", d->change, name_of(d->perfs),
+			  name_of(d->ours), d->reason);
+	}
 }
