@@ -37,7 +37,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 
 # What tests of recordings name as their sources: the reader, what it finds out about
 # addresses, and reports
-READER		:= $(addprefix tools/perffile/,perffile.c features.c groups.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
+READER		:= $(addprefix tools/perffile/,perffile.c features.c groups.c order.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
 SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c clean.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
 			inline.c jit.c samples.c) tools/say.c lib/src/explain.c lib/src/names.c
 REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)
@@ -171,7 +171,7 @@ filter_sources		:= module/soft/filter.c module/soft/filter_parse.c \
 filter_length		:= 255
 perffile_sources	:= $(wildcard tools/perffile/*.c)
 perffile_libs		:= -lzstd
-perffile_defines	:= -DHAVE_LIBZSTD
+perffile_defines	:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) \
@@ -180,7 +180,7 @@ perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/script/,json.c text.c names.c) \
 	$(addprefix tools/tracepoint/,formats.c print.c)
 perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd
-perffile_report_defines	:= -DHAVE_LIBZSTD
+perffile_report_defines	:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 perffile_report_length	:= 4096
 tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c tools/symbols/clean.c
 tracepoint_libs		:= -ljansson

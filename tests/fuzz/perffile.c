@@ -100,14 +100,37 @@ static void look_at_traces(const struct perffile *file)
 	perffile_traces_free(&traces);
 }
 
+/* All records; returns how many there are. They come in the order of time, as far as they tell it. */
+static size_t look_at_records(struct perffile *file)
+{
+	struct perffile_error error = { "" };
+	struct perffile_record record;
+	size_t count = 0;
+	uint64_t time = 0;
+	int ret;
+
+	while ((ret = perffile_next(file, &record, &error)) > 0) {
+		look_at_record(&record);
+		count += !record.again;
+		if (!(record.fields & PERF_SAMPLE_TIME))
+			continue;
+		if (record.time < time)
+			abort();
+		time = record.time;
+	}
+	/* Of groups, samples without anything new are left out. */
+	if (ret < 0 ? !error.text[0] : count > file->record_count)
+		abort();
+	return count;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perffile_error error = { "" };
-	struct perffile_record record;
 	struct perffile *file;
-	size_t count = 0;
+	size_t count;
 	int ret = perffile_open_memory(&file, data, size, &error);
 
 	if (ret < 0) {
@@ -117,12 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	look_at_file(file);
 	look_at_traces(file);
-	while ((ret = perffile_next(file, &record, &error)) > 0) {
-		look_at_record(&record);
-		count += !record.again;
-	}
-	/* Of groups, samples without anything new are left out. */
-	if (ret < 0 ? !error.text[0] : count > file->record_count)
+	count = look_at_records(file);
+	perffile_rewind(file);
+	if (look_at_records(file) != count)
 		abort();
 	perffile_close(file);
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * Samples that tell the counts of a group: whose samples they are, and of how many events.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c tools/perffile/order.c */
 /* sources: tools/perffile/sample.c tools/perffile/groups.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #include <errno.h>

@@ -3,7 +3,7 @@
  * The records of perf.data files: their order, whose they are, and every combination of
  * fields.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c tools/perffile/order.c */
 /* sources: tools/perffile/sample.c tools/perffile/groups.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Recordings that went through a pipe, and compressed ones: what is read of them is what a
  * file has; what is damaged or cut off is refused or told.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c tools/perffile/order.c */
 /* sources: tools/perffile/sample.c tools/perffile/groups.c tools/perffile/stream.c tools/perffile/spool.c */
 /* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c */

@@ -2,7 +2,7 @@
 /*
  * What the tasks of a recording have mapped at a time, and the texts of a recording.
  */
-/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c */
+/* sources: tools/perffile/perffile.c tools/perffile/features.c tools/perffile/records.c tools/perffile/order.c */
 /* sources: tools/perffile/sample.c tools/perffile/groups.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/clean.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/inline.c tools/symbols/jit.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */

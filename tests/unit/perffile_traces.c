@@ -5,7 +5,7 @@
  */
 /* sources: tools/perffile/perfdata_buffer.c */
 /* sources: tools/perffile/perfdata.c tools/perffile/perfdata_stream.c tools/perffile/perffile.c tools/perffile/features.c */
-/* sources: tools/perffile/records.c tools/perffile/sample.c tools/perffile/groups.c tools/perffile/trace.c */
+/* sources: tools/perffile/records.c tools/perffile/order.c tools/perffile/sample.c tools/perffile/groups.c tools/perffile/trace.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
 #define _GNU_SOURCE
 #include <errno.h>

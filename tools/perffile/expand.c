@@ -128,7 +128,7 @@ static int take_all(struct expander *expander, struct perffile_error *error)
 	int ret = 0;
 
 	for (uint64_t at = file->records; at < file->records_end && ret == 0;
-	     at += perffile_record_length(file, at)) {
+	     at = perffile_record_after(file, at)) {
 		struct perf_event_header header;
 
 		memcpy(&header, file->data + at, sizeof(header));

@@ -8,22 +8,26 @@
 
 #include "perffile.h"
 
-/* What is for later, and then what is new: these are the records now. */
+/*
+ * What is for later, and then what is new: these are the records now. Records of perf's own are
+ * not among them.
+ */
 static int join(struct perffile *file, const void *records, size_t size,
 		struct perffile_error *error)
 {
-	size_t room = size, used = 0;
-	uint8_t *joined;
+	uint64_t length, time = 0;
+	size_t used = 0;
+	uint8_t *joined = malloc(file->fed ? file->size + size + 1 : size + 1);
 
-	for (size_t i = file->record_count; i < file->fed_count; i++)
-		room += perffile_record_length(file, file->order[i].offset);
-	joined = malloc(room ? room : 1);
 	if (!joined)
 		return perffile_no_memory(error);
-	for (size_t i = file->record_count; i < file->fed_count; i++) {
-		uint64_t at = file->order[i].offset;
-		size_t length = perffile_record_length(file, at);
-
+	for (uint64_t at = file->records; file->fed && at < file->records_end; at += length) {
+		length = perffile_record_length(file, at);
+		if (perffile_header(file, at).type >= PERFFILE_USER_TYPE)
+			continue;
+		perffile_record_time(file, at, &time);
+		if (time <= file->order.until)
+			continue;
 		memcpy(joined + used, file->data + at, length);
 		used += length;
 	}
@@ -36,9 +40,9 @@ static int join(struct perffile *file, const void *records, size_t size,
 	free(file->fed);
 	file->fed = joined;
 	file->data = joined;
-	file->size = room;
+	file->size = used + size;
 	file->records = 0;
-	file->records_end = room;
+	file->records_end = file->size;
 	return 0;
 }
 
@@ -47,7 +51,7 @@ static void empty(struct perffile *file)
 {
 	file->records_end = file->records;
 	file->record_count = 0;
-	file->fed_count = 0;
+	perffile_order_begin(file);
 }
 
 /**
@@ -72,22 +76,15 @@ int perffile_feed(struct perffile *file, const void *records, size_t size,
 	uint64_t until = file->fed_until;
 	int ret = join(file, records, size, error);
 
-	free(file->order);
-	file->order = NULL;
-	file->next = 0;
 	file->values_left = 0;
 	if (ret == 0)
 		ret = perffile_records_check(file, error);
-	if (ret == 0)
-		ret = perffile_records_index(file, error);
 	if (ret < 0) {
 		empty(file);
 		return ret;
 	}
-	file->fed_count = file->record_count;
-	if (file->fed_count && file->order[file->fed_count - 1].time > until)
-		file->fed_until = file->order[file->fed_count - 1].time;
-	while (file->record_count && file->order[file->record_count - 1].time > until)
-		file->record_count--;
+	if (file->order.newest > until)
+		file->fed_until = file->order.newest;
+	file->order.until = until;
 	return 0;
 }

@@ -295,7 +295,29 @@ static int read_all(struct perffile *file, struct perffile_error *error)
 		ret = perffile_records_check(file, error);
 	if (ret == 0 && file->is_compressed)
 		ret = perffile_expand(file, error);
-	return ret < 0 ? ret : perffile_records_index(file, error);
+	return ret;
+}
+
+/* If it fails, a mapping stays. */
+static int open_bytes(struct perffile **file, const void *data, size_t size, bool mapped,
+		      struct perffile_error *error)
+{
+	struct perffile *new = calloc(1, sizeof(*new));
+	int ret;
+
+	if (!new)
+		return perffile_no_memory(error);
+	new->data = data;
+	new->size = size;
+	new->mapped = mapped;
+	ret = read_all(new, error);
+	if (ret == 0) {
+		*file = new;
+		return 0;
+	}
+	new->mapped = false;
+	perffile_close(new);
+	return ret;
 }
 
 /**
@@ -310,19 +332,7 @@ static int read_all(struct perffile *file, struct perffile_error *error)
 int perffile_open_memory(struct perffile **file, const void *data, size_t size,
 			 struct perffile_error *error)
 {
-	struct perffile *new = calloc(1, sizeof(*new));
-	int ret;
-
-	if (!new)
-		return perffile_no_memory(error);
-	new->data = data;
-	new->size = size;
-	ret = read_all(new, error);
-	if (ret < 0)
-		perffile_close(new);
-	else
-		*file = new;
-	return ret;
+	return open_bytes(file, data, size, false, error);
 }
 
 static int map_file(int fd, bool is_input, const void **data, size_t *size,
@@ -394,12 +404,41 @@ int perffile_open(struct perffile **file, const char *path, struct perffile_erro
 	close(fd);
 	if (ret < 0)
 		return ret;
-	ret = perffile_open_memory(file, data, size, error);
-	if (ret == 0)
-		(*file)->mapped = true;
-	else if (size)
+	ret = open_bytes(file, data, size, true, error);
+	if (ret < 0 && size)
 		munmap((void *)data, size);
 	return ret;
+}
+
+/**
+ * perffile_let_go() - some bytes are not needed for now
+ * @file: the file.
+ * @from: the first.
+ * @to: the byte behind the last.
+ *
+ * Pages of a mapped file count as ours as long as we have looked at them. They come back when
+ * somebody does again, so what was handed out stays valid.
+ */
+void perffile_let_go(const struct perffile *file, uint64_t from, uint64_t to)
+{
+	/* Records that were fed, and all of perffile_open_memory(), are nobody's but in memory. */
+	bool is_mapped = file->source ? !file->fed : file->mapped;
+
+	from -= from % (uint64_t)getpagesize();
+	if (is_mapped && from < to)
+		madvise((void *)(file->data + from), to - from, MADV_DONTNEED);
+}
+
+/**
+ * perffile_pass() - look at what follows, and not at what was before
+ * @file: the file.
+ * @at: where the last record that was looked at is.
+ * @next: where the next one is.
+ */
+void perffile_pass(const struct perffile *file, uint64_t at, uint64_t next)
+{
+	if (at / PERFFILE_PAGES != next / PERFFILE_PAGES)
+		perffile_let_go(file, at - at % PERFFILE_PAGES, next - next % PERFFILE_PAGES);
 }
 
 /**
@@ -422,7 +461,7 @@ void perffile_close(struct perffile *file)
 	free(file->ids);
 	free(file->info.cmdline);
 	free(file->info.build_ids);
-	free(file->order);
+	perffile_order_free(file);
 	perffile_counts_free(file->counts);
 	free(file->fed);
 	free(file);

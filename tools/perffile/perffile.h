@@ -3,9 +3,9 @@
  * Reading perf.data files ("PERFILE2"), as perf and "pmuctl record" write them to a disk or
  * to a pipe. perffile.c opens a file and reads its header, features.c what it
  * tells about the recording, stream.c both where they are records, expand.c what is
- * compressed, feed.c takes records while they come, records.c hands out the records in
- * the order of time, trace.c pieces of traces, sample.c takes a sample apart, and
- * groups.c makes of one that tells the counts of a group a sample of each of its events.
+ * compressed, feed.c takes records while they come, order.c finds the order of time,
+ * records.c hands out the records in it, trace.c pieces of traces, sample.c takes a sample
+ * apart, and groups.c makes of one that tells the counts of a group a sample of each of its events.
  *
  * Nothing in a file is believed: what it says is checked against its length before it
  * is used, and memory grows with the length of the file only. Strings and arrays that
@@ -22,6 +22,7 @@
 
 #include <linux/perf_event.h>
 
+#include "order.h"
 #include "perffile_format.h"
 
 /**
@@ -357,11 +358,6 @@ struct perffile_id {
 
 struct perffile_counts;
 
-struct perffile_place {
-	uint64_t time;
-	uint64_t offset;
-};
-
 /**
  * struct perffile - an open file
  * @data: its bytes.
@@ -383,16 +379,14 @@ struct perffile_place {
  * @left_out: bytes behind these.
  * @flags: which feature sections there are.
  * @info: what they say.
- * @order: the records in the order of time. Private.
- * @record_count: how many.
- * @next: the next one to hand out.
+ * @order: of the records.
+ * @record_count: how many there are.
+ * @at: where the one is that was handed out last.
  * @values_told: of the record before, a sample of a group: how many of its counts were looked at.
  * @values_left: and how many are left.
  * @handed_out: it was handed out, as the sample of one of them.
  * @counts: what was told last of each event. Private.
- * @fed: memory for the records, if these come by and by: then @order has more of them, which
- *	are for later.
- * @fed_count: how many it has with these.
+ * @fed: memory for the records, if these come by and by: then some of them are for later.
  * @fed_until: the last time among them.
  */
 struct perffile {
@@ -413,15 +407,14 @@ struct perffile {
 	uint64_t left_out;
 	uint64_t flags[PERFFILE_FEATURES / 64];
 	struct perffile_info info;
-	struct perffile_place *order;
+	struct perffile_order order;
 	size_t record_count;
-	size_t next;
+	uint64_t at;
 	size_t values_told;
 	size_t values_left;
 	bool handed_out;
 	struct perffile_counts *counts;
 	uint8_t *fed;
-	size_t fed_count;
 	uint64_t fed_until;
 };
 
@@ -445,6 +438,10 @@ int perffile_traces_read(const struct perffile *file, struct perffile_traces *tr
 void perffile_traces_free(struct perffile_traces *traces);
 
 /* Between the parts */
+
+/* Of a file that is gone through so many bytes are kept in memory; a power of two */
+#define PERFFILE_PAGES (1ULL << 23)
+
 int perffile_fail(struct perffile_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int perffile_no_memory(struct perffile_error *error);
@@ -464,8 +461,11 @@ int perffile_spool_map(FILE *spool, const void **data, size_t *size,
 int perffile_spool_copy(int fd, const void **data, size_t *size,
 			struct perffile_error *error);
 int perffile_records_check(struct perffile *file, struct perffile_error *error);
-int perffile_records_index(struct perffile *file, struct perffile_error *error);
 uint64_t perffile_record_length(const struct perffile *file, uint64_t at);
+uint64_t perffile_record_after(const struct perffile *file, uint64_t at);
+void perffile_record_time(const struct perffile *file, uint64_t at, uint64_t *time);
+void perffile_let_go(const struct perffile *file, uint64_t from, uint64_t to);
+void perffile_pass(const struct perffile *file, uint64_t at, uint64_t next);
 struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_t id);
 bool perffile_sample_parse(struct perffile_record *record,
 			   struct perffile_bytes *bytes);
@@ -482,6 +482,14 @@ static inline uint64_t perffile_word(const uint8_t *at)
 
 	__builtin_memcpy(&value, at, sizeof(value));
 	return value;
+}
+
+static inline struct perf_event_header perffile_header(const struct perffile *file, uint64_t at)
+{
+	struct perf_event_header header;
+
+	__builtin_memcpy(&header, file->data + at, sizeof(header));
+	return header;
 }
 
 /* Take @size bytes off @bytes; NULL, and @failed is set, if there are fewer. */

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of a perf.data file in the order of time. A file has them in the order
- * in which rings were emptied, so they are listed once, sorted by their time, and then
- * taken apart one after the other. A record without a time keeps its place behind the
- * one before it; what a recorder wrote about tasks that were there already has time 0
- * and comes first.
+ * The records of a perf.data file: whether each is whole, whose it is, and what is in it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,14 +13,6 @@
 #define MISC_MMAP_BUILD_ID (1 << 14)
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
-
-static struct perf_event_header header_at(const struct perffile *file, uint64_t at)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, file->data + at, sizeof(header));
-	return header;
-}
 
 /**
  * perffile_event_by_id() - whose number is it?
@@ -54,7 +42,7 @@ struct perffile_event *perffile_event_by_id(const struct perffile *file, uint64_
 static bool word_of(const struct perffile *file, uint64_t at, int from_start,
 		    int from_end, uint64_t *word)
 {
-	struct perf_event_header header = header_at(file, at);
+	struct perf_event_header header = perffile_header(file, at);
 	uint64_t where;
 
 	if (header.type == PERF_RECORD_SAMPLE) {
@@ -82,11 +70,25 @@ static const struct perffile_event *event_of(const struct perffile *file, uint64
 	return perffile_event_by_id(file, id);
 }
 
+/**
+ * perffile_record_time() - the time of a record
+ * @file: the file.
+ * @at: where the record is, which is one of the kernel's.
+ * @time: set to it; stays as it is if the record has none.
+ */
+void perffile_record_time(const struct perffile *file, uint64_t at, uint64_t *time)
+{
+	const struct perffile_event *event = event_of(file, at);
+
+	if (event)
+		word_of(file, at, event->time_from_start, event->time_from_end, time);
+}
+
 /* Behind this record of a stream are the formats of tracepoints. */
 static int check_formats(const struct perffile *file, uint64_t at, uint64_t *length,
 			 struct perffile_error *error)
 {
-	struct perf_event_header header = header_at(file, at);
+	struct perf_event_header header = perffile_header(file, at);
 	uint64_t left = file->records_end - at - header.size;
 	uint32_t more;
 
@@ -112,7 +114,7 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 	if (left < HEADER_SIZE)
 		return perffile_fail(error, "its records are damaged: the last one, at byte %" PRIu64
 				     ", is cut off", at);
-	header = header_at(file, at);
+	header = perffile_header(file, at);
 	if (header.size < HEADER_SIZE || header.size > left)
 		return perffile_fail(error, "its records are damaged at byte %" PRIu64
 				     ": one of type %u says that it has %u bytes, and %" PRIu64 " are left",
@@ -137,14 +139,14 @@ static int check_record(const struct perffile *file, uint64_t at, uint64_t *leng
 
 /**
  * perffile_record_length() - how far it is to the record that follows
- * @file: with its records listed: then all of them are whole.
+ * @file: with its records checked: then all of them are whole.
  * @at: where the record is.
  *
  * Return: bytes, with those of a trace that follow the record.
  */
 uint64_t perffile_record_length(const struct perffile *file, uint64_t at)
 {
-	struct perf_event_header header = header_at(file, at);
+	struct perf_event_header header = perffile_header(file, at);
 	uint32_t formats;
 
 	if (file->is_stream && header.type == PERFFILE_HEADER_TRACING_DATA) {
@@ -156,22 +158,29 @@ uint64_t perffile_record_length(const struct perffile *file, uint64_t at)
 	return header.size + perffile_word(file->data + at + HEADER_SIZE);
 }
 
-static int by_time(const void *left, const void *right)
+/**
+ * perffile_record_after() - go on to the record that follows
+ * @file: with its records checked.
+ * @at: where the record is.
+ *
+ * Return: where the next one is, perhaps behind the last. Whoever goes through all of them so
+ * keeps few pages of the file.
+ */
+uint64_t perffile_record_after(const struct perffile *file, uint64_t at)
 {
-	const struct perffile_place *a = left, *b = right;
+	uint64_t next = at + perffile_record_length(file, at);
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	perffile_pass(file, at, next);
+	return next;
 }
 
 /* Has the end of a stream the beginning of a record? */
 static bool is_cut_off(const struct perffile *file, uint64_t at)
 {
 	return file->records_end - at < HEADER_SIZE ||
-	       (header_at(file, at).size >= HEADER_SIZE &&
-		(header_at(file, at).type != PERFFILE_AUXTRACE ||
-		 header_at(file, at).size >= PERFFILE_AUXTRACE_SIZE));
+	       (perffile_header(file, at).size >= HEADER_SIZE &&
+		(perffile_header(file, at).type != PERFFILE_AUXTRACE ||
+		 perffile_header(file, at).size >= PERFFILE_AUXTRACE_SIZE));
 }
 
 /**
@@ -180,9 +189,10 @@ static bool is_cut_off(const struct perffile *file, uint64_t at)
  * @error: why not.
  *
  * Who was killed while he wrote has left the beginning of a record: then it ends before
- * that one.
+ * that one. If the events are known, the records are ready to be handed out then, but for those
+ * that are compressed.
  *
- * Return: 0, -EBADMSG.
+ * Return: 0, -EBADMSG, -ENOMEM.
  */
 int perffile_records_check(struct perffile *file, struct perffile_error *error)
 {
@@ -192,7 +202,7 @@ int perffile_records_check(struct perffile *file, struct perffile_error *error)
 
 	file->record_count = 0;
 	file->is_compressed = false;
-
+	perffile_order_begin(file);
 	for (at = file->records; at < file->records_end; at += length) {
 		ret = check_record(file, at, &length, error);
 		if (ret < 0 && (file->is_unfinished ||
@@ -204,53 +214,18 @@ int perffile_records_check(struct perffile *file, struct perffile_error *error)
 		}
 		if (ret < 0)
 			return ret;
-		type = header_at(file, at).type;
+		type = perffile_header(file, at).type;
 		file->is_compressed |= type == PERFFILE_COMPRESSED ||
 				       type == PERFFILE_COMPRESSED2;
 		file->record_count += type < PERFFILE_USER_TYPE;
+		ret = file->ids ? perffile_order_note(file, at, type, error) : 0;
+		if (ret < 0)
+			return ret;
+		perffile_pass(file, at, at + length);
 	}
 	if (file->is_unfinished && file->records_end == file->records)
 		return perffile_fail(error, "it was not finished, and has no records: the program that recorded was killed, or is still recording");
-	return 0;
-}
-
-/**
- * perffile_records_index() - list the records in the order of time
- * @file: with its records checked, and none compressed.
- * @error: why not.
- *
- * Return: 0, -ENOMEM.
- */
-int perffile_records_index(struct perffile *file, struct perffile_error *error)
-{
-	uint64_t at, time = 0;
-	bool sorted = true;
-	size_t n = 0;
-
-	file->order = calloc(file->record_count ? file->record_count : 1,
-			     sizeof(*file->order));
-	if (!file->order) {
-		perffile_fail(error, "there is not enough memory to sort its %zu records",
-			      file->record_count);
-		return -ENOMEM;
-	}
-	for (at = file->records; at < file->records_end;
-	     at += perffile_record_length(file, at)) {
-		const struct perffile_event *event;
-
-		if (header_at(file, at).type >= PERFFILE_USER_TYPE)
-			continue;
-		event = event_of(file, at);
-		if (event)
-			word_of(file, at, event->time_from_start,
-				event->time_from_end, &time);
-		file->order[n] = (struct perffile_place){ time, at };
-		sorted = sorted && (!n || file->order[n - 1].time <= time);
-		n++;
-	}
-	if (!sorted)
-		qsort(file->order, n, sizeof(*file->order), by_time);
-	return 0;
+	return perffile_order_ready(file, error);
 }
 
 static void parse_mmap(struct perffile_record *record, struct perffile_bytes *bytes)
@@ -405,7 +380,7 @@ static void find_count(const struct perffile *file, struct perffile_record *reco
 static int read_record(const struct perffile *file, uint64_t at, struct perffile_record *record,
 		       struct perffile_error *error)
 {
-	struct perf_event_header header = header_at(file, at);
+	struct perf_event_header header = perffile_header(file, at);
 	struct perffile_bytes bytes = {
 		file->data + at + HEADER_SIZE, file->data + at + header.size, false
 	};
@@ -448,13 +423,13 @@ int perffile_next(struct perffile *file, struct perffile_record *record,
 
 	do {
 		if (!file->values_left) {
-			if (file->next == file->record_count)
-				return 0;
-			file->next++;
+			ret = perffile_order_next(file, &file->at, error);
+			if (ret <= 0)
+				return ret;
 			file->values_told = 0;
 			file->handed_out = false;
 		}
-		ret = read_record(file, file->order[file->next - 1].offset, record, error);
+		ret = read_record(file, file->at, record, error);
 		if (ret == 0 && record->type != PERF_RECORD_SAMPLE)
 			return 1;
 		if (ret == 0)

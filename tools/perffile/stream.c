@@ -12,14 +12,6 @@
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
-static struct perf_event_header header_at(const struct perffile *file, uint64_t at)
-{
-	struct perf_event_header header;
-
-	memcpy(&header, file->data + at, sizeof(header));
-	return header;
-}
-
 /* What is in the record at @at, with what follows it */
 static struct perffile_bytes body_at(const struct perffile *file, uint64_t at)
 {
@@ -53,8 +45,8 @@ static size_t count_type(const struct perffile *file, uint32_t type)
 	size_t count = 0;
 
 	for (uint64_t at = file->records; at < file->records_end;
-	     at += perffile_record_length(file, at))
-		count += header_at(file, at).type == type;
+	     at = perffile_record_after(file, at))
+		count += perffile_header(file, at).type == type;
 	return count;
 }
 
@@ -83,8 +75,8 @@ int perffile_stream_events(struct perffile *file, struct perffile_error *error)
 	if (!file->events)
 		return perffile_no_memory(error);
 	for (uint64_t at = file->records; at < file->records_end && ret == 0;
-	     at += perffile_record_length(file, at))
-		if (header_at(file, at).type == PERFFILE_HEADER_ATTR)
+	     at = perffile_record_after(file, at))
+		if (perffile_header(file, at).type == PERFFILE_HEADER_ATTR)
 			ret = read_event(file, at, error);
 	return ret;
 }
@@ -140,10 +132,10 @@ int perffile_stream_features(struct perffile *file, struct perffile_error *error
 	if (!file->info.build_ids)
 		return perffile_no_memory(error);
 	for (uint64_t at = file->records; at < file->records_end;
-	     at += perffile_record_length(file, at)) {
+	     at = perffile_record_after(file, at)) {
 		struct perffile_bytes bytes = body_at(file, at);
 
-		switch (header_at(file, at).type) {
+		switch (perffile_header(file, at).type) {
 		case PERFFILE_EVENT_UPDATE:
 			read_name(file, bytes);
 			break;

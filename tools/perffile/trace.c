@@ -2,7 +2,7 @@
 /*
  * The traces in a perf.data file: what a decoder must know of the machine, and the pieces
  * of trace between the records. The records were looked through before
- * (perffile_records_index()): each is within the file, with what follows it.
+ * (perffile_records_check()): each is within the file, with what follows it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -97,12 +97,12 @@ int perffile_traces_read(const struct perffile *file, struct perffile_traces *tr
 	uint64_t at;
 
 	memset(traces, 0, sizeof(*traces));
-	for (at = file->records; at < file->records_end; at += perffile_record_length(file, at))
+	for (at = file->records; at < file->records_end; at = perffile_record_after(file, at))
 		count += take_record(file, NULL, at);
 	traces->pieces = calloc(count ? count : 1, sizeof(*traces->pieces));
 	if (!traces->pieces)
 		return -ENOMEM;
-	for (at = file->records; at < file->records_end; at += perffile_record_length(file, at))
+	for (at = file->records; at < file->records_end; at = perffile_record_after(file, at))
 		take_record(file, traces, at);
 	cut_padding(traces);
 	return 0;

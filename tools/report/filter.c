@@ -115,21 +115,6 @@ static bool all_have(const struct perffile *file, uint64_t field)
 	return true;
 }
 
-/* The time of the sample that is the first or the last; the records are sorted. */
-static uint64_t time_of_end(const struct perffile *file, bool last)
-{
-	struct perf_event_header header;
-
-	for (size_t n = 0; n < file->record_count; n++) {
-		size_t at = last ? file->record_count - 1 - n : n;
-
-		memcpy(&header, file->data + file->order[at].offset, sizeof(header));
-		if (header.type == PERF_RECORD_SAMPLE)
-			return file->order[at].time;
-	}
-	return 0;
-}
-
 /**
  * filter_start() - get ready for a recording; says what is wrong
  * @filter: the filter.
@@ -160,8 +145,8 @@ int filter_start(struct filter *filter, const struct samples *samples)
 	}
 	free(filter->times.list);
 	filter->times = (struct filter_ranges){ .count = 0 };
-	ret = times_parse(&filter->times, filter->time, time_of_end(file, false),
-			  time_of_end(file, true));
+	ret = times_parse(&filter->times, filter->time, file->order.first_sample,
+			  file->order.last_sample);
 	if (ret < 0)
 		say_error("'%s' is no time: it is START,STOP in seconds, as 'pmuctl script' shows them, or like 10%%-40%%, or 10%%/2",
 			  filter->time);

@@ -288,7 +288,7 @@ static int spans_find(struct streams *streams)
 		else if (is_switch(streams, &record))
 			switch_see(streams, &record);
 	}
-	file->next = 0;
+	perffile_rewind(file);
 	if (snapshots && ret == 0)
 		ret = snapshots_add(streams, snapshots);
 	free(snapshots);
