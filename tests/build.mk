@@ -39,7 +39,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 # addresses, and reports
 READER		:= $(addprefix tools/perffile/,perffile.c features.c groups.c order.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
 SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c clean.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
-			inline.c jit.c samples.c) tools/say.c lib/src/explain.c lib/src/names.c
+			inline.c jit.c samples.c) tools/say.c tools/progress.c lib/src/explain.c lib/src/names.c
 REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)
 
 # "sources:" and "libs:" of the tests, as make variables NAME_sources, NAME_libs.
@@ -174,7 +174,7 @@ perffile_libs		:= -lzstd
 perffile_defines	:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
-	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) \
+	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) tools/progress.c \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
 		group.c json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c) \

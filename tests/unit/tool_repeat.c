@@ -3,7 +3,7 @@
  * Means of repeated runs and how far they can be trusted, and the line that tells what
  * goes on.
  */
-/* sources: tools/stat/repeat.c tools/stat/progress.c */
+/* sources: tools/stat/repeat.c tools/progress.c */
 /* libs: -lm -lutil */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -230,6 +230,7 @@ void perffile_rewind(struct perffile *file)
 	order->next = 0;
 	order->ready = 0;
 	order->late_next = 0;
+	order->given = 0;
 	file->values_left = 0;
 	perffile_counts_free(file->counts);
 	file->counts = NULL;
@@ -367,6 +368,20 @@ int perffile_order_next(struct perffile *file, uint64_t *at, struct perffile_err
 		order->late_next++;
 	else
 		order->next++;
+	order->given++;
 	let_go(file, *at);
 	return 1;
+}
+
+/**
+ * perffile_percent() - how much was handed out
+ * @file: the file.
+ *
+ * Return: so much of 100 of its records.
+ */
+unsigned int perffile_percent(const struct perffile *file)
+{
+	const struct perffile_order *order = &file->order;
+
+	return order->noted ? (unsigned int)((double)order->given / (double)order->noted * 100) : 100;
 }

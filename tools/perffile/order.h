@@ -62,6 +62,7 @@ struct perffile_chunk {
  * @ready: how many of these may be handed out.
  * @next: the next one to hand out.
  * @loaded: how many chunks were taken.
+ * @given: records that were handed out.
  * @until: what is newer is not handed out.
  * @low: the first byte that was handed out since pages were let go of.
  * @high: the byte behind the last one.
@@ -90,6 +91,7 @@ struct perffile_order {
 	size_t ready;
 	size_t next;
 	size_t loaded;
+	size_t given;
 	uint64_t until;
 	uint64_t low;
 	uint64_t high;
@@ -97,6 +99,7 @@ struct perffile_order {
 };
 
 void perffile_rewind(struct perffile *file);
+unsigned int perffile_percent(const struct perffile *file);
 
 /* For the other parts of the reader */
 void perffile_order_begin(struct perffile *file);

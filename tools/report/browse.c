@@ -174,6 +174,7 @@ static size_t first_event(const struct report *report)
 static bool read_again(struct browser *b)
 {
 	b->report->options = b->options;
+	b->options->input.is_quiet = true;
 	terminal_suspend();
 	report_close(b->report);
 	if (report_open(b->report, b->options) < 0 || report_read(b->report) < 0)

@@ -293,6 +293,7 @@ static int run(struct script *script)
 	while ((ret = samples_next(script->samples, &record)) > 0) {
 		if (!is_wanted(script, &record))
 			continue;
+		samples_tell_no_more(script->samples);
 		if (print(script, &record) < 0 || ferror(stdout))
 			return cannot_write(errno);
 	}
@@ -390,8 +391,10 @@ static int print_all(struct script *script)
 
 	if (samples_open(&script->samples, &script->input) < 0)
 		return STATUS_FAILED;
-	if (script->header)
+	if (script->header) {
+		samples_tell_no_more(script->samples);
 		about_header(script->samples);
+	}
 	if (script->header_only)
 		status = STATUS_OK;
 	else if (script->trace)

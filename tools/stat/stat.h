@@ -14,6 +14,7 @@
 
 #include "evlist/measure.h"
 #include "metric/metric.h"
+#include "progress.h"
 
 enum row_state {
 	ROW_COUNTED,
@@ -349,25 +350,6 @@ void repeats_free(struct repeats *repeats);
 int repeats_add(struct repeats *repeats, const struct stat_row *rows, size_t count,
 		double elapsed);
 void repeats_result(struct repeats *repeats, struct stat_result *result);
-
-/* progress.c */
-
-/**
- * struct progress - a line that tells what goes on, on a terminal
- * @out: where to, NULL if it is none.
- * @whole_lines: others write there too.
- * @shown: there is a line to wipe.
- */
-struct progress {
-	FILE *out;
-	bool whole_lines;
-	bool shown;
-};
-
-void progress_init(struct progress *progress, FILE *out, bool shared);
-void progress_show(struct progress *progress, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-void progress_clear(struct progress *progress);
 
 /* metrics.c */
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -19,6 +20,13 @@
 
 /* Messages about binaries without symbols */
 #define PROBLEMS_MAX 8
+
+/* How much was read is told where that takes longer than the first, and then so often. */
+#define TELL_FIRST	1000000000ULL
+#define TELL_AGAIN	500000000ULL
+
+/* The clock is looked at once in so many records; a stack to unwind is some 100 us of each. */
+#define TELL_RECORDS	64
 
 /* Files are mapped: if one becomes shorter, reading it ends here. */
 static void file_became_shorter(int signal)
@@ -71,6 +79,14 @@ static int choose_servers(const char *urls)
 	return -EINVAL;
 }
 
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /**
  * samples_open() - open a recording; says what is wrong
  * @samples: set; to be closed with samples_close().
@@ -101,6 +117,10 @@ int samples_open(struct samples **samples, const struct samples_options *options
 		new->path = options->path;
 		new->no_inline = options->no_inline;
 		new->max_stack = options->max_stack;
+		progress_init(&new->progress, stderr, false);
+		new->tell_next = now() + TELL_FIRST;
+		if (options->is_quiet)
+			samples_tell_no_more(new);
 		ret = perffile_open(&new->file, options->path, &error);
 		if (ret < 0) {
 			say_error("cannot read '%s': %s", options->path, error.text);
@@ -128,9 +148,34 @@ int samples_open(struct samples **samples, const struct samples_options *options
 	return -ENOMEM;
 }
 
-static int say_unreadable(const struct samples *samples, int ret,
-			  const struct perffile_error *error)
+/**
+ * samples_tell_no_more() - the terminal is not told how much was read any more
+ * @samples: the recording. What was told goes: something else is written from now on.
+ */
+void samples_tell_no_more(struct samples *samples)
 {
+	progress_clear(&samples->progress);
+	samples->progress.out = NULL;
+}
+
+/* Where it takes long, and is not fed by and by: then nobody knows how much comes. */
+static void tell(struct samples *samples)
+{
+	uint64_t time;
+
+	if (!samples->progress.out || ++samples->looked % TELL_RECORDS || samples->file->fed)
+		return;
+	time = now();
+	if (time < samples->tell_next)
+		return;
+	samples->tell_next = time + TELL_AGAIN;
+	progress_show(&samples->progress, "reading '%s': %u %%", samples->path,
+		      perffile_percent(samples->file));
+}
+
+static int say_unreadable(struct samples *samples, int ret, const struct perffile_error *error)
+{
+	samples_tell_no_more(samples);
 	say_error("cannot read '%s': %s", samples->path, error->text);
 	return ret;
 }
@@ -197,6 +242,10 @@ int samples_next(struct samples *samples, struct perffile_record *record)
 	int ret = samples_read(samples, record);
 	int followed = ret > 0 ? samples_follow(samples, record) : 0;
 
+	if (ret > 0)
+		tell(samples);
+	else
+		samples_tell_no_more(samples);
 	return followed < 0 ? followed : ret;
 }
 
@@ -524,6 +573,7 @@ void samples_close(struct samples *samples)
 {
 	if (!samples)
 		return;
+	samples_tell_no_more(samples);
 	unwinder_free(samples->unwinder);
 	tasks_free(samples->tasks);
 	symbols_free(samples->symbols);

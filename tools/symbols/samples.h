@@ -7,6 +7,7 @@
 #ifndef PMUCTL_TOOL_SAMPLES_H
 #define PMUCTL_TOOL_SAMPLES_H
 
+#include "progress.h"
 #include "symbols.h"
 
 /* Chains are cut off behind so many frames. */
@@ -23,6 +24,9 @@
  * @lost_samples: samples that the hardware lost.
  * @throttled: times that sampling was stopped for a moment as it was too much.
  * @foreign: samples of an event that the file does not describe.
+ * @progress: tells how much of it was read.
+ * @tell_next: when, in nanoseconds of CLOCK_MONOTONIC.
+ * @looked: records that were read since the clock was looked at.
  * @no_inline: leave inlined functions out.
  * @max_stack: frames of a call chain, at most; 0: all.
  * @frames: of the last samples_resolve(), the innermost first.
@@ -40,6 +44,9 @@ struct samples {
 	uint64_t lost_samples;
 	uint64_t throttled;
 	uint64_t foreign;
+	struct progress progress;
+	uint64_t tell_next;
+	unsigned int looked;
 	bool no_inline;
 	size_t max_stack;
 	size_t self;
@@ -57,6 +64,7 @@ struct samples {
  * @max_stack: frames of a call chain, at most; 0: all.
  * @debuginfod: servers that are asked for missing debug files, with spaces between; "": those
  *	of DEBUGINFOD_URLS; NULL: none.
+ * @is_quiet: the terminal is not told how much was read.
  */
 struct samples_options {
 	const char *path;
@@ -66,12 +74,14 @@ struct samples_options {
 	bool no_inline;
 	size_t max_stack;
 	const char *debuginfod;
+	bool is_quiet;
 };
 
 int samples_open(struct samples **samples, const struct samples_options *options);
 int samples_read(struct samples *samples, struct perffile_record *record);
 int samples_follow(struct samples *samples, const struct perffile_record *record);
 int samples_next(struct samples *samples, struct perffile_record *record);
+void samples_tell_no_more(struct samples *samples);
 struct thread *samples_resolve(struct samples *samples,
 			       const struct perffile_record *record, bool with_chain);
 const char *samples_event_name(struct samples *samples,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "stat.h"
+#include "progress.h"
 
 /* To the start of the line, and wipe it */
 #define WIPE "\r\033[K"
