@@ -124,6 +124,12 @@ struct pmuctl_context {
 	struct rcu_head rcu;
 };
 
+static inline bool pmuctl_context_has_groups(const struct pmuctl_context *ctx)
+{
+	return !list_empty(&ctx->groups[PMUCTL_PINNED]) ||
+		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
+}
+
 /* Walk the groups of a context, pinned ones first, by their leaders. */
 #define for_each_group(leading, class, ctx)				\
 	for ((class) = 0; (class) < PMUCTL_CLASSES; (class)++)		\

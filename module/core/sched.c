@@ -2,12 +2,12 @@
 /*
  * Which groups are on the PMU of a CPU, and when.
  *
- * Pinned groups come first, the CPU's before the task's; they take counters away from
- * flexible ones, and if that does not help they are in error. Flexible groups are put
- * on in the order of their lists as long as counters last, a group as a whole or not at
- * all. While one of them has to wait a timer rotates: those that ran go to the end of
- * their list, so that those that waited are the first to choose, and the CPU's groups
- * and the task's choose first in turn. A task whose time is over before the
+ * Pinned groups come first, the CPU's before the task's, whichever was there first: they take
+ * counters away from flexible ones, the CPU's from the task's pinned ones too, and if that does
+ * not help they are in error. Flexible groups are put on in the order of their lists as long as
+ * counters last, a group as a whole or not at all. While one of them has to wait a timer rotates:
+ * those that ran go to the end of their list, so that those that waited are the first to choose,
+ * and the CPU's groups and the task's choose first in turn. A task whose time is over before the
  * timer comes rotates when it is switched out.
  *
  * A group that is on the PMU and can stay there is not touched.
@@ -124,8 +124,7 @@ static void stop_batch(struct pmuctl_cpuctx *pc, unsigned int n)
 		pmuctl_times_add_told(pc->batch, n);
 }
 
-static unsigned int add_one(struct pmuctl_cpuctx *pc, unsigned int n,
-			    struct pmuctl_event *event)
+static unsigned int add_one(struct pmuctl_cpuctx *pc, unsigned int n, struct pmuctl_event *event)
 {
 	if (!event->state->counter.running)
 		return n;
@@ -180,8 +179,7 @@ static noinline void start_soft(struct pmuctl_cpuctx *pc, struct pmuctl_event *l
 }
 
 /* From its first counter on a group is one of those that are on the PMU. */
-static bool group_can_go_on(const struct pmuctl_cpuctx *pc,
-			    const struct pmuctl_event *leader)
+static bool group_can_go_on(const struct pmuctl_cpuctx *pc, const struct pmuctl_event *leader)
 {
 	return leader->state->on_pmu ||
 	       !(pc->exclusive || (leader->exclusive && pc->nr_groups));
@@ -260,12 +258,13 @@ static void sched_out_ineligible(struct pmuctl_cpuctx *pc, struct pmuctl_context
 		stop_batch(pc, n);
 }
 
-static void stop_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
+static void stop_class(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
+		       enum pmuctl_class class)
 {
 	struct pmuctl_event *leader;
 	unsigned int n = 0;
 
-	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
+	list_for_each_entry(leader, &ctx->groups[class], node)
 		if (!pmuctl_group_is_soft(leader))
 			n = add_running(pc, n, leader);
 	stop_batch(pc, n);
@@ -273,9 +272,9 @@ static void stop_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 
 static void stop_all_flexible(struct pmuctl_cpuctx *pc)
 {
-	stop_flexible(pc, &pc->context);
+	stop_class(pc, &pc->context, PMUCTL_FLEXIBLE);
 	if (pc->task_context)
-		stop_flexible(pc, pc->task_context);
+		stop_class(pc, pc->task_context, PMUCTL_FLEXIBLE);
 }
 
 static void set_error(struct pmuctl_event *leader)
@@ -285,31 +284,46 @@ static void set_error(struct pmuctl_event *leader)
 	clear_eligible(leader);
 }
 
+/* Who is off already for pinned groups that found no place, in this round of choosing */
+enum stopped { NOBODY, FLEXIBLE, TASKS_PINNED };
+
 /*
- * @stopped: the flexible ones are off already, for another pinned one: there may be many that find
- * nothing, and that go through these each.
+ * Take off who stands back for a pinned group, the task's pinned ones too if it is the CPU's: they
+ * choose after that. Each once in a round: there may be many pinned ones that find nothing. Returns
+ * false if there is nobody more.
  */
-static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, bool *stopped)
+static bool make_room(struct pmuctl_cpuctx *pc, const struct pmuctl_context *ctx,
+		      enum stopped *stopped)
+{
+	if (*stopped == NOBODY)
+		stop_all_flexible(pc);
+	else if (*stopped == FLEXIBLE && ctx == &pc->context && pc->task_context)
+		stop_class(pc, pc->task_context, PMUCTL_PINNED);
+	else
+		return false;
+	(*stopped)++;
+	pc->full = 0;
+	return true;
+}
+
+static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
+			 enum stopped *stopped)
 {
 	struct pmuctl_event *leader;
+	bool on;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_PINNED], node) {
-		if (!leader->state->eligible || leader->state->counter.running ||
-		    group_sched_in(pc, leader))
+		if (!leader->state->eligible || leader->state->counter.running)
 			continue;
-		if (!*stopped) {
-			*stopped = true;
-			stop_all_flexible(pc);
-			pc->full = 0;
-			if (group_sched_in(pc, leader))
-				continue;
-		}
-		set_error(leader);
+		do {
+			on = group_sched_in(pc, leader);
+		} while (!on && make_room(pc, ctx, stopped));
+		if (!on)
+			set_error(leader);
 	}
 }
 
-static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
-			   u64 now)
+static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, u64 now)
 {
 	struct pmuctl_event *leader;
 	bool waiting = false;
@@ -375,12 +389,6 @@ static void rotate_cpu(struct pmuctl_cpuctx *pc, u64 now)
 	pc->rotations++;
 }
 
-static bool has_groups(const struct pmuctl_context *ctx)
-{
-	return !list_empty(&ctx->groups[PMUCTL_PINNED]) ||
-		!list_empty(&ctx->groups[PMUCTL_FLEXIBLE]);
-}
-
 /* Tell user space what is on which counter now; events of CPUs have no such pages. */
 static void write_pages(struct pmuctl_cpuctx *pc)
 {
@@ -400,9 +408,9 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 			enum sched_reason why, u64 now)
 {
 	struct pmuctl_context *of_task = pc->task_context;
-	bool of_cpu = has_groups(&pc->context);
+	bool of_cpu = pmuctl_context_has_groups(&pc->context);
 	const struct runner runner = runner_of(pc, task);
-	bool stopped = false;
+	enum stopped stopped = NOBODY;
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->rotate_necessary = false;
@@ -417,7 +425,7 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 	if (why == ROTATE)
 		rotate_cpu(pc, now);
 	else if (why == LOAD && pc->task_first && of_task->rotate_necessary)
-		stop_flexible(pc, &pc->context);
+		stop_class(pc, &pc->context, PMUCTL_FLEXIBLE);
 	pc->full = 0;
 
 	if (of_cpu)
