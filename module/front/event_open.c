@@ -320,6 +320,14 @@ static int check_permission(struct open_request *r)
 	return err;
 }
 
+/* May the caller count one more task, that has the events of the group? As an open for that */
+static int may_count_too(struct task_struct *task, void *arg)
+{
+	struct open_request *r = arg;
+
+	return pmuctl_may_open(&r->attr.attr, task, r->open->pid, r->for_anyone, r->why);
+}
+
 /* ---- The event ---- */
 
 static bool is_foreign(const struct open_request *r)
@@ -366,7 +374,7 @@ static int create(struct open_request *r)
 	r->cgroup = NULL;
 	if (!event->inherit.root)
 		return 0;
-	return pmuctl_inherit_attach(event, is_of_process(r), r->why);
+	return pmuctl_inherit_attach(event, is_of_process(r), may_count_too, r, r->why);
 }
 
 /* An exec may have come between; from now on it would end the event. */

@@ -22,26 +22,42 @@
 #include "inherit/inherit.h"
 
 /**
+ * struct waiting - the context of a task that has the leader, but no child yet
+ * @next: the one that was found before.
+ * @ctx: referenced.
+ */
+struct waiting {
+	struct waiting *next;
+	struct pmuctl_context *ctx;
+};
+
+/**
  * struct spread - what is under way
  * @root: whose children they are to be.
+ * @leader: of its group, or NULL: it leads itself.
+ * @may: of the caller, with
+ * @arg: its second argument.
  * @why: of the caller.
  * @blank: memory for the next child, or NULL. A cgroup may let who allocates wait for seconds, so
  *	that is done while others may open and close.
- * @child: the one that is being attached to its context, whose group has
- * @leader: as its leader, NULL if it leads itself.
+ * @waiting: of whom it is to be asked whether they may be counted, too.
+ * @child: the one that is being attached to its context.
  * @joined: it was.
  * @full: it was not, as that group has so many; else 0.
  * @traced: it was not, as somebody else traces that task.
  * @crowded: it was not, as that task has so many events.
- * @added: how many were in this round.
+ * @added: how many were in this round; of a leader's, how many were to be.
  * @err: the first error.
  */
 struct spread {
 	struct pmuctl_event *root;
+	struct pmuctl_event *leader;
+	int (*may)(struct task_struct *task, void *arg);
+	void *arg;
 	struct pmuctl_explanation *why;
 	struct pmuctl_event *blank;
+	struct waiting *waiting;
 	struct pmuctl_event *child;
-	struct pmuctl_event *leader;
 	bool joined;
 	unsigned int full;
 	bool traced;
@@ -66,19 +82,25 @@ static bool join(struct pmuctl_cpuctx *pc, void *arg)
 	struct spread *s = arg;
 	struct pmuctl_event *child = s->child;
 	struct pmuctl_context *ctx = child->context;
-	int cpu = s->leader ? s->leader->inherit.shard : smp_processor_id();
+	struct pmuctl_event *leader = NULL;
 
-	if (!pmuctl_may_join(ctx, s->leader) || pmuctl_inherit_find(ctx, s->root))
+	if (s->leader) {
+		leader = pmuctl_inherit_find(ctx, s->leader);
+		if (!leader)
+			return false; /* it has ended meanwhile */
+	}
+	if (!pmuctl_may_join(ctx, leader) || pmuctl_inherit_find(ctx, s->root))
 		return false;
 	/* Some may be there still that an exec has taken from the root's. */
-	s->full = s->leader ? is_full(s->leader, s->root) : 0;
+	s->full = leader ? is_full(leader, s->root) : 0;
 	s->traced = pmuctl_context_traces(ctx, s->root);
 	s->crowded = !pmuctl_has_room(ctx, s->root);
 	if (s->full || s->traced || s->crowded)
 		return false;
-	if (!pmuctl_inherit_list(child, s->root, cpu))
+	if (!pmuctl_inherit_list(child, s->root,
+				 leader ? leader->inherit.shard : smp_processor_id()))
 		return false;
-	pmuctl_context_adopt(ctx, child, s->leader);
+	pmuctl_context_adopt(ctx, child, leader);
 	s->joined = true;
 	return child->enabled && !(pc && pmuctl_sched_group(pc, child->leader));
 }
@@ -121,8 +143,7 @@ static int get_blank(struct spread *s)
 }
 
 /* Locked for one */
-static int add_child(struct spread *s, struct pmuctl_context *ctx,
-		     struct pmuctl_event *leader)
+static int add_child(struct spread *s, struct pmuctl_context *ctx)
 {
 	if (has_child(ctx, s->root))
 		return 0;
@@ -132,7 +153,6 @@ static int add_child(struct spread *s, struct pmuctl_context *ctx,
 	s->blank = NULL;
 	pmuctl_event_copy(s->child, s->root);
 	s->child->context = ctx;
-	s->leader = leader;
 	s->joined = false;
 	s->full = 0;
 	s->traced = false;
@@ -170,7 +190,7 @@ static int add_thread(struct spread *s, struct task_struct *task)
 	lock_for_one();
 	err = pmuctl_event_admit(ctx, s->root, s->why);
 	if (!err)
-		err = add_child(s, ctx, NULL);
+		err = add_child(s, ctx);
 	unlock_for_one();
 	pmuctl_context_put(ctx);
 	return err;
@@ -199,27 +219,82 @@ static int add_threads(struct spread *s)
 
 /* ---- The children of a leader; as at a fork, nobody asks if there are counters ---- */
 
-static void add_sibling(struct pmuctl_event *leader, void *arg)
+static void note_sibling(struct pmuctl_event *leader, void *arg)
 {
+	struct task_struct *task = leader->context->task;
 	struct spread *s = arg;
+	struct waiting *w;
 
-	if (s->err || READ_ONCE(leader->ended) ||
-	    !may_have(s->root, leader->context->task))
+	if (s->err || READ_ONCE(leader->ended) || READ_ONCE(task->flags) & PF_EXITING ||
+	    !may_have(s->root, task) || has_child(leader->context, s->root))
 		return;
 	s->err = check_killed(s);
-	if (!s->err)
-		s->err = get_blank(s);
 	if (s->err)
 		return;
+	w = kmalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
+	if (!w) {
+		s->err = pmuctl_refuse(s->why, NO_MEMORY, "");
+		return;
+	}
+	w->ctx = leader->context;
+	refcount_inc(&w->ctx->refs);
+	w->next = s->waiting;
+	s->waiting = w;
+}
+
+static int note_siblings(struct spread *s)
+{
+	if (pmuctl_inherit_lock(s->root))
+		return pmuctl_refuse(s->why, INTERRUPTED, "");
+	pmuctl_inherit_walk(s->leader, note_sibling, s);
+	pmuctl_inherit_unlock(s->root);
+	return s->err;
+}
+
+/*
+ * Who got the leader when it was forked may have become somebody to be kept secret. That is asked
+ * with nothing locked: the answer waits for the task's exec, which may last as long as it likes.
+ *
+ * Nobody asks again when the child is there. An exec that makes the answer another one changes the
+ * credentials after it, and finds the task's context, which has the leader: from there on nothing
+ * is told, and at its end the context is gone. Either the child was in it, and ends with the
+ * others, or it comes later, and may not join (pmuctl_may_join()). What a task changes of itself
+ * without an exec is for the next open.
+ */
+static int add_sibling(struct spread *s, struct pmuctl_context *ctx)
+{
+	int err = check_killed(s) ?: s->may(ctx->task, s->arg);
+
+	if (err == -EACCES || err == -ESRCH)
+		return 0;
+	err = err ?: get_blank(s);
+	if (err)
+		return err;
+	if (pmuctl_inherit_lock(s->root))
+		return pmuctl_refuse(s->why, INTERRUPTED, "");
 	lock_for_one();
-	s->err = add_child(s, leader->context, leader);
+	err = add_child(s, ctx);
 	unlock_for_one();
+	pmuctl_inherit_unlock(s->root);
+	/* If it has ended before, it may have forked before that. */
+	s->added += !s->joined;
+	return err;
 }
 
 static int add_siblings(struct spread *s)
 {
-	pmuctl_inherit_walk(s->root->leader, add_sibling, s);
-	return s->err;
+	int err = note_siblings(s);
+	struct waiting *w;
+
+	while ((w = s->waiting)) {
+		if (!err)
+			err = add_sibling(s, w->ctx);
+		s->waiting = w->next;
+		pmuctl_context_put(w->ctx);
+		kfree(w);
+		cond_resched();
+	}
+	return err;
 }
 
 /* ---- Both ---- */
@@ -237,22 +312,26 @@ static int add_rounds(struct spread *s, int (*add)(struct spread *s))
 }
 
 int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
+			  int (*may)(struct task_struct *task, void *arg), void *arg,
 			  struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *leader = event->leader;
-	struct spread s = { .root = event, .why = why };
+	struct spread s = {
+		.root = event, .leader = leader != event ? leader : NULL,
+		.may = may, .arg = arg, .why = why,
+	};
 	int err = 0;
 
 	if (pmuctl_inherit_lock(event))
 		return pmuctl_refuse(why, INTERRUPTED, "");
 	WRITE_ONCE(event->inherit.process, process);
-	if (leader != event && leader->inherit.process != process)
+	if (s.leader && leader->inherit.process != process)
 		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");
-	else if (leader != event)
-		err = add_rounds(&s, add_siblings);
-	else if (process)
+	else if (!s.leader && process)
 		err = add_rounds(&s, add_threads);
 	pmuctl_inherit_unlock(event);
+	if (s.leader && !err)
+		err = add_rounds(&s, add_siblings);
 	if (s.blank)
 		pmuctl_event_free_child(s.blank);
 	return err;

@@ -115,16 +115,21 @@ int pmuctl_inherit_alloc(struct pmuctl_event *event, struct pmuctl_event *leader
  * pmuctl_inherit_attach() - give a root the children that it must have from the start
  * @event: a root, attached; nobody else knows it yet.
  * @process: for each other thread of its task's process there is to be one. One that
- *	joins a group gets one wherever its leader has one, as its leader is one of
- *	a process, or is not.
+ *	joins a group gets one wherever its leader has one, and @may allows it, as its
+ *	leader is one of a process, or is not.
+ * @may: may the caller count this task, too? Asked of those that have the leader. Returns 0;
+ *	-EACCES, -ESRCH: it is left out; another error, with @why filled, is returned.
+ *	Process, may sleep; nothing is locked.
+ * @arg: its second argument.
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
  * Return: 0; -EINVAL if its leader differs in @process; -E2BIG if the group of one of the leader's
  * children is full; -ENOMEM; -EINTR; -EBUSY as pmuctl_admit(), or if somebody else traces a task
- * that would be traced.
+ * that would be traced; what @may returns.
  */
 int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
+			  int (*may)(struct task_struct *task, void *arg), void *arg,
 			  struct pmuctl_explanation *why);
 
 /**
