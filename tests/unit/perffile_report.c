@@ -105,6 +105,36 @@ Test(perffile_report, losses_are_told)
 	has("err", "42 records were lost");
 }
 
+/* An event behind the others that counts nothing has no table, but by its name. */
+Test(perffile_report, what_only_tells_of_tasks_is_left_out)
+{
+	static const uint64_t chain[] = { 0xffffffff81001010 };
+	static const unsigned int features[] = { 12 };
+	static const char *const names[] = { "events", "dummy" };
+	struct perf_event_attr attrs[2] = {
+		{ .size = sizeof(attrs[0]), .sample_type = TYPE, .sample_id_all = 1 },
+	};
+	struct build build;
+
+	attrs[1] = attrs[0];
+	attrs[1].type = PERF_TYPE_SOFTWARE;
+	attrs[1].config = PERF_COUNT_SW_DUMMY;
+	build_begin(&build, attrs, 2);
+	add_sample(&build, 0, 4000000004, 300, chain, 1);
+	build_features(&build, features, 1);
+	build_feature_names(&build, 0, names);
+	write_file("perf.data", build.data, build.size);
+	build_free(&build);
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms"), 0);
+	has("out", "# events: 1 samples, 300 events\n");
+	lacks("out", "dummy");
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --group --no-children -g none -n"), 0);
+	has("out", "\n   100.00%         1 ");
+	lacks("out", "dummy");
+	cr_assert_eq(run(&command_report, "--kallsyms kallsyms -e dummy"), 0);
+	has("out", "# dummy: 0 samples");
+}
+
 static void add_lost_samples(struct build *build, uint64_t count, uint64_t time)
 {
 	const struct build_trailer trailer = { .time = time };

@@ -15,6 +15,12 @@
 
 /* ----------------------------------------------------------------- events */
 
+/* Is it the one behind the others, which has no samples? */
+static bool only_tells(const struct recording *r, size_t event)
+{
+	return r->options->measure.teller && event == r->teller;
+}
+
 static bool acts_on_trace(const struct perf_event_attr *attr)
 {
 	uint32_t action;
@@ -34,7 +40,7 @@ static void period_prepare(struct recording *r, size_t event)
 
 	if (r->set.events[event].traces || attr->sample_period)
 		return;
-	if (options->overwrite && event == r->teller)
+	if (only_tells(r, event))
 		return; /* it counts nothing */
 	if (acts_on_trace(attr)) {
 		attr->sample_period = options->period ? options->period : 1;
@@ -100,6 +106,15 @@ static bool has_tracepoints(const struct event_set *set)
 	return false;
 }
 
+/* Of the kernel it tells if the others, which are open, may have samples there. */
+static void prepare_teller(struct recording *r)
+{
+	struct set_event *teller = &r->set.events[r->teller];
+
+	teller->attr.exclude_kernel = !recording_samples_kernel(r);
+	teller->stays_on = true;
+}
+
 static void attr_prepare(struct recording *r, size_t event)
 {
 	const struct record_options *options = r->options;
@@ -122,14 +137,13 @@ static void attr_prepare(struct recording *r, size_t event)
 		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
-	/* What only tells of tasks has no samples. */
-	if (!options->overwrite || event != r->teller) {
+	if (!only_tells(r, event)) {
 		callgraph_prepare(options, attr);
 		branches_prepare(options, attr);
 		registers_prepare(options, attr);
 	}
 	read_prepare(r, event);
-	attr->inherit_stat = options->thread_counts;
+	attr->inherit_stat = options->thread_counts && !only_tells(r, event);
 	attr->use_clockid = options->use_clock;
 	attr->clockid = options->clock;
 	attr->write_backward = options->overwrite && event != r->teller;
@@ -147,8 +161,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->task = 1;
 	attr->namespaces = options->namespaces;
 	attr->cgroup = options->cgroups;
-	if (options->overwrite)
-		overwrite_prepare_teller(r);
+	if (only_tells(r, event))
+		prepare_teller(r);
 	/* BPF programs are code of the kernel's. */
 	attr->ksymbol = !attr->exclude_kernel && !options->no_bpf;
 	attr->bpf_event = attr->ksymbol;
@@ -306,6 +320,8 @@ static int open_all(struct recording *r)
 	r->rings = calloc(nr_targets, sizeof(struct pmuctl_ring *));
 	if (!r->events || !r->ids || !r->rings)
 		return -ENOMEM;
+	if (r->options->measure.teller)
+		r->teller = r->set.nr_events - 1;
 	ret = traces_find(r);
 	if (ret == 0 && r->options->overwrite)
 		ret = overwrite_init(r);
@@ -427,9 +443,45 @@ bool recording_tells_maps(const struct recording *r)
 bool recording_samples_kernel(const struct recording *r)
 {
 	for (size_t i = 0; i < r->set.nr_events; i++)
-		if (!r->events[i].attr.exclude_kernel)
+		if (!only_tells(r, i) && !r->events[i].attr.exclude_kernel)
 			return true;
 	return false;
+}
+
+/* Has what only tells of tasks do so, or no more; does nothing if there is no such event. */
+static int switch_teller(const struct recording *r, const char *what,
+			 int (*call)(struct pmuctl_event *event))
+{
+	for (size_t i = 0; r->options->measure.teller && i < r->set.targets.count; i++) {
+		struct pmuctl_event *teller = *event_set_handle(&r->set, r->teller, i);
+		int ret = teller ? call(teller) : 0;
+
+		/* Of who has ended there is nothing to tell. */
+		if (ret < 0 && ret != -ESRCH)
+			return event_set_say(&r->set, r->teller, teller, what, ret);
+	}
+	return 0;
+}
+
+/**
+ * recording_tell() - have tasks and what they map told of, while nothing is sampled yet
+ * @r: the recording. Without an event for that nothing is told before its events are enabled.
+ *
+ * Return: 0 or a negative errno, of which the user has been told.
+ */
+int recording_tell(const struct recording *r)
+{
+	return switch_teller(r, "enable", pmuctl_event_enable);
+}
+
+/**
+ * recording_disable() - the end
+ * @r: the recording.
+ */
+void recording_disable(const struct recording *r)
+{
+	event_set_disable(&r->set);
+	switch_teller(r, "disable", pmuctl_event_disable);
 }
 
 /**

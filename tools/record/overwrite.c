@@ -64,7 +64,6 @@ int overwrite_init(struct recording *r)
 {
 	size_t nr_targets = r->set.targets.count;
 
-	r->teller = r->set.nr_events - 1;
 	r->ring_event = r->teller;
 	r->overwritten = calloc(nr_targets, sizeof(struct pmuctl_ring *));
 	r->taken = calloc(nr_targets, sizeof(*r->taken));
@@ -77,29 +76,6 @@ void overwrite_close(struct recording *r)
 		pmuctl_ring_close(r->overwritten[i]);
 	free(r->overwritten);
 	free(r->taken);
-}
-
-/* May the others, which are open, have samples in the kernel? */
-static bool samples_kernel(const struct recording *r)
-{
-	for (size_t i = 0; i < r->teller; i++)
-		if (!r->events[i].attr.exclude_kernel)
-			return true;
-	return false;
-}
-
-/**
- * overwrite_prepare_teller() - let it tell of tasks all the time, also while nothing is sampled
- * @r: the recording; all other events are open.
- */
-void overwrite_prepare_teller(struct recording *r)
-{
-	struct set_event *teller = &r->set.events[r->teller];
-
-	teller->attr.exclude_kernel = !samples_kernel(r);
-	/* Before a command's exec there is nothing to tell. */
-	teller->attr.disabled = teller->attr.enable_on_exec;
-	teller->stays_on = true;
 }
 
 /**
@@ -115,21 +91,6 @@ int overwrite_check_teller(const struct recording *r)
 			return 0;
 	say_error("what is to be sampled has ended");
 	return -ESRCH;
-}
-
-/**
- * overwrite_stop() - let it tell no more
- * @r: the recording; does nothing if there is no such event.
- */
-void overwrite_stop(const struct recording *r)
-{
-	for (size_t i = 0; r->overwritten && i < r->set.targets.count; i++) {
-		struct pmuctl_event *teller = *event_set_handle(&r->set, r->teller, i);
-
-		/* Of who has ended it tells nothing. */
-		if (teller)
-			(void)pmuctl_event_disable(teller);
-	}
 }
 
 /**

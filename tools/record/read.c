@@ -549,6 +549,7 @@ void reader_free(struct reader *reader)
 {
 	if (!reader)
 		return;
+	end_thread(reader);
 	for (size_t i = 0; i < ARRAY_LEN(reader->alive); i++)
 		if (reader->alive[i] >= 0)
 			close(reader->alive[i]);

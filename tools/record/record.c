@@ -428,7 +428,6 @@ static int apply(void *arg, int option)
 	case OPTION_OVERWRITE:
 	case OPTION_NO_OVERWRITE:
 		options->overwrite = option == OPTION_OVERWRITE;
-		options->measure.teller = options->overwrite;
 		return 0;
 	case OPTION_TAIL:
 		return 0;
@@ -476,6 +475,8 @@ static int options_check(struct record_options *options)
 	if (options->delay == DELAY_FOREVER && !options->control)
 		return say_usage(measure->command,
 				 "-D -1 needs --control: else recording never begins");
+	/* What does not begin with an exec is described before it is sampled, and may change meanwhile. */
+	measure->teller = options->overwrite || options->delay || measure->kind != TARGET_COMMAND;
 	ret = record_rate_check(options);
 	if (ret)
 		return ret;

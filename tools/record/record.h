@@ -170,6 +170,8 @@ int recording_open(struct pmuctl_device *dev, const struct record_options *optio
 struct pmuctl_event *recording_ring_event(const struct recording *r, size_t target);
 void recording_close(struct recording *recording);
 uint64_t recording_lost(const struct recording *recording);
+int recording_tell(const struct recording *recording);
+void recording_disable(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 bool recording_samples_kernel(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
@@ -178,9 +180,7 @@ size_t recording_trailer(const struct recording *recording);
 int overwrite_check(const struct record_options *options, bool traces);
 unsigned int overwrite_pages(const struct recording *recording, bool overwritten);
 int overwrite_init(struct recording *recording);
-void overwrite_prepare_teller(struct recording *r);
 int overwrite_check_teller(const struct recording *r);
-void overwrite_stop(const struct recording *r);
 int overwritten_take(const struct recording *recording, size_t target,
 		     struct perfdata_buffer *records);
 void overwrite_close(struct recording *recording);

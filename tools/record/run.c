@@ -133,23 +133,30 @@ static int describe(struct session *s, enum before what)
 }
 
 /*
- * Sampling begins before the tasks are described: what they map meanwhile is told twice,
- * not never.
+ * What tasks map while they are described is told twice, not never. Nothing is sampled meanwhile: it
+ * would be us, and nobody reads the rings yet.
  */
-static int begin(void *arg)
+static int describe_tasks(struct session *s)
 {
-	struct session *s = arg;
-	int ret = event_set_enable(&s->recording->set);
+	int ret = recording_tell(s->recording);
 
 	return ret < 0 ? ret : describe(s, TASKS);
 }
 
+/* After a delay */
+static int begin(void *arg)
+{
+	struct session *s = arg;
+	int ret = describe_tasks(s);
+
+	return ret < 0 ? ret : event_set_enable(&s->recording->set);
+}
+
 /* ---------------------------------------------------------------- recording */
 
-/* Up to its end no command runs yet; returns 0, an exit status, or a negative errno. */
-static int start(struct session *s)
+/* What is known before there are records; returns 0 or a negative errno. */
+static int describe_all(struct session *s, bool by_exec)
 {
-	bool by_exec = s->options->measure.kind == TARGET_COMMAND && !s->options->delay;
 	int ret = traces_describe(s->recording, s->file);
 
 	if (ret < 0)
@@ -162,7 +169,22 @@ static int start(struct session *s)
 	if (ret == 0 && s->options->kcore)
 		ret = kcore_copy(s->output.temporary);
 	if (ret == 0 && !by_exec && !s->options->delay)
-		ret = begin(s);
+		ret = describe_tasks(s);
+	return ret;
+}
+
+/* Samples are read from the first one on: returns 0, an exit status, or a negative errno. */
+static int start(struct session *s)
+{
+	bool by_exec = s->options->measure.kind == TARGET_COMMAND && !s->options->delay;
+	/* Without records of maps, better what it has mapped right after its start than nothing */
+	bool late = s->options->delay || (by_exec && !recording_tells_maps(s->recording));
+	int ret = describe_all(s, by_exec);
+
+	if (ret == 0 && !late)
+		reader_start(s->reader, 0, NULL, NULL);
+	if (ret == 0 && !late && !by_exec)
+		ret = event_set_enable(&s->recording->set);
 	if (ret < 0) {
 		if (s->child.pid)
 			child_cancel(&s->child);
@@ -173,12 +195,10 @@ static int start(struct session *s)
 	if (ret)
 		return ret;
 	output_keep(&s->output);
-	/* Better what it has mapped right after its start than nothing */
-	if (by_exec && !recording_tells_maps(s->recording)) {
-		ret = describe(s, TASKS);
-		if (ret < 0)
-			reader_fail(s->reader, ret);
-	}
+	if (!late)
+		return 0;
+	if (by_exec && describe(s, TASKS) < 0)
+		reader_fail(s->reader, -EIO);
 	reader_start(s->reader, s->options->delay, begin, s);
 	return 0;
 }
@@ -489,8 +509,7 @@ static int record_all(struct session *s)
 
 	if (ret == 0) {
 		ret = wait_for_end(s, &end);
-		event_set_disable(&s->recording->set);
-		overwrite_stop(s->recording);
+		recording_disable(s->recording);
 		if (finish(s) < 0)
 			ret = -EIO;
 	}

@@ -35,6 +35,7 @@ static int join(struct report *report, size_t first, size_t members)
 int groups_join(struct report *report)
 {
 	const struct report_options *options = report->options;
+	size_t named = report->event_count;
 	bool any = false;
 	int ret = 0;
 
@@ -49,9 +50,10 @@ int groups_join(struct report *report)
 			members = 1;
 		}
 	}
-	if (ret == 0 && !any && options->group > 0 &&
-	    is_whole(report->events, report->event_count))
-		ret = join(report, 0, report->event_count);
+	while (named && !report->events[named - 1].name)
+		named--;
+	if (ret == 0 && !any && options->group > 0 && is_whole(report->events, named))
+		ret = join(report, 0, named);
 	return ret;
 }
 

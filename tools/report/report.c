@@ -8,6 +8,14 @@
 
 #include "report.h"
 
+/* What only tells of tasks stands behind the others, in recordings of perf's, too. */
+static bool only_tells(const struct perffile *file, size_t event)
+{
+	const struct perf_event_attr *attr = &file->events[event].attr;
+
+	return event && attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
 /* Names are given to the events that are reported. */
 static int select_events(struct report *report)
 {
@@ -27,7 +35,7 @@ static int select_events(struct report *report)
 		event->export.samples = report->samples;
 		event->export.event = event->event;
 		event->export.name = name;
-		if (wanted && strcmp(wanted, name))
+		if (wanted ? strcmp(wanted, name) != 0 : only_tells(file, i))
 			continue;
 		event->name = name;
 		found = true;

@@ -49,7 +49,8 @@ static void print_heading(const struct report *report)
 
 	printf("\n# %8s %8s", "PID", "TID");
 	for (size_t i = 0; i < file->event_count; i++)
-		printf(" %20s", samples_event_name(report->samples, &file->events[i]));
+		if (file->events[i].attr.inherit_stat)
+			printf(" %20s", samples_event_name(report->samples, &file->events[i]));
 	putchar('\n');
 }
 
@@ -62,6 +63,8 @@ static void print_thread(const struct report *report, const struct report_thread
 	for (size_t event = 0; event < file->event_count; event++) {
 		uint64_t value = 0;
 
+		if (!file->events[event].attr.inherit_stat)
+			continue;
 		for (size_t i = 0; i < count; i++)
 			if (list[i].event == &file->events[event])
 				value += list[i].value;

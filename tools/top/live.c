@@ -34,6 +34,8 @@ static int report_begin(struct top_live *live)
 	ret = report_open(&live->report, options);
 	if (ret == 0)
 		live->report.samples->path = "the rings";
+	/* The one behind the others that only tells of tasks has nothing to show. */
+	live->event_count = live->report.event_count - live->options->record.measure.teller;
 	return ret;
 }
 
@@ -119,12 +121,15 @@ static int describe(struct top_live *live)
  */
 int live_begin(struct top_live *live)
 {
-	int ret = 0;
+	/* What tasks map while they are described is told twice, not never; we are not sampled. */
+	int ret = recording_tell(live->recording);
 
-	if (live->options->record.measure.kind != TARGET_COMMAND)
-		ret = event_set_enable(&live->recording->set);
+	if (ret == 0)
+		ret = describe(live);
 	live->since = seconds_now();
-	return ret < 0 ? ret : describe(live);
+	if (ret == 0 && live->options->record.measure.kind != TARGET_COMMAND)
+		ret = event_set_enable(&live->recording->set);
+	return ret;
 }
 
 /**

@@ -171,7 +171,7 @@ static int top_all(struct session *s)
 	/* There is room for them on request only. */
 	s->options->graphs = !s->screen;
 	ret = wait_for_end(s, &end);
-	event_set_disable(&s->live.recording->set);
+	recording_disable(s->live.recording);
 	if (ret == 0 && !end.interrupted)
 		ret = show_rest(s);
 	/* Ctrl-C is how one leaves it. */

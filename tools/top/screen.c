@@ -193,7 +193,7 @@ int screen_refresh(struct screen *screen)
 
 	if (screen->paused)
 		return 0;
-	for (size_t i = 0; i <= live->report.event_count; i++) {
+	for (size_t i = 0; i <= live->event_count; i++) {
 		char **to = i ? &screen->texts[i - 1] : &screen->head;
 
 		text = NULL;
@@ -377,7 +377,7 @@ static enum screen_wish take_key(struct screen *screen, int key)
 		hide(screen, &filter->hide_user, &filter->hide_kernel, "User space");
 		break;
 	case 'E':
-		screen->event = (screen->event + 1) % screen->live->report.event_count;
+		screen->event = (screen->event + 1) % screen->live->event_count;
 		screen->first = 0;
 		break;
 	case 'g':
@@ -436,7 +436,7 @@ struct screen *screen_open(struct top_live *live)
 
 	if (screen) {
 		screen->live = live;
-		screen->texts = calloc(live->report.event_count, sizeof(*screen->texts));
+		screen->texts = calloc(live->event_count, sizeof(*screen->texts));
 	}
 	if (!screen || !screen->texts) {
 		say_error("%s", pmuctl_strerror(-ENOMEM));
@@ -473,7 +473,7 @@ void screen_close(struct screen *screen)
 	if (!screen)
 		return;
 	terminal_close(screen->terminal);
-	for (size_t i = 0; screen->texts && i < screen->live->report.event_count; i++)
+	for (size_t i = 0; screen->texts && i < screen->live->event_count; i++)
 		free(screen->texts[i]);
 	free(screen->texts);
 	free(screen->head);

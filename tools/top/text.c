@@ -92,7 +92,7 @@ void text_event(FILE *out, const struct top_live *live, const struct report_even
 /* How many rows of each event there is room for */
 static size_t rows_for(const struct top_live *live, const struct winsize *size)
 {
-	size_t events = live->report.event_count, lines = size->ws_row;
+	size_t events = live->event_count, lines = size->ws_row;
 
 	if (live->options->entries)
 		return live->options->entries;
@@ -140,7 +140,7 @@ int text_print(const struct top_live *live)
 	if (is_terminal)
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	text_head(out, live);
-	for (size_t i = 0; i < live->report.event_count; i++) {
+	for (size_t i = 0; i < live->event_count; i++) {
 		fprintf(out, i ? "\n" : "");
 		text_event(out, live, &live->report.events[i], rows_for(live, &size));
 	}

@@ -208,6 +208,7 @@ static int check(struct top_options *options)
 		return status;
 	if (!measure->has_target && !measure->argv)
 		measure->kind = TARGET_ALL_CPUS;
+	measure->teller = measure->kind != TARGET_COMMAND;
 	if (measure->events_text)
 		status = events_text_parse(measure->events_text, false, &measure->events);
 	if (status == STATUS_OK)

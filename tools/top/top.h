@@ -49,6 +49,7 @@ struct top_options {
  * @file: a recording without records, in memory, of these events.
  * @path: its name.
  * @report: of it and all records until now, those long ago count less.
+ * @event_count: how many of its events are shown, from the first one on.
  * @has_report: it is open.
  * @records: that were read and not looked at yet.
  * @samples: since the last refresh.
@@ -65,6 +66,7 @@ struct top_live {
 	int file;
 	char path[32];
 	struct report report;
+	size_t event_count;
 	bool has_report;
 	struct perfdata_buffer records;
 	uint64_t samples;
