@@ -68,7 +68,7 @@ static bool ring_take(struct pmuctl_ring *ring, size_t room, struct perfdata_buf
  */
 uint64_t recording_take(const struct recording *r, struct perfdata_buffer *records)
 {
-	const size_t room = r->options->pages * (size_t)getpagesize();
+	const size_t room = r->pages * (size_t)getpagesize();
 	uint64_t damaged = 0;
 
 	for (size_t i = 0; i < r->set.targets.count; i++)

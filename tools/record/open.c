@@ -243,7 +243,7 @@ static int say_no_ring(const struct recording *r, struct pmuctl_event *handle,
 	if (error != -EPERM)
 		return event_set_say(&r->set, r->ring_event, handle, "map the ring of", error);
 	say_error("cannot lock %u pages of memory for each of %zu rings: ask for less with -m, or raise 'ulimit -l'",
-		  r->options->pages, r->set.targets.count * (r->overwritten ? 2 : 1));
+		  r->pages, r->set.targets.count * (r->overwritten ? 2 : 1));
 	return error;
 }
 
@@ -285,7 +285,7 @@ static int open_ring(struct recording *r, size_t target, bool overwritten, struc
 
 	if (!owner)
 		return 0;
-	ret = pmuctl_ring_open(owner, overwrite_pages(r, overwritten), ring);
+	ret = pages_open_ring(r, owner, overwritten, ring);
 	if (ret < 0)
 		return say_no_ring(r, owner, ret);
 	for (size_t event = 0; event < r->set.nr_events; event++) {
@@ -315,6 +315,7 @@ static int open_all(struct recording *r)
 	int ret = 0;
 
 	descriptors_allow();
+	pages_choose(r);
 	r->events = calloc(r->set.nr_events, sizeof(*r->events));
 	r->ids = calloc(r->set.nr_events * nr_targets, sizeof(*r->ids));
 	r->rings = calloc(nr_targets, sizeof(struct pmuctl_ring *));

@@ -49,7 +49,7 @@ int overwrite_check(const struct record_options *options, bool traces)
  */
 unsigned int overwrite_pages(const struct recording *r, bool overwritten)
 {
-	unsigned int pages = r->options->pages;
+	unsigned int pages = r->pages;
 
 	return r->overwritten && !overwritten && pages > TELLER_PAGES ? TELLER_PAGES : pages;
 }

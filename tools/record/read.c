@@ -174,7 +174,7 @@ static int samples_read(struct reader *reader, size_t target)
 /* What is there now, but not more than the ring has room for: others wait too. */
 static int ring_read(struct reader *reader, struct pmuctl_ring *ring, bool *any)
 {
-	size_t room = reader->recording->options->pages * (size_t)getpagesize();
+	size_t room = reader->recording->pages * (size_t)getpagesize();
 	uint64_t samples = reader->totals.samples, end = perfdata_end(reader->file);
 	const struct perf_event_header *record;
 	struct iovec pieces[2];

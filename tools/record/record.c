@@ -39,7 +39,6 @@ enum {
 };
 
 #define FREQUENCY_DEFAULT	4000u
-#define PAGES_DEFAULT		128u
 /* A day; more is a slip of the finger. */
 #define DELAY_MAX		86400000u
 #define PAGES_MAX		(1u << 30)
@@ -89,8 +88,8 @@ static const struct cli_option record_options[] = {
 	  .help = "obey enable, disable, snapshot, ping and stop, a line each, from a descriptor or "
 		  "a FIFO; answers go to a second one" },
 	{ 'm', "mmap-pages", .argument = "N[,N]",
-	  .help = "pages of memory for each ring (128), or its size: 512K, 1M; "
-		  "behind the comma, for each trace (1024)" },
+	  .help = "pages of memory for each ring, or its size: 512K, 1M (128; where a ring is of several "
+		  "CPUs, for each of them); behind the comma, for each trace (1024)" },
 	{ 'S', "snapshot",
 	  .help = "of traces: only the end, and what is there at each SIGUSR2" },
 	{ OPTION_OVERWRITE, "overwrite",
@@ -529,7 +528,6 @@ static int record_main(int argc, char **argv)
 {
 	struct record_options options = {
 		.measure.command = &command_record,
-		.pages = PAGES_DEFAULT,
 		.line = argv,
 	};
 	int status = measure_parse(&options.measure, argc, argv, apply, &options);

@@ -4,7 +4,7 @@
  * callgraph.c how callers are found, branches.c which branches are taken,
  * registers.c which registers,
  * run.c is the order of things,
- * open.c opens events and rings, overwrite.c those that are overwritten, trace.c the
+ * open.c opens events and rings, pages.c says how large these are, overwrite.c those that are overwritten, trace.c the
  * buffers of traces, read.c copies records to the file, note.c learns what they say,
  * tasks.c and kernel.c describe what was there before, info.c the
  * machine, formats.c tracepoints, dsos.c the programs, output.c the
@@ -47,7 +47,7 @@ enum record_callgraph {
  * @no_bpf: BPF programs are not.
  * @use_clock: @clock was asked for.
  * @clock: CLOCK_*, of times in the recording.
- * @pages: size of each ring, without the page about it.
+ * @pages: size of each ring, without the page about it; 0: as many as there usually are.
  * @trace_pages: size of each buffer for a trace; 0: as it can be had.
  * @snapshot: of traces only the end is kept, and what is there at each SIGUSR2.
  * @overwrite: likewise of samples: they are in the file when it ends.
@@ -144,6 +144,7 @@ void registers_prepare(const struct record_options *options, struct perf_event_a
  * @ids: of the handles; those of an event are in a row, whatever is NULL.
  * @teller: number of the event that tells of new programs, tasks and maps too.
  * @ring_event: number of the event whose rings they are.
+ * @pages: size of each ring, without the page about it.
  * @rings: one for each target: of that event; NULL where nothing is open.
  * @overwritten: likewise those of all events but @teller, if only the newest samples are wanted;
  *	otherwise NULL.
@@ -158,6 +159,7 @@ struct recording {
 	uint64_t *ids;
 	size_t teller;
 	size_t ring_event;
+	unsigned int pages;
 	struct pmuctl_ring **rings;
 	struct pmuctl_ring **overwritten;
 	uint64_t *taken;
@@ -175,6 +177,11 @@ void recording_disable(const struct recording *recording);
 bool recording_tells_maps(const struct recording *recording);
 bool recording_samples_kernel(const struct recording *recording);
 size_t recording_trailer(const struct recording *recording);
+
+/* pages.c */
+void pages_choose(struct recording *recording);
+int pages_open_ring(struct recording *recording, struct pmuctl_event *owner, bool overwritten,
+		    struct pmuctl_ring **ring);
 
 /* overwrite.c */
 int overwrite_check(const struct record_options *options, bool traces);

@@ -23,7 +23,6 @@ enum {
 };
 
 #define SORT_DEFAULT		"dso,symbol"
-#define PAGES_DEFAULT		128u
 
 static const char *const keys[] = { "comm", "pid", "tid", "cpu", "dso", "symbol", NULL };
 
@@ -69,7 +68,8 @@ static const struct cli_option top_options[] = {
 	  .help = "only those in these functions" },
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel, as a program with symbols" },
 	{ 'm', "mmap-pages", .argument = "N",
-	  .help = "pages of memory for each ring, a power of two (128)" },
+	  .help = "pages of memory for each ring, a power of two (128; where a ring is of several CPUs, for "
+		  "each of them)" },
 	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh, on a terminal too" },
 	{ 0 },
 };
@@ -219,7 +219,7 @@ static int check(struct top_options *options)
 static int top_main(int argc, char **argv)
 {
 	struct top_options options = {
-		.record = { .measure.command = &command_top, .pages = PAGES_DEFAULT },
+		.record = { .measure.command = &command_top, },
 		.report = { .input.root = "", .sort_text = SORT_DEFAULT,
 			    .children = -1, .graph.limit = 0.5, .about = ABOUT_NOTHING },
 		.delay = 2,

@@ -94,4 +94,28 @@ no_task_is_between_what_is_described_and_what_is_told()
 	return $result
 }
 
+# While nobody reads, programs on two CPUs make more records than 128 pages have room for, 10,922 of 48
+# bytes, and less than twice as many. With one CPU there is one program.
+there_is_room_for_each_cpu()
+{
+	both="$PROGRAM & $PROGRAM"
+	[ "$(nproc)" -gt 1 ] || both=$PROGRAM
+	# shellcheck disable=SC2016 # of the command's shell
+	run 0 record -e instructions:u -c 5077 -o room.data sh -c 'kill -STOP $PPID
+		'"$both"' & wait
+		kill -CONT $PPID' || return 1
+	lines err 1 && says '^pmuctl: wrote (7[89]|15[78])[0-9]{2} samples to room.data'
+}
+
+# It is what somebody without further rights may lock; what is locked already makes it smaller.
+users_have_that_room()
+{
+	chown user . && chmod 755 . || return 1
+	su user -c "ulimit -l 0; pmuctl record -q -c 100003 -o user.data $PROGRAM" >out 2>err
+	[ $? -eq 3 ] && lines err 0 && [ -s user.data ] || return 1
+	su user -c "ulimit -l 520; pmuctl record -q -c 100003 -o outer.data \
+		pmuctl record -q -c 100003 -o inner.data $PROGRAM" >out 2>err
+	[ $? -eq 3 ] && lines err 0 && [ -s outer.data ] && [ -s inner.data ]
+}
+
 run_checks many busy rest hardly_itself
