@@ -308,7 +308,7 @@ void compressor_free(struct compressor *compressor);
  * struct record_totals - what was recorded
  * @samples: how many.
  * @lost: records that found no room.
- * @throttled: how often an event was stopped for a while as it came too often.
+ * @throttled: how often an event was throttled, as it came too often.
  * @damaged: how often something was in a ring that is no record.
  * @traced: bytes of traces.
  * @truncated: how often a trace stopped as its buffer was full.

@@ -270,7 +270,7 @@ static void say_totals(struct session *s)
 		say_error("%llu records were lost: the rings were full; make them larger with -m, or sample less often with -F or -c",
 			  (unsigned long long)lost);
 	if (totals->throttled)
-		say_error("events were stopped %llu times for a while, as they came too often: sample less often with -F or -c",
+		say_error("events were throttled %llu times, as they came too often: sample less often with -F or -c",
 			  (unsigned long long)totals->throttled);
 	if (totals->damaged)
 		say_error("%llu times a ring had something that is no record, which was dropped",
