@@ -30,7 +30,7 @@ VM_PRELOAD	:= $(O)/tests/vm/common/perf-calls $(O)/tests/vm/common/libpmuctl-per
 VM_TESTS	:= $(VM_BINARIES) $(VM_SCRIPTS) $(VM_SHARED) $(VM_PROGRAMS) $(VM_PRELOAD) $(O)/tests/vm/common/without-libgit2
 
 TEST_INCLUDES	:= -Itests/vm/common -Iinclude/uapi -Ilib/include -Imodule -Imodule/pmu -Itools -Itests -Itests/unit/kernel -I$(O)/generated \
-		   $(TRACEEVENT_DEFINES)
+		   $(TRACEEVENT_DEFINES) $(RUST_DEFINES)
 TEST_CFLAGS	:= -std=gnu11 -g -Wall -Wextra -MMD -MP
 SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		   -fno-omit-frame-pointer
@@ -179,7 +179,7 @@ perffile_report_sources	:= $(perffile_sources) \
 		group.c json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c) \
 	$(addprefix tools/tracepoint/,formats.c print.c)
-perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -lzstd
+perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -liberty -lzstd
 perffile_report_defines	:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 perffile_report_length	:= 4096
 tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c tools/symbols/clean.c

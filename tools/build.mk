@@ -19,17 +19,20 @@ HAVE_NCURSES	:= $(shell echo '\#include <ncurses.h>' | $(CC) -E -x c - >/dev/nul
 HAVE_LIBEVENT	:= $(shell echo '\#include <event2/http.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 LIBEVENT_LIBS	:= $(foreach name,event_extra event_core,\
 		   $(or $(wildcard $(shell $(CC) -print-file-name=lib$(name).a)),-l$(name)))
+# Names of Rust are demangled by libiberty, likewise. It is an archive, of which that part is small.
+HAVE_LIBIBERTY	:= $(shell echo '\#include <libiberty/demangle.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+RUST_DEFINES	:= $(if $(HAVE_LIBIBERTY),-DHAVE_LIBIBERTY)
 # What tracepoints tell is read by libtraceevent, if its headers are there.
 TRACEEVENT_CFLAGS := $(shell pkg-config --cflags libtraceevent 2>/dev/null)
 TRACEEVENT_LIBS	:= $(shell pkg-config --libs libtraceevent 2>/dev/null)
 TRACEEVENT_DEFINES := $(if $(TRACEEVENT_LIBS),-DHAVE_LIBTRACEEVENT $(TRACEEVENT_CFLAGS))
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_LIBZSTD) \
 		   $(if $(HAVE_NCURSES),-DHAVE_NCURSES) $(if $(HAVE_LIBEVENT),-DHAVE_LIBEVENT) \
-		   $(TRACEEVENT_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
+		   $(TRACEEVENT_DEFINES) $(RUST_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
 # Libcapstone, libpfm4 and libstdc++ are not among them: tools/late.c loads them.
 TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_LIBZSTD),-lzstd) \
 		   $(if $(HAVE_NCURSES),-lncursesw -ltinfo) $(if $(HAVE_LIBEVENT),$(LIBEVENT_LIBS)) \
-		   $(TRACEEVENT_LIBS) \
+		   $(TRACEEVENT_LIBS) $(if $(HAVE_LIBIBERTY),-liberty) \
 		   -ljansson -lz -lcap -ldw -lelf -lm -ldl -pthread
 # What programs load that are run by "pmuctl run --preload"
 PRELOAD		:= $(O)/tools/libpmuctl-perf.so

@@ -8,7 +8,7 @@
 /* sources: tools/annotate/annotate.c */
 /* sources: tools/annotate/sites.c tools/annotate/code.c tools/annotate/source.c */
 /* sources: tools/annotate/print.c tools/trace/code.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lcap -lcapstone */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lcap -lcapstone */
 #include <stdint.h>
 
 #include <jansson.h>

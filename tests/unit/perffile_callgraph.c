@@ -4,7 +4,7 @@
  * compiler tells the truth, ones that are cut off, and forged ones.
  */
 /* sources: $(READER) $(SYMBOLS) */
-/* libs: -ldw -lelf -lstdc++ -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -lcap */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
 #include <errno.h>

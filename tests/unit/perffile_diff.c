@@ -4,7 +4,7 @@
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
 /* sources: tools/diff/diff.c tools/diff/pairs.c tools/diff/print.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <stdint.h>
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
  */
 /* sources: $(READER) $(SYMBOLS) */
 /* sources: tools/options.c tools/evlist/evlist.c */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <stdint.h>
 
 #include "fuzz/perffile_build.h"

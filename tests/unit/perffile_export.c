@@ -4,7 +4,7 @@
  * recording, each at its function and with its period.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Records that come by and by instead of from a file: their order, and rows that decay.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <errno.h>
 
 #include "unit/perffile_live.h"

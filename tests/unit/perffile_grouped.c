@@ -3,7 +3,7 @@
  * "pmuctl report" on a recording with groups: the events of one are in one table.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include "fuzz/perffile_build.h"
 #include "unit/perffile_command.h"
 

@@ -3,7 +3,7 @@
  * Names for code that a process has generated itself, from files that are made here.
  */
 /* sources: $(READER) $(SYMBOLS) */
-/* libs: -ldw -lelf -lstdc++ -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -lcap */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

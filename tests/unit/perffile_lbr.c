@@ -4,7 +4,7 @@
  * and where the sample is not in the function that the last call led to.
  */
 /* sources: $(READER) $(SYMBOLS) */
-/* libs: -ldw -lelf -lstdc++ -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -lcap */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>

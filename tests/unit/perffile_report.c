@@ -9,7 +9,7 @@
 /* sources: tools/script/script.c tools/script/json.c tools/script/names.c tools/script/text.c */
 /* sources: tools/script/tracepoint.c tools/tracepoint/formats.c tools/tracepoint/print.c */
 /* sources: tools/tracepoint/printer.c */
-/* libs: -ltraceevent -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ltraceevent -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

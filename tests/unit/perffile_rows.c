@@ -4,7 +4,7 @@
  * on a recording of which all is known.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 #include <stdint.h>
 
 #include "fuzz/perffile_build.h"

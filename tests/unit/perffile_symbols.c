@@ -5,7 +5,7 @@
  */
 /* sources: tools/symbols/symbols.c tools/symbols/names.c tools/symbols/clean.c tools/symbols/cpp.c */
 /* sources: tools/symbols/inline.c tools/symbols/jit.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
-/* libs: -ldw -lelf -lstdc++ */
+/* libs: -ldw -lelf -lstdc++ -liberty */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +442,83 @@ Test(perffile_symbols, names_of_cpp_without_types)
 	}
 	cr_expect_null(symbol_demangle("_Z"));
 	cr_expect_null(symbol_demangle("_Z@plt"));
+}
+
+/* Of both manglings, as rustc 1.95 makes them; hashes and suffixes are not shown. */
+Test(perffile_symbols, names_of_rust)
+{
+	static const char *const names[][2] = {
+		{ "_ZN1r5apply17hbe0c1418419db169E", "r::apply" },
+		{ "_ZN56_$LT$r..deep..Wide$LT$T$GT$$u20$as$u20$r..deep..Work$GT$4work17h2ba893ed70f35585E",
+		  "<r::deep::Wide<T> as r::deep::Work>::work" },
+		{ "_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h8e4f1b2c3d5a6079E",
+		  "std::rt::lang_start::{{closure}}" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234567890", "core::fmt::write" },
+		{ "_ZN4core3fmt5write17h0123456789abcdefE@plt", "core::fmt::write@plt" },
+		/* So few digits are no hash; nor is one that is not the end. */
+		{ "_ZN3foo17h0000000000000000E", "foo::h0000000000000000" },
+		{ "_ZN3foo17h0123456789abcdef3barEi", "foo::h0123456789abcdef::bar" },
+		{ "_RNvNtNtCsfEOYDRpO4Ta_11miniz_oxide7inflate4core11apply_match",
+		  "miniz_oxide::inflate::core::apply_match" },
+		{ "_RINvCs6GmmlP4bgsG_1r4showKj3_lEB2_", "r::show::<3, i32>" },
+		{ "_RINvCs6GmmlP4bgsG_1r5applyNCNvB2_4main0EB2_", "r::apply::<r::main::{closure#0}>" },
+		{ "_RNvXs_NtCs6GmmlP4bgsG_1r4deepINtB4_4WideyENtB4_4Work4workB6_",
+		  "<r::deep::Wide<u64> as r::deep::Work>::work" },
+		{ "_RNvXs_NtCs6GmmlP4bgsG_1r4deepINtB4_4WideyENtB4_4Work4workB6_.llvm.9D1C9369",
+		  "<r::deep::Wide<u64> as r::deep::Work>::work" },
+		{ "_RNvC3foo3bar@plt", "foo::bar@plt" },
+		{ "_RINvC3foo3barFUKCmlEuE", "foo::bar::<unsafe extern \"C\" fn(u32, i32)>" },
+	};
+	struct symbols *symbols = symbols_new(&no_info, "", NULL);
+	struct symbol symbol = { .raw = "_RNvC3foo3bar" }, odd = { .raw = "_Rodd" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *text = symbol_demangle(names[i][0]);
+
+		cr_expect_str_eq(text, names[i][1], "%s: %s", names[i][0], text);
+		free(text);
+	}
+	cr_expect_null(symbol_demangle("_R"));
+	cr_expect_null(symbol_demangle("_R@plt"));
+	cr_expect_null(symbol_demangle("R"));
+	cr_assert_str_eq(symbol_name(symbols, &symbol), "foo::bar");
+	cr_assert_str_eq(symbol_name(symbols, &odd), "_Rodd");
+	symbols_free(symbols);
+}
+
+/* A name with so many pairs, each of the pair before, twice; the first is of letters. */
+static const char *pairs_of_pairs(unsigned int count)
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static char name[1024];
+	size_t before = strlen("INvC1a1b");
+
+	strcpy(name, "_RINvC1a1bThhE");
+	for (unsigned int i = 1; i < count; i++) {
+		size_t here = strlen(name) - strlen("_R"), at = before - 1;
+		char high[2] = { at < 62 ? '\0' : digits[at / 62], '\0' };
+		char pair[32];
+
+		snprintf(pair, sizeof(pair), "TB%s%c_B%s%c_E", high, digits[at % 62], high,
+			 digits[at % 62]);
+		strcat(name, pair);
+		before = here;
+	}
+	return strcat(name, "E");
+}
+
+Test(perffile_symbols, a_name_of_rust_that_is_endless, .timeout = 10)
+{
+	char *text = symbol_demangle(pairs_of_pairs(3));
+
+	cr_assert_str_eq(text, "a::b::<(u8, u8), ((u8, u8), (u8, u8)),"
+			       " (((u8, u8), (u8, u8)), ((u8, u8), (u8, u8)))>");
+	free(text);
+	text = symbol_demangle(pairs_of_pairs(10));
+	cr_assert_gt(strlen(text), 2 * strlen("u8, ") << 9);
+	free(text);
+	/* 2^60 letters */
+	cr_assert_null(symbol_demangle(pairs_of_pairs(60)));
 }
 
 /*

@@ -6,7 +6,7 @@
 /* sources: tools/perffile/sample.c tools/perffile/groups.c tools/symbols/symbols.c tools/symbols/names.c tools/symbols/clean.c tools/symbols/cpp.c */
 /* sources: tools/symbols/tasks.c tools/symbols/inline.c tools/symbols/jit.c tools/symbols/elf.c tools/symbols/plt.c tools/symbols/kernel.c */
 /* sources: tools/perffile/stream.c tools/perffile/expand.c tools/perffile/spool.c */
-/* libs: -ldw -lelf -lstdc++ */
+/* libs: -ldw -lelf -lstdc++ -liberty */
 #include <errno.h>
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* sources: tools/trace/timeline.c $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap */
 /*
  * The timeline of a trace: which calls began and ended when, whatever way they ended.
  */

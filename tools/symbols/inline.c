@@ -65,7 +65,7 @@ static const char *name_of(struct symbols *symbols, Dwarf_Die *die)
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		raw = dwarf_formstring(&attribute);
-	if (raw && !strncmp(raw, "_Z", 2))
+	if (raw)
 		readable = symbol_demangle(raw);
 	name = readable ? readable : raw ? raw : dwarf_diename(die);
 	if (name && asprintf(&marked, "%s (inlined)", name) >= 0) {

@@ -444,16 +444,15 @@ struct symbol *symbols_find(struct symbols *symbols, struct binary *binary,
  * @symbols: all of them.
  * @symbol: the symbol.
  *
- * Return: names of C++ demangled and short; equal names have equal pointers.
+ * Return: names of C++ and Rust demangled and short; equal names have equal pointers.
  */
 const char *symbol_name(struct symbols *symbols, struct symbol *symbol)
 {
-	char *readable = NULL;
+	char *readable;
 
 	if (symbol->name)
 		return symbol->name;
-	if (!strncmp(symbol->raw, "_Z", 2))
-		readable = symbol_demangle(symbol->raw);
+	readable = symbol_demangle(symbol->raw);
 	symbol->name = names_intern(symbols->names, readable ? readable : symbol->raw);
 	free(readable);
 	return symbol->name;

@@ -8,7 +8,7 @@
 LAB_PACKAGES=(
 	# the module, the library, the tool
 	build-essential bc flex bison libelf-dev libssl-dev dwarves kmod
-	pkg-config libpfm4-dev libjansson-dev libdw-dev libzstd-dev libtraceevent-dev
+	pkg-config libpfm4-dev libjansson-dev libdw-dev libzstd-dev libtraceevent-dev libiberty-dev
 	libncurses-dev ncurses-base libevent-dev
 	libdebuginfod1
 	# the laboratory's QEMU
