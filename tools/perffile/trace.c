@@ -65,23 +65,36 @@ static bool take_record(const struct perffile *file, struct perffile_traces *tra
 	return header.type == PERFFILE_AUXTRACE;
 }
 
-/* Behind a piece is padding, to whole words; the next one of the buffer tells how much. */
-static void cut_padding(struct perffile_traces *traces)
+/* By buffer; those of one are in the order of the file. */
+static int by_buffer(const void *left, const void *right)
 {
-	for (size_t i = 0; i < traces->count; i++) {
-		struct perffile_trace *piece = &traces->pieces[i];
+	const struct perffile_trace *a = *(struct perffile_trace *const *)left;
+	const struct perffile_trace *b = *(struct perffile_trace *const *)right;
 
-		for (size_t n = i + 1; n < traces->count; n++) {
-			const struct perffile_trace *next = &traces->pieces[n];
+	if (a->buffer != b->buffer)
+		return a->buffer < b->buffer ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
 
-			if (next->buffer != piece->buffer)
-				continue;
-			if (next->position > piece->position &&
-			    next->position - piece->position < piece->size)
-				piece->size = next->position - piece->position;
-			break;
-		}
+/* Behind a piece is padding, to whole words; the next one of the buffer tells how much. */
+static int cut_padding(struct perffile_traces *traces)
+{
+	struct perffile_trace **order = calloc(traces->count + 1, sizeof(struct perffile_trace *));
+
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < traces->count; i++)
+		order[i] = &traces->pieces[i];
+	qsort(order, traces->count, sizeof(order[0]), by_buffer);
+	for (size_t i = 0; i + 1 < traces->count; i++) {
+		struct perffile_trace *piece = order[i], *next = order[i + 1];
+
+		if (next->buffer == piece->buffer && next->position > piece->position &&
+		    next->position - piece->position < piece->size)
+			piece->size = next->position - piece->position;
 	}
+	free(order);
+	return 0;
 }
 
 /**
@@ -104,8 +117,11 @@ int perffile_traces_read(const struct perffile *file, struct perffile_traces *tr
 		return -ENOMEM;
 	for (at = file->records; at < file->records_end; at = perffile_record_after(file, at))
 		take_record(file, traces, at);
-	cut_padding(traces);
-	return 0;
+	if (cut_padding(traces) == 0)
+		return 0;
+	perffile_traces_free(traces);
+	memset(traces, 0, sizeof(*traces));
+	return -ENOMEM;
 }
 
 /**

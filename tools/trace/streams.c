@@ -11,68 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace.h"
+#include "streams.h"
 
 #define PSB_SIZE 16
-
-/**
- * struct span - what an AUX record tells of, or a snapshot
- * @position: of its first byte in the whole trace of the buffer.
- * @size: bytes.
- * @snapshot: number of the piece; of a snapshot only.
- * @pid: process of the task that it ended with, -1 if nobody knows.
- * @tid: that task.
- * @record: the record, its place in the file.
- */
-struct span {
-	uint64_t position;
-	uint64_t size;
-	size_t snapshot;
-	int32_t pid;
-	int32_t tid;
-	uint64_t record;
-};
-
-/**
- * struct stream - the trace of one buffer
- * @run: that it is of.
- * @buffer: its number.
- * @cpu: that was traced, or -1.
- * @tid: or the task.
- * @spans: in the order of time.
- * @span_count: how many.
- * @span_room: room there.
- * @first: the first span of those that are being decoded,
- * @next: and the one behind the last of them.
- * @told: spans whose record has come.
- * @bytes: of them, a copy.
- * @decoder: at work on these; or NULL.
- * @has_switches: the records tell who has the CPU.
- * @thread: whose is what comes next.
- */
-struct stream {
-	struct trace_run *run;
-	uint32_t buffer;
-	int32_t cpu;
-	int32_t tid;
-	struct span *spans;
-	size_t span_count;
-	size_t span_room;
-	size_t first;
-	size_t next;
-	size_t told;
-	uint8_t *bytes;
-	struct trace_decoder *decoder;
-	bool has_switches;
-	const struct thread *thread;
-};
-
-struct streams {
-	struct trace_run *run;
-	struct stream *list;
-	size_t count;
-	bool is_timed;
-};
 
 /* -------------------------------------------------------------------- clock */
 
@@ -123,199 +64,7 @@ static bool has_clock(const struct trace_run *run)
 	       words[PERFFILE_PT_TIME_SHIFT] < 32 && run->config & words[PERFFILE_PT_TSC];
 }
 
-/* -------------------------------------------------------------------- spans */
-
-static struct stream *stream_of(const struct streams *streams,
-				const struct perffile_record *record)
-{
-	for (size_t i = 0; i < streams->count; i++) {
-		struct stream *stream = &streams->list[i];
-
-		if (stream->cpu < 0 ? stream->tid == record->tid :
-		    record->fields & PERF_SAMPLE_CPU && record->cpu == (uint32_t)stream->cpu)
-			return stream;
-	}
-	return NULL;
-}
-
-static struct stream *stream_by_buffer(const struct streams *streams, uint32_t buffer)
-{
-	for (size_t i = 0; i < streams->count; i++)
-		if (streams->list[i].buffer == buffer)
-			return &streams->list[i];
-	return NULL;
-}
-
-static int streams_find(struct streams *streams)
-{
-	const struct perffile_traces *traces = streams->run->traces;
-
-	streams->list = calloc(traces->count, sizeof(*streams->list));
-	if (!streams->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < traces->count; i++) {
-		const struct perffile_trace *piece = &traces->pieces[i];
-
-		if (stream_by_buffer(streams, piece->buffer))
-			continue;
-		streams->list[streams->count++] = (struct stream){
-			.run = streams->run,
-			.buffer = piece->buffer,
-			.cpu = piece->cpu,
-			.tid = piece->tid,
-		};
-	}
-	return 0;
-}
-
-static int span_add(struct stream *stream, const struct span *span)
-{
-	if (stream->span_count == stream->span_room) {
-		size_t room = stream->span_room ? stream->span_room * 2 : 64;
-		struct span *spans = reallocarray(stream->spans, room, sizeof(*spans));
-
-		if (!spans)
-			return -ENOMEM;
-		stream->spans = spans;
-		stream->span_room = room;
-	}
-	stream->spans[stream->span_count++] = *span;
-	return 0;
-}
-
-/* Was this AUX record written before the snapshot was taken? */
-static bool is_before(const struct trace_run *run, const struct perffile_record *record,
-		      const struct perffile_trace *piece)
-{
-	return !run->traces->words[PERFFILE_PT_HAS_TIME_ZERO] ||
-	       record->time <= trace_time(run->traces, piece->reference);
-}
-
-/* Whose the snapshots are, the last record before each tells. */
-static void snapshots_see(struct streams *streams, struct span *spans,
-			  const struct perffile_record *record)
-{
-	const struct perffile_traces *traces = streams->run->traces;
-	struct stream *stream = stream_of(streams, record);
-
-	for (size_t i = 0; i < traces->count; i++) {
-		const struct perffile_trace *piece = &traces->pieces[i];
-
-		if (stream && piece->buffer == stream->buffer &&
-		    is_before(streams->run, record, piece))
-			spans[i] = (struct span){ piece->position, piece->size, i,
-						  record->pid, record->tid, record->offset };
-	}
-}
-
-static int snapshots_add(struct streams *streams, const struct span *spans)
-{
-	const struct perffile_traces *traces = streams->run->traces;
-	int ret = 0;
-
-	for (size_t i = 0; i < traces->count && ret == 0; i++) {
-		if (spans[i].record)
-			ret = span_add(stream_by_buffer(streams, traces->pieces[i].buffer),
-				       &spans[i]);
-		else
-			streams->run->missing += traces->pieces[i].size;
-	}
-	return ret;
-}
-
-/*
- * Does it tell whose the trace is from now on? A snapshot may have parts of several tasks, each of
- * which tells when it comes; of other traces the AUX records tell whose each part is.
- */
-static bool is_switch(const struct streams *streams, const struct perffile_record *record)
-{
-	return record->type == PERF_RECORD_SWITCH_CPU_WIDE ||
-	       (record->type == PERF_RECORD_SWITCH && streams->run->traces->snapshot);
-}
-
-/* The first switch tells who had the CPU before. */
-static void switch_see(struct streams *streams, const struct perffile_record *record)
-{
-	struct tasks *tasks = streams->run->samples->tasks;
-	struct stream *stream = stream_of(streams, record);
-	bool is_out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
-
-	if (!stream || stream->has_switches || stream->cpu < 0)
-		return;
-	stream->has_switches = true;
-	stream->thread = is_out || record->type == PERF_RECORD_SWITCH ?
-				 tasks_thread(tasks, record->pid, record->tid) :
-				 tasks_thread(tasks, (int32_t)record->other.pid,
-					      (int32_t)record->other.tid);
-}
-
-static int aux_see(struct streams *streams, const struct perffile_record *record,
-		   struct span *snapshots)
-{
-	const struct span span = { record->aux.position, record->aux.size, 0, record->pid,
-				   record->tid, record->offset };
-	struct stream *stream = stream_of(streams, record);
-
-	streams->is_timed = streams->is_timed && record->fields & PERF_SAMPLE_TIME;
-	streams->run->truncated += !!(record->aux.flags & PERF_AUX_FLAG_TRUNCATED);
-	if (snapshots) {
-		snapshots_see(streams, snapshots, record);
-		return 0;
-	}
-	if (!stream)
-		streams->run->missing += record->aux.size;
-	return stream && span.size ? span_add(stream, &span) : 0;
-}
-
-/* Go through the records once, for what they tell of the traces. */
-static int spans_find(struct streams *streams)
-{
-	struct perffile *file = streams->run->samples->file;
-	const struct perffile_traces *traces = streams->run->traces;
-	struct span *snapshots = NULL;
-	struct perffile_record record;
-	struct perffile_error error;
-	int ret = 0;
-
-	if (traces->snapshot) {
-		snapshots = calloc(traces->count, sizeof(*snapshots));
-		if (!snapshots)
-			return -ENOMEM;
-	}
-	while (ret == 0 && perffile_next(file, &record, &error) > 0) {
-		if (record.type == PERF_RECORD_AUX)
-			ret = aux_see(streams, &record, snapshots);
-		else if (is_switch(streams, &record))
-			switch_see(streams, &record);
-	}
-	perffile_rewind(file);
-	if (snapshots && ret == 0)
-		ret = snapshots_add(streams, snapshots);
-	free(snapshots);
-	return ret;
-}
-
 /* -------------------------------------------------------------------- bytes */
-
-/* Bytes of the buffer from @at on, which may be in several pieces; returns how many. */
-static uint64_t gather(const struct stream *stream, uint64_t at, uint64_t size, uint8_t *to)
-{
-	const struct perffile_traces *traces = stream->run->traces;
-	uint64_t done = 0;
-
-	for (size_t i = 0; i < traces->count && done < size; i++) {
-		const struct perffile_trace *piece = &traces->pieces[i];
-		uint64_t into = at + done - piece->position, length;
-
-		if (piece->buffer != stream->buffer || at + done < piece->position ||
-		    into >= piece->size)
-			continue;
-		length = piece->size - into < size - done ? piece->size - into : size - done;
-		memcpy(to + done, piece->bytes + into, length);
-		done += length;
-	}
-	return done;
-}
 
 /* A trace can be decoded from a PSB packet on. */
 static bool begins_anew(const struct stream *stream, const struct span *span)
@@ -324,7 +73,7 @@ static bool begins_anew(const struct stream *stream, const struct span *span)
 
 	if (stream->run->traces->snapshot || is_branches(stream->run))
 		return true;
-	if (gather(stream, span->position, PSB_SIZE, bytes) < PSB_SIZE)
+	if (trace_buffer_copy(stream->buffer, span->position, PSB_SIZE, bytes) < PSB_SIZE)
 		return false;
 	for (size_t i = 0; i < PSB_SIZE; i++)
 		if (bytes[i] != (i % 2 ? 0x82 : 0x02))
@@ -332,25 +81,16 @@ static bool begins_anew(const struct stream *stream, const struct span *span)
 	return true;
 }
 
-/* The end of the spans that have to be decoded in one piece with the next one */
-static size_t chunk_end(const struct stream *stream)
+/* The end of the spans that have to be decoded in one piece with the next one; found once */
+static size_t chunk_end(struct stream *stream)
 {
-	size_t end = stream->next + 1;
-
-	while (end < stream->span_count && !begins_anew(stream, &stream->spans[end]))
-		end++;
-	return end;
-}
-
-/* The bytes that the file has of all pieces: what its records say cannot be more. */
-static uint64_t bytes_of(const struct stream *stream)
-{
-	const struct perffile_traces *traces = stream->run->traces;
-	uint64_t size = 0;
-
-	for (size_t i = 0; i < traces->count; i++)
-		size += traces->pieces[i].buffer == stream->buffer ? traces->pieces[i].size : 0;
-	return size;
+	if (stream->end > stream->next)
+		return stream->end;
+	stream->end = stream->next + 1;
+	while (stream->end < stream->span_count &&
+	       !begins_anew(stream, &stream->spans[stream->end]))
+		stream->end++;
+	return stream->end;
 }
 
 static uint64_t chunk_copy(struct stream *stream, uint64_t room)
@@ -366,7 +106,8 @@ static uint64_t chunk_copy(struct stream *stream, uint64_t room)
 			memcpy(stream->bytes, run->traces->pieces[span->snapshot].bytes, want);
 			got = want;
 		} else {
-			got = gather(stream, span->position, want, stream->bytes + done);
+			got = trace_buffer_copy(stream->buffer, span->position, want,
+						stream->bytes + done);
 		}
 		stream->run->missing += span->size - got;
 		/* From now on: where it ends in the copy */
@@ -433,7 +174,7 @@ static int chunk_open(struct stream *stream)
 		.visit = stream_visit,
 		.arg = stream,
 	};
-	uint64_t size = 0, room = bytes_of(stream);
+	uint64_t size = 0, room = stream->buffer->size;
 
 	stream->first = stream->next;
 	stream->next = chunk_end(stream);
@@ -464,12 +205,17 @@ static void chunk_close(struct stream *stream)
 	stream->bytes = NULL;
 }
 
+static bool has_more(const struct stream *stream)
+{
+	return stream->decoder || stream->next < stream->span_count;
+}
+
 /* Decode what was before a time. */
 static int stream_run(struct stream *stream, uint64_t until)
 {
 	int ret = 0;
 
-	while (stream->decoder || stream->next < stream->span_count) {
+	while (has_more(stream)) {
 		if (!stream->decoder)
 			ret = chunk_open(stream);
 		if (ret < 0)
@@ -500,13 +246,20 @@ static int stream_run_told(struct stream *stream, const struct perffile_record *
 	return 0;
 }
 
-static int streams_run(const struct streams *streams, uint64_t until)
+static int streams_run(struct streams *streams, uint64_t until)
 {
-	int ret = 0;
+	size_t live = 0;
 
-	for (size_t i = 0; i < streams->count && ret == 0; i++)
-		ret = stream_run(&streams->list[i], until);
-	return ret;
+	for (size_t i = 0; i < streams->live_count; i++) {
+		int ret = stream_run(streams->live[i], until);
+
+		if (ret < 0)
+			return ret;
+		if (has_more(streams->live[i]))
+			streams->live[live++] = streams->live[i];
+	}
+	streams->live_count = live;
+	return 0;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -522,7 +275,7 @@ static bool is_change(const struct streams *streams, const struct perffile_recor
 	case PERF_RECORD_EXIT:
 		return true;
 	}
-	return is_switch(streams, record);
+	return streams_is_switch(streams, record);
 }
 
 static void switch_take(struct streams *streams, const struct perffile_record *record)
@@ -543,6 +296,7 @@ static void switch_take(struct streams *streams, const struct perffile_record *r
 static int record_take(struct streams *streams, const struct perffile_record *record)
 {
 	struct trace_run *run = streams->run;
+	struct stream *stream;
 	int ret = 0;
 
 	if (streams->is_timed && record->time && is_change(streams, record))
@@ -551,14 +305,13 @@ static int record_take(struct streams *streams, const struct perffile_record *re
 		ret = samples_follow(run->samples, record);
 	if (ret < 0)
 		return ret;
-	if (is_switch(streams, record))
+	if (streams_is_switch(streams, record))
 		switch_take(streams, record);
 	else if (is_change(streams, record))
 		trace_code_forget(run->code);
-	for (size_t i = 0; i < streams->count && !streams->is_timed && ret == 0; i++)
-		if (record->type == PERF_RECORD_AUX)
-			ret = stream_run_told(&streams->list[i], record);
-	return ret;
+	stream = streams->is_timed || record->type != PERF_RECORD_AUX ? NULL :
+		 stream_of(streams, record);
+	return stream && ret == 0 ? stream_run_told(stream, record) : ret;
 }
 
 static int records_take(struct streams *streams)
@@ -591,10 +344,8 @@ int trace_run(struct trace_run *run)
 		ret = spans_find(&streams);
 	if (ret == 0)
 		ret = records_take(&streams);
-	for (size_t i = 0; i < streams.count; i++) {
+	for (size_t i = 0; i < streams.count; i++)
 		chunk_close(&streams.list[i]);
-		free(streams.list[i].spans);
-	}
-	free(streams.list);
+	streams_free(&streams);
 	return ret;
 }
