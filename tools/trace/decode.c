@@ -6,6 +6,7 @@
  * Without libipt's headers at build time this says that it cannot.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,6 +146,22 @@ static void tell_event(struct trace_decoder *d, const struct pt_event *event)
 	}
 }
 
+/*
+ * The model that wrote the trace, as the file has it: vendor, family, model and stepping. What is wrong
+ * with the traces of some the decoder knows, and goes round it.
+ */
+static void set_cpu(struct pt_config *config, const char *cpuid)
+{
+	unsigned int family, model, stepping;
+
+	if (!cpuid || sscanf(cpuid, "GenuineIntel,%u,%u,%u", &family, &model, &stepping) != 3 ||
+	    family > UINT16_MAX || model > UINT8_MAX || stepping > UINT8_MAX)
+		return;
+	config->cpu = (struct pt_cpu){ pcv_intel, (uint16_t)family, (uint8_t)model,
+				       (uint8_t)stepping };
+	pt_cpu_errata(&config->errata, &config->cpu);
+}
+
 /* Of struct pt_config.addr_filter */
 #define RANGE_FILTERS 1
 #define RANGE_STOPS 2
@@ -158,6 +175,7 @@ static void configure(const struct trace_decoder *d, struct pt_config *config)
 	pt_config_init(config);
 	config->begin = (uint8_t *)piece->bytes;
 	config->end = (uint8_t *)piece->bytes + piece->size;
+	set_cpu(config, piece->cpuid);
 	config->cpuid_0x15_eax = (uint32_t)words[PERFFILE_PT_TSC_CTC_D];
 	config->cpuid_0x15_ebx = (uint32_t)words[PERFFILE_PT_TSC_CTC_N];
 	config->mtc_freq = (uint8_t)((piece->config & period) >> MTC_PERIOD_SHIFT);

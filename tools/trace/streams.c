@@ -169,6 +169,7 @@ static int chunk_open(struct stream *stream)
 	struct trace_piece piece = {
 		.words = run->traces->words,
 		.config = run->config,
+		.cpuid = run->samples->file->info.cpuid,
 		.read = stream_read,
 		.find_ranges = run->traces->filter ? stream_find_ranges : NULL,
 		.visit = stream_visit,

@@ -90,6 +90,7 @@ typedef int (*trace_read_code)(void *arg, uint64_t ip, uint8_t *to, size_t size)
  * @size: how many bytes.
  * @words: enum perffile_intel_pt.
  * @config: attr.config of its event.
+ * @cpuid: the model of the CPU, as in struct perffile_info, or NULL.
  * @read: the code.
  * @find_ranges: what the trace was restricted to; NULL: to nothing.
  * @visit: called for what it tells.
@@ -100,6 +101,7 @@ struct trace_piece {
 	size_t size;
 	const uint64_t *words;
 	uint64_t config;
+	const char *cpuid;
 	trace_read_code read;
 	trace_find_ranges find_ranges;
 	trace_visit visit;
