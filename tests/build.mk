@@ -156,7 +156,7 @@ include tests/vm/kmod/build.mk
 # Fuzzers (tests/fuzz/*.c), which need clang and its run-time libraries, with what each
 # is made of, its libraries, and the length of its inputs. FUZZERS="perffile" runs one of
 # them; FUZZ_SECONDS for each, or FUZZ_RUNS if that comes first.
-FUZZERS		?= assign ring filter perffile perffile_report tracepoint
+FUZZERS		?= assign ring filter perffile perffile_report trace tracepoint
 FUZZ_CC		?= clang
 FUZZ_SECONDS	?= 60
 FUZZ_RUNS	?= -1
@@ -178,10 +178,16 @@ perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
 		group.c json.c text.c times.c tree.c flame.c flame_svg.c) \
 	$(addprefix tools/script/,json.c text.c names.c) \
-	$(addprefix tools/tracepoint/,formats.c print.c)
-perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lcap -lstdc++ -liberty -lzstd
+	$(addprefix tools/tracepoint/,formats.c print.c) $(wildcard tools/export/*.c) \
+	$(addprefix tools/diff/,pairs.c print.c)
+perffile_report_libs	:= $(O)/lib/libpmuctl.a -ljansson -lz -lcap -lstdc++ -liberty -lzstd
 perffile_report_defines	:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 perffile_report_length	:= 4096
+trace_sources		:= $(perffile_sources) \
+	$(addprefix tools/trace/,streams.c spans.c pieces.c branches.c filter.c timeline.c) tools/export/json.c
+trace_libs		:= -ljansson -lzstd
+trace_defines		:= -DHAVE_LIBZSTD
+trace_length		:= 4096
 tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c tools/symbols/clean.c
 tracepoint_libs		:= -ljansson
 tracepoint_length	:= 4096
@@ -206,7 +212,7 @@ fuzz: $(FUZZERS:%=fuzz-%)
 
 $(FUZZERS:%=fuzz-%): fuzz-%: $(FUZZ_DIR)/% $(FUZZ_DIR)/perffile_seeds
 	@mkdir -p $(FUZZ_DIR)/$*.corpus $(FUZZ_DIR)/$*.found
-	@$(if $(filter perffile% tracepoint,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus $(filter tracepoint,$*))
+	@$(if $(filter perffile% trace%,$*),$(FUZZ_DIR)/perffile_seeds $(FUZZ_DIR)/$*.corpus $(filter trace%,$*))
 	$(FUZZ_DIR)/$* -max_len=$($*_length) -max_total_time=$(FUZZ_SECONDS) -runs=$(FUZZ_RUNS) \
 		-artifact_prefix=$(FUZZ_DIR)/$*.found/ -print_final_stats=1 $(FUZZ_DIR)/$*.corpus
 

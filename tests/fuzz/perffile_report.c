@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../tools/diff/diff.h"
 #include "../../tools/report/report.h"
 #include "../../tools/script/script.h"
 #include "../../tools/symbols/inline.h"
@@ -38,10 +39,11 @@ int say_usage(const struct command *command, const char *format, ...)
 /* A few functions for the kernel and every file, so that there are names. */
 static void add_functions(struct binary *binary)
 {
-	static const char *const names[] = { "one", "_ZN3two5threeEv", "four;five", "<six>" };
+	static const char *const names[] = { "one", "_ZN3two5threeEv", "four;five", "<six>",
+					     "_RINvC3six5sevenThhEE" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		struct symbol symbol = { .start = i << 10, .end = (i << 10) + (i & 1) * 512,
+		struct symbol symbol = { .start = i * 768, .end = i * 768 + (i & 1) * 512,
 					 .raw = names[i] };
 
 		if (symbol_table_add(&binary->table, &symbol) < 0)
@@ -167,6 +169,17 @@ size_t unwinder_walk(struct unwinder *unwinder, const struct thread *thread,
 	return tasks_map_number(thread) ? count : 0;
 }
 
+/* The writer of an event's samples, one after the other */
+static void export_all(struct export *export, size_t which)
+{
+	static const char *const names[] = { "pprof", "speedscope", "firefox" };
+	const struct export_format *format = export_format(names[which % ARRAY_LEN(names)]);
+
+	if (!format || export_write(export, format, "-") < 0)
+		abort();
+	export_free(export);
+}
+
 static void print_one(struct samples *samples, const struct perffile_record *record, bool json)
 {
 	struct script script = { .fields = ~0U, .chains = true, .samples = samples,
@@ -199,11 +212,31 @@ static void add_all(struct report *report)
 			filter_skips(&report->options->filter, &record);
 			filter_has(&report->options->filter, samples, &record, thread);
 			if (!thread || hist_add(report, event, &record, thread) < 0 ||
-			    flame_add(report, event, thread, record.sample.period) < 0)
+			    flame_add(report, event, thread, record.sample.period) < 0 ||
+			    export_add(&event->export, &record, thread) < 0)
 				abort();
 		}
 		print_one(samples, &record, record.offset & 8);
 	}
+}
+
+/* What is new from the first event to the last one, as if these were of two recordings */
+static void compare(struct report *report)
+{
+	struct diff diff = {
+		.options = *report->options, .compute = (enum diff_compute)(report->event_count & 3),
+		.weights = { 2, 3 }, .periods = true, .paths = { "old", "new" },
+		.reports = { *report, *report },
+	};
+	struct diff_rows rows = {
+		.name = "event",
+		.events = { &report->events[0], &report->events[report->event_count - 1] },
+	};
+
+	if (pairs_make(&diff, &rows) < 0 || diff_print_json(&diff, &rows, 1) < 0)
+		abort();
+	diff_print(&diff, &rows);
+	free(rows.list);
 }
 
 static void print_all(struct report *report)
@@ -212,6 +245,7 @@ static void print_all(struct report *report)
 		hist_finish(report, &report->events[i]);
 		flame_print_folded(&report->events[i]);
 		flame_write_svg(report, &report->events[i], "-");
+		export_all(&report->events[i].export, i + report->event_count);
 	}
 	if (groups_join(report) < 0)
 		abort();
@@ -220,6 +254,8 @@ static void print_all(struct report *report)
 	report_print(report);
 	if (report_print_json(report) < 0)
 		abort();
+	if (report->event_count)
+		compare(report);
 }
 
 /* What is asked for depends on the size of the input. */
@@ -254,6 +290,8 @@ static void run(struct samples *samples, size_t size)
 
 		event->event = &samples->file->events[i];
 		event->name = samples_event_name(samples, event->event);
+		event->export = (struct export){ .samples = samples, .event = event->event,
+						 .name = event->name };
 	}
 	add_all(&report);
 	print_all(&report);

@@ -3,9 +3,9 @@
  * Writes seeds for the fuzzers of perf.data files: small files that are good, with each
  * kind of record, field and feature.
  *
- * usage: perffile_seeds DIRECTORY [tracepoint]
+ * usage: perffile_seeds DIRECTORY [trace|tracepoint]
  *
- * With a second word, those of that fuzzer: records and formats of tracepoints.
+ * With a second word, those of that fuzzer: files with traces, or records and formats of tracepoints.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -301,6 +301,72 @@ static void seed_of_tracepoint(const char *directory)
 	write_seed(&build, directory, "record");
 }
 
+static void add_aux(struct build *build, uint64_t position, uint64_t size, uint64_t time)
+{
+	const struct build_trailer trailer = { .pid = 7, .tid = 7, .time = time };
+	size_t at = build_record(build, PERF_RECORD_AUX, 0);
+
+	build_word(build, position);
+	build_word(build, size);
+	build_word(build, 0);
+	build_trailer(build, build->attrs[0].sample_type, &trailer);
+	build_record_end(build, at);
+}
+
+/*
+ * What describes the machine: all words 1, so that times and time stamps are the same, but for the number
+ * @snapshot; and, behind those of Processor Trace, a filter
+ */
+static void add_machine(struct build *build, uint32_t whose, size_t snapshot, bool is_snapshot)
+{
+	static const char filter[] = "filter 0x10/0x20@/bin/one,stop 5";
+	size_t at = build_record(build, 70, 0);
+
+	build_half(build, whose);
+	build_half(build, 0);
+	for (size_t i = 0; i < 17; i++)
+		build_word(build, i == snapshot ? is_snapshot : i == 16 ? sizeof(filter) : i != 1);
+	build_string(build, filter);
+	build_record_end(build, at);
+}
+
+/* Three pieces of two buffers, of a CPU and of a task */
+static void seed_of_trace(const char *directory, const char *name, uint32_t whose, bool is_snapshot)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+	struct build build;
+	uint64_t seed = 4711;
+
+	build_begin(&build, &attr, 1);
+	add_machine(&build, whose, whose == 2 ? 5 : 8, is_snapshot);
+	add_tasks(&build);
+	for (uint64_t i = 0; i < 3; i++) {
+		size_t at = build_record(&build, 71, 0);
+
+		build_word(&build, 48);
+		build_word(&build, 48 * (i / 2));
+		build_word(&build, 99);
+		build_half(&build, i % 2);
+		build_half(&build, 7);
+		build_half(&build, i % 2 ? UINT32_MAX : 0);
+		build_half(&build, 0);
+		build_record_end(&build, at);
+		for (uint64_t n = 0; n < 6; n++)
+			build_word(&build, build_random(&seed) & 0xffffffffff);
+		add_aux(&build, 48 * (i / 2), 48, 10 * i);
+	}
+	build_features(&build, NULL, 0);
+	write_seed(&build, directory, name);
+}
+
+static void seeds_of_traces(const char *directory)
+{
+	seed_of_trace(directory, "pt", 1, false);
+	seed_of_trace(directory, "pt-snapshot", 1, true);
+	seed_of_trace(directory, "bts", 2, false);
+	seed_of_trace(directory, "bts-snapshot", 2, true);
+}
+
 int main(int argc, char **argv)
 {
 	const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -310,8 +376,12 @@ int main(int argc, char **argv)
 		seed_of_tracepoint(argv[1]);
 		return 0;
 	}
+	if (argc == 3 && !strcmp(argv[2], "trace")) {
+		seeds_of_traces(argv[1]);
+		return 0;
+	}
 	if (argc != 2) {
-		fprintf(stderr, "usage: perffile_seeds DIRECTORY [tracepoint]\n");
+		fprintf(stderr, "usage: perffile_seeds DIRECTORY [trace|tracepoint]\n");
 		return 2;
 	}
 	seed_of_tracing(argv[1]);

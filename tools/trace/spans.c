@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "perffile/order.h"
 #include "streams.h"
 
 /* Of a CPU, or of a task, whose numbers are anything */
