@@ -3,7 +3,7 @@
  * What a terminal is told while a long recording is read, and that nothing of it stays there.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* libs: -ldw -lelf -lstdc++ -ljansson -lz -lcap -lutil */
+/* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lz -lcap -lutil */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pty.h>
