@@ -186,7 +186,7 @@ perffile_report_length	:= 4096
 trace_sources		:= $(perffile_sources) \
 	$(addprefix tools/trace/,streams.c spans.c pieces.c branches.c filter.c timeline.c) tools/export/json.c
 trace_libs		:= -ljansson -lzstd
-trace_defines		:= -DHAVE_LIBZSTD
+trace_defines		:= -DHAVE_LIBZSTD -DPERFFILE_CHUNK=3
 trace_length		:= 4096
 tracepoint_sources	:= $(addprefix tools/tracepoint/,formats.c print.c) tools/symbols/names.c tools/symbols/clean.c
 tracepoint_libs		:= -ljansson
