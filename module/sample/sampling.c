@@ -183,6 +183,16 @@ static void shorten_period(struct pmuctl_event *event)
 	WRITE_ONCE(s->ran, now);
 }
 
+/* The first tick after those that the CPU did without while it was idle: time begins anew. */
+static void watch_again(struct pmuctl_event *event)
+{
+	struct pmuctl_sampling *s = event->sampling;
+
+	s->unwatched = false;
+	s->left = event->ops->left(event);
+	WRITE_ONCE(s->ran, ran_until_now(event));
+}
+
 /* ---- Overflow; NMI ---- */
 
 static void put_throttle(struct pmuctl_event *event, u32 type)
@@ -378,6 +388,8 @@ static void tick_group(struct pmuctl_event *leader, bool *again, bool *when_busy
 		/* In the jiffy in which it was throttled it has had its samples. */
 		if (s->throttled && s->window != READ_ONCE(jiffies))
 			unthrottle(event);
+		else if (s->unwatched)
+			watch_again(event);
 		else if (s->freq && !s->throttled)
 			shorten_period(event);
 		/* Of one that is throttled there is no overflow that would start it again. */

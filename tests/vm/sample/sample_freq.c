@@ -157,6 +157,42 @@ Test(sample_freq, follows_a_fall_at_a_low_frequency)
 	}
 }
 
+/* One branch in ten thousand instructions */
+static void rare_loop(uint64_t ns)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end) {
+		uint64_t n = 100;
+
+		asm volatile("1:\n\t.rept 9998\n\tnop\n\t.endr\n\tdec %0\n\tjnz 1b"
+			     : "+r" (n) : : "cc");
+	}
+}
+
+/*
+ * A CPU is idle, and has no tick then; when it is busy again it is looked at, although the next
+ * overflow would come a second later.
+ */
+Test(sample_freq, follows_a_fall_of_a_cpu_that_was_idle)
+{
+	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1000);
+	struct ring r;
+	uint64_t n;
+	int fd;
+
+	fd = event_open(attr, -1, 0);
+	ring_map(&r, fd, 256);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	branch_loop(10, 50 * TICK_NS);
+	sleep_ms(100);
+	ring_drain(&r, 0);
+	rare_loop(125 * TICK_NS);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	n = ring_drain(&r, PERF_RECORD_SAMPLE);
+	cr_expect_gt(n, 100, "%lu samples in half a second", n);
+}
+
 /* A task that often sleeps is sampled at its rate while it runs. */
 Test(sample_freq, of_a_task_that_sleeps)
 {
