@@ -42,6 +42,7 @@ enum pmuctl_hook_state {
  * @why: what it was refused with, when that was tried last,
  * @error: and the negative errno; 0.
  * @users: events that need it, or wait for it.
+ * @waking: these are being woken, and it stays meanwhile.
  * @times: how often it was set.
  * @missed_before: the sum of @missed when it was dropped. Constant while there is a user.
  * @idle_since: when its last user went; jiffies.
@@ -61,6 +62,7 @@ struct pmuctl_hook {
 	struct pmuctl_explanation why;
 	int error;
 	unsigned int users;
+	bool waking;
 	unsigned long times;
 	unsigned long missed_before;
 	unsigned long idle_since;

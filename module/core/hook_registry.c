@@ -63,14 +63,15 @@ static void wake_waiting(struct pmuctl_hook *hook)
 {
 	unsigned int rounds = hook->users / WAKE_AT_ONCE + 1;
 
-	hook->users++; /* it stays meanwhile */
+	hook->waking = true;
+	/* Who comes after the wake-up of end_change() sees the state: no barrier is needed. */
 	while (rounds-- && is_settled(hook) && waitqueue_active(&hook->settled)) {
 		spin_unlock(&hooks_lock);
 		wake_up_nr(&hook->settled, WAKE_AT_ONCE);
 		cond_resched();
 		spin_lock(&hooks_lock);
 	}
-	hook->users--;
+	hook->waking = false;
 }
 
 static void set(struct work_struct *work)
@@ -131,7 +132,7 @@ static struct pmuctl_hook *find_idle(bool at_once)
 	struct pmuctl_hook *hook;
 
 	list_for_each_entry(hook, &hooks, node)
-		if (hook->state == PMUCTL_HOOK_SET && !hook->users &&
+		if (hook->state == PMUCTL_HOOK_SET && !hook->users && !hook->waking &&
 		    (at_once || time_after_eq(jiffies, hook->idle_since + LINGER)))
 			return hook;
 	return NULL;
@@ -220,7 +221,7 @@ bool pmuctl_hook_del(struct pmuctl_hook *hook)
 	bool unset;
 
 	spin_lock(&hooks_lock);
-	unset = hook->state == PMUCTL_HOOK_UNSET && !hook->users;
+	unset = hook->state == PMUCTL_HOOK_UNSET && !hook->users && !hook->waking;
 	if (unset)
 		list_del(&hook->node);
 	spin_unlock(&hooks_lock);

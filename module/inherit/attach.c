@@ -225,7 +225,8 @@ static void note_sibling(struct pmuctl_event *leader, void *arg)
 	struct spread *s = arg;
 	struct waiting *w;
 
-	if (s->err || READ_ONCE(leader->ended) || READ_ONCE(task->flags) & PF_EXITING ||
+	if (s->err || READ_ONCE(leader->ended) || READ_ONCE(leader->context->gone) ||
+	    READ_ONCE(task->flags) & PF_EXITING ||
 	    !may_have(s->root, task) || has_child(leader->context, s->root))
 		return;
 	s->err = check_killed(s);
@@ -265,8 +266,11 @@ static int add_sibling(struct spread *s, struct pmuctl_context *ctx)
 {
 	int err = check_killed(s) ?: s->may(ctx->task, s->arg);
 
-	if (err == -EACCES || err == -ESRCH)
+	if (err == -EACCES || err == -ESRCH) {
+		/* It may have forked before that, and is passed by in the next round. */
+		s->added += READ_ONCE(ctx->task->flags) & PF_EXITING || READ_ONCE(ctx->gone);
 		return 0;
+	}
 	err = err ?: get_blank(s);
 	if (err)
 		return err;

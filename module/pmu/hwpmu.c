@@ -55,6 +55,8 @@ void hwpmu_fold(struct hwpmu_counter *c)
 /* The same where the NMI of another counter may come in between, and read this one */
 static void fold_told(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 {
+	WRITE_ONCE(cpu->folding, NULL); /* the one before */
+	barrier();
 	WRITE_ONCE(cpu->folded, hwpmu_read(c));
 	barrier();
 	WRITE_ONCE(cpu->folding, c);
@@ -411,6 +413,8 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		WRITE_ONCE(cpu->active[index], NULL);
 		barrier(); /* the NMI leaves both alone from here on */
 		b->prev = hwpmu_regs_read_counter(index);
+		WRITE_ONCE(cpu->folding, NULL);
+		barrier();
 		WRITE_ONCE(cpu->folded, a->count + ((b->prev - a->prev) & hwpmu_width_mask(index)));
 		barrier();
 		WRITE_ONCE(cpu->folding, a);

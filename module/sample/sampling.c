@@ -102,8 +102,8 @@ static u64 right_period(u64 freq, u64 events, u64 ns)
 
 /*
  * With which period a frequency begins: short enough for a rate that is low for its kind, and far
- * from one overflow after the other. The rates are those that the kernel's driver takes for a
- * CPU of 1 GHz that is busy half of the time; where nothing is known, one of a rare event.
+ * from one overflow after the other. As in the kernel's driver, the rates are those of a CPU of
+ * 1 GHz that is busy half of the time; where nothing is known, one of a rare event.
  */
 static u64 first_period(const struct perf_event_attr *attr)
 {

@@ -166,12 +166,20 @@ static bool wake_one(struct pmuctl_buffer *buffer)
 	return first;
 }
 
-/* Returns whether all have been woken. Preemption off */
+/*
+ * Returns whether all have been woken. Preemption off. A buffer without outputs may have been
+ * forgotten by its waker, and must not be listed there again; one that has some now, inside of
+ * rcu_read_lock(), is forgotten when we are done.
+ */
 static bool wake_at_once(struct pmuctl_buffer *buffer)
 {
 	unsigned int n = READ_ONCE(buffer->nr_outputs);
-	u64 begin = local_clock(), left = time_left(begin);
+	u64 begin, left;
 
+	if (!n)
+		return true;
+	begin = local_clock();
+	left = time_left(begin);
 	if (n > WAKE_AT_ONCE || !left)
 		return false;
 	while (n && wake_one(buffer))
@@ -224,12 +232,12 @@ static struct pmuctl_buffer *next_to_wake(struct pmuctl_waker *waker)
 
 /* ---- Signals ---- */
 
-/* Who waits for what has no buffer, and who gets signals. Inside of rcu_read_lock() */
-static void tell_now(struct pmuctl_output *output)
+/* Who waits, and who gets signals. Inside of rcu_read_lock() */
+static void tell_now(struct pmuctl_output *output, bool wake)
 {
 	bool hang_up = xchg(&output->hang_up, false);
 
-	if (!rcu_access_pointer(output->buffer))
+	if (wake)
 		wake_up_all(&output->wait);
 	kill_fasync(&output->fasync, SIGIO, hang_up ? POLL_HUP : POLL_IN);
 }
@@ -258,7 +266,7 @@ static bool signal_next(struct pmuctl_waker *waker)
 		list_del_init(&output->to_signal);
 	spin_unlock_irq(&waker->lock);
 	if (output)
-		tell_now(output);
+		tell_now(output, true);
 	rcu_read_unlock();
 	return output;
 }
@@ -279,21 +287,31 @@ int pmuctl_output_may_signal(struct pmuctl_output *output)
 
 /* ---- The worker ---- */
 
+/* Returns whether there was anybody to wake or to signal. */
+static bool wake_some(struct pmuctl_waker *waker)
+{
+	struct pmuctl_buffer *buffer = next_to_wake(waker);
+	bool any = signal_next(waker);
+
+	if (!buffer)
+		return any;
+	wake_all(buffer);
+	pmuctl_buffer_put(buffer);
+	return true;
+}
+
 static void wake_next(struct work_struct *work)
 {
 	struct pmuctl_waker *waker = container_of(to_delayed_work(work), struct pmuctl_waker, work);
-	struct pmuctl_buffer *buffer = NULL;
 	u64 begin = ktime_get_ns();
-	bool any = false;
+	bool due, any = false;
 
 	/* It may have been queued while it ran. */
-	if (time_before_eq(READ_ONCE(waker->next), jiffies)) {
-		buffer = next_to_wake(waker);
-		any = signal_next(waker);
+	due = time_before_eq(READ_ONCE(waker->next), jiffies);
+	while (due && wake_some(waker)) {
+		any = true;
+		due = ktime_get_ns() - begin < WAKE_AT_ONCE_NS;
 	}
-	if (buffer)
-		wake_all(buffer);
-	any |= !!buffer;
 	spin_lock_irq(&waker->lock);
 	if (any)
 		WRITE_ONCE(waker->next, jiffies + 1 +
@@ -301,8 +319,6 @@ static void wake_next(struct work_struct *work)
 	if (!list_empty(&waker->buffers) || !list_empty(&waker->outputs))
 		start(waker);
 	spin_unlock_irq(&waker->lock);
-	if (buffer)
-		pmuctl_buffer_put(buffer);
 	pmuctl_waker_put(waker);
 }
 
@@ -351,10 +367,11 @@ void pmuctl_output_told(struct pmuctl_output *output)
 	if (buffer)
 		pmuctl_buffer_wake(buffer);
 	begin = local_clock();
+	/* Who gets no signals and has no buffer is told of the last overflow of a limit alone. */
 	if (waker && !time_left(begin)) {
 		queue_signal(waker, output);
 	} else {
-		tell_now(output);
+		tell_now(output, !buffer);
 		pay(begin);
 	}
 	rcu_read_unlock();
