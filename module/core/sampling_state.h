@@ -27,6 +27,7 @@ struct pmuctl_sample_data;
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
  * @unwatched: no tick has looked at some of the time since the last overflow: the CPU was idle.
  * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
+ * @from: events that were left of the period then; 0: all.
  * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
  * @work: does what an NMI cannot.
@@ -47,6 +48,7 @@ struct pmuctl_sampling {
 	bool expired;
 	bool unwatched;
 	u64 ran;
+	u64 from;
 	s64 left;
 	u64 events;
 	u64 ns;

@@ -30,12 +30,16 @@
 
 static atomic_t nr_events;
 
-/* Only a CPU's events can meet the idle task; those of tasks never do. */
+/*
+ * Only a CPU's events can meet the idle task; those of tasks never do. The tick of a frequency
+ * comes back with a switch.
+ */
 static bool needs_hooks(const struct pmuctl_event *event,
 			const struct task_struct *task)
 {
 	return task || event->exclude_idle || event->cgroup || event->side ||
-	       event->own.counter.lbr || event->ops->at_switch;
+	       event->own.counter.lbr || event->ops->at_switch ||
+	       (event->sampling && event->sampling->freq);
 }
 
 static void put_pmu(const struct pmuctl_event *event)

@@ -139,15 +139,15 @@ static void adjust_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
-	u64 now = ran_until_now(event), ns = now - s->ran;
-
+	u64 now = ran_until_now(event), ns = now - s->ran, events = s->from ?: c->period;
 	bool watched = !s->unwatched;
 
 	WRITE_ONCE(s->ran, now);
+	s->from = 0;
 	s->unwatched = false;
 	if (!watched && ns > 2 * longest_interval(s))
 		return; /* nobody knows in how much of it something was counted */
-	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
+	WRITE_ONCE(s->events, s->events + events - s->events / MEMORY);
 	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
 	WRITE_ONCE(c->period, right_period(s->freq, s->events, s->ns));
 }
@@ -163,8 +163,8 @@ static void shorten_period(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
 	u64 ran = READ_ONCE(s->ran), now = ran_until_now(event); /* in this order */
-	s64 left = event->ops->left(event), events = READ_ONCE(c->period) - left;
 	u64 period = READ_ONCE(c->period), ns;
+	s64 left = event->ops->left(event), events = (READ_ONCE(s->from) ?: period) - left;
 
 	if (left == s->left) {
 		u64 before = ran;
@@ -180,16 +180,21 @@ static void shorten_period(struct pmuctl_event *event)
 		return;
 	WRITE_ONCE(s->events, READ_ONCE(s->events) / 2);
 	event->ops->set_period(event, period / 2);
+	s->from = 0;
 	WRITE_ONCE(s->ran, now);
 }
 
-/* The first tick after those that the CPU did without while it was idle: time begins anew. */
+/*
+ * The first tick after those that the CPU did without while it was idle: time begins anew, in the
+ * midst of a period.
+ */
 static void watch_again(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 
 	s->unwatched = false;
 	s->left = event->ops->left(event);
+	WRITE_ONCE(s->from, max(s->left, 1LL));
 	WRITE_ONCE(s->ran, ran_until_now(event));
 }
 

@@ -181,6 +181,7 @@ Test(sample_freq, follows_a_fall_of_a_cpu_that_was_idle)
 	uint64_t n;
 	int fd;
 
+	sleep_ms(2500); /* until hooks that others had set are gone */
 	fd = event_open(attr, -1, 0);
 	ring_map(&r, fd, 256);
 	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
@@ -191,6 +192,35 @@ Test(sample_freq, follows_a_fall_of_a_cpu_that_was_idle)
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	n = ring_drain(&r, PERF_RECORD_SAMPLE);
 	cr_expect_gt(n, 100, "%lu samples in half a second", n);
+}
+
+/* One that is busy for a tick or two now and then has its samples as long as that lasts. */
+Test(sample_freq, of_a_cpu_that_is_idle_mostly)
+{
+	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 99);
+	uint64_t first = 0, last = 0;
+	struct ring r;
+	int fd;
+
+	fd = event_open(attr, -1, 0);
+	ring_map(&r, fd, 256);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	branch_loop(10, 100 * TICK_NS);
+	for (int i = 0; i < 400; i++) {
+		if (i == 0 || i == 100)
+			ring_drain(&r, 0);
+		branch_loop(10, (4 + i % 5) * 1000000);
+		sleep_ms(54);
+		if (i == 99)
+			first = ring_drain(&r, PERF_RECORD_SAMPLE);
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	last = ring_drain(&r, PERF_RECORD_SAMPLE);
+	printf("%lu samples in the first quarter, %lu then\n", first, last);
+	/* 60 are right for each 600 ms in which it is busy */
+	cr_expect_gt(first, 30);
+	cr_expect_gt(last, 3 * 30);
+	cr_expect_lt(last, 3 * 240);
 }
 
 /* A task that often sleeps is sampled at its rate while it runs. */
