@@ -84,7 +84,7 @@ Test(sample_siblings, of_a_task_that_is_switched)
 /* The leader goes on, and its period may end at any instruction of the kernel's. */
 Test(sample_siblings, of_one_that_is_stopped_alone)
 {
-	const struct perf_event_attr attr = leader_attr(97);
+	const struct perf_event_attr attr = leader_attr(997);
 	struct perf_event_attr branches = event_attr(PERF_TYPE_HARDWARE,
 						     PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
 	int fd = event_open(attr), sibling = event_open(branches, .group = fd);
