@@ -138,9 +138,6 @@ static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
 	return 0;
 }
 
-/* VM_IO: madvise(2) cannot undo the first of these then. */
-#define NOT_COPIED	(VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_IO)
-
 int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 			 struct pmuctl_explanation *why)
 {
@@ -150,15 +147,17 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 	if (!(vma->vm_flags & VM_SHARED))
 		return pmuctl_refuse(why, MMAP_PRIVATE, "");
 	if (vma->vm_pgoff && event->aux) {
-		vm_flags_set(vma, NOT_COPIED);
+		vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 		return map_aux(event, vma, why);
 	}
 	if (vma->vm_pgoff)
 		return pmuctl_refuse(why, MMAP_OFFSET, "",
 				     (u64)vma->vm_pgoff << PAGE_SHIFT);
-	vm_flags_set(vma, NOT_COPIED);
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	if (vma_pages(vma) > 1)
 		return map_buffer(event, vma, why);
+	/* madvise() cannot undo the first of these then. */
+	vm_flags_set(vma, VM_IO);
 	if (own)
 		err = pmuctl_rdpmc_mm_get(vma->vm_mm);
 	if (err == -ENOMEM)

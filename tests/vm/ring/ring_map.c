@@ -160,16 +160,6 @@ Test(ring_map, children_do_not_inherit_a_mapping)
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "%#x", status);
 }
 
-/* Else each generation of a family could have memory locked beyond its limit. */
-Test(ring_map, nobody_can_have_it_inherited)
-{
-	struct ring r;
-
-	ring_map(&r, ordinary_event(), 1);
-	cr_assert_eq(madvise(r.page, r.length, MADV_DOFORK), -1);
-	cr_assert_eq(errno, EINVAL, "%m");
-}
-
 /* Part of a mapping may be refused to go alone; nothing is left when all is gone. */
 Test(ring_map, parts_of_a_mapping)
 {
