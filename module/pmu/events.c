@@ -13,9 +13,6 @@
 #define FIXED_CTRL_ANY		0x4
 #define FIXED_CTRL_PMI		0x8
 
-/* Some processors miss what is one event away: the kernel's driver never comes so near. */
-#define SHORTEST		2
-
 static const char *const generic_names[PERF_COUNT_HW_MAX] = {
 	[PERF_COUNT_HW_CPU_CYCLES] = "cpu-cycles",
 	[PERF_COUNT_HW_INSTRUCTIONS] = "instructions",
@@ -177,7 +174,7 @@ int hwpmu_event_encode(const struct hwpmu_caps *caps,
 	if (!hw->allowed)
 		return pmuctl_refuse(why, EVENT_NOT_HERE, "attr.config",
 				     caps->name, "that counter's event");
-	hw->shortest = SHORTEST;
+	hw->shortest = 1;
 	hw->multiple = 1;
 	if (!is_amd(caps))
 		hwpmu_intel_periods(caps, config, hw);

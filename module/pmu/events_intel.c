@@ -268,7 +268,7 @@ static const struct {
 } short_periods[] = {
 	{ 0x1a, 32, 32, 1 }, { 0x1e, 32, 32, 1 }, { 0x1f, 32, 32, 1 }, { 0x2e, 32, 32, 1 },
 	{ 0x3c, 32, 128, 1 }, { 0x3f, 32, 128, 1 }, { 0x45, 32, 128, 1 }, { 0x46, 32, 128, 1 },
-	{ 0x3d, 2, 128, 64 }, { 0x47, 2, 128, 64 }, { 0x4f, 2, 128, 64 }, { 0x56, 2, 128, 64 },
+	{ 0x3d, 1, 128, 64 }, { 0x47, 1, 128, 64 }, { 0x4f, 1, 128, 64 }, { 0x56, 1, 128, 64 },
 };
 
 void hwpmu_intel_periods(const struct hwpmu_caps *caps, u64 config, struct hwpmu_config *hw)

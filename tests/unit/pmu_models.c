@@ -327,10 +327,10 @@ static void assert_periods(unsigned int model, u64 config, unsigned int shortest
 Test(models, periods_are_not_too_short)
 {
 	assert_periods(0x1a, 0xc0, 32, 1);
-	assert_periods(0x2c, 0xc0, 2, 1);
+	assert_periods(0x2c, 0xc0, 1, 1);
 	assert_periods(0x3f, 0xc0, 32, 1);
 	assert_periods(0x3f, 0x1c0, 128, 1);
-	assert_periods(0x4f, 0xc0, 2, 1);
+	assert_periods(0x4f, 0xc0, 1, 1);
 	assert_periods(0x4f, 0x1c0, 128, 64);
-	assert_periods(0x5e, 0x1c0, 2, 1);
+	assert_periods(0x5e, 0x1c0, 1, 1);
 }

@@ -145,7 +145,7 @@ calls_of()
 
 perf_trace_counts_the_same_calls()
 {
-	both trace -s sh -c "cat /etc/passwd >/dev/null; exec $ONE_CALL" && same calls_of && grep -x 'one-uname getppid 999 0' a
+	both trace -s -m 1024 sh -c "cat /etc/passwd >/dev/null; exec $ONE_CALL" && same calls_of && grep -x 'one-uname getppid 999 0' a
 }
 
 # locks: two tasks read the kernel's log by one descriptor, whose lock the first has while it waits
