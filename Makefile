@@ -47,6 +47,7 @@ include module/build.mk
 -include lib/build.mk
 -include tools/build.mk
 include tests/build.mk
+include tests/readers/build.mk
 
 ##
 ## Targets that need the laboratory or its packages prepare them first. Only
@@ -54,7 +55,7 @@ include tests/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb bench scale \
+NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb check-readers bench scale \
 		   demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
@@ -95,6 +96,9 @@ ready-check-kernels: guest-files
 ready-check-dkms:
 	@tests/run-tier dkms tests/dkms/check
 
+ready-check-readers: tools $(EXPORTS)
+	@tests/run-tier readers tests/readers/check
+
 ready-check: guest-files $(UNIT_TESTS)
 	@tests/run-check
 
@@ -129,8 +133,8 @@ check-all: debug-kernel
 	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
-ready-check-all: guest-files $(UNIT_TESTS)
-	@$(if $(RESUME),,FORCE=1) tests/run-check style unit vm-all dkms deb models kernels-style kernels debug stress
+ready-check-all: guest-files $(UNIT_TESTS) $(EXPORTS)
+	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers vm-all dkms deb models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -237,6 +241,7 @@ help:
 	'  make check-unit    pure logic, on this machine, with sanitizers' \
 	'  make check-vm      everything else, in emulated machines' \
 	'  make check-dkms    install the module with dkms in a Debian root' \
+	'  make check-readers do perf, pprof, Prometheus and others read what is made for them?' \
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make scale         how that grows with events, tasks, children: docs/scale.md' \
 	'  make fuzz          fuzz placement, the ring, filters and the reader of recordings (clang)' \
