@@ -19,8 +19,9 @@
 /* Of attr.config */
 #define MTC_PERIOD_SHIFT 14
 
-/* Beside libipt's status: what comes next is not to be decoded yet. */
+/* Beside libipt's status: what comes next is not to be decoded yet; and it would never end. */
 #define WAITING 1
+#define CIRCLE 2
 
 /**
  * struct trace_decoder - where the decoder is
@@ -37,6 +38,10 @@
  * @event: that has been read.
  * @has_last: @last is valid: the next instruction follows it.
  * @last: the instruction before.
+ * @mark: where a jump or a call was, after which nothing of the trace has been used.
+ * @mark_position: of the trace then.
+ * @mark_age: so many jumps and calls ago, and
+ * @mark_limit: at that many it will be another one; 0: there is none.
  */
 struct trace_decoder {
 	struct trace_piece piece;
@@ -52,6 +57,10 @@ struct trace_decoder {
 	struct pt_event event;
 	bool has_last;
 	struct pt_insn last;
+	uint64_t mark;
+	uint64_t mark_position;
+	uint64_t mark_age;
+	uint64_t mark_limit;
 };
 
 static void tell(const struct trace_decoder *d, enum trace_step_kind kind, uint64_t from,
@@ -74,7 +83,7 @@ static void tell_error(const struct trace_decoder *d, int status)
 
 	pt_insn_get_offset(d->decoder, &position);
 	step.position = position;
-	step.error = pt_errstr(pt_errcode(status));
+	step.error = status == CIRCLE ? "the code is an endless loop" : pt_errstr(pt_errcode(status));
 	if (d->has_last)
 		step.from = d->last.ip;
 	if (pt_insn_time(d->decoder, &tsc, NULL, NULL) >= 0)
@@ -263,7 +272,34 @@ static bool is_too_late(const struct trace_decoder *d)
 	       pt_insn_time(d->decoder, &tsc, NULL, NULL) >= 0 && tsc >= d->until;
 }
 
-/* Up to the end, or to an error, libipt's, or WAITING, if that is earlier. */
+/*
+ * Code that comes to a place again, and had no branch of two ways and nothing of the trace meanwhile, goes
+ * round for ever: the trace is not of this code, or forged. One place is remembered, for longer
+ * and longer (Brent's way to find a cycle).
+ */
+static bool runs_in_circle(struct trace_decoder *d, const struct pt_insn *insn)
+{
+	uint64_t position = 0;
+
+	if (insn->iclass == ptic_cond_jump || insn->iclass == ptic_return)
+		d->mark_limit = 0;
+	if (insn->iclass != ptic_jump && insn->iclass != ptic_call)
+		return false;
+	pt_insn_get_offset(d->decoder, &position);
+	if (!d->mark_limit || position != d->mark_position)
+		d->mark_limit = 1;
+	else if (insn->ip == d->mark)
+		return true;
+	else if (++d->mark_age < d->mark_limit)
+		return false;
+	d->mark = insn->ip;
+	d->mark_position = position;
+	d->mark_age = 0;
+	d->mark_limit *= 2;
+	return false;
+}
+
+/* Up to the end, or to an error, libipt's, CIRCLE, or WAITING, if that is earlier. */
 static int follow(struct trace_decoder *d)
 {
 	struct pt_insn insn;
@@ -282,6 +318,8 @@ static int follow(struct trace_decoder *d)
 		tell(d, TRACE_INSTRUCTION, insn.ip, 0, insn.size);
 		d->last = insn;
 		d->has_last = true;
+		if (runs_in_circle(d, &insn))
+			return CIRCLE;
 	}
 }
 
@@ -343,6 +381,7 @@ bool trace_decoder_run(struct trace_decoder *d, uint64_t until)
 			d->status = pt_insn_sync_forward(d->decoder);
 			d->has_last = false;
 			d->has_event = false;
+			d->mark_limit = 0;
 			d->is_new = d->piece.find_ranges;
 			if (d->status == -pte_eos)
 				return false;
