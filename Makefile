@@ -46,6 +46,7 @@ all: lib tools module
 include module/build.mk
 -include lib/build.mk
 -include tools/build.mk
+include tests/fuzz/build.mk
 include tests/build.mk
 include tests/readers/build.mk
 
