@@ -22,3 +22,7 @@ fuzz-evlist: fuzz-evlist-seeds
 fuzz-evlist-seeds:
 	@mkdir -p $(FUZZ_DIR)/evlist.corpus
 	@awk -v to=$(FUZZ_DIR)/evlist.corpus/seed- '{ printf "%s", $$0 >(to NR) }' tests/fuzz/evlist.txt
+
+# More that is made of recordings
+ANNOTATE_SOURCES	:= tools/annotate/sites.c tools/annotate/print.c
+$(O)/tests/fuzz/perffile_report: $(ANNOTATE_SOURCES)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fuzzing what is made of perf.data files (libFuzzer): tasks, rows, trees, text, JSON,
- * flame graphs, samples one by one. The files that a recording names are not opened
+ * flame graphs, samples one by one and by instruction. The files that a recording names are not opened
  * here: a fuzzer must not read where random paths lead, and elfutils is others' code.
  * Output goes to /dev/null.
  */
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../tools/annotate/annotate.h"
 #include "../../tools/diff/diff.h"
 #include "../../tools/report/report.h"
 #include "../../tools/script/script.h"
@@ -169,6 +170,54 @@ size_t unwinder_walk(struct unwinder *unwinder, const struct thread *thread,
 	return tasks_map_number(thread) ? count : 0;
 }
 
+/* ---- in place of the files of code and sources that "annotate" reads */
+
+struct annotate_code *code_new(struct annotate *annotate)
+{
+	return (struct annotate_code *)annotate;
+}
+
+void code_free(struct annotate_code *code)
+{
+	(void)code;
+}
+
+/* An instruction where samples are, now and then of a line or with a target; or there is no code. */
+bool code_visit(struct annotate_code *code, const struct annotate_function *function,
+		annotate_visit visit, void *arg, const char **problem)
+{
+	(void)code;
+	*problem = "none";
+	for (size_t i = 0; i < function->site_count; i++) {
+		const struct annotate_site *site = &function->sites[i];
+		struct annotate_instruction instruction = {
+			.address = function->place.symbol->start + site->offset, .offset = site->offset,
+			.size = 1, .text = "nop", .part = *site, .file = site->offset & 1 ? "file.c" : NULL,
+			.target = site->offset & 2 ? "one" : NULL, .target_offset = site->offset & 4,
+		};
+
+		if (i && site->offset <= site[-1].offset)
+			abort();
+		visit(arg, &instruction);
+	}
+	return function->samples & 1;
+}
+
+struct source *source_new(const char *root)
+{
+	return (struct source *)root;
+}
+
+void source_free(struct source *source)
+{
+	(void)source;
+}
+
+const char *source_line(struct source *source, const char *file, int line)
+{
+	return source && file && line ? "text" : NULL;
+}
+
 /* The writer of an event's samples, one after the other */
 static void export_all(struct export *export, size_t which)
 {
@@ -194,7 +243,7 @@ static void print_one(struct samples *samples, const struct perffile_record *rec
 		script_print_record(&script, record, thread);
 }
 
-static void add_all(struct report *report)
+static void add_all(struct report *report, struct annotate *annotate)
 {
 	struct samples *samples = report->samples;
 	struct perffile_record record;
@@ -213,11 +262,24 @@ static void add_all(struct report *report)
 			filter_has(&report->options->filter, samples, &record, thread);
 			if (!thread || hist_add(report, event, &record, thread) < 0 ||
 			    flame_add(report, event, thread, record.sample.period) < 0 ||
-			    export_add(&event->export, &record, thread) < 0)
+			    export_add(&event->export, &record, thread) < 0 ||
+			    sites_add(annotate, &record) < 0)
 				abort();
+			annotate->totals[event - report->events] += record.sample.period;
 		}
 		print_one(samples, &record, record.offset & 8);
 	}
+}
+
+static void print_annotated(struct annotate *annotate)
+{
+	struct annotate_function **list;
+
+	if (!annotate->count)
+		return;
+	if (sites_finish(annotate, &list) < 0 || annotate_print(annotate, list, annotate->count) < 0)
+		abort();
+	free(list);
 }
 
 /* What is new from the first event to the last one, as if these were of two recordings */
@@ -281,7 +343,10 @@ static void run(struct samples *samples, size_t size)
 {
 	struct report_options options = { .separator = NULL };
 	struct report report = { .options = &options, .samples = samples };
+	struct annotate annotate = { .samples = samples, .json = size & 512, .counts = size & 1 };
 
+	annotate.input.root = "";
+	annotate.totals = calloc(samples->file->event_count, sizeof(*annotate.totals));
 	choose(&options, samples, size);
 	report.event_count = samples->file->event_count;
 	report.events = calloc(report.event_count, sizeof(*report.events));
@@ -293,8 +358,11 @@ static void run(struct samples *samples, size_t size)
 		event->export = (struct export){ .samples = samples, .event = event->event,
 						 .name = event->name };
 	}
-	add_all(&report);
+	add_all(&report, &annotate);
 	print_all(&report);
+	print_annotated(&annotate);
+	sites_free(&annotate);
+	free(annotate.totals);
 	for (size_t i = 0; i < report.event_count; i++)
 		hist_free(&report.events[i]);
 	free(report.events);
