@@ -48,6 +48,7 @@ include module/build.mk
 -include tools/build.mk
 include tests/fuzz/build.mk
 include tests/build.mk
+include tests/fuzz/forged.mk
 include tests/readers/build.mk
 
 ##
@@ -56,8 +57,8 @@ include tests/readers/build.mk
 ## the kernels to build for nor the libraries to ask pkg-config about.
 ##
 
-NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb check-readers bench scale \
-		   demo lab-shell
+NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb check-readers check-forged \
+		   bench scale demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
 setup:
@@ -100,6 +101,9 @@ ready-check-dkms:
 ready-check-readers: tools $(EXPORTS)
 	@tests/run-tier readers tests/readers/check
 
+ready-check-forged: $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
+	@tests/run-tier forged tests/fuzz/run-forged
+
 ready-check: guest-files $(UNIT_TESTS)
 	@tests/run-check
 
@@ -134,8 +138,8 @@ check-all: debug-kernel
 	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
-ready-check-all: guest-files $(UNIT_TESTS) $(EXPORTS)
-	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers vm-all dkms deb models kernels-style kernels debug stress
+ready-check-all: guest-files $(UNIT_TESTS) $(EXPORTS) $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
+	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers forged vm-all dkms deb models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -245,7 +249,9 @@ help:
 	'  make check-readers do perf, pprof, Prometheus and others read what is made for them?' \
 	'  make bench         what operations cost beside perf, in instructions' \
 	'  make scale         how that grows with events, tasks, children: docs/scale.md' \
-	'  make fuzz          fuzz placement, the ring, filters and the reader of recordings (clang)' \
+	'  make fuzz          fuzz placement, the ring, filters, lists of events and the readers of' \
+	'                     recordings (clang): FUZZ_SECONDS=60 for each, FUZZERS="perffile trace"' \
+	'  make check-forged  FORGED=1000000 forged recordings for everything that reads them' \
 	'  make fuzz-abi      fuzz the ABI: TIME=600 seconds or CALLS=N calls, FUZZ_KERNEL=debug' \
 	'                     or light, which is quicker and sees less' \
 	'  make coverage      which lines of the module the guest suites run' \
