@@ -6,7 +6,7 @@
 /* sources: $(READER) $(SYMBOLS) */
 /* sources: tools/options.c tools/report/filter.c tools/report/reading.c tools/report/times.c */
 /* sources: tools/annotate/annotate.c */
-/* sources: tools/annotate/sites.c tools/annotate/code.c tools/annotate/source.c */
+/* sources: tools/annotate/sites.c tools/annotate/branches.c tools/annotate/code.c tools/annotate/source.c */
 /* sources: tools/annotate/print.c tools/trace/code.c */
 /* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lcap -lcapstone */
 #include <stdint.h>

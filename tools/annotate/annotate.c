@@ -95,6 +95,23 @@ static int apply(void *arg, int option)
 	return STATUS_OK;
 }
 
+static int add_sample(struct annotate *annotate, const struct perffile_record *record)
+{
+	struct samples *samples = annotate->samples;
+	const struct thread *thread = samples_resolve(samples, record, false);
+	int ret = thread ? 0 : -ENOMEM;
+
+	annotate->totals[record->event - samples->file->events] += record->sample.period;
+	if (ret == 0 && filter_has(&annotate->filter, samples, record, thread))
+		ret = sites_add(annotate, record);
+	/* Branches before it may be in other functions. */
+	if (ret == 0 && annotate_has_branches(record->event))
+		ret = branches_add(annotate, record, thread);
+	if (ret < 0)
+		say_error("%s", pmuctl_strerror(ret));
+	return ret;
+}
+
 static int read_samples(struct annotate *annotate)
 {
 	struct samples *samples = annotate->samples;
@@ -102,20 +119,14 @@ static int read_samples(struct annotate *annotate)
 	int ret;
 
 	while ((ret = samples_next(samples, &record)) > 0) {
-		const struct thread *thread;
-
 		if (record.type != PERF_RECORD_SAMPLE || !record.event ||
 		    filter_skips(&annotate->filter, &record) ||
 		    (annotate->event &&
 		     strcmp(annotate->event, samples_event_name(samples, record.event))))
 			continue;
-		thread = samples_resolve(samples, &record, false);
-		annotate->totals[record.event - samples->file->events] += record.sample.period;
-		if (!thread || (filter_has(&annotate->filter, samples, &record, thread) &&
-				sites_add(annotate, &record) < 0)) {
-			say_error("%s", pmuctl_strerror(-ENOMEM));
-			return -ENOMEM;
-		}
+		ret = add_sample(annotate, &record);
+		if (ret < 0)
+			return ret;
 	}
 	return ret;
 }
@@ -217,5 +228,6 @@ const struct command command_annotate = {
 	.about = "Shows the code of functions, with the share of its samples at each instruction: of "
 		 "the hottest functions of a recording, or of SYMBOL.",
 	.options = { annotate_options },
-	.notes = "Shares are of the function's count, which the heading says with its share of all.",
+	.notes = "Shares are of the function's count, which the heading says with its share of all. Of samples "
+		 "with branches (record -b), Coverage is how often an instruction was executed by these.",
 };

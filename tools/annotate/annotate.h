@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "pmuctl annotate": what its parts share. annotate.c understands the command line and
- * reads the samples, sites.c sorts them by function and instruction, code.c finds the code and
- * takes it apart, source.c the lines of source that it comes from, print.c shows all that.
+ * "pmuctl annotate": what its parts share. annotate.c understands the command line and reads the
+ * samples, sites.c sorts them by function and instruction, branches.c adds what branch stacks tell,
+ * code.c finds the code and takes it apart, source.c the lines of source that it comes from, print.c
+ * shows all that.
  */
 #ifndef PMUCTL_TOOL_ANNOTATE_H
 #define PMUCTL_TOOL_ANNOTATE_H
@@ -15,15 +16,31 @@
 #define ANNOTATE_CODE_MAX (1U << 20)
 
 /**
- * struct annotate_site - samples at one address
+ * struct annotate_site - what was at one address: samples, and ranges of code between two branches
  * @offset: from the first byte of the function.
- * @period: of them.
+ * @period: of the samples.
  * @samples: how many.
+ * @begins: ranges that begin here.
+ * @ends: that end here.
+ * @entry: branches that led here.
+ * @taken: that went on elsewhere.
+ * @predicted: of these, rightly.
+ * @mispredicted: wrongly.
+ * @coverage: ranges that have it.
+ * @joined: the coverage of the next branch from here on.
  */
 struct annotate_site {
 	uint64_t offset;
 	uint64_t period;
 	uint64_t samples;
+	uint64_t begins;
+	uint64_t ends;
+	uint64_t entry;
+	uint64_t taken;
+	uint64_t predicted;
+	uint64_t mispredicted;
+	uint64_t coverage;
+	uint64_t joined;
 };
 
 /**
@@ -83,9 +100,18 @@ struct annotate {
 };
 
 /* sites.c */
+int sites_find(struct annotate *annotate, const struct perffile_event *event,
+	       const struct place *place, struct annotate_function **function);
+struct annotate_site *sites_new(struct annotate_function *function, uint64_t offset);
+void sites_join(struct annotate_site *site, const struct annotate_site *more);
 int sites_add(struct annotate *annotate, const struct perffile_record *record);
 int sites_finish(struct annotate *annotate, struct annotate_function ***list);
 void sites_free(struct annotate *annotate);
+
+/* branches.c */
+int branches_add(struct annotate *annotate, const struct perffile_record *record,
+		 const struct thread *thread);
+void branches_finish(struct annotate_function *function);
 
 /**
  * struct annotate_instruction - an instruction of a function
@@ -95,7 +121,7 @@ void sites_free(struct annotate *annotate);
  * @text: its mnemonic and operands.
  * @target: where it jumps to or whom it calls, or NULL.
  * @target_offset: how far behind @target's first byte.
- * @part: samples at it.
+ * @part: what was at it.
  * @file: its source, or NULL if that is unknown.
  * @line: its number there.
  */
@@ -143,6 +169,14 @@ static inline uint64_t annotate_total(const struct annotate *annotate,
 				      const struct annotate_function *function)
 {
 	return annotate->totals[function->event - annotate->samples->file->events];
+}
+
+/* Do samples have all the branches before them, so that what is between them was executed? */
+static inline bool annotate_has_branches(const struct perffile_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	       event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY &&
+	       !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
 }
 
 #endif /* PMUCTL_TOOL_ANNOTATE_H */

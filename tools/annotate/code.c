@@ -155,19 +155,33 @@ static void set_target(struct annotate_code *code, const struct annotate_functio
 	instruction->target_offset = target - start;
 }
 
-/* Samples between the bytes of an instruction are its own, too. */
-static void set_part(const struct annotate_function *function, size_t *site,
+/**
+ * struct walk - how far a function's sites have been given to its instructions
+ * @site: the next one.
+ * @over: ranges that have begun before it and not ended.
+ */
+struct walk {
+	size_t site;
+	uint64_t over;
+};
+
+/* What is between the bytes of an instruction is its own, too. */
+static void set_part(const struct annotate_function *function, struct walk *walk,
 		     struct annotate_instruction *instruction)
 {
-	instruction->part = (struct annotate_site){ .offset = instruction->offset };
-	for (; *site < function->site_count; ++*site) {
-		const struct annotate_site *from = &function->sites[*site];
+	struct annotate_site *part = &instruction->part;
+
+	*part = (struct annotate_site){ .offset = instruction->offset };
+	for (; walk->site < function->site_count; walk->site++) {
+		const struct annotate_site *from = &function->sites[walk->site];
 
 		if (from->offset >= instruction->offset + instruction->size)
-			return;
-		instruction->part.period += from->period;
-		instruction->part.samples += from->samples;
+			break;
+		sites_join(part, from);
+		part->joined = from->joined;
 	}
+	part->coverage = walk->over + part->begins;
+	walk->over = part->coverage - part->ends;
 }
 
 /**
@@ -186,7 +200,8 @@ bool code_visit(struct annotate_code *code, const struct annotate_function *func
 	const struct place *place = &function->place;
 	struct annotate_instruction instruction;
 	uint64_t start, address;
-	size_t left = read_code(code, function, &start, problem), site = 0;
+	size_t left = read_code(code, function, &start, problem);
+	struct walk walk = { 0 };
 	csh handle = code->handles[source_is_64_bit(place->binary, place->symbol->start)];
 	const uint8_t *bytes = code->bytes;
 	cs_insn *insn = left ? cs_malloc(handle) : NULL;
@@ -198,7 +213,7 @@ bool code_visit(struct annotate_code *code, const struct annotate_function *func
 		instruction.size = insn->size;
 		set_text(insn, &instruction);
 		set_target(code, function, insn, &instruction);
-		set_part(function, &site, &instruction);
+		set_part(function, &walk, &instruction);
 		instruction.line = 0;
 		instruction.file = code->annotate->no_source ? NULL :
 				   source_find(place, place->symbol->start + instruction.offset,

@@ -31,21 +31,38 @@ struct printer {
 
 /* ------------------------------------------------------------------- text */
 
-static void print_heading(const struct annotate *annotate,
-			  const struct annotate_function *function)
+/* Between the percentage and the text, @part's numbers or none */
+static void print_columns(const struct printer *printer, const struct annotate_site *part)
 {
+	if (printer->annotate->counts && part)
+		printf("%8" PRIu64 " :", part->samples);
+	else if (printer->annotate->counts)
+		printf("         :");
+	if (annotate_has_branches(printer->function->event) && part)
+		printf("%8" PRIu64 " :", part->coverage);
+	else if (annotate_has_branches(printer->function->event))
+		printf("         :");
+}
+
+static void print_heading(const struct printer *printer)
+{
+	const struct annotate *annotate = printer->annotate;
+	const struct annotate_function *function = printer->function;
 	struct samples *samples = annotate->samples;
 	int length;
 
-	length = printf(" Percent |%s\tSource code & Disassembly of %s for %s (%" PRIu64
+	length = printf(" Percent |%s%s\tSource code & Disassembly of %s for %s (%" PRIu64
 			" samples, %.2f%% of all, percent: local period)\n",
-			annotate->counts ? " Samples |" : "", function->place.binary->name,
-			samples_event_name(samples, function->event), function->samples,
+			annotate->counts ? " Samples |" : "",
+			annotate_has_branches(function->event) ? "Coverage |" : "",
+			function->place.binary->name, samples_event_name(samples, function->event),
+			function->samples,
 			annotate_percent(function->period, annotate_total(annotate, function)));
 	for (int i = 0; i < length; i++)
 		putchar('-');
-	printf("\n         :%s\t%s():\n", annotate->counts ? "         :" : "",
-	       samples_place_name(samples, &function->place));
+	printf("\n         :");
+	print_columns(printer, NULL);
+	printf("\t%s():\n", samples_place_name(samples, &function->place));
 }
 
 static void print_source(struct printer *printer,
@@ -60,9 +77,31 @@ static void print_source(struct printer *printer,
 	printer->file = instruction->file;
 	printer->line = instruction->line;
 	text = source_line(printer->source, instruction->file, instruction->line);
-	printf("         :%s\t%s:%d%s%s\n", printer->annotate->counts ? "         :" : "",
-	       names_intern(names, instruction->file), instruction->line, text ? "  " : "",
-	       text ? text : "");
+	printf("         :");
+	print_columns(printer, NULL);
+	printf("\t%s:%d%s%s\n", names_intern(names, instruction->file), instruction->line,
+	       text ? "  " : "", text ? text : "");
+}
+
+/*
+ * As "perf annotate" has it: what share of the coverage of the next branch joins at a target, what
+ * share leaves by a branch, and how much of that was predicted, if it is told. What is below 0.1 % it
+ * leaves out.
+ */
+static void print_branches(const struct annotate_site *part)
+{
+	double joins = annotate_percent(part->entry, part->joined);
+	double leaves = annotate_percent(part->taken, part->coverage);
+	uint64_t told = part->predicted + part->mispredicted;
+
+	if (joins > 0.1 || leaves > 0.1)
+		printf("\t#");
+	if (joins > 0.1)
+		printf(" +%.2f%%", joins);
+	if (leaves > 0.1)
+		printf(" -%.2f%%", leaves);
+	if (leaves > 0.1 && told)
+		printf(" (p:%.2f%%)", annotate_percent(part->predicted, told));
 }
 
 static void print_instruction(void *arg, const struct annotate_instruction *instruction)
@@ -72,13 +111,13 @@ static void print_instruction(void *arg, const struct annotate_instruction *inst
 
 	print_source(printer, instruction);
 	printf("%8.2f :", annotate_percent(part->period, printer->function->period));
-	if (printer->annotate->counts)
-		printf("%8" PRIu64 " :", part->samples);
+	print_columns(printer, part);
 	printf("\t%8" PRIx64 ":\t%s", instruction->address, instruction->text);
 	if (instruction->target && instruction->target_offset)
 		printf(" <%s+%#" PRIx64 ">", instruction->target, instruction->target_offset);
 	else if (instruction->target)
 		printf(" <%s>", instruction->target);
+	print_branches(part);
 	putchar('\n');
 }
 
@@ -87,6 +126,17 @@ static void print_instruction(void *arg, const struct annotate_instruction *inst
 static json_int_t number(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
+}
+
+static void set_branches(json_t *object, const struct annotate_site *part)
+{
+	json_object_set_new(object, "coverage", json_integer(number(part->coverage)));
+	json_object_set_new(object, "entry", json_integer(number(part->entry)));
+	json_object_set_new(object, "taken", json_integer(number(part->taken)));
+	if (!part->predicted && !part->mispredicted)
+		return;
+	json_object_set_new(object, "predicted", json_integer(number(part->predicted)));
+	json_object_set_new(object, "mispredicted", json_integer(number(part->mispredicted)));
 }
 
 static void add_instruction(void *arg, const struct annotate_instruction *instruction)
@@ -103,6 +153,8 @@ static void add_instruction(void *arg, const struct annotate_instruction *instru
 			   annotate_percent(part->period, printer->function->period), "period",
 			   number(part->period), "samples", number(part->samples), "text",
 			   instruction->text);
+	if (annotate_has_branches(printer->function->event))
+		set_branches(object, part);
 	if (instruction->target) {
 		json_object_set_new(object, "target", json_string(instruction->target));
 		json_object_set_new(object, "target_offset",
@@ -144,7 +196,7 @@ static bool print_function(struct annotate_code *code, struct printer *printer,
 	if (functions)
 		printer->list = json_array();
 	else
-		print_heading(printer->annotate, function);
+		print_heading(printer);
 	found = code_visit(code, function, functions ? add_instruction : print_instruction,
 			   printer, &problem);
 	if (functions) {

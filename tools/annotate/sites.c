@@ -17,6 +17,23 @@ static int by_offset(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+/**
+ * sites_join() - what was at one site was at another one
+ * @site: the other one.
+ * @more: the one.
+ */
+void sites_join(struct annotate_site *site, const struct annotate_site *more)
+{
+	site->period += more->period;
+	site->samples += more->samples;
+	site->begins += more->begins;
+	site->ends += more->ends;
+	site->entry += more->entry;
+	site->taken += more->taken;
+	site->predicted += more->predicted;
+	site->mispredicted += more->mispredicted;
+}
+
 static void add_up(struct annotate_function *function)
 {
 	struct annotate_site *sites = function->sites;
@@ -26,12 +43,10 @@ static void add_up(struct annotate_function *function)
 		return;
 	qsort(sites, function->site_count, sizeof(*sites), by_offset);
 	for (size_t i = 1; i < function->site_count; i++) {
-		if (sites[i].offset != sites[kept].offset) {
+		if (sites[i].offset != sites[kept].offset)
 			sites[++kept] = sites[i];
-			continue;
-		}
-		sites[kept].period += sites[i].period;
-		sites[kept].samples += sites[i].samples;
+		else
+			sites_join(&sites[kept], &sites[i]);
 	}
 	function->site_count = kept + 1;
 }
@@ -77,6 +92,50 @@ static struct annotate_function *find(struct annotate *annotate,
 }
 
 /**
+ * sites_find() - the function at a place, if it is one of those that were asked for
+ * @annotate: the command.
+ * @event: that was counted.
+ * @place: the place.
+ * @function: set; NULL: nobody asked for it, or it has no name.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int sites_find(struct annotate *annotate, const struct perffile_event *event,
+	       const struct place *place, struct annotate_function **function)
+{
+	const char *dsos = annotate->filter.dsos;
+
+	*function = NULL;
+	if (!place->symbol || (dsos && !filter_list_has(dsos, place->binary->name) &&
+			       !filter_list_has(dsos, place->binary->path)))
+		return 0;
+	if (annotate->symbol &&
+	    strcmp(annotate->symbol, samples_place_name(annotate->samples, place)) &&
+	    strcmp(annotate->symbol, place->symbol->raw))
+		return 0;
+	*function = find(annotate, event, place);
+	return *function ? 0 : -ENOMEM;
+}
+
+/**
+ * sites_new() - one more site
+ * @function: of this function.
+ * @offset: there.
+ *
+ * Return: the site, zeroes but for @offset, valid until the next one; NULL if there is no memory.
+ */
+struct annotate_site *sites_new(struct annotate_function *function, uint64_t offset)
+{
+	struct annotate_site *site;
+
+	if (make_room(function) < 0)
+		return NULL;
+	site = &function->sites[function->site_count++];
+	*site = (struct annotate_site){ .offset = offset };
+	return site;
+}
+
+/**
  * sites_add() - add a sample
  * @annotate: of which the sample was resolved.
  * @record: the sample.
@@ -87,19 +146,16 @@ int sites_add(struct annotate *annotate, const struct perffile_record *record)
 {
 	const struct place *place = &annotate->samples->frames[annotate->samples->self];
 	struct annotate_function *function;
+	struct annotate_site *site;
+	int ret = sites_find(annotate, record->event, place, &function);
 
-	if (!place->symbol)
-		return 0;
-	if (annotate->symbol &&
-	    strcmp(annotate->symbol, samples_place_name(annotate->samples, place)) &&
-	    strcmp(annotate->symbol, place->symbol->raw))
-		return 0;
-	function = find(annotate, record->event, place);
-	if (!function || make_room(function) < 0)
+	if (ret < 0 || !function)
+		return ret;
+	site = sites_new(function, place->address - place->symbol->start);
+	if (!site)
 		return -ENOMEM;
-	function->sites[function->site_count++] = (struct annotate_site){
-		place->address - place->symbol->start, record->sample.period, 1,
-	};
+	site->period = record->sample.period;
+	site->samples = 1;
 	function->period += record->sample.period;
 	function->samples++;
 	return 0;
@@ -136,6 +192,7 @@ int sites_finish(struct annotate *annotate, struct annotate_function ***list)
 		for (struct annotate_function *function = annotate->buckets[i]; function;
 		     function = function->next) {
 			add_up(function);
+			branches_finish(function);
 			(*list)[n++] = function;
 		}
 	qsort(*list, n, sizeof(**list), by_period);

@@ -8,6 +8,8 @@
 . "$(dirname -- "$0")/common/checks.sh"
 
 TRACED=/pmuctl/tests/prog/traced
+LOOPS=/pmuctl/tests/prog/hot-warm-cold
+any_rate
 
 record() { run 0 record -q -e instructions:u -c 101 "$@" "$TRACED" 1 2 3; }
 
@@ -88,6 +90,49 @@ the_newest_have_theirs()
 		record --overwrite --call-graph lbr -o new.data && run 0 script -i new.data -F ip,sym && grep -q fibonacci out
 }
 
+# covered FIRST LAST AT: the ranges between two branches of what is on stdin, as -F brstack has it, that are
+# within a function, from its first to its last instruction, and have the instruction at AT
+covered()
+{
+	awk -v first="$1" -v last="$2" -v at="$3" '
+		function is_there(ip) { return length(ip) == length(first) && ip >= first && ip <= last }
+		{ for (i = 1; i < NF; i++) {
+			split($i, new, "/"); split($(i + 1), old, "/")
+			n += is_there(old[2]) && is_there(new[1]) && old[2] <= at && new[1] >= at } }
+		END { print n + 0 }'
+}
+
+# Each of the program's 200 rounds has 200025 instructions and ends with cold(), which goes round a loop 10000
+# times. With as many from one sample to the next, each is where cold() and its caller have just returned: all
+# but the last two branches of its stack are the loop's, and the oldest has no range before it. A stack is not
+# whole if the task was switched or interrupted a moment before.
+instructions_are_counted_by_branches()
+{
+	run 3 record -q -j any,u -e instructions:u -c 200025 -o loop.data "$LOOPS" &&
+		pmuctl script -i loop.data -F brstack >stacks && run 0 annotate -i loop.data --no-source cold || return 1
+	cat out
+	tr -d : <out | awk '$3 ~ /^4[0-9a-f]+$/ { print "0x" $3, $2, $4 }' >rows
+	first=$(sed -n '1s/ .*//p' rows) last=$(sed -n '$s/ .*//p' rows)
+	[ "$(wc -l <rows)" -eq 7 ] || return 1
+	while read -r at got _; do
+		want=$(covered "$first" "$last" "$at" <stacks)
+		echo "$at: $got, by the stacks $want"
+		[ "$got" -eq "$want" ] || return 1
+	done <rows
+	run 0 annotate -j -i loop.data --no-source cold && tr -d '",' <out | awk '
+		FILENAME == "stacks" { if (NF > depth) depth = NF
+				       whole[NF] += !/0x(0|[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+)\//; all++ }
+		$1 == "coverage:" { coverage[n++] = $2 }
+		$1 == "taken:" { taken[n - 1] = $2 }
+		function is(what, got, each) {
+			print what, got, "expected", each, "of each of", whole[depth], "to", all
+			if (got < each * whole[depth] || got > each * all) wrong = 1
+		}
+		END { is("back:", taken[4], depth - 3); is("at the branch:", coverage[4], depth - 2)
+		      is("behind it:", coverage[5], 1); is("out:", taken[6], 1)
+		      exit wrong || n != 7 || whole[depth] < all / 2 }' stacks -
+}
+
 what_is_not_there_is_refused()
 {
 	run 2 record -j anything true && says "'anything' is no kind of branches" &&
@@ -95,4 +140,4 @@ what_is_not_there_is_refused()
 		run 1 record -e cpu-clock -b true && says 'only hardware events can sample branches'
 }
 
-run_checks record chains
+run_checks record chains covered
