@@ -44,11 +44,7 @@ struct function {
  * @rows: likewise, as a list.
  * @row_count: how many.
  * @row_room: room there.
- * @instructions: that were executed.
- * @branches: of any kind.
- * @calls: of functions.
- * @errors: places that could not be decoded.
- * @lost: times that the processor lost packets.
+ * @tally: what there was.
  */
 struct tracing {
 	const struct script *script;
@@ -64,11 +60,7 @@ struct tracing {
 	struct function **rows;
 	size_t row_count;
 	size_t row_room;
-	uint64_t instructions;
-	uint64_t branches;
-	uint64_t calls;
-	uint64_t errors;
-	uint64_t lost;
+	struct trace_tally tally;
 };
 
 /* ---------------------------------------------------------------- functions */
@@ -263,7 +255,7 @@ static void step_take(void *arg, const struct trace_step *step)
 	bool by_function = t->script->trace == SCRIPT_TRACE_FUNCTIONS;
 	struct function *row = NULL;
 
-	t->branches += step->kind != TRACE_INSTRUCTION;
+	trace_count(&t->tally, step);
 	if (t->thread != step->thread || step->kind == TRACE_BEGIN) {
 		t->thread = step->thread;
 		t->low = 0;
@@ -271,22 +263,14 @@ static void step_take(void *arg, const struct trace_step *step)
 	}
 	switch (step->kind) {
 	case TRACE_INSTRUCTION:
-		t->instructions++;
 		row = by_function ? function_at(t, step->from) : NULL;
 		if (row)
 			row->instructions++;
 		break;
 	case TRACE_CALL:
-		t->calls++;
 		row = by_function && step->to ? function_at(t, step->to) : NULL;
 		if (row)
 			row->calls++;
-		break;
-	case TRACE_LOST:
-		t->lost++;
-		break;
-	case TRACE_ERROR:
-		t->errors++;
 		break;
 	default:
 		break;
@@ -319,24 +303,6 @@ static void print_functions(struct tracing *t)
 		       t->rows[i]->calls, t->rows[i]->name, t->rows[i]->binary->path);
 }
 
-static void say_result(const struct tracing *t)
-{
-	bool branches = t->traces.whose == PERFFILE_TRACE_INTEL_BTS;
-
-	say_error("%" PRIu64 " bytes of trace: %" PRIu64 " %s, %" PRIu64 " calls, %" PRIu64
-		  " errors", t->run.bytes, branches ? t->branches : t->instructions,
-		  branches ? "branches" : "instructions", t->calls, t->errors);
-	if (t->run.missing)
-		say_error("%" PRIu64 " bytes of trace are not in the file, or its records do not tell of them",
-			  t->run.missing);
-	if (t->lost)
-		say_error("%" PRIu64 " times the processor lost packets: what it did then is not known",
-			  t->lost);
-	if (t->run.truncated)
-		say_error("%" PRIu64 " times the trace was cut off, as its buffer was full: record with a larger one (-m ,PAGES)",
-			  t->run.truncated);
-}
-
 static void nothing(void *row)
 {
 	(void)row;
@@ -356,38 +322,10 @@ static void tracing_free(struct tracing *t)
 /* Returns whether there is something that can be decoded; if not, says why. */
 static bool can_decode(const struct tracing *t)
 {
-	const char *path = t->script->input.path;
+	bool all = t->script->trace == SCRIPT_TRACE_INSTRUCTIONS;
 
-	if (!t->traces.count || !t->traces.whose) {
-		say_error("'%s' has no trace: record one with -e intel_pt//u", path);
-		return false;
-	}
-	if (t->traces.whose == PERFFILE_TRACE_INTEL_BTS) {
-		if (t->script->trace != SCRIPT_TRACE_INSTRUCTIONS)
-			return true;
-		say_error("the trace in '%s' has branches only: use --trace=branches, calls, functions or timeline",
-			  path);
-		return false;
-	}
-	if (t->traces.whose != PERFFILE_TRACE_INTEL_PT) {
-		say_error("the trace in '%s' is none of Intel's: nothing else can be decoded",
-			  path);
-		return false;
-	}
-	if (!trace_can_decode()) {
-		say_error("this pmuctl was built without libipt, which decodes traces: install libipt-dev and build it again, or use 'perf script --itrace'");
-		return false;
-	}
-	return true;
-}
-
-static void find_config(struct tracing *t)
-{
-	const struct perffile *file = t->script->samples->file;
-
-	for (size_t i = 0; i < file->event_count; i++)
-		if (file->events[i].attr.type == t->traces.words[PERFFILE_PT_TYPE])
-			t->run.config = file->events[i].attr.config;
+	return trace_is_decodable(t->script->samples, &t->traces,
+				  all ? "use --trace=branches, calls, functions or timeline" : NULL);
 }
 
 static int begin_timeline(struct tracing *t)
@@ -425,20 +363,22 @@ static int end_timeline(const struct tracing *t)
 int script_print_trace(const struct script *script)
 {
 	struct tracing t = { .script = script };
+	const struct perffile_event *event;
 	int ret = perffile_traces_read(script->samples->file, &t.traces);
 
 	if (ret == 0 && !can_decode(&t)) {
 		tracing_free(&t);
 		return STATUS_FAILED;
 	}
+	event = trace_event(script->samples, &t.traces);
 	t.run = (struct trace_run){
+		.config = event ? event->attr.config : 0,
 		.samples = script->samples,
 		.traces = &t.traces,
 		.code = trace_code_new(script->samples),
 		.visit = step_take,
 		.arg = &t,
 	};
-	find_config(&t);
 	if (ret == 0)
 		ret = begin_timeline(&t);
 	if (ret == 0)
@@ -451,10 +391,9 @@ int script_print_trace(const struct script *script)
 		ret = -EIO;
 	if (ret == -ENOMEM || ret == -EIO)
 		say_error("cannot print the trace: %s", strerror(-ret));
-	say_result(&t);
-	samples_warn(script->samples);
-	if (t.errors || t.run.missing)
+	if (!trace_say_result(&t.run, &t.tally))
 		ret = -EBADMSG;
+	samples_warn(script->samples);
 	tracing_free(&t);
 	return ret < 0 ? STATUS_FAILED : STATUS_OK;
 }

@@ -4,7 +4,8 @@
  * that it went. code.c knows the code that was executed, decode.c is the
  * decoder of Processor Trace, which needs libipt, branches.c that of Branch Trace Store,
  * streams.c knows which task ran when, and in which order pieces are decoded; what
- * comes of it, script/trace.c prints, or timeline.c makes calls with durations of.
+ * comes of it, script/trace.c prints, or timeline.c makes calls with
+ * durations of; result.c tells how much was decoded.
  */
 #ifndef PMUCTL_TOOL_TRACE_H
 #define PMUCTL_TOOL_TRACE_H
@@ -146,6 +147,31 @@ struct trace_run {
 
 int trace_run(struct trace_run *run);
 uint64_t trace_time(const struct perffile_traces *traces, uint64_t tsc);
+
+/* ---- result.c */
+
+/**
+ * struct trace_tally - what there was in a trace
+ * @instructions: that were executed.
+ * @branches: of any kind.
+ * @calls: of functions.
+ * @errors: places that could not be decoded.
+ * @lost: times that the processor lost packets.
+ */
+struct trace_tally {
+	uint64_t instructions;
+	uint64_t branches;
+	uint64_t calls;
+	uint64_t errors;
+	uint64_t lost;
+};
+
+bool trace_is_decodable(const struct samples *samples, const struct perffile_traces *traces,
+			const char *branches);
+const struct perffile_event *trace_event(const struct samples *samples,
+					 const struct perffile_traces *traces);
+void trace_count(struct trace_tally *tally, const struct trace_step *step);
+bool trace_say_result(const struct trace_run *run, const struct trace_tally *tally);
 
 /* ---- filter.c */
 
