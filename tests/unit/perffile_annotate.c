@@ -7,7 +7,9 @@
 /* sources: tools/options.c tools/report/filter.c tools/report/reading.c tools/report/times.c */
 /* sources: tools/annotate/annotate.c */
 /* sources: tools/annotate/sites.c tools/annotate/branches.c tools/annotate/code.c tools/annotate/source.c */
-/* sources: tools/annotate/print.c tools/trace/code.c */
+/* sources: tools/annotate/print.c tools/annotate/counts.c tools/trace/code.c tools/trace/streams.c */
+/* sources: tools/trace/spans.c tools/trace/pieces.c tools/trace/decode.c tools/trace/filter.c */
+/* sources: tools/trace/branches.c tools/trace/result.c tools/perffile/trace.c */
 /* libs: -ldw -lelf -lstdc++ -liberty -ljansson -lcap -lcapstone */
 #include <stdint.h>
 

@@ -19,6 +19,7 @@ enum {
 	OPTION_LIMIT = OPTION_NO_LETTER,
 	OPTION_NO_SOURCE,
 	OPTION_STDIO,
+	OPTION_TRACE,
 };
 
 static const char *const syntaxes[] = { "att", "intel", NULL };
@@ -32,6 +33,8 @@ static const struct cli_option annotate_options[] = {
 	{ 'C', "cpu", .argument = "CPUS", .help = "only samples on these CPUs, 0,2-3" },
 	{ READING_TIME, "time", .argument = "START,STOP",
 	  .help = "only those between, in seconds; 10%-40% and 10%/2 are parts of the whole" },
+	{ OPTION_TRACE, "trace",
+	  .help = "count the instructions of the trace, also if there are samples" },
 	{ OPTION_LIMIT, "percent-limit", .argument = "P",
 	  .help = "only functions with P percent or more (1), unless one is named" },
 	{ 'M', "disassembler-style", .argument = "SYNTAX", .words = syntaxes,
@@ -70,6 +73,9 @@ static int apply(void *arg, int option)
 		break;
 	case 'e':
 		annotate->event = optarg;
+		break;
+	case OPTION_TRACE:
+		annotate->trace = true;
 		break;
 	case OPTION_LIMIT:
 		return options_percent(&command_annotate, optarg, &annotate->limit);
@@ -153,7 +159,11 @@ static int print(struct annotate *annotate)
 	struct annotate_function **list;
 	int found;
 
-	if (!annotate->count && annotate->symbol)
+	if (!annotate->count && annotate->trace)
+		say_error("'%s' has no traced instruction in %s: 'pmuctl script --trace=functions' shows where they are",
+			  annotate->samples->path,
+			  annotate->symbol ? annotate->symbol : "functions with a name");
+	else if (!annotate->count && annotate->symbol)
 		say_error("'%s' has no samples in '%s': 'pmuctl report' shows where they are",
 			  annotate->samples->path, annotate->symbol);
 	else if (!annotate->count)
@@ -183,17 +193,42 @@ static bool has_event(const struct annotate *annotate)
 	return !annotate->event;
 }
 
+/* What chooses samples means nothing to a trace: better no answer than another one. */
+static int choose_trace(struct annotate *annotate)
+{
+	const struct filter *filter = &annotate->filter;
+
+	annotate->trace = annotate->trace || counts_are_all(annotate->samples);
+	if (annotate->trace && (filter->cpus.count || filter->time))
+		return say_usage(&command_annotate, "%s is of samples: of a trace all is counted",
+				 filter->time ? "--time" : "-C");
+	annotate->counts = annotate->counts && !annotate->trace;
+	return STATUS_OK;
+}
+
+static int read_all(struct annotate *annotate)
+{
+	if (!has_event(annotate))
+		return -ENODATA;
+	if (annotate->trace)
+		return counts_read(annotate);
+	return filter_start(&annotate->filter, annotate->samples) < 0 ? -ENODATA : read_samples(annotate);
+}
+
 static int run(struct annotate *annotate)
 {
 	struct samples *samples = annotate->samples;
-	int status = STATUS_FAILED;
+	int status = STATUS_FAILED, ret = -ENOMEM;
 
 	annotate->totals = calloc(samples->file->event_count, sizeof(*annotate->totals));
-	if (annotate->totals && has_event(annotate) &&
-	    filter_start(&annotate->filter, samples) == 0 && read_samples(annotate) == 0) {
+	if (annotate->totals)
+		ret = read_all(annotate);
+	if (ret == 0 || ret == -EBADMSG) {
 		status = print(annotate);
 		samples_warn(samples);
 	}
+	if (ret == -EBADMSG)
+		status = STATUS_FAILED;
 	free(annotate->totals);
 	sites_free(annotate);
 	return status;
@@ -212,10 +247,11 @@ static int annotate_run(int argc, char **argv)
 		status = say_usage(&command_annotate, "'%s' is one function too many", argv[optind]);
 	if (status == STATUS_OK && samples_open(&annotate.samples, &annotate.input) < 0)
 		status = STATUS_FAILED;
-	if (annotate.samples) {
+	if (annotate.samples && status == STATUS_OK)
+		status = choose_trace(&annotate);
+	if (annotate.samples && status == STATUS_OK)
 		status = run(&annotate);
-		samples_close(annotate.samples);
-	}
+	samples_close(annotate.samples);
 	filter_free(&annotate.filter);
 	return status;
 }
@@ -226,8 +262,10 @@ const struct command command_annotate = {
 	.summary = "tell at which instructions samples are",
 	.operands = "[SYMBOL]",
 	.about = "Shows the code of functions, with the share of its samples at each instruction: of "
-		 "the hottest functions of a recording, or of SYMBOL.",
+		 "the hottest functions of a recording, or of SYMBOL. Of a recording that has a trace and no "
+		 "samples it counts the instructions of the trace.",
 	.options = { annotate_options },
 	.notes = "Shares are of the function's count, which the heading says with its share of all. Of samples "
-		 "with branches (record -b), Coverage is how often an instruction was executed by these.",
+		 "with branches (record -b), Coverage is how often an instruction was executed by these; of a "
+		 "trace, Executed is how often it was, and its share is of all instructions.",
 };

@@ -2,8 +2,8 @@
 /*
  * "pmuctl annotate": what its parts share. annotate.c understands the command line and reads the
  * samples, sites.c sorts them by function and instruction, branches.c adds what branch stacks tell,
- * code.c finds the code and takes it apart, source.c the lines of source that it comes from, print.c
- * shows all that.
+ * counts.c counts instructions of a trace instead, code.c finds the code and takes it apart, source.c
+ * the lines of source that it comes from, print.c shows all that.
  */
 #ifndef PMUCTL_TOOL_ANNOTATE_H
 #define PMUCTL_TOOL_ANNOTATE_H
@@ -18,8 +18,8 @@
 /**
  * struct annotate_site - what was at one address: samples, and ranges of code between two branches
  * @offset: from the first byte of the function.
- * @period: of the samples.
- * @samples: how many.
+ * @period: of the samples; of a trace, how often it was executed.
+ * @samples: how many; of a trace, the same.
  * @begins: ranges that begin here.
  * @ends: that end here.
  * @entry: branches that led here.
@@ -53,6 +53,8 @@ struct annotate_site {
  * @sites: by offset, after sites_finish().
  * @site_count: how many.
  * @site_room: for so many.
+ * @blocks: while a trace is decoded, how often its instructions were executed.
+ * @block_count: how many of these there may be.
  */
 struct annotate_function {
 	struct annotate_function *next;
@@ -63,6 +65,8 @@ struct annotate_function {
 	struct annotate_site *sites;
 	size_t site_count;
 	size_t site_room;
+	uint64_t **blocks;
+	size_t block_count;
 };
 
 #define ANNOTATE_BUCKETS 4096
@@ -71,6 +75,7 @@ struct annotate_function {
  * struct annotate - the command
  * @input: the file and its surroundings.
  * @filter: which samples.
+ * @trace: of the trace, not of samples.
  * @symbol: only this function, or NULL.
  * @event: only this event, or NULL.
  * @limit: percentage that a function must have.
@@ -86,6 +91,7 @@ struct annotate_function {
 struct annotate {
 	struct samples_options input;
 	struct filter filter;
+	bool trace;
 	const char *symbol;
 	const char *event;
 	double limit;
@@ -107,6 +113,11 @@ void sites_join(struct annotate_site *site, const struct annotate_site *more);
 int sites_add(struct annotate *annotate, const struct perffile_record *record);
 int sites_finish(struct annotate *annotate, struct annotate_function ***list);
 void sites_free(struct annotate *annotate);
+
+/* counts.c */
+bool counts_are_all(const struct samples *samples);
+int counts_read(struct annotate *annotate);
+void counts_forget(struct annotate_function *function);
 
 /* branches.c */
 int branches_add(struct annotate *annotate, const struct perffile_record *record,

@@ -31,6 +31,20 @@ struct printer {
 
 /* ------------------------------------------------------------------- text */
 
+/* How often instructions were executed between branches is told. */
+static bool has_coverage(const struct printer *printer)
+{
+	return !printer->annotate->trace && annotate_has_branches(printer->function->event);
+}
+
+/* A share of the function, but of a trace, of all. */
+static double percent_of(const struct printer *printer, const struct annotate_site *part)
+{
+	return annotate_percent(part->period, printer->annotate->trace ?
+				annotate_total(printer->annotate, printer->function) :
+				printer->function->period);
+}
+
 /* Between the percentage and the text, @part's numbers or none */
 static void print_columns(const struct printer *printer, const struct annotate_site *part)
 {
@@ -38,9 +52,9 @@ static void print_columns(const struct printer *printer, const struct annotate_s
 		printf("%8" PRIu64 " :", part->samples);
 	else if (printer->annotate->counts)
 		printf("         :");
-	if (annotate_has_branches(printer->function->event) && part)
-		printf("%8" PRIu64 " :", part->coverage);
-	else if (annotate_has_branches(printer->function->event))
+	if ((printer->annotate->trace || has_coverage(printer)) && part)
+		printf("%8" PRIu64 " :", printer->annotate->trace ? part->period : part->coverage);
+	else if (printer->annotate->trace || has_coverage(printer))
 		printf("         :");
 }
 
@@ -52,12 +66,13 @@ static void print_heading(const struct printer *printer)
 	int length;
 
 	length = printf(" Percent |%s%s\tSource code & Disassembly of %s for %s (%" PRIu64
-			" samples, %.2f%% of all, percent: local period)\n",
+			" %s, %.2f%% of all, percent: %s period)\n",
 			annotate->counts ? " Samples |" : "",
-			annotate_has_branches(function->event) ? "Coverage |" : "",
+			annotate->trace ? "Executed |" : has_coverage(printer) ? "Coverage |" : "",
 			function->place.binary->name, samples_event_name(samples, function->event),
-			function->samples,
-			annotate_percent(function->period, annotate_total(annotate, function)));
+			function->samples, annotate->trace ? "instructions" : "samples",
+			annotate_percent(function->period, annotate_total(annotate, function)),
+			annotate->trace ? "global" : "local");
 	for (int i = 0; i < length; i++)
 		putchar('-');
 	printf("\n         :");
@@ -110,7 +125,7 @@ static void print_instruction(void *arg, const struct annotate_instruction *inst
 	const struct annotate_site *part = &instruction->part;
 
 	print_source(printer, instruction);
-	printf("%8.2f :", annotate_percent(part->period, printer->function->period));
+	printf("%8.2f :", percent_of(printer, part));
 	print_columns(printer, part);
 	printf("\t%8" PRIx64 ":\t%s", instruction->address, instruction->text);
 	if (instruction->target && instruction->target_offset)
@@ -126,6 +141,11 @@ static void print_instruction(void *arg, const struct annotate_instruction *inst
 static json_int_t number(uint64_t value)
 {
 	return value > INT64_MAX ? INT64_MAX : (json_int_t)value;
+}
+
+static const char *count_key(const struct printer *printer)
+{
+	return printer->annotate->trace ? "executed" : "samples";
 }
 
 static void set_branches(json_t *object, const struct annotate_site *part)
@@ -149,11 +169,10 @@ static void add_instruction(void *arg, const struct annotate_instruction *instru
 
 	snprintf(address, sizeof(address), "%#" PRIx64, instruction->address);
 	object = json_pack("{s:s, s:I, s:f, s:I, s:I, s:s}", "address", address, "offset",
-			   number(instruction->offset), "percent",
-			   annotate_percent(part->period, printer->function->period), "period",
-			   number(part->period), "samples", number(part->samples), "text",
+			   number(instruction->offset), "percent", percent_of(printer, part), "period",
+			   number(part->period), count_key(printer), number(part->samples), "text",
 			   instruction->text);
-	if (annotate_has_branches(printer->function->event))
+	if (has_coverage(printer))
 		set_branches(object, part);
 	if (instruction->target) {
 		json_object_set_new(object, "target", json_string(instruction->target));
@@ -176,7 +195,7 @@ static json_t *function_json(const struct printer *printer)
 	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:O}", "event",
 			 samples_event_name(annotate->samples, function->event), "symbol",
 			 samples_place_name(annotate->samples, &function->place), "dso",
-			 function->place.binary->name, "samples", number(function->samples),
+			 function->place.binary->name, count_key(printer), number(function->samples),
 			 "period", number(function->period), "percent",
 			 annotate_percent(function->period, annotate_total(annotate, function)),
 			 "instructions", printer->list);

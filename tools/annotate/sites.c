@@ -209,6 +209,7 @@ void sites_free(struct annotate *annotate)
 		for (struct annotate_function *function = annotate->buckets[i], *next; function;
 		     function = next) {
 			next = function->next;
+			counts_forget(function);
 			free(function->sites);
 			free(function);
 		}

@@ -4,7 +4,7 @@
  * that it went. code.c knows the code that was executed, decode.c is the
  * decoder of Processor Trace, which needs libipt, branches.c that of Branch Trace Store,
  * streams.c knows which task ran when, and in which order pieces are decoded; what
- * comes of it, script/trace.c prints, or timeline.c makes calls with
+ * comes of it, script/trace.c prints, annotate/counts.c counts, or timeline.c makes calls with
  * durations of; result.c tells how much was decoded.
  */
 #ifndef PMUCTL_TOOL_TRACE_H

@@ -3,13 +3,14 @@
 #
 # "pmuctl record" and "pmuctl script --trace" of Processor Trace, in a guest whose CPU has
 # it: what is decoded is what the PMU counts, by perf's decoder and by libipt; pauses,
-# snapshots, what was cut off, refusals. Runs in busybox' sh as root.
+# snapshots, what was cut off, refusals; "pmuctl annotate" of it. Runs in busybox' sh as root.
 # shellcheck disable=SC2317 # the checks are called by name
 # shellcheck source=tests/vm/common/checks.sh
 . "$(dirname -- "$0")/common/checks.sh"
 
 TRACED=/pmuctl/tests/prog/traced
 ONE_UNAME=/pmuctl/tests/prog/one-uname
+LOOPS=/pmuctl/tests/prog/hot-warm-cold
 RESUME=raw_syscalls:sys_enter/id=63,aux-action=resume/
 PAUSE=raw_syscalls:sys_exit/id=63,aux-action=pause/
 
@@ -285,6 +286,27 @@ a_filter_by_file_is_for_all_that_a_command_starts()
 	[ "$one" -gt 100 ] && is_same "$three" $((3 * one)) && is_same "$(by_perf three.data)" "$three"
 }
 
+# What the PMU counts is in the program's functions, each instruction as often as it was executed.
+annotated_instructions_are_those_that_are_counted()
+{
+	want=$(counted "$TRACED" 1 2 3) && run 0 record -q -i -e intel_pt//u -o u.data "$TRACED" 1 2 3 &&
+		run 0 annotate -i u.data --no-source --percent-limit 0 || return 1
+	is_same "$(awk '$2 == ":" && $4 == ":" { sum += $3 } END { printf "%d", sum }' out)" "$want"
+}
+
+# cold() is called 200 times, and goes round its loop of two instructions 10000 times each.
+annotated_loops_have_their_turns()
+{
+	run 3 record -q -e instructions:u -c 100003 -o samples.data "$LOOPS" &&
+		run 0 annotate -i samples.data --no-source cold || return 1
+	tr -d : <out | awk '$2 ~ /^4[0-9a-f]+$/ { print "0x" $2 }' >places
+	first=$(head -n 1 places) last=$(tail -n 1 places)
+	run 3 record -q -i -m ,512 -e intel_pt//u --filter "filter $first/$((last - first + 1))" -o cold.data "$LOOPS" &&
+		run 0 annotate -i cold.data --no-source || return 1
+	cat out
+	is_same "$(awk '$2 == ":" && $4 == ":" { printf "%s ", $3 }' out)" '200 200 200 2000000 2000000 200 200 '
+}
+
 what_cannot_be_traced_is_refused()
 {
 	run 2 record -S true && says 'no event traces' &&
@@ -297,6 +319,7 @@ what_cannot_be_traced_is_refused()
 		run 0 record -m ,3 -o m.data -e intel_pt//u true && says '-m 3 becomes 4 pages' &&
 		run 0 record -q -e cpu-clock -o n.data true &&
 		run 1 script -i n.data --trace && says 'has no trace' &&
+		run 1 annotate -i n.data --trace && says 'has no trace' &&
 		run 1 script -i n.data --call-ret-trace && says 'has no trace' &&
 		run 2 script -i n.data --insn-trace -j && says 'of a trace' &&
 		run 2 script --trace=lines && says 'calls, branches, instructions, functions or a timeline' &&
