@@ -132,6 +132,62 @@ Test(perffile_diff, periods_and_their_weights)
 	has("out", "\"weighted_diff\": 700.0");
 }
 
+/* What only one of them has comes last by its order, and has no change. */
+Test(perffile_diff, order_of_the_baseline)
+{
+	RUN("-o 0 -v -q -s sym");
+	cr_assert_str_eq(text_of("out"),
+			 "    40.00%    -20.00%  [k] shrunk\n"
+			 "    30.00%     +0.00%  [k] same\n"
+			 "    20.00%             [k] gone\n"
+			 "    10.00%    +30.00%  [k] grown\n"
+			 "              +10.00%  [k] new\n");
+	RUN("--order 0 -c ratio -q -s sym");
+	has("out", "    40.00%   1.000000  [k] shrunk\n    30.00%   2.000000  [k] same\n");
+	RUN("-o 1 -q -s sym");
+	has("out", "    10.00%    +30.00%  [k] grown\n    40.00%    -20.00%  [k] shrunk\n");
+}
+
+/* A column of 70, as perf's */
+Test(perffile_diff, formulas)
+{
+	RUN("-F -q -s sym -S grown,new,gone");
+	cr_assert_str_eq(text_of("out"),
+			 "    10.00%    +30.00%                                 "
+			 "(800 * 100 / 2000) - (100 * 100 / 1000)  [k] grown\n"
+			 "              +10.00%                                   "
+			 "(200 * 100 / 2000) - (0 * 100 / 1000)  [k] new\n"
+			 "    20.00%                                             "
+			 "                                        [k] gone\n");
+	RUN("--formula -t; -c ratio -q -s sym");
+	cr_assert_str_eq(text_of("out"), "10.00;8.000000;800 / 100;[k] grown\n"
+					 "30.00;2.000000;600 / 300;[k] same\n"
+					 "40.00;1.000000;400 / 400;[k] shrunk\n"
+					 ";N/A;200 / 0;[k] new\n"
+					 "20.00;;;[k] gone\n");
+	RUN("-F -t; -c wdiff:-3,2 -q -s sym -S grown");
+	cr_assert_str_eq(text_of("out"), "10.00;1900;(800 * 2) - (100 * -3);[k] grown\n");
+	RUN("-F -t; --percentage relative -q -s sym -S grown,same");
+	has("out", "25.00;+32.14%;(800 * 100 / 1400) - (100 * 100 / 400);[k] grown\n");
+}
+
+Test(perffile_diff, separated_columns)
+{
+	RUN("-t , -p -s dso,sym");
+	cr_assert_str_eq(text_of("out"),
+			 "# Event 'events'\n#\n"
+			 "# Baseline,Period,Delta Abs,Period,Shared object,Symbol\n#\n"
+			 "10.00,100,+30.00%,800,[kernel.kallsyms],[k] grown\n"
+			 "40.00,400,-20.00%,400,[kernel.kallsyms],[k] shrunk\n"
+			 ",,+10.00%,200,[kernel.kallsyms],[k] new\n"
+			 "30.00,300,+0.00%,600,[kernel.kallsyms],[k] same\n"
+			 "20.00,200,,,[kernel.kallsyms],[k] gone\n");
+	RUN("--field-separator \\t -q -s sym -S same");
+	cr_assert_str_eq(text_of("out"), "30.00\t+0.00%\t[k] same\n");
+	RUN("-tk -q -s sym,dso -S same");
+	cr_assert_str_eq(text_of("out"), "30.00k+0.00%k[k] samek[.ernel..allsyms]\n");
+}
+
 Test(perffile_diff, json)
 {
 	json_error_t error;
@@ -171,6 +227,12 @@ Test(perffile_diff, what_does_not_go)
 	cr_assert_eq(run(&command_diff, "-s weight"), 2);
 	has("err", "'weight' is nothing to sort by");
 	has("err", "Try 'pmuctl diff --help'");
+	cr_assert_eq(run(&command_diff, "-o 2"), 2);
+	has("err", "'2' is no order: 0 is by the share of the old recording, 1 by the change");
+	cr_assert_eq(run(&command_diff, "-t ."), 2);
+	has("err", "'.' separates nothing: numbers and names have it");
+	cr_assert_eq(run(&command_diff, "-t"), 2);
+	has("err", "the option '-t' needs an argument");
 	cr_assert_eq(run(&command_diff, "a b c"), 2);
 	has("err", "'c' is one recording too many");
 	cr_assert_eq(run(&command_diff, "nothing"), 1);

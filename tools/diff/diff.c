@@ -37,7 +37,10 @@ static const struct cli_option diff_options[] = {
 	{ 'c', "compute", .argument = "WHAT", .words = computes,
 	  .help = "the change of the share, by its size (delta-abs) or with what has grown first, or "
 		  "the ratio of the counts, or with wdiff:1,2 twice the new one's less the old one's" },
+	{ 'o', "order", .argument = "N",
+	  .help = "0: by the share of the old recording; 1: by the change, as always" },
 	{ 'p', "period", .help = "the counts, too" },
+	{ 'F', "formula", .help = "how each change is computed, too" },
 	{ 'b', "baseline-only", .help = "only rows that the old recording has" },
 	{ 'e', "event", .argument = "NAME", .help = "only this event" },
 	{ 'C', "comms", "comm", "COMMS", .help = "only samples of these commands" },
@@ -50,8 +53,10 @@ static const struct cli_option diff_options[] = {
 	  .help = "only those of this part of each recording, 10%-40% or 10%/2" },
 	{ OPTION_PERCENTAGE, "percentage", .argument = "OF", .words = percentages,
 	  .help = "percentages of what these options leave, or of all (absolute)" },
+	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
 	{ 'f', "force", .help = "whoever owns the recordings, as always" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'j', "json", .help = "one JSON object" },
 	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
@@ -96,6 +101,25 @@ static int parse_percentage(struct filter *filter, const char *text)
 	return STATUS_OK;
 }
 
+static int parse_order(struct diff *diff, const char *text)
+{
+	diff->by_baseline = !strcmp(text, "0");
+	if (!diff->by_baseline && strcmp(text, "1"))
+		return say_usage(&command_diff, "'%s' is no order: 0 is by the share of the old recording, 1 by the change",
+				 text);
+	return STATUS_OK;
+}
+
+static int parse_separator(struct diff *diff, const char *text)
+{
+	diff->separator = strcmp(text, "\\t") ? text : "\t";
+	if (!*text)
+		return say_usage(&command_diff, "a separator has at least one character");
+	if (*text == '.')
+		return say_usage(&command_diff, "'.' separates nothing: numbers and names have it");
+	return STATUS_OK;
+}
+
 static int apply_filter(struct filter *filter, int option)
 {
 	switch (option) {
@@ -133,9 +157,16 @@ static int apply(void *arg, int option)
 		break;
 	case 'c':
 		return parse_compute(diff, optarg);
+	case 'o':
+		return parse_order(diff, optarg);
 	case 'p':
 		diff->periods = true;
 		break;
+	case 'F':
+		diff->formula = true;
+		break;
+	case 't':
+		return parse_separator(diff, optarg);
 	case 'b':
 		diff->baseline_only = true;
 		break;

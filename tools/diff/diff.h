@@ -21,6 +21,9 @@ enum diff_compute {
  * @compute: what is shown.
  * @weights: of the old recording's periods, and of the new one's: DIFF_WEIGHTED.
  * @periods: these are shown, too.
+ * @formula: how each change is computed is shown, too.
+ * @by_baseline: rows are in order of their shares of the old recording.
+ * @separator: between columns, which are not aligned then; NULL: they are.
  * @baseline_only: only rows that the old one has.
  * @paths: the old recording, and the new one.
  * @reports: what is in them.
@@ -30,7 +33,10 @@ struct diff {
 	enum diff_compute compute;
 	int weights[2];
 	bool periods;
+	bool formula;
+	bool by_baseline;
 	bool baseline_only;
+	const char *separator;
 	const char *paths[2];
 	struct report reports[2];
 };

@@ -88,6 +88,16 @@ static int by_change(const void *left, const void *right, void *keys)
 	return report_row_compare(keys, a->like, b->like);
 }
 
+/* And what only the new one has comes last, by its change. */
+static int by_baseline(const void *left, const void *right, void *keys)
+{
+	const struct diff_row *a = left, *b = right;
+
+	if (a->period[0] != b->period[0])
+		return a->period[0] > b->period[0] ? -1 : 1;
+	return by_change(left, right, keys);
+}
+
 /**
  * pairs_make() - put the rows of an event together
  * @diff: the command.
@@ -113,6 +123,7 @@ int pairs_make(const struct diff *diff, struct diff_rows *rows)
 		if (rows->list[i].has[0] || !diff->baseline_only)
 			rows->list[kept++] = rows->list[i];
 	rows->count = kept;
-	qsort_r(rows->list, rows->count, sizeof(*rows->list), by_change, &keys);
+	qsort_r(rows->list, rows->count, sizeof(*rows->list),
+		diff->by_baseline ? by_baseline : by_change, &keys);
 	return 0;
 }

@@ -11,6 +11,11 @@
 
 #include "diff.h"
 
+#define PERIOD_WIDTH	16
+#define FORMULA_WIDTH	72
+/* For four numbers of 64 bits and what is between them */
+#define CELL_SIZE	128
+
 static const char *const headings[] = {
 	[DIFF_DELTA_ABS] = "Delta Abs", [DIFF_DELTA] = "Delta", [DIFF_RATIO] = "Ratio",
 	[DIFF_WEIGHTED] = "Weighted diff",
@@ -43,6 +48,13 @@ static void measure(const struct diff *diff, const struct diff_rows *rows, int *
 	}
 }
 
+/* A separator in a name would be taken for one. */
+static void print_separated(const char *text, char separator)
+{
+	for (; *text; text++)
+		putchar(*text == separator ? '.' : *text);
+}
+
 /* The last column has no blanks behind it. */
 static void print_keys(const struct diff *diff, const struct report_row *row,
 		       const int *widths)
@@ -56,9 +68,13 @@ static void print_keys(const struct diff *diff, const struct report_row *row,
 		if (key >= KEY_COUNT)
 			continue;
 		text = row ? row->text[key] : report_headings[key];
-		printf("  ");
+		printf("%s", diff->separator ? diff->separator : "  ");
 		if (row && key == KEY_SYMBOL)
 			printf("[%c] ", row->level);
+		if (diff->separator) {
+			print_separated(text, *diff->separator);
+			continue;
+		}
 		fputs(text, stdout);
 		if (i + 1 < columns->count)
 			printf("%*s", widths[i] - width_of(text) +
@@ -73,37 +89,85 @@ static int change_width(const struct diff *diff)
 	return diff->compute == DIFF_WEIGHTED ? 16 : 11;
 }
 
+/* A number or a heading, on the right of its column unless these are separated */
+static void print_cell(const struct diff *diff, int width, const char *text)
+{
+	if (diff->separator)
+		printf("%s%s", diff->separator, text);
+	else
+		printf("%*s", width, text);
+}
+
 static void print_change(const struct diff *diff, const struct diff_row *row)
 {
-	if (!row->has[1])
-		printf("%*s", change_width(diff), "");
-	else if (diff->compute == DIFF_WEIGHTED)
-		printf("%16.0f", row->change);
-	else if (diff->compute != DIFF_RATIO)
-		printf("%+10.2f%%", row->percent[1] - row->percent[0]);
-	else if (row->period[0])
-		printf("%11.6f", (double)row->period[1] / (double)row->period[0]);
-	else
-		printf("%11s", "N/A");
+	char text[CELL_SIZE] = "";
+
+	if (row->has[1] && diff->compute == DIFF_WEIGHTED)
+		snprintf(text, sizeof(text), "%.0f", row->change);
+	else if (row->has[1] && diff->compute != DIFF_RATIO)
+		snprintf(text, sizeof(text), "%+.2f%%", row->percent[1] - row->percent[0]);
+	else if (row->has[1] && row->period[0])
+		snprintf(text, sizeof(text), "%.6f", (double)row->period[1] / (double)row->period[0]);
+	else if (row->has[1])
+		strcpy(text, "N/A");
+	print_cell(diff, change_width(diff), text);
+}
+
+/* The computation as perf writes it: the new recording comes first. */
+static void print_formula(const struct diff *diff, const struct diff_rows *rows,
+			  const struct diff_row *row)
+{
+	const uint64_t old = row->period[0], new = row->period[1];
+	char text[CELL_SIZE] = "";
+
+	if (!diff->formula)
+		return;
+	if (row->has[1] && diff->compute == DIFF_WEIGHTED)
+		snprintf(text, sizeof(text), "(%" PRIu64 " * %d) - (%" PRIu64 " * %d)", new,
+			 diff->weights[1], old, diff->weights[0]);
+	else if (row->has[1] && diff->compute == DIFF_RATIO)
+		snprintf(text, sizeof(text), "%" PRIu64 " / %" PRIu64, new, old);
+	else if (row->has[1])
+		snprintf(text, sizeof(text), "(%" PRIu64 " * 100 / %" PRIu64 ") - (%" PRIu64 " * 100 / %" PRIu64 ")",
+			 new, rows->events[1]->period, old, rows->events[0]->period);
+	print_cell(diff, FORMULA_WIDTH, text);
 }
 
 static void print_period(const struct diff *diff, const struct diff_row *row, int which)
 {
-	if (diff->periods && row->has[which])
-		printf("%16" PRIu64, row->period[which]);
-	else if (diff->periods)
-		printf("%16s", "");
+	char text[CELL_SIZE] = "";
+
+	if (!diff->periods)
+		return;
+	if (row->has[which])
+		snprintf(text, sizeof(text), "%" PRIu64, row->period[which]);
+	print_cell(diff, PERIOD_WIDTH, text);
 }
 
 static void print_headings(const struct diff *diff, const struct diff_rows *rows,
 			   const int *widths)
 {
-	const char *period = diff->periods ? "          Period" : "";
-
-	printf("# Event '%s'\n#\n# Baseline%s%*s%s", rows->name, period, change_width(diff),
-	       headings[diff->compute], period);
+	printf("# Event '%s'\n#\n# Baseline", rows->name);
+	if (diff->periods)
+		print_cell(diff, PERIOD_WIDTH, "Period");
+	print_cell(diff, change_width(diff), headings[diff->compute]);
+	if (diff->formula)
+		print_cell(diff, FORMULA_WIDTH, "Formula");
+	if (diff->periods)
+		print_cell(diff, PERIOD_WIDTH, "Period");
 	print_keys(diff, NULL, widths);
 	printf("#\n");
+}
+
+/* As with perf, percent signs would be in the way of who reads the numbers. */
+static void print_baseline(const struct diff *diff, const struct diff_row *row)
+{
+	if (row->has[0] && diff->separator)
+		printf("%.2f", row->percent[0]);
+	else if (row->has[0])
+		printf("%9.2f%%", row->percent[0]);
+	else if (!diff->separator)
+		printf("%10s", "");
 }
 
 /**
@@ -121,12 +185,10 @@ void diff_print(const struct diff *diff, const struct diff_rows *rows)
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct diff_row *row = &rows->list[i];
 
-		if (row->has[0])
-			printf("%9.2f%%", row->percent[0]);
-		else
-			printf("%10s", "");
+		print_baseline(diff, row);
 		print_period(diff, row, 0);
 		print_change(diff, row);
+		print_formula(diff, rows, row);
 		print_period(diff, row, 1);
 		print_keys(diff, row->like, widths);
 	}
