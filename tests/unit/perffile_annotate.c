@@ -143,6 +143,55 @@ Test(perffile_annotate, lines_of_source)
 	has("out", expected);
 }
 
+/* mov and pop have a half each, of lines 5 and 7; what is called is in no line of known(). */
+Test(perffile_annotate, shares_of_lines)
+{
+	char expected[512];
+
+	cr_assert_eq(run(&command_annotate, "-l -e events known"), 0, "%s", text_of("err"));
+	snprintf(expected, sizeof(expected), "\nSorted summary for file %s\n"
+		 "----------------------------------------------\n\n"
+		 "   50.00 prog.s:5\n   50.00 prog.s:7\n Percent |\tSource code & Disassembly of prog for",
+		 program_path());
+	has("out", expected);
+	has("out", "    0.00 :\t  401000:\tpushq  %rbp\n");
+	has("out", "   50.00 :\t  401001:\tmovq   %rsp, %rbp // prog.s:5\n");
+	cr_assert_eq(run(&command_annotate, "-q -P --print-line --no-source -e events known"), 0);
+	snprintf(expected, sizeof(expected), "   50.00 %s/prog.s:5\n   50.00 %s/prog.s:7\n"
+		 " Percent |\tSource code & Disassembly of %s for events",
+		 test_directory, test_directory, program_path());
+	has("out", expected);
+	snprintf(expected, sizeof(expected), "         :\tknown():\n"
+		 "    0.00 :\t  401000:\tpushq  %%rbp\n"
+		 "   50.00 :\t  401001:\tmovq   %%rsp, %%rbp // %s/prog.s:5\n"
+		 "    0.00 :\t  401004:\tcallq  0x40100b <other>\n"
+		 "   50.00 :\t  401009:\tpopq   %%rbp // %s/prog.s:7\n", test_directory, test_directory);
+	has("out", expected);
+	cr_assert_eq(run(&command_annotate, "--full-paths --no-source -e events known"), 0);
+	lacks("out", "prog.s");
+	lacks("out", "Disassembly of prog ");
+	cr_assert_eq(run(&command_annotate, "-l -j -e events known"), 0);
+	lacks("out", "Sorted summary");
+}
+
+/* And nothing is said of those that are hidden. */
+Test(perffile_annotate, lines_that_are_unknown)
+{
+	cr_assert_eq(system("as -o prog.o prog.s && ld -Ttext=0x401000 -e known -o prog prog.o"), 0);
+	cr_assert_eq(run(&command_annotate, "-l known"), 0);
+	has("out", "----\n\n Nothing higher than 0.5%\n Percent |");
+	lacks("out", "//");
+}
+
+Test(perffile_annotate, quiet)
+{
+	cr_assert_eq(unlink("prog"), 0);
+	cr_assert_eq(run(&command_annotate, ""), 1);
+	has("err", "no symbols of ");
+	cr_assert_eq(run(&command_annotate, "--quiet"), 1);
+	lacks("err", "no symbols of ");
+}
+
 Test(perffile_annotate, json)
 {
 	json_t *all, *function, *instruction;

@@ -41,6 +41,9 @@ static const struct cli_option annotate_options[] = {
 	  .help = "how instructions are written" },
 	{ 'n', "show-nr-samples", .help = "the number of samples of each instruction" },
 	{ OPTION_NO_SOURCE, "no-source", .help = "no lines of source" },
+	{ 'l', "print-line", .help = "first the lines of source by their shares, and the line at each instruction" },
+	{ 'P', "full-paths", .help = "paths of programs and of what -l prints, not only names" },
+	{ 'q', "quiet", .help = "no messages about what is missing" },
 	{ OPTION_STDIO, "stdio", .help = "text, as always" },
 	{ 'f', "force", .help = "whoever owns the recording, as always" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
@@ -86,6 +89,15 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_NO_SOURCE:
 		annotate->no_source = true;
+		break;
+	case 'l':
+		annotate->lines = true;
+		break;
+	case 'P':
+		annotate->full_paths = true;
+		break;
+	case 'q':
+		annotate->quiet = true;
 		break;
 	case 'j':
 		annotate->json = true;
@@ -225,7 +237,8 @@ static int run(struct annotate *annotate)
 		ret = read_all(annotate);
 	if (ret == 0 || ret == -EBADMSG) {
 		status = print(annotate);
-		samples_warn(samples);
+		if (!annotate->quiet)
+			samples_warn(samples);
 	}
 	if (ret == -EBADMSG)
 		status = STATUS_FAILED;

@@ -82,6 +82,9 @@ struct annotate_function {
  * @intel: Intel's syntax, else AT&T's.
  * @counts: numbers of samples too.
  * @no_source: only code.
+ * @lines: first which lines of source have which share; and the line behind each instruction.
+ * @full_paths: of programs and sources, not only their names.
+ * @quiet: do not tell what is missing.
  * @json: print that.
  * @samples: the recording.
  * @buckets: functions.
@@ -98,6 +101,9 @@ struct annotate {
 	bool intel;
 	bool counts;
 	bool no_source;
+	bool lines;
+	bool full_paths;
+	bool quiet;
 	bool json;
 	struct samples *samples;
 	struct annotate_function *buckets[ANNOTATE_BUCKETS];

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -28,6 +29,134 @@ struct printer {
 	int line;
 	json_t *list;
 };
+
+/* ------------------------------------------------------------------ lines */
+
+/* As with perf: what has less is not worth a line. */
+#define LINE_PERCENT 0.5
+
+struct line {
+	const char *file;
+	int number;
+	uint64_t period;
+};
+
+/**
+ * struct lines - what the lines of a function have
+ * @list: them.
+ * @count: how many.
+ * @failed: there was no memory for all.
+ */
+struct lines {
+	struct line *list;
+	size_t count;
+	bool failed;
+};
+
+/* With -P its path, as the debug information has it */
+static const char *file_name(const struct annotate *annotate, const char *file)
+{
+	const char *slash = annotate->full_paths ? NULL : strrchr(file, '/');
+
+	return names_intern(annotate->samples->symbols->names, slash ? slash + 1 : file);
+}
+
+static const char *program_name(const struct annotate *annotate, const struct binary *binary)
+{
+	return annotate->full_paths ? binary->path : binary->name;
+}
+
+/* An annotate_visit; where no line is known there is nothing to add it to. */
+static void add_line(void *arg, const struct annotate_instruction *instruction)
+{
+	struct lines *lines = arg;
+	struct line *line;
+
+	if (!instruction->file || !instruction->part.period)
+		return;
+	line = reallocarray(lines->list, lines->count + 1, sizeof(*line));
+	lines->failed |= !line;
+	if (!line)
+		return;
+	lines->list = line;
+	line[lines->count++] = (struct line){
+		instruction->file, instruction->line, instruction->part.period,
+	};
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	int order = strcmp(a->file, b->file);
+
+	return order ? order : (a->number > b->number) - (a->number < b->number);
+}
+
+static int by_period(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->period != b->period)
+		return a->period > b->period ? -1 : 1;
+	return by_place(left, right);
+}
+
+/* The same line is in several places. */
+static void add_up(struct lines *lines)
+{
+	size_t kept = 0;
+
+	if (!lines->count)
+		return;
+	qsort(lines->list, lines->count, sizeof(*lines->list), by_place);
+	for (size_t i = 1; i < lines->count; i++) {
+		if (by_place(&lines->list[kept], &lines->list[i]))
+			lines->list[++kept] = lines->list[i];
+		else
+			lines->list[kept].period += lines->list[i].period;
+	}
+	lines->count = kept + 1;
+	qsort(lines->list, lines->count, sizeof(*lines->list), by_period);
+}
+
+/* Which lines of the function have which share of it, the largest first */
+static void print_lines(struct annotate_code *code, const struct printer *printer)
+{
+	const struct annotate_function *function = printer->function;
+	const struct annotate *annotate = printer->annotate;
+	struct lines lines = { .list = NULL };
+	size_t printed = 0;
+	const char *problem;
+
+	/* If there is no code, that is told later. */
+	code_visit(code, function, add_line, &lines, &problem);
+	add_up(&lines);
+	if (lines.failed)
+		say_error("%s", pmuctl_strerror(-ENOMEM));
+	printf("\nSorted summary for file %s\n----------------------------------------------\n\n",
+	       function->place.binary->path);
+	for (; printed < lines.count; printed++) {
+		const struct line *line = &lines.list[printed];
+		double percent = annotate_percent(line->period, function->period);
+
+		if (percent <= LINE_PERCENT)
+			break;
+		printf(" %7.2f %s:%d\n", percent, file_name(annotate, line->file), line->number);
+	}
+	if (!printed)
+		printf(" Nothing higher than %1.1f%%\n", LINE_PERCENT);
+	free(lines.list);
+}
+
+/* Behind an instruction, its line if it has a share that is worth it */
+static void print_place(const struct printer *printer, const struct annotate_instruction *instruction)
+{
+	const struct annotate *annotate = printer->annotate;
+
+	if (annotate->lines && instruction->file &&
+	    annotate_percent(instruction->part.period, printer->function->period) > LINE_PERCENT)
+		printf(" // %s:%d", file_name(annotate, instruction->file), instruction->line);
+}
 
 /* ------------------------------------------------------------------- text */
 
@@ -69,8 +198,9 @@ static void print_heading(const struct printer *printer)
 			" %s, %.2f%% of all, percent: %s period)\n",
 			annotate->counts ? " Samples |" : "",
 			annotate->trace ? "Executed |" : has_coverage(printer) ? "Coverage |" : "",
-			function->place.binary->name, samples_event_name(samples, function->event),
-			function->samples, annotate->trace ? "instructions" : "samples",
+			program_name(annotate, function->place.binary),
+			samples_event_name(samples, function->event), function->samples,
+			annotate->trace ? "instructions" : "samples",
 			annotate_percent(function->period, annotate_total(annotate, function)),
 			annotate->trace ? "global" : "local");
 	for (int i = 0; i < length; i++)
@@ -86,8 +216,9 @@ static void print_source(struct printer *printer,
 	struct names *names = printer->annotate->samples->symbols->names;
 	const char *text;
 
-	if (!instruction->file || (instruction->line == printer->line && printer->file &&
-				   !strcmp(instruction->file, printer->file)))
+	if (!instruction->file || printer->annotate->no_source ||
+	    (instruction->line == printer->line && printer->file &&
+	     !strcmp(instruction->file, printer->file)))
 		return;
 	printer->file = instruction->file;
 	printer->line = instruction->line;
@@ -133,6 +264,7 @@ static void print_instruction(void *arg, const struct annotate_instruction *inst
 	else if (instruction->target)
 		printf(" <%s>", instruction->target);
 	print_branches(part);
+	print_place(printer, instruction);
 	putchar('\n');
 }
 
@@ -212,6 +344,8 @@ static bool print_function(struct annotate_code *code, struct printer *printer,
 	const char *problem;
 	bool found;
 
+	if (printer->annotate->lines && !functions)
+		print_lines(code, printer);
 	if (functions)
 		printer->list = json_array();
 	else
