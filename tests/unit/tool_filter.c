@@ -109,9 +109,9 @@ static int one_tracepoint(void *arg, const char *name, struct perf_event_attr *a
 	return 0;
 }
 
-static int checked(const char *filter, const char *events)
+static int checked(const char *filter, const char *events, bool exclude_self)
 {
-	char *argv[] = { "stat", "--filter", (char *)filter, NULL };
+	char *argv[] = { "stat", filter ? "--filter" : NULL, (char *)filter, NULL };
 	struct pmuctl_parse_error error;
 	struct measure measure;
 	int status;
@@ -120,6 +120,7 @@ static int checked(const char *filter, const char *events)
 	if (events)
 		cr_assert_eq(pmuctl_events_parse(events, one_tracepoint, NULL, &error, &measure.events), 0,
 			     "%s", error.sentence);
+	measure.exclude_self = exclude_self;
 	status = measure_filters_check(&measure);
 	measure_free(&measure);
 	return status;
@@ -127,11 +128,19 @@ static int checked(const char *filter, const char *events)
 
 Test(tool_filter, an_event_must_be_of_its_kind)
 {
-	cr_expect_eq(checked("id == 1", NULL), 2);
-	cr_expect_eq(checked("id == 1", "cycles"), 2);
-	cr_expect_eq(checked("id == 1", "cycles,page-faults"), 2);
-	cr_expect_eq(checked("filter 1/2", NULL), 2);
-	cr_expect_eq(checked("id == 1", "cycles,a:tracepoint"), 0);
-	cr_expect_eq(checked("filter 1/2", "cycles"), 2);
-	cr_expect_eq(checked("filter 1/2", "a:tracepoint"), 2);
+	cr_expect_eq(checked("id == 1", NULL, false), 2);
+	cr_expect_eq(checked("id == 1", "cycles", false), 2);
+	cr_expect_eq(checked("id == 1", "cycles,page-faults", false), 2);
+	cr_expect_eq(checked("filter 1/2", NULL, false), 2);
+	cr_expect_eq(checked("id == 1", "cycles,a:tracepoint", false), 0);
+	cr_expect_eq(checked("filter 1/2", "cycles", false), 2);
+	cr_expect_eq(checked("filter 1/2", "a:tracepoint", false), 2);
+}
+
+Test(tool_filter, ones_own_work_is_of_tracepoints)
+{
+	cr_expect_eq(checked(NULL, NULL, true), 2);
+	cr_expect_eq(checked(NULL, "cycles", true), 2);
+	cr_expect_eq(checked(NULL, "cycles,a:tracepoint", true), 0);
+	cr_expect_eq(checked("id == 1", "a:tracepoint", true), 0);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "measure.h"
 
@@ -16,19 +17,40 @@
  */
 static int filter_text(const struct event_set *set, const struct set_event *event, char **text)
 {
-	const char *own = event->filter, *all = NULL;
-	int length = 0;
+	const struct measure *measure = set->measure;
+	const bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
+	const char *given = NULL, *parts[3];
+	size_t count = 0, size = 0;
+	char self[64];
+	FILE *out;
 
 	*text = NULL;
-	if (event->attr.type == PERF_TYPE_TRACEPOINT)
-		all = filter_of_event(set->measure, event->number);
+	if (is_tracepoint)
+		given = filter_of_event(measure, event->number);
 	else if (event->traces)
-		all = set->measure->address_filter;
-	if (own && all)
-		length = asprintf(text, "(%s) && (%s)", own, all);
-	else if (own || all)
-		*text = strdup(own ? own : all);
-	return length < 0 || (!*text && (own || all)) ? -ENOMEM : 0;
+		given = measure->address_filter;
+	if (event->filter)
+		parts[count++] = event->filter;
+	if (given)
+		parts[count++] = given;
+	if (is_tracepoint && measure->exclude_self) {
+		snprintf(self, sizeof(self), "common_pid != %d && comm != \"" MEASURE_SELF "\"", (int)getpid());
+		parts[count++] = self;
+	}
+	if (count <= 1) {
+		*text = count ? strdup(parts[0]) : NULL;
+		return count && !*text ? -ENOMEM : 0;
+	}
+	out = open_memstream(text, &size);
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s(%s)", i ? " && " : "", parts[i]);
+	if (fclose(out) == 0)
+		return 0;
+	free(*text);
+	*text = NULL;
+	return -ENOMEM;
 }
 
 /**

@@ -146,6 +146,9 @@ int measure_filters_check(const struct measure *measure)
 		return say_usage(measure->command, "%s", wrong);
 	if (measure->filter && !has_tracepoint(measure, 0, SIZE_MAX))
 		return say_no_tracepoint(measure, measure->filter);
+	if (measure->exclude_self && !has_tracepoint(measure, 0, SIZE_MAX))
+		return say_usage(measure->command,
+				 "--exclude-perf is of tracepoints, and no event is one: add one, such as -e raw_syscalls:sys_enter");
 	for (size_t i = 0; i < measure->filters.count; i++) {
 		const struct filter_text *filter = &measure->filters.list[i];
 

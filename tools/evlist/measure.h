@@ -82,6 +82,7 @@ struct filter_texts {
  * @filters: of tracepoints that were given before them.
  * @filter: of those that have none of these, given before all events; NULL: none.
  * @address_filter: of events that trace, likewise.
+ * @exclude_self: of tracepoints, what this process does is left out.
  * @cgroups: of which cgroups' tasks.
  * @no_inherit: leave out what the targets start.
  * @on_each_cpu: of tasks: each has events of its own for each CPU, as what traces needs to be
@@ -103,6 +104,7 @@ struct measure {
 	struct filter_texts filters;
 	const char *filter;
 	const char *address_filter;
+	bool exclude_self;
 	struct cgroup_names cgroups;
 	bool no_inherit;
 	bool on_each_cpu;
@@ -138,6 +140,10 @@ int measure_default_event(struct pmuctl_device *dev, struct measure *measure);
 void measure_free(struct measure *measure);
 
 /* filters.c */
+
+/* The name of other threads of this process where @exclude_self is set: a filter has no other way. */
+#define MEASURE_SELF "pmuctl-reader"
+
 int filter_option(struct measure *measure, const char *text);
 const char *filter_of_event(const struct measure *measure, size_t event);
 int measure_filters_check(const struct measure *measure);

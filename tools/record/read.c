@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -408,6 +409,24 @@ int reader_new(struct recording *recording, struct perfdata *file,
 	return 0;
 }
 
+/*
+ * As pthread_create(). The filter of --exclude-perf knows the thread by its name, which it has from
+ * its first system call on: that of who makes it.
+ */
+static int start_thread(struct reader *reader)
+{
+	const bool is_named = reader->recording->options->measure.exclude_self;
+	char before[16];
+	int error;
+
+	if (is_named && (prctl(PR_GET_NAME, before) < 0 || prctl(PR_SET_NAME, MEASURE_SELF) < 0))
+		return errno;
+	error = pthread_create(&reader->thread, NULL, reader_main, reader);
+	if (is_named)
+		prctl(PR_SET_NAME, before);
+	return error;
+}
+
 /**
  * reader_start() - start to read
  * @reader: the reader. The caller keeps away from the file until reader_stop().
@@ -426,7 +445,7 @@ void reader_start(struct reader *reader, unsigned int delay,
 	reader->is_late = delay;
 	reader->begin = begin;
 	reader->arg = arg;
-	error = pthread_create(&reader->thread, NULL, reader_main, reader);
+	error = start_thread(reader);
 	reader->is_running = !error;
 	if (!error)
 		return;

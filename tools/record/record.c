@@ -36,6 +36,10 @@ enum {
 	OPTION_SWITCH_OUTPUT,
 	OPTION_SWITCH_FILES,
 	OPTION_TIMESTAMP_NAME,
+	OPTION_EXCLUDE_SELF,
+	OPTION_STRICT,
+	OPTION_BOUNDARY,
+	OPTION_IDENTIFIER,
 };
 
 #define FREQUENCY_DEFAULT	4000u
@@ -50,6 +54,8 @@ static const char *const call_graphs[] = { "fp", "dwarf", "dwarf,BYTES", "lbr", 
 static const char *const clocks[] = { "mono", "raw", "real", "boot", "tai", NULL };
 
 static const struct cli_option record_options[] = {
+	{ OPTION_EXCLUDE_SELF, "exclude-perf",
+	  .help = "of tracepoints: nothing that this command does itself" },
 	{ 'F', "freq", .argument = "N|max",
 	  .help = "N samples in a second (4000), or as many as the module allows; of tracepoints, "
 		  "a sample each if it is not given" },
@@ -122,6 +128,11 @@ static const struct cli_option record_options[] = {
 	{ 'T', "timestamp", .help = "the time of each sample, as always" },
 	{ 'P', "period", .help = "its period, as always" },
 	{ 'R', "raw-samples", .help = "what tracepoints tell, as always" },
+	{ OPTION_IDENTIFIER, "sample-identifier", .help = "the event of each sample, as always" },
+	{ OPTION_BOUNDARY, "timestamp-boundary",
+	  .help = "the times of the first and the last sample, as always" },
+	{ OPTION_STRICT, "strict-freq",
+	  .help = "no recording if -F is more than the module allows, as always" },
 	{ 0 },
 };
 
@@ -368,9 +379,15 @@ static int apply_samples(struct record_options *options, int option)
 		return 0;
 	case 'k':
 		return clock_option(options, optarg);
+	case OPTION_EXCLUDE_SELF:
+		options->measure.exclude_self = true;
+		return 0;
 	case 'T':
 	case 'P':
 	case 'R':
+	case OPTION_IDENTIFIER:
+	case OPTION_BOUNDARY:
+	case OPTION_STRICT:
 		return 0;
 	default:
 		return record_rate_option(options, option);

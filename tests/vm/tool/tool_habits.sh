@@ -306,7 +306,8 @@ as_often_as_may_be()
 # perf takes these, and has by them what is always there.
 what_is_always_there_may_be_asked_for()
 {
-	run 0 record -q -T -P -R -N --timestamp --period --raw-samples --no-buildid-cache -o file true &&
+	run 0 record -q -T -P -R -N --timestamp --period --raw-samples --no-buildid-cache \
+		--sample-identifier --timestamp-boundary --strict-freq -o file true &&
 		events file | grep 'sample_type: IP|TID|TIME|PERIOD|IDENTIFIER,'
 }
 
