@@ -20,6 +20,8 @@ enum {
 	OPTION_CALL_GRAPH,
 	OPTION_CHILDREN,
 	OPTION_NO_CHILDREN,
+	OPTION_PERIODS,
+	OPTION_KALLSYMS,
 };
 
 #define SORT_DEFAULT		"dso,symbol"
@@ -40,6 +42,9 @@ static const struct cli_option top_options[] = {
 	{ 't', "tid", .argument = "TIDS", .help = "these threads, and what they start" },
 	{ 'u', "uid", .argument = "USER",
 	  .help = "the processes that a user, a name or number, has now, and what they start" },
+	{ 'G', "cgroup", .argument = "CGROUPS",
+	  .help = "of CPUs: only tasks of this cgroup; of several, with commas between, each is for "
+		  "one of the events before it, an empty one for all tasks" },
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ MEASURE_OPTION_FILTER, "filter", .argument = "TEXT",
 	  .help = "of tracepoints: only if what they tell passes" },
@@ -56,6 +61,7 @@ static const struct cli_option top_options[] = {
 	{ 's', "sort", .argument = "KEYS", .words = keys,
 	  .help = "a row for each, with commas between (dso,symbol)" },
 	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
+	{ OPTION_PERIODS, "show-total-period", .help = "what the event has counted in each row" },
 	{ 'E', "entries", .argument = "N", .help = "rows, at most" },
 	{ OPTION_LIMIT, "percent-limit", .argument = "P",
 	  .help = "only rows with P percent or more" },
@@ -67,10 +73,13 @@ static const struct cli_option top_options[] = {
 	{ OPTION_SYMBOLS, "symbols", .argument = "SYMBOLS",
 	  .help = "only those in these functions" },
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel, as a program with symbols" },
+	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
+	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (128; where a ring is of several CPUs, for "
 		  "each of them)" },
 	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh, on a terminal too" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 0 },
 };
 
@@ -101,6 +110,12 @@ static int apply_report(struct report_options *options, int option)
 		return STATUS_OK;
 	case 'n':
 		options->counts = true;
+		return STATUS_OK;
+	case OPTION_PERIODS:
+		options->periods = true;
+		return STATUS_OK;
+	case OPTION_KALLSYMS:
+		options->input.kallsyms = optarg;
 		return STATUS_OK;
 	case OPTION_CHILDREN:
 	case OPTION_NO_CHILDREN:

@@ -129,6 +129,21 @@ wrong_options_are_told()
 		says "cannot open the cgroup 'missing', the directory $CGROUPS/missing: No such file"
 }
 
+# Its 80 million instructions, and the few of the shell that it was, are 80 samples; what runs
+# beside it for longer has none.
+top_shows_what_runs_in_it()
+{
+	# shellcheck disable=SC2046 # each argument makes it longer
+	$LOOPS $(yes | head -n 5000) &
+	run 3 top -d 86400 -a -v -n --show-total-period -e instructions:u -c 1000003 -G a -s comm sh -c "$IN_A"
+	kill $!
+	wait $!
+	SAYS=out says "^# Samples: (79|8[0-2]) of event 'instructions:u'" '^# Overhead +Samples +Period +Command$' \
+		'^ +[0-9.]+% +(79|8[0-2]) +(79|8[0-2])[0-9]{6} +hot-warm-cold$' &&
+		run 2 top -G a && says '-G is about the events before it' &&
+		run 2 top -e instructions:u -G a true && says '-G and --for-each-cgroup need -a or -C'
+}
+
 # Events that nobody has named may be missing, but not because of the cgroup: that is told.
 what_counts_no_cgroup_is_told()
 {

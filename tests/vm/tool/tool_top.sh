@@ -86,6 +86,13 @@ a_process_that_ends()
 	says '% .* hot$'
 }
 
+# Names of another kernel: there is one function for all of it.
+symbols_of_the_kernel_are_taken_from_a_file()
+{
+	printf '%s T %s\n' ffffffff80000000 all_of_it ffffffffc0000000 end >kallsyms
+	run 0 top -U -d 86400 -e instructions -c 31337 --kallsyms kallsyms ls / && says '\[k\] all_of_it$'
+}
+
 the_kernel_alone_and_user_space_alone()
 {
 	busy
