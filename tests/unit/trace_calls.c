@@ -336,3 +336,26 @@ Test(trace_calls, summary)
 		"   read                   1      0     0.000     0.000     0.000     0.000      0.00%\n"
 		"\n\n");
 }
+
+Test(trace_calls, errors_in_the_summary)
+{
+	static const int64_t results[] = { -EINTR, 5, -EBADF, -512, -EINTR, -4095, 0 };
+	char *end;
+
+	calls.lines = false;
+	calls.summary = true;
+	calls.errors = true;
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+		enter(7, (2 * i + 1) * MS, SYS_read, 3, 0, 1);
+		leave(7, (2 * i + 2) * MS, SYS_read, results[i]);
+	}
+	enter(7, 50 * MS, SYS_getpid, 0, 0, 0);
+	leave(7, 50 * MS, SYS_getpid, 7);
+	summary_print(&calls);
+	fflush(calls.out);
+	end = strstr(text, "   read ");
+	cr_assert_not_null(end);
+	cr_expect_str_eq(end, "   read                   7      5     7.000     1.000     1.000     1.000      0.00%\n"
+			      "\t\t\t\tEINTR: 2\n\t\t\t\tEBADF: 1\n\t\t\t\tERESTARTSYS: 1\n\t\t\t\terror 4095: 1\n"
+			      "   getpid                 1      0     0.000     0.000     0.000     0.000      0.00%\n\n\n");
+}

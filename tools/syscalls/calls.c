@@ -120,8 +120,7 @@ static int count(struct caller *caller, const struct call_event *event, uint64_t
 		caller->stats[event->number] = calloc(1, sizeof(struct call_stats));
 	if (!caller->stats[event->number])
 		return -ENOMEM;
-	call_stats_add(caller->stats[event->number], duration, event->result < 0);
-	return 0;
+	return call_stats_add(caller->stats[event->number], duration, event->result);
 }
 
 static bool is_shown(const struct calls *calls, const struct call_event *event, uint64_t duration)
@@ -208,7 +207,7 @@ void calls_lost(struct calls *calls, uint64_t lost)
 static void caller_free(struct caller *caller)
 {
 	for (size_t i = 0; caller->stats && i < SYSCALLS_MAX; i++)
-		free(caller->stats[i]);
+		call_stats_free(caller->stats[i]);
 	free(caller->stats);
 	free(caller);
 }

@@ -18,8 +18,6 @@
 /* Where results begin, counted from the name of the call */
 #define RESULTS_AT	70
 
-#define ERRNO_MAX	4095
-
 /* What a call ends with that a signal interrupted: the kernel begins it again, or tells EINTR. */
 static const struct {
 	int error;
@@ -128,19 +126,36 @@ static void put_gap(struct calls *calls, int length)
 	fprintf(calls->out, ")%*s= ", length < RESULTS_AT ? RESULTS_AT - length : 1, "");
 }
 
+static size_t restart_find(int error)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(restarts) && restarts[i].error != error)
+		i++;
+	return i;
+}
+
+/**
+ * error_name() - what an error of a system call is called
+ * @error: its number.
+ *
+ * Return: the name, or NULL.
+ */
+const char *error_name(int error)
+{
+	size_t restart = restart_find(error);
+
+	return restart < ARRAY_LEN(restarts) ? restarts[restart].name : strerrorname_np(error);
+}
+
 static void put_error(FILE *out, int error)
 {
-	const char *name = NULL;
+	size_t restart = restart_find(error);
 
-	for (size_t i = 0; i < ARRAY_LEN(restarts); i++) {
-		if (restarts[i].error != error)
-			continue;
-		fprintf(out, "? %s (%s)\n", restarts[i].name, restarts[i].text);
-		return;
-	}
-	name = strerrorname_np(error);
-	if (name)
-		fprintf(out, "-1 %s (%s)\n", name, strerror(error));
+	if (restart < ARRAY_LEN(restarts))
+		fprintf(out, "? %s (%s)\n", restarts[restart].name, restarts[restart].text);
+	else if (error_name(error))
+		fprintf(out, "-1 %s (%s)\n", error_name(error), strerror(error));
 	else
 		fprintf(out, "-1 (error %d)\n", error);
 }

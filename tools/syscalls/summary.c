@@ -3,19 +3,42 @@
  * How many system calls there were of each kind, and how long they took, task by task, in the form
  * of "perf trace -s".
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "syscalls.h"
+
+static int add_error(struct call_stats *stats, int number)
+{
+	struct call_error *list;
+	size_t i = 0;
+
+	while (i < stats->listed && stats->list[i].number < number)
+		i++;
+	if (i == stats->listed || stats->list[i].number != number) {
+		list = reallocarray(stats->list, stats->listed + 1, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		stats->list = list;
+		memmove(list + i + 1, list + i, (stats->listed++ - i) * sizeof(*list));
+		list[i] = (struct call_error){ .number = number };
+	}
+	stats->list[i].count++;
+	return 0;
+}
 
 /**
  * call_stats_add() - one more
  * @stats: of the calls before.
  * @duration: ns.
- * @failed: it returned an error.
+ * @result: what it returned; below 0 an error.
+ *
+ * Return: 0 or -ENOMEM.
  */
-void call_stats_add(struct call_stats *stats, uint64_t duration, bool failed)
+int call_stats_add(struct call_stats *stats, uint64_t duration, int64_t result)
 {
 	double from_old = (double)duration - stats->mean;
 
@@ -24,11 +47,23 @@ void call_stats_add(struct call_stats *stats, uint64_t duration, bool failed)
 	if (duration > stats->max)
 		stats->max = duration;
 	stats->count++;
-	stats->errors += failed;
+	stats->errors += result < 0;
 	stats->total += duration;
 	/* Welford's way of the variance, which needs no list of them */
 	stats->mean += from_old / (double)stats->count;
 	stats->squares += from_old * ((double)duration - stats->mean);
+	return result < 0 && result >= -ERRNO_MAX ? add_error(stats, (int)-result) : 0;
+}
+
+/**
+ * call_stats_free() - forget them
+ * @stats: them, or NULL.
+ */
+void call_stats_free(struct call_stats *stats)
+{
+	if (stats)
+		free(stats->list);
+	free(stats);
 }
 
 /* The standard deviation of the mean, as a part of it, in percent */
@@ -72,6 +107,20 @@ static void print_row(FILE *out, const struct row *row)
 		milliseconds((double)stats->max), deviation(stats));
 }
 
+/* As with perf, below the call */
+static void print_errors(FILE *out, const struct call_stats *stats)
+{
+	for (size_t i = 0; i < stats->listed; i++) {
+		const struct call_error *error = &stats->list[i];
+		const char *name = error_name(error->number);
+
+		if (name)
+			fprintf(out, "\t\t\t\t%s: %" PRIu64 "\n", name, error->count);
+		else
+			fprintf(out, "\t\t\t\terror %d: %" PRIu64 "\n", error->number, error->count);
+	}
+}
+
 static void print_caller(struct calls *calls, const struct caller *caller)
 {
 	static struct row rows[SYSCALLS_MAX];
@@ -97,8 +146,11 @@ static void print_caller(struct calls *calls, const struct caller *caller)
 		"(msec)", "(msec)", "(%)");
 	fprintf(calls->out,
 		"   --------------- -------- ------ --------- --------- --------- ---------     ------\n");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		print_row(calls->out, &rows[i]);
+		if (calls->errors)
+			print_errors(calls->out, rows[i].stats);
+	}
 	fprintf(calls->out, "\n\n");
 }
 

@@ -17,6 +17,7 @@ enum {
 	OPTION_FAILURE,
 	OPTION_MAX,
 	OPTION_NO_SYSCALLS,
+	OPTION_ERRORS,
 };
 
 /* A tenth of a second of a program that does nothing else */
@@ -42,6 +43,8 @@ static const struct cli_option calls_options_table[] = {
 	{ 'i', "no-inherit", .help = "leave out the threads and processes that are started" },
 	{ 's', "summary", .help = "only how many calls there were, and how long they took" },
 	{ 'S', "with-summary", .help = "that too, behind the calls" },
+	{ OPTION_ERRORS, "errno-summary",
+	  .help = "with which errors, too, below each call of -s or -S; alone as with -s" },
 	{ 'T', "time", .help = "times since the machine was started, not since the first call" },
 	{ OPTION_DURATION, "duration", .argument = "MS",
 	  .help = "only calls that take MS milliseconds or more" },
@@ -50,6 +53,7 @@ static const struct cli_option calls_options_table[] = {
 	{ 'F', "pf", .argument = "FAULTS", .words = fault_kinds,
 	  .help = "page faults, too, minor ones, major ones or both: what code wanted which data" },
 	{ OPTION_NO_SYSCALLS, "no-syscalls", .help = "with -F: no system calls" },
+	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (512)" },
@@ -109,6 +113,11 @@ static int apply(void *arg, int option)
 		return STATUS_OK;
 	case 'S':
 		calls->summary = true;
+		return STATUS_OK;
+	case OPTION_ERRORS:
+		calls->errors = true;
+		return STATUS_OK;
+	case 'v':
 		return STATUS_OK;
 	case 'T':
 		calls->full_time = true;
@@ -172,6 +181,10 @@ static int trace_main(int argc, char **argv)
 		measure->argv = optind < argc ? argv + optind : NULL;
 		if (!measure->has_target && !measure->argv)
 			measure->kind = TARGET_ALL_CPUS;
+		if (options.calls.errors && !options.calls.summary) {
+			options.calls.summary = true;
+			options.calls.lines = false;
+		}
 		status = choose_events(&options, &filter);
 	}
 	if (status == STATUS_OK)

@@ -20,6 +20,8 @@
 /* Numbers of 64-bit programs; no kernel's are as high. */
 #define SYSCALLS_MAX	1024u
 #define SYSCALL_ARGS	6u
+/* A result from -1 down to -ERRNO_MAX is an error. */
+#define ERRNO_MAX	4095
 #define COMM_SIZE	16u
 
 /* ---- table.c */
@@ -117,11 +119,22 @@ char *syscall_choice_filter(const struct syscall_choice *choice);
 /* ---- calls.c */
 
 /**
+ * struct call_error - how often calls returned an error
+ * @number: which, above 0.
+ * @count: so often.
+ */
+struct call_error {
+	int number;
+	uint64_t count;
+};
+
+/**
  * struct call_stats - of one system call of a task
  * @count: how often it ended; @errors: of these with an error.
  * @total: nanoseconds that all took; @min, @max: the shortest and the longest.
  * @mean: nanoseconds.
  * @squares: the sum of the squares of what they differ from it by.
+ * @list: the errors, by number; @listed: how many there are of them.
  */
 struct call_stats {
 	uint64_t count;
@@ -131,6 +144,8 @@ struct call_stats {
 	uint64_t max;
 	double mean;
 	double squares;
+	struct call_error *list;
+	size_t listed;
 };
 
 /**
@@ -174,6 +189,7 @@ struct caller {
  * @choice: which calls are wanted.
  * @lines: a line for each.
  * @summary: how many there were.
+ * @errors: and with which errors.
  * @full_time: times since the machine was started, not since the first call.
  * @failures: lines only for calls that fail.
  * @duration: lines only for calls that take longer, ns; 0: for all.
@@ -192,6 +208,7 @@ struct calls {
 	struct syscall_choice choice;
 	bool lines;
 	bool summary;
+	bool errors;
 	bool full_time;
 	bool failures;
 	uint64_t duration;
@@ -264,10 +281,12 @@ void print_interrupted(struct calls *calls, const struct caller *caller);
 void print_endless(struct calls *calls, const struct caller *caller);
 void print_call(struct calls *calls, const struct caller *caller, const struct call_event *end,
 		bool is_continued);
+const char *error_name(int error);
 void print_fault(struct calls *calls, const struct call_fault *fault);
 
 /* ---- summary.c */
-void call_stats_add(struct call_stats *stats, uint64_t duration, bool failed);
+int call_stats_add(struct call_stats *stats, uint64_t duration, int64_t result);
+void call_stats_free(struct call_stats *stats);
 void summary_print(struct calls *calls);
 
 #endif /* PMUCTL_TOOL_SYSCALLS_H */
