@@ -17,7 +17,14 @@
 #include "metric/metric.h"
 #include "options.h"
 
+enum {
+	OPTION_NO_DESC = OPTION_NO_LETTER,
+};
+
 static const struct cli_option list_options[] = {
+	{ OPTION_NO_DESC, "no-desc", .help = "only names, without what they mean" },
+	{ 'd', "desc", .help = "what they mean, as always" },
+	{ 'v', "long-desc", .help = "all that is known of that, as always" },
 	{ 'j', "json",
 	  .help = "one JSON array of objects: name, alias, kind, pmu, description, and "
 		  "for generic and software events counted: can this CPU count it?" },
@@ -36,6 +43,7 @@ static const struct cli_option list_options[] = {
  * @classes: CLASS_*.
  * @patterns: as given, up to a NULL.
  * @json: collects the objects; NULL for text.
+ * @only_names: text has no descriptions.
  * @known: the driver is there, so @generic says what the CPU counts.
  * @generic: pmuctl_info.generic_events.
  * @heading: the last one that was printed.
@@ -45,6 +53,7 @@ struct list {
 	unsigned int classes;
 	char **patterns;
 	json_t *json;
+	bool only_names;
 	bool known;
 	uint64_t generic;
 	char heading[128];
@@ -86,15 +95,18 @@ static void print_heading(struct list *list, const char *heading)
 	snprintf(list->heading, sizeof(list->heading), "%s", heading);
 }
 
-static void print_event(const char *name, const char *alias,
+static void print_event(const struct list *list, const char *name, const char *alias,
 			const char *description, bool missing)
 {
 	char names[160];
 
 	snprintf(names, sizeof(names), "%s%s%s", name, alias ? " or " : "",
 		 alias ? alias : "");
-	printf("  %-46s %s%s\n", names, description,
-	       missing ? " [this CPU cannot count it]" : "");
+	if (list->only_names)
+		printf("  %s%s\n", names, missing ? " [this CPU cannot count it]" : "");
+	else
+		printf("  %-46s %s%s\n", names, description,
+		       missing ? " [this CPU cannot count it]" : "");
 }
 
 static json_t *json_string_or_null(const char *text)
@@ -135,7 +147,7 @@ static void add_library_name(struct list *list, const struct pmuctl_name *name)
 	} else {
 		print_heading(list, generic ? "Generic events" :
 			      software ? "Software events" : "Cache events");
-		print_event(name->name, name->alias, name->description,
+		print_event(list, name->name, name->alias, name->description,
 			    generic && list->known && !counted);
 	}
 	list->found++;
@@ -159,7 +171,7 @@ static void add_cpu_event(void *arg, const struct cpu_event *event)
 		snprintf(heading, sizeof(heading), "Events of this CPU (%s)",
 			 event->pmu_description);
 		print_heading(list, heading);
-		print_event(event->name, NULL, event->description, false);
+		print_event(list, event->name, NULL, event->description, false);
 	}
 	list->found++;
 }
@@ -226,7 +238,7 @@ static void add_metric(struct list *list, const struct metric_core *core,
 	print_heading(list, heading);
 	list->found++;
 	snprintf(name, sizeof(name), "%s [%s]", metric->name, metric->group);
-	print_event(name, NULL, metric->text, false);
+	print_event(list, name, NULL, metric->text, false);
 }
 
 static int list_metrics(struct list *list)
@@ -298,36 +310,45 @@ static int list_all(struct list *list, size_t kind)
 	return list->found ? STATUS_OK : STATUS_FAILED;
 }
 
-/* An option_apply; -j is all there is. */
+/* An option_apply */
 static int take_option(void *arg, int value)
 {
-	bool *json = arg;
+	struct list *list = arg;
 
-	*json = value == 'j';
+	switch (value) {
+	case 'j':
+		if (!list->json)
+			list->json = json_array();
+		if (list->json)
+			break;
+		say_error("%s", pmuctl_strerror(-ENOMEM));
+		return STATUS_FAILED;
+	case OPTION_NO_DESC:
+	case 'd':
+	case 'v':
+		list->only_names = value == OPTION_NO_DESC;
+		break;
+	}
 	return STATUS_OK;
+}
+
+static int list_do(struct list *list, char **words)
+{
+	size_t kind = kind_find(*words);
+
+	list->classes = kinds[kind].classes;
+	list->patterns = words + (kind != 0);
+	ask_driver(list);
+	return list_all(list, kind);
 }
 
 static int list_run(int argc, char **argv)
 {
 	struct list list = { .patterns = NULL };
-	bool json = false;
-	size_t kind;
-	int status = options_parse(&command_list, argc, argv, take_option, &json);
+	int status = options_parse(&command_list, argc, argv, take_option, &list);
 
-	if (status)
-		return status;
-	kind = kind_find(argv[optind]);
-	optind += kind != 0;
-	list.classes = kinds[kind].classes;
-	list.patterns = argv + optind;
-	if (json)
-		list.json = json_array();
-	if (json && !list.json) {
-		say_error("%s", pmuctl_strerror(-ENOMEM));
-		return STATUS_FAILED;
-	}
-	ask_driver(&list);
-	status = list_all(&list, kind);
+	if (!status)
+		status = list_do(&list, argv + optind);
 	json_decref(list.json);
 	return status;
 }

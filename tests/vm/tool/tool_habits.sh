@@ -82,6 +82,16 @@ classes_are_called_as_by_perf()
 		run 1 list sw cache-misses && says "no event matches 'cache-misses'"
 }
 
+names_are_listed_with_and_without_what_they_mean()
+{
+	run 0 list sw && cp out usual && for how in -d --desc -v --long-desc '--no-desc -d'; do
+		# shellcheck disable=SC2086 # two options
+		run 0 list $how sw && cmp out usual || return 1
+	done
+	run 0 list --no-desc sw && only 'Software events' && grep -qx '  cpu-clock' out && ! grep -q 'ns for' out || return 1
+	run 0 list -j --no-desc cpu-clock && grep -q '"description": "' out
+}
+
 tracepoints_are_listed_by_their_pattern()
 {
 	run 0 list 'sched:sched_*' && grep -qx 'sched:sched_switch' out && [ "$(wc -l <out)" -gt 10 ] &&
