@@ -138,7 +138,8 @@ static void attr_prepare(struct recording *r, size_t event)
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->sample_id_all = 1;
 	if (!only_tells(r, event)) {
-		callgraph_prepare(options, attr);
+		if (event >= options->chains_from)
+			callgraph_prepare(options, attr);
 		branches_prepare(options, attr);
 		registers_prepare(options, attr);
 	}

@@ -31,7 +31,8 @@ enum record_callgraph {
  * @frequency: samples in a second; 0 if @period is asked for.
  * @period: events from sample to sample.
  * @usual_rate: nobody asked for either; then @frequency is ours.
- * @callgraph: how to find out who called.
+ * @callgraph: how to find out who called,
+ * @chains_from: of this event and those behind it.
  * @no_kernel_chains: the kernel's part of call chains is left out,
  * @no_user_chains: or that of user space.
  * @stack_size: of CALLGRAPH_DWARF: bytes of each stack that are copied.
@@ -75,6 +76,7 @@ struct record_options {
 	uint64_t period;
 	bool usual_rate;
 	enum record_callgraph callgraph;
+	size_t chains_from;
 	bool no_kernel_chains;
 	bool no_user_chains;
 	unsigned int stack_size;

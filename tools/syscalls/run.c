@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "chains.h"
 #include "faults.h"
 #include "run.h"
 
@@ -66,18 +67,31 @@ static uint64_t raw_word(const struct perffile_sample *sample, size_t at)
 	return perffile_word(sample->raw + at);
 }
 
+/* Below a line that was written since, when there were @written, who called */
+static int take_chain(struct session *s, const struct perffile_record *record, uint64_t written)
+{
+	struct calls *calls = &s->options->calls;
+
+	if (s->options->record.callgraph == CALLGRAPH_NONE || calls->written == written)
+		return 0;
+	return chain_print(calls->out, s->samples, record, s->options->max_stack);
+}
+
 static int take_fault(struct session *s, const struct perffile_record *record)
 {
 	struct thread *thread = tasks_thread(s->samples->tasks, record->pid, record->tid);
 	struct calls *calls = &s->options->calls;
+	uint64_t written = calls->written;
 	struct call_fault fault = {
 		.tid = record->tid, .comm = thread ? thread->comm : "", .time = record->time,
 		.is_major = record->event->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ,
 	};
+	int ret;
 
 	if (calls->lines && !calls_are_enough(calls))
 		fault_describe(s->samples, record, thread, &fault);
-	return calls_fault(calls, &fault);
+	ret = calls_fault(calls, &fault);
+	return ret < 0 ? ret : take_chain(s, record, written);
 }
 
 static int take_sample(struct session *s, const struct perffile_record *record)
@@ -85,9 +99,11 @@ static int take_sample(struct session *s, const struct perffile_record *record)
 	const struct perffile_sample *sample = &record->sample;
 	struct calls *calls = &s->options->calls;
 	struct thread *thread = tasks_thread(s->samples->tasks, record->pid, record->tid);
+	uint64_t written = calls->written;
 	struct call_event event = {
 		.tid = record->tid, .comm = thread ? thread->comm : "", .time = record->time,
 	};
+	int ret;
 
 	/* What we do ourselves has no end. */
 	if (record->pid == getpid() || !record->event)
@@ -101,7 +117,8 @@ static int take_sample(struct session *s, const struct perffile_record *record)
 	event.number = raw_word(sample, NUMBER_AT);
 	if (record->event != s->samples->file->events) {
 		event.result = (int64_t)raw_word(sample, RESULT_AT);
-		return calls_exit(calls, &event);
+		ret = calls_exit(calls, &event);
+		return ret < 0 ? ret : take_chain(s, record, written);
 	}
 	for (size_t i = 0; i < SYSCALL_ARGS; i++)
 		event.args[i] = raw_word(sample, ARGS_AT + 8 * i);
@@ -233,7 +250,8 @@ static int session_open(struct session *s, struct pmuctl_device *dev)
 static int describe(struct session *s)
 {
 	struct synth synth = {
-		.trailer = recording_trailer(s->recording), .data = s->options->faults,
+		.trailer = recording_trailer(s->recording),
+		.data = s->options->faults || s->options->record.callgraph == CALLGRAPH_DWARF,
 	};
 
 	synth_targets(&synth, &s->options->record.measure, s->child.pid, false);

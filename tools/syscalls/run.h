@@ -15,6 +15,7 @@
  * @output: the name of that file; NULL: standard error output.
  * @faults: the events of page faults, too; NULL: none.
  * @no_syscalls: only these.
+ * @max_stack: functions of a call chain, at most; 0: all.
  */
 struct calls_options {
 	struct record_options record;
@@ -22,6 +23,7 @@ struct calls_options {
 	const char *output;
 	const char *faults;
 	bool no_syscalls;
+	uint64_t max_stack;
 };
 
 int calls_run(struct pmuctl_device *dev, struct calls_options *options);

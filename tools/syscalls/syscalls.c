@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "run.h"
+#include "symbols/samples.h"
 #include "tracepoint/tracefs.h"
 
 enum {
@@ -18,15 +19,21 @@ enum {
 	OPTION_MAX,
 	OPTION_NO_SYSCALLS,
 	OPTION_ERRORS,
+	OPTION_CALL_GRAPH,
+	OPTION_MAX_STACK,
 };
 
 /* A tenth of a second of a program that does nothing else */
 #define PAGES_DEFAULT	512u
+/* With a copy of the stack for each call */
+#define PAGES_STACKS	2048u
 
 /* The beginnings come first: by that they are told from the ends. */
 #define CALLS		"raw_syscalls:sys_enter,raw_syscalls:sys_exit"
 #define MINOR		"minor-faults"
 #define MAJOR		"major-faults"
+
+static const char *const call_graphs[] = { "fp", "dwarf", "dwarf,BYTES", NULL };
 
 static const char *const fault_kinds[] = { "all", "min", "maj", NULL };
 
@@ -53,10 +60,14 @@ static const struct cli_option calls_options_table[] = {
 	{ 'F', "pf", .argument = "FAULTS", .words = fault_kinds,
 	  .help = "page faults, too, minor ones, major ones or both: what code wanted which data" },
 	{ OPTION_NO_SYSCALLS, "no-syscalls", .help = "with -F: no system calls" },
+	{ OPTION_CALL_GRAPH, "call-graph", .argument = "HOW", .words = call_graphs,
+	  .help = "below each line the functions that led to it, see pmuctl-record(1)" },
+	{ OPTION_MAX_STACK, "max-stack", .argument = "N",
+	  .help = "only the last N of them; without --call-graph as with dwarf" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
 	{ 'm', "mmap-pages", .argument = "N",
-	  .help = "pages of memory for each ring, a power of two (512)" },
+	  .help = "pages of memory for each ring, a power of two (512; 2048 with copies of stacks)" },
 	{ 0 },
 };
 
@@ -114,6 +125,14 @@ static int apply(void *arg, int option)
 	case 'S':
 		calls->summary = true;
 		return STATUS_OK;
+	case OPTION_CALL_GRAPH:
+		if (!strcmp(optarg, "lbr"))
+			return say_usage(&command_trace,
+					 "--call-graph lbr is of a CPU's events, and these are the kernel's: there are fp and dwarf");
+		return callgraph_option(&options->record, optarg);
+	case OPTION_MAX_STACK:
+		return measure_number(&options->record.measure, "--max-stack", optarg, SAMPLES_FRAMES_MAX,
+				      &options->max_stack);
 	case OPTION_ERRORS:
 		calls->errors = true;
 		return STATUS_OK;
@@ -145,6 +164,29 @@ static int apply(void *arg, int option)
 	return status == MEASURE_OPTION_COMMON ? STATUS_HELP : status;
 }
 
+/* What follows of several options */
+static int finish_options(struct calls_options *options)
+{
+	struct record_options *record = &options->record;
+	struct calls *calls = &options->calls;
+	int status = STATUS_OK;
+
+	if (calls->errors && !calls->summary) {
+		calls->summary = true;
+		calls->lines = false;
+	}
+	if (options->max_stack && record->callgraph == CALLGRAPH_NONE)
+		status = callgraph_option(record, "dwarf");
+	if (!calls->lines)
+		record->callgraph = CALLGRAPH_NONE;
+	/* Who called is known when it ends, too. */
+	record->chains_from = options->no_syscalls ? 0 : 1;
+	record->no_kernel_chains = true;
+	if (!record->pages)
+		record->pages = record->callgraph == CALLGRAPH_DWARF ? PAGES_STACKS : PAGES_DEFAULT;
+	return status;
+}
+
 /* Which events, and of which calls if they can be told apart by the kernel */
 static int choose_events(struct calls_options *options, char **filter)
 {
@@ -168,8 +210,7 @@ static int choose_events(struct calls_options *options, char **filter)
 static int trace_main(int argc, char **argv)
 {
 	struct calls_options options = {
-		.record = { .measure.command = &command_trace, .pages = PAGES_DEFAULT,
-			    .period = 1 },
+		.record = { .measure.command = &command_trace, .period = 1 },
 		.calls = { .lines = true, .table.open_format = tracefs_open },
 	};
 	struct measure *measure = &options.record.measure;
@@ -181,12 +222,10 @@ static int trace_main(int argc, char **argv)
 		measure->argv = optind < argc ? argv + optind : NULL;
 		if (!measure->has_target && !measure->argv)
 			measure->kind = TARGET_ALL_CPUS;
-		if (options.calls.errors && !options.calls.summary) {
-			options.calls.summary = true;
-			options.calls.lines = false;
-		}
-		status = choose_events(&options, &filter);
+		status = finish_options(&options);
 	}
+	if (status == STATUS_OK)
+		status = choose_events(&options, &filter);
 	if (status == STATUS_OK)
 		status = measure_device(&dev);
 	if (status == STATUS_OK)

@@ -68,6 +68,30 @@ arguments_have_perfs_words()
 		says 'openat\(dfd: CWD, filename: 0x[0-9a-f]+(, flags: RDONLY(\|CLOEXEC)?)\) +='
 }
 
+# chains FILE: of each call the functions that led to it, in one line
+chains()
+{
+	awk '$2 ~ /^[(]\// { line = line " " $1; next } line { print line; line = "" } END { if (line) print line }' "$1"
+}
+
+# One after the other reads in work(), which step() called, which called itself.
+who_made_a_call_is_told()
+{
+	callers=/pmuctl/tests/prog/no-frames
+	run 0 trace --call-graph dwarf -e read -o calls $callers read && ! says LOST >/dev/null && chains calls | sort | uniq -c >made &&
+		cat made && lines made 1 && grep -Eq '^ *400 +[a-z_]*read work( step){4,5} main ' made &&
+		says '^ {39}work \(/pmuctl/tests/prog/no-frames\)$' || return 1
+	# By copies of stacks, if it is not said how
+	run 0 trace --max-stack 2 -e read -o calls $callers read && chains calls | sort | uniq -c >made && cat made &&
+		lines made 1 && grep -Eq '^ *400 +[a-z_]*read work$' made || return 1
+	run 0 trace -F min --no-syscalls --max-stack 3 -o calls $callers && chains calls | tee made | tail -3 &&
+		! grep ' .* .* .* ' made && grep -Eq '^ [^ ]+ [^ ]+ [^ ]+$' made || return 1
+	run 0 trace --call-graph fp -e read -o calls $callers read && [ "$(chains calls | grep -c '^ [a-z_]*read')" -eq 400 ] &&
+		run 0 trace -s --call-graph dwarf -e read -o calls $callers read && [ "$(chains calls | wc -l)" -eq 0 ] &&
+		SAYS=err && run 2 trace --call-graph lbr true && says 'these are the kernel.s: there are fp and dwarf' &&
+		run 2 trace --max-stack 0 true && says "'0' is not a number for --max-stack"
+}
+
 # The numbers of calls and of errors of each kind
 the_summary_counts_as_perf_does()
 {
@@ -230,4 +254,4 @@ without_rights_of_his_own()
 		SAYS=refusal && says 'CAP_PERFMON'
 }
 
-run_checks calls_of names_of same words_of busy beats rest
+run_checks calls_of names_of same words_of busy beats rest chains
