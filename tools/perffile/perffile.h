@@ -428,6 +428,8 @@ void perffile_close(struct perffile *file);
 /* records.c */
 int perffile_next(struct perffile *file, struct perffile_record *record,
 		  struct perffile_error *error);
+int perffile_record_read(const struct perffile *file, uint64_t at, struct perffile_record *record,
+			 struct perffile_error *error);
 
 /* feed.c */
 int perffile_feed(struct perffile *file, const void *records, size_t size,

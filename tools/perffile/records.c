@@ -376,9 +376,17 @@ static void find_count(const struct perffile *file, struct perffile_record *reco
 	}
 }
 
-/* The record at @at, as it is in the file */
-static int read_record(const struct perffile *file, uint64_t at, struct perffile_record *record,
-		       struct perffile_error *error)
+/**
+ * perffile_record_read() - take a record apart as it is in the file
+ * @file: with its records checked.
+ * @at: where it is; one of the kernel's.
+ * @record: filled; a sample of a group is that of the event that has written it.
+ * @error: why not.
+ *
+ * Return: 0, -EBADMSG.
+ */
+int perffile_record_read(const struct perffile *file, uint64_t at, struct perffile_record *record,
+			 struct perffile_error *error)
 {
 	struct perf_event_header header = perffile_header(file, at);
 	struct perffile_bytes bytes = {
@@ -429,7 +437,7 @@ int perffile_next(struct perffile *file, struct perffile_record *record,
 			file->values_told = 0;
 			file->handed_out = false;
 		}
-		ret = read_record(file, file->at, record, error);
+		ret = perffile_record_read(file, file->at, record, error);
 		if (ret == 0 && record->type != PERF_RECORD_SAMPLE)
 			return 1;
 		if (ret == 0)

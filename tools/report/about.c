@@ -95,7 +95,11 @@ void about_print(const struct report *report)
 		print_short(report);
 }
 
-static const char *type_name(unsigned int type)
+/**
+ * about_type_name() - perf's name for a type of record
+ * @type: the kernel's, or perf's own.
+ */
+const char *about_type_name(unsigned int type)
 {
 	static const char *const names[] = {
 		[PERF_RECORD_MMAP] = "MMAP", [PERF_RECORD_LOST] = "LOST",
@@ -110,6 +114,18 @@ static const char *type_name(unsigned int type)
 		[PERF_RECORD_BPF_EVENT] = "BPF_EVENT", [PERF_RECORD_CGROUP] = "CGROUP",
 		[PERF_RECORD_TEXT_POKE] = "TEXT_POKE",
 		[PERF_RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
+		[PERFFILE_HEADER_ATTR] = "ATTR", [PERFFILE_HEADER_EVENT_TYPE] = "EVENT_TYPE",
+		[PERFFILE_HEADER_TRACING_DATA] = "TRACING_DATA",
+		[PERFFILE_BUILD_ID_ENTRY] = "BUILD_ID",
+		[PERFFILE_FINISHED_ROUND] = "FINISHED_ROUND", [PERFFILE_ID_INDEX] = "ID_INDEX",
+		[PERFFILE_AUXTRACE_INFO] = "AUXTRACE_INFO", [PERFFILE_AUXTRACE] = "AUXTRACE",
+		[PERFFILE_AUXTRACE_ERROR] = "AUXTRACE_ERROR",
+		[PERFFILE_THREAD_MAP] = "THREAD_MAP", [PERFFILE_CPU_MAP] = "CPU_MAP",
+		[PERFFILE_STAT_CONFIG] = "STAT_CONFIG", [PERFFILE_STAT_RECORD] = "STAT",
+		[PERFFILE_STAT_ROUND] = "STAT_ROUND", [PERFFILE_EVENT_UPDATE] = "EVENT_UPDATE",
+		[PERFFILE_TIME_CONV] = "TIME_CONV", [PERFFILE_HEADER_FEATURE] = "FEATURE",
+		[PERFFILE_COMPRESSED] = "COMPRESSED", [PERFFILE_FINISHED_INIT] = "FINISHED_INIT",
+		[PERFFILE_COMPRESSED2] = "COMPRESSED2",
 	};
 
 	return type < ARRAY_LEN(names) && names[type] ? names[type] : "UNKNOWN";
@@ -128,7 +144,7 @@ void about_print_stats(const struct report *report)
 	printf("\nAggregated stats:\n%16s events: %10" PRIu64 "\n", "TOTAL", total);
 	for (unsigned int type = 0; type < PERFFILE_USER_TYPE; type++)
 		if (report->types[type])
-			printf("%16s events: %10" PRIu64 "  (%4.1f%%)\n", type_name(type),
+			printf("%16s events: %10" PRIu64 "  (%4.1f%%)\n", about_type_name(type),
 			       report->types[type], report_percent(report->types[type], total));
 	for (size_t i = 0; i < report->event_count; i++)
 		if (report->events[i].name)

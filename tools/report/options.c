@@ -93,6 +93,7 @@ static const struct cli_option report_options[] = {
 	{ 'I', "show-info", .help = "the same" },
 	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
 	{ OPTION_STATS, "stats", .help = "only the numbers of records" },
+	{ 'D', "dump-raw-trace", .help = "all records, as bytes and in words, and their numbers" },
 	{ 'T', "threads", .help = "what each thread has counted, too, of 'record -s'" },
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
@@ -134,7 +135,7 @@ static int parse_percentage(struct report_options *options, const char *text)
 static int set_format(struct report_options *options, enum report_format format)
 {
 	if (options->format != FORMAT_TEXT && options->format != format)
-		return say_usage(&command_report, "only one of --json, --folded, --svg, --format and --stats");
+		return say_usage(&command_report, "only one of --json, --folded, --svg, --format, --stats and -D");
 	options->format = format;
 	return STATUS_OK;
 }
@@ -230,6 +231,8 @@ static int apply_format(struct report_options *options, int option)
 		return STATUS_OK;
 	case OPTION_STATS:
 		return set_format(options, FORMAT_STATS);
+	case 'D':
+		return set_format(options, FORMAT_DUMP);
 	case 'j':
 		return set_format(options, FORMAT_JSON);
 	case OPTION_FOLDED:

@@ -182,6 +182,7 @@ static int print(struct report *report)
 	case FORMAT_JSON:
 		return report_print_json(report) < 0 ? STATUS_FAILED : STATUS_OK;
 	case FORMAT_STATS:
+	case FORMAT_DUMP:
 		about_print_stats(report);
 		return STATUS_OK;
 	case FORMAT_FOLDED:
@@ -292,6 +293,9 @@ int report_make(struct report_options *options)
 	if (ret == 0 && options->about == ABOUT_ONLY) {
 		about_print(&report);
 		status = STATUS_OK;
+	} else if (ret == 0 && options->format == FORMAT_DUMP) {
+		ret = dump_records(report.samples, &report);
+		status = ret == 0 ? print(&report) : STATUS_FAILED;
 	} else if (ret == 0 && report_read(&report) == 0) {
 		status = present(&report, options);
 		if (report.samples && options->about != ABOUT_NOTHING)

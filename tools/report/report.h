@@ -5,7 +5,7 @@
  * the samples, filter.c chooses among them, hist.c sorts them into rows, group.c joins those of
  * the events of a group, chains.c has their call chains, tree.c trees of calls; text.c, graph.c,
  * hierarchy.c and json.c print these, browse.c shows them on a terminal, about.c prints what the
- * recording says of itself; flame.c and flame_svg.c print the tree of all calls for flame graphs;
+ * recording says of itself, dump.c its records; flame.c and flame_svg.c print the tree of all calls for flame graphs;
  * export/ writes files for viewers of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
@@ -91,6 +91,7 @@ enum report_format {
 	FORMAT_SVG,
 	FORMAT_EXPORT,	/* for viewers of others */
 	FORMAT_STATS,	/* how many records of which type there are */
+	FORMAT_DUMP,	/* all records, and that */
 };
 
 enum report_about {
@@ -381,7 +382,12 @@ void hierarchy_print(const struct report *report, const struct report_event *eve
 /* about.c */
 void about_header(struct samples *samples);
 void about_print(const struct report *report);
+const char *about_type_name(unsigned int type);
 void about_print_stats(const struct report *report);
+
+/* dump.c */
+int dump_records(struct samples *samples, struct report *report);
+const char *dump_branch_type(uint64_t flags);
 
 /* json.c */
 int report_print_json(const struct report *report);

@@ -2,6 +2,7 @@
 /*
  * What of records is the same in text and in JSON: the names of their types, times, branches.
  */
+#include "report/report.h"
 #include "script.h"
 
 /**
@@ -59,20 +60,14 @@ size_t script_branch_count(const struct perffile_sample *sample)
 
 struct script_branch script_branch(const struct perffile_sample *sample, size_t i)
 {
-	static const char *const types[16] = {
-		[1] = "COND", [2] = "UNCOND", [3] = "IND", [4] = "CALL", [5] = "IND_CALL",
-		[6] = "RET", [7] = "SYSCALL", [8] = "SYSRET", [9] = "COND_CALL",
-		[10] = "COND_RET", [11] = "ERET", [12] = "IRQ",
-	};
 	const uint8_t *at = sample->branches.at + i * BRANCH_WORDS * sizeof(uint64_t);
 	uint64_t flags = perffile_word(at + 2 * sizeof(uint64_t));
-	const char *type = types[flags >> 20 & 0xf];
 
 	return (struct script_branch){
 		.from = perffile_word(at),
 		.to = perffile_word(at + sizeof(uint64_t)),
 		.flags = flags & 0xf,
 		.cycles = flags >> 4 & 0xffff,
-		.type = type ? type : "",
+		.type = dump_branch_type(flags),
 	};
 }

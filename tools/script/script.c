@@ -77,6 +77,7 @@ static const struct cli_option script_options[] = {
 	{ OPTION_SHOW_CGROUPS, "show-cgroup-events", .help = "of cgroups," },
 	{ OPTION_SHOW_BPF, "show-bpf-events", .help = "of BPF programs and their symbols," },
 	{ OPTION_SHOW_TEXT_POKES, "show-text-poke-events", .help = "of changes of the kernel's code" },
+	{ 'D', "dump-raw-trace", .help = "all records, as bytes and in words, and nothing else" },
 	{ 'j', "json", .help = "an object a line for each" },
 	{ OPTION_TRACE, "trace", .argument = "[=WHAT]", .words = traces + SCRIPT_TRACE_CALLS,
 	  .help = "what was traced; calls if it is not given; of functions, how many "
@@ -345,6 +346,9 @@ static int apply(void *arg, int option)
 		script->header = true;
 		script->header_only |= option == OPTION_HEADER_ONLY;
 		break;
+	case 'D':
+		script->dump = true;
+		break;
 	case 'j':
 		script->json = true;
 		break;
@@ -384,6 +388,15 @@ static int check_trace(const struct script *script)
 			 wrong);
 }
 
+static int dump_all(const struct script *script)
+{
+	int ret = dump_records(script->samples, NULL);
+
+	if (fflush(stdout) || ferror(stdout))
+		return cannot_write(errno);
+	return ret < 0 ? STATUS_FAILED : STATUS_OK;
+}
+
 /* The recording, as it was asked for */
 static int print_all(struct script *script)
 {
@@ -397,6 +410,8 @@ static int print_all(struct script *script)
 	}
 	if (script->header_only)
 		status = STATUS_OK;
+	else if (script->dump)
+		status = dump_all(script);
 	else if (script->trace)
 		status = script_print_trace(script);
 	else
@@ -428,6 +443,8 @@ static int script_run(int argc, char **argv)
 		status = check_trace(&script);
 	if (!status && script.header && script.json && !script.header_only)
 		status = say_usage(&command_script, "--header is text: it excludes -j");
+	if (!status && script.dump && (script.json || script.trace))
+		status = say_usage(&command_script, "-D is text of records: it excludes -j and --trace");
 	if (!script.chose_fields)
 		script.fields = FIELDS_DEFAULT;
 	if (!status)

@@ -72,6 +72,7 @@ enum script_trace {
  * @json: an object a line.
  * @header: what the recording says of itself comes first, and
  * @header_only: that is all.
+ * @dump: all records as bytes and in words, and nothing else.
  * @trace: of traces, and no samples then.
  * @samples: the recording.
  * @tracepoints: formats of what its tracepoints tell, or NULL.
@@ -90,6 +91,7 @@ struct script {
 	bool json;
 	bool header;
 	bool header_only;
+	bool dump;
 	enum script_trace trace;
 	struct samples *samples;
 	struct tracepoints *tracepoints;
