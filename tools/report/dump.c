@@ -301,7 +301,7 @@ int dump_records(struct samples *samples, struct report *report)
 		print_head(samples, at, &record);
 		ret = print_told(samples, &record);
 		if (ret < 0) {
-			say_error("%s", pmuctl_strerror(-ret));
+			say_error("%s", pmuctl_strerror(ret));
 			return ret;
 		}
 		if (report)

@@ -29,6 +29,8 @@ enum {
 	OPTION_HEADER,
 	OPTION_HEADER_ONLY,
 	OPTION_STATS,
+	OPTION_TASKS,
+	OPTION_MMAPS,
 };
 
 #define KEYS	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", "parent"
@@ -93,6 +95,8 @@ static const struct cli_option report_options[] = {
 	{ 'I', "show-info", .help = "the same" },
 	{ OPTION_HEADER_ONLY, "header-only", .help = "only that" },
 	{ OPTION_STATS, "stats", .help = "only the numbers of records" },
+	{ OPTION_TASKS, "tasks", .help = "only the tasks: who has made whom" },
+	{ OPTION_MMAPS, "mmaps", .help = "these, and what each had mapped at its end" },
 	{ 'D', "dump-raw-trace", .help = "all records, as bytes and in words, and their numbers" },
 	{ 'T', "threads", .help = "what each thread has counted, too, of 'record -s'" },
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
@@ -135,7 +139,7 @@ static int parse_percentage(struct report_options *options, const char *text)
 static int set_format(struct report_options *options, enum report_format format)
 {
 	if (options->format != FORMAT_TEXT && options->format != format)
-		return say_usage(&command_report, "only one of --json, --folded, --svg, --format, --stats and -D");
+		return say_usage(&command_report, "only one of --json, --folded, --svg, --format, --stats, --tasks and -D");
 	options->format = format;
 	return STATUS_OK;
 }
@@ -231,6 +235,10 @@ static int apply_format(struct report_options *options, int option)
 		return STATUS_OK;
 	case OPTION_STATS:
 		return set_format(options, FORMAT_STATS);
+	case OPTION_TASKS:
+	case OPTION_MMAPS:
+		options->maps |= option == OPTION_MMAPS;
+		return set_format(options, FORMAT_TASKS);
 	case 'D':
 		return set_format(options, FORMAT_DUMP);
 	case 'j':

@@ -185,6 +185,7 @@ static int print(struct report *report)
 	case FORMAT_DUMP:
 		about_print_stats(report);
 		return STATUS_OK;
+	case FORMAT_TASKS:
 	case FORMAT_FOLDED:
 	case FORMAT_SVG:
 	case FORMAT_EXPORT:
@@ -296,6 +297,8 @@ int report_make(struct report_options *options)
 	} else if (ret == 0 && options->format == FORMAT_DUMP) {
 		ret = dump_records(report.samples, &report);
 		status = ret == 0 ? print(&report) : STATUS_FAILED;
+	} else if (ret == 0 && options->format == FORMAT_TASKS) {
+		status = processes_print(&report) < 0 ? STATUS_FAILED : STATUS_OK;
 	} else if (ret == 0 && report_read(&report) == 0) {
 		status = present(&report, options);
 		if (report.samples && options->about != ABOUT_NOTHING)

@@ -5,7 +5,8 @@
  * the samples, filter.c chooses among them, hist.c sorts them into rows, group.c joins those of
  * the events of a group, chains.c has their call chains, tree.c trees of calls; text.c, graph.c,
  * hierarchy.c and json.c print these, browse.c shows them on a terminal, about.c prints what the
- * recording says of itself, dump.c its records; flame.c and flame_svg.c print the tree of all calls for flame graphs;
+ * recording says of itself, dump.c its records,
+ * processes.c its tasks; flame.c and flame_svg.c print the tree of all calls for flame graphs;
  * export/ writes files for viewers of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
@@ -92,6 +93,7 @@ enum report_format {
 	FORMAT_EXPORT,	/* for viewers of others */
 	FORMAT_STATS,	/* how many records of which type there are */
 	FORMAT_DUMP,	/* all records, and that */
+	FORMAT_TASKS,	/* who has made whom */
 };
 
 enum report_about {
@@ -128,6 +130,7 @@ enum report_about {
  * @output: and the file.
  * @stdio: text, on a terminal too.
  * @threads: what each thread has counted, too.
+ * @maps: what processes had mapped, for FORMAT_TASKS.
  */
 struct report_options {
 	struct samples_options input;
@@ -154,6 +157,7 @@ struct report_options {
 	const char *output;
 	bool stdio;
 	bool threads;
+	bool maps;
 };
 
 /* options.c */
@@ -384,6 +388,9 @@ void about_header(struct samples *samples);
 void about_print(const struct report *report);
 const char *about_type_name(unsigned int type);
 void about_print_stats(const struct report *report);
+
+/* processes.c */
+int processes_print(const struct report *report);
 
 /* dump.c */
 int dump_records(struct samples *samples, struct report *report);

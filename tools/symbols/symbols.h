@@ -219,6 +219,8 @@ const char *kernel_hidden_now(void);
  * @next: in its bucket.
  * @pid: its process.
  * @tid: its own number.
+ * @ppid: the process that has made it; -1: unknown,
+ * @ptid: and the thread.
  * @comm: its name now.
  * @process: that it is of.
  * @live: it has not ended.
@@ -228,6 +230,8 @@ struct thread {
 	struct thread *next;
 	int32_t pid;
 	int32_t tid;
+	int32_t ppid;
+	int32_t ptid;
 	const char *comm;
 	struct process *process;
 	bool live;

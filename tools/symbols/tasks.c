@@ -11,8 +11,6 @@
 
 #include "tasks.h"
 
-#define BUCKETS 4096
-
 /* Of all maps together. A large machine has some hundred thousand; more than these
  * are a damaged file's, whose maps multiply with each fork.
  */
@@ -20,26 +18,6 @@
 
 /* Bits of the header's misc: of COMM and of FORK, the same one */
 #define MISC_EXEC (1 << 13)
-
-/**
- * struct tasks - all tasks of a recording
- * @symbols: its binaries.
- * @threads: by their numbers.
- * @processes: by theirs.
- * @kernel: what is where in the kernel.
- * @mappings: in all maps together.
- * @numbers: of maps that were given.
- * @now: CLOCK_MONOTONIC at this record; UINT64_MAX if the recording has another clock.
- */
-struct tasks {
-	struct symbols *symbols;
-	struct thread *threads[BUCKETS];
-	struct process *processes[BUCKETS];
-	struct space *kernel;
-	size_t mappings;
-	uint64_t numbers;
-	uint64_t now;
-};
 
 static struct space *space_new(struct tasks *tasks)
 {
@@ -166,7 +144,7 @@ static struct space *space_own(struct tasks *tasks, struct process *process, boo
 
 static struct process *process_get(struct tasks *tasks, int32_t pid)
 {
-	struct process **bucket = &tasks->processes[(uint32_t)pid % BUCKETS];
+	struct process **bucket = &tasks->processes[(uint32_t)pid % TASKS_BUCKETS];
 	struct process *process;
 
 	for (process = *bucket; process; process = process->next)
@@ -203,7 +181,7 @@ static const char *default_comm(struct tasks *tasks, int32_t tid)
  */
 struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid)
 {
-	struct thread **bucket = &tasks->threads[(uint32_t)tid % BUCKETS];
+	struct thread **bucket = &tasks->threads[(uint32_t)tid % TASKS_BUCKETS];
 	struct thread *thread;
 
 	for (thread = *bucket; thread; thread = thread->next)
@@ -219,6 +197,8 @@ struct thread *tasks_thread(struct tasks *tasks, int32_t pid, int32_t tid)
 	}
 	thread->pid = pid;
 	thread->tid = tid;
+	thread->ppid = -1;
+	thread->ptid = -1;
 	thread->comm = default_comm(tasks, tid);
 	thread->live = true;
 	thread->process->live++;
@@ -244,7 +224,7 @@ static void thread_end(struct tasks *tasks, struct thread *thread)
 	if (!thread->live)
 		return;
 	thread->live = false;
-	if (--process->live)
+	if (--process->live || tasks->keeps_maps)
 		return;
 	space_put(tasks, process->space);
 	process->space = NULL;
@@ -276,6 +256,8 @@ static int take_fork(struct tasks *tasks, const struct perffile_record *record)
 	thread_begin(child);
 	if (child == parent)
 		return 0;
+	child->ppid = parent->pid;
+	child->ptid = parent->tid;
 	child->comm = parent->comm;
 	if (child->process == parent->process)
 		return 0;
@@ -303,7 +285,7 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 {
 	const struct perffile_mmap *map = &record->mmap;
 	unsigned int mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	struct mapping new = { map->start, map->start + map->length, map->offset, NULL };
+	struct mapping new = { map->start, map->start + map->length, map->offset, NULL, record->offset };
 	struct thread *thread;
 	struct space *space;
 
@@ -326,7 +308,7 @@ static int take_mmap(struct tasks *tasks, const struct perffile_record *record)
 /* Of what the kernel gives back there is nothing any more. */
 static int take_ksymbol(struct tasks *tasks, const struct perffile_ksymbol *code)
 {
-	struct mapping new = { code->start, code->start + code->length, 0, NULL };
+	struct mapping new = { code->start, code->start + code->length, 0, NULL, 0 };
 
 	if (!code->length || new.end < new.start)
 		return 0;
@@ -528,7 +510,7 @@ struct tasks *tasks_new(struct symbols *symbols)
 
 static void process_forget(struct tasks *tasks, struct process *process)
 {
-	struct process **at = &tasks->processes[(uint32_t)process->pid % BUCKETS];
+	struct process **at = &tasks->processes[(uint32_t)process->pid % TASKS_BUCKETS];
 
 	while (*at != process)
 		at = &(*at)->next;
@@ -544,7 +526,7 @@ static void process_forget(struct tasks *tasks, struct process *process)
  */
 void tasks_forget(struct tasks *tasks)
 {
-	for (size_t i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < TASKS_BUCKETS; i++) {
 		struct thread **at = &tasks->threads[i], *thread;
 
 		while ((thread = *at)) {
@@ -569,7 +551,7 @@ void tasks_free(struct tasks *tasks)
 {
 	if (!tasks)
 		return;
-	for (size_t i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < TASKS_BUCKETS; i++) {
 		for (struct thread *thread = tasks->threads[i], *next; thread; thread = next) {
 			next = thread->next;
 			free(thread);
