@@ -95,6 +95,9 @@ Test(perffile_rows, what_is_not_there_is_refused)
 		{ "-g graph,7,8,9", "'9' is no kind of call graph" },
 		{ "-g 101", "'101' is no kind of call graph" },
 		{ "-g graph,", "'' is no kind of call graph" },
+		{ "-s time --time-quantum 10", "'10' is no time for --time-quantum: it is like 10ms" },
+		{ "--time-quantum 0s", "'0s' is no time" }, { "--time-quantum -1s", "'-1s' is no time" },
+		{ "--time-quantum 18446744073709551s", "too long" },
 		{ "-s comm,weight", "'weight' is nothing to sort by" },
 		{ "-s +comm,comm", "'comm' is there twice" },
 		{ "-F ipc", "'ipc' is nothing to sort by" },
@@ -127,6 +130,7 @@ Test(perffile_rows, what_the_recording_lacks)
 	static const char *const refused[][2] = {
 		{ "-i bare -C 0", "'bare' does not tell on which CPU a sample was" },
 		{ "-i bare --time 1,2", "'bare' does not tell when a sample was" },
+		{ "-i bare -s time", "'bare' does not tell when a sample was: record with -T, or leave the key 'time' out" },
 		{ "-i bare -s parent", "'bare' has no call chains, so nothing has a parent" },
 	};
 	struct perf_event_attr attr = {
@@ -252,6 +256,24 @@ Test(perffile_rows, columns_as_they_are_asked_for)
 	has("out", "    40.00%  two      [kernel.kallsyms]  [k] leaf  1\n");
 	RUN("-g none -s comm,sym -t ; -n");
 	has("out", "60.00%;0.00%;0;one;[k] outer\n");
+}
+
+/* The samples are at 1, 2, 3 and 5 seconds: pieces are of the clock, not of the recording. */
+Test(perffile_rows, pieces_of_the_time)
+{
+	RUN("-g none --no-children -s time -F time,overhead --time-quantum 2s");
+	has("out", "# Time      Overhead\n#\n"
+		   "  0.000000    10.00%\n"
+		   "  2.000000    50.00%\n"
+		   "  4.000000    40.00%\n");
+	RUN("-g none --no-children -s time,cpu --time-quantum 1500ms --ns");
+	has("out", "# Overhead  Time         CPU\n#\n"
+		   "    40.00%  4.500000000  1\n"
+		   "    30.00%  3.000000000  1\n"
+		   "    20.00%  1.500000000  3\n"
+		   "    10.00%  0.000000000  3\n");
+	RUN("-g none -s time --no-children");
+	has("out", "    40.00%  5.000000\n");
 }
 
 Test(perffile_rows, rows_within_rows)

@@ -200,8 +200,9 @@ static int check_sort(struct diff *diff)
 	if (status != STATUS_OK)
 		return status;
 	columns_set(options);
-	if (options->is_key[KEY_PARENT])
-		return say_usage(&command_diff, "recordings are not compared by parent");
+	if (options->is_key[KEY_PARENT] || options->is_key[KEY_TIME])
+		return say_usage(&command_diff, "recordings are not compared by %s",
+				 report_column_names[options->is_key[KEY_PARENT] ? KEY_PARENT : KEY_TIME]);
 	if (options->columns.count < 2 || options->columns.list[1] >= KEY_COUNT ||
 	    options->columns.list[options->columns.count - 1] >= KEY_COUNT)
 		return say_usage(&command_diff, "'%s' has numbers: recordings are compared by keys",

@@ -3,6 +3,8 @@
  * What makes a row of a report, and which columns it has in which order: --sort and
  * --fields, as perf understands them together.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
@@ -14,6 +16,7 @@ const char *const report_column_names[COLUMN_COUNT] = {
 	[KEY_PID] = "pid",
 	[KEY_TID] = "tid",
 	[KEY_CPU] = "cpu",
+	[KEY_TIME] = "time",
 	[KEY_DSO] = "dso",
 	[KEY_SYMBOL] = "symbol",
 	[KEY_LINE] = "srcline",
@@ -94,7 +97,7 @@ static int check_words(const struct command *command, const char *text)
 		length = strcspn(text, ",");
 		key = column_number(text, length);
 		if (key < 0)
-			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
+			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
 					 (int)length, text);
 		if (has(&columns, (enum report_key)key))
 			return say_usage(command, "'%s' is there twice",
@@ -170,4 +173,58 @@ void columns_set(struct report_options *options)
 	add_all(&options->order, &options->columns);
 	for (int i = 0; i < KEY_COUNT; i++)
 		options->is_key[i] = has(&options->columns, (enum report_key)i);
+}
+
+/* Keys that only some recordings have */
+static const struct {
+	enum report_key key;
+	uint64_t sample_type;
+	const char *lack;
+} recorded[] = {
+	{ KEY_TIME, PERF_SAMPLE_TIME, "does not tell when a sample was: record with -T" },
+};
+
+/**
+ * columns_start() - does a recording have what its rows go by? Says what it lacks.
+ * @report: open, with its columns set.
+ *
+ * Return: 0, -ENODATA.
+ */
+int columns_start(const struct report *report)
+{
+	for (size_t i = 0; i < report->event_count; i++)
+		for (size_t k = 0; report->events[i].name && k < ARRAY_LEN(recorded); k++) {
+			if (!report->options->is_key[recorded[k].key] ||
+			    report->events[i].event->attr.sample_type & recorded[k].sample_type)
+				continue;
+			say_error("'%s' %s, or leave the key '%s' out", report->samples->path, recorded[k].lack,
+				  report_column_names[recorded[k].key]);
+			return -ENODATA;
+		}
+	return 0;
+}
+
+/**
+ * columns_time_quantum() - understand --time-quantum
+ * @options: gets it.
+ * @text: a number and its unit.
+ *
+ * Return: 0 or an exit status.
+ */
+int columns_time_quantum(struct report_options *options, const char *text)
+{
+	static const struct {
+		const char *name;
+		uint64_t nanoseconds;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	for (size_t i = 0; i < ARRAY_LEN(units) && !errno && number && *text >= '0' && *text <= '9'; i++)
+		if (!strcmp(end, units[i].name))
+			return __builtin_mul_overflow(number, units[i].nanoseconds, &options->time_quantum) ?
+			       say_usage(&command_report, "'%s' is too long for --time-quantum", text) : STATUS_OK;
+	return say_usage(&command_report, "'%s' is no time for --time-quantum: it is like 10ms, 500us or 1s", text);
 }

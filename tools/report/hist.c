@@ -5,12 +5,15 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report.h"
 
 #define BUCKETS_MIN 1024
+
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* Samples without a caller that matches */
 #define NO_PARENT "[other]"
@@ -20,6 +23,19 @@ static const char *number_text(struct report *report, int64_t number)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lld", (long long)number);
+	return names_intern(report->samples->symbols->names, text);
+}
+
+/* When its piece of time begins, as perf tells it */
+static const char *time_text(struct report *report, uint64_t time)
+{
+	const struct report_options *options = report->options;
+	char text[40];
+
+	if (options->time_quantum)
+		time -= time % options->time_quantum;
+	snprintf(text, sizeof(text), options->nanoseconds ? "%" PRIu64 ".%09" PRIu64 : "%" PRIu64 ".%06" PRIu64,
+		 time / NS_PER_SECOND, time % NS_PER_SECOND / (options->nanoseconds ? 1 : 1000));
 	return names_intern(report->samples->symbols->names, text);
 }
 
@@ -61,6 +77,9 @@ static void fill_key(struct report *report, struct report_row *row, enum report_
 	case KEY_CPU:
 		text = number_text(report, record->fields & PERF_SAMPLE_CPU ?
 				   (int64_t)record->cpu : -1);
+		break;
+	case KEY_TIME:
+		text = time_text(report, record->time);
 		break;
 	case KEY_DSO:
 		text = place->binary->name;
@@ -305,13 +324,15 @@ static int compare_members(enum report_key number, const struct report_row *a,
 	return result;
 }
 
-/* Numbers of processes, threads and CPUs go by their value. */
+/* Numbers of processes, threads and CPUs, and times, go by their value. */
 static int compare_text(enum report_key key, const char *a, const char *b)
 {
-	if (key == KEY_PID || key == KEY_TID || key == KEY_CPU) {
-		long left = strtol(a, NULL, 10), right = strtol(b, NULL, 10);
+	if (key == KEY_PID || key == KEY_TID || key == KEY_CPU || key == KEY_TIME) {
+		char *after_a, *after_b;
+		long left = strtol(a, &after_a, 10), right = strtol(b, &after_b, 10);
 
-		return left < right ? -1 : left > right;
+		/* Of a time all parts of a second have as many digits. */
+		return left < right ? -1 : left > right ? 1 : strcmp(after_a, after_b);
 	}
 	return strcmp(a, b);
 }

@@ -31,9 +31,11 @@ enum {
 	OPTION_STATS,
 	OPTION_TASKS,
 	OPTION_MMAPS,
+	OPTION_TIME_QUANTUM,
+	OPTION_NS,
 };
 
-#define KEYS	"comm", "pid", "tid", "cpu", "dso", "symbol", "srcline", "parent"
+#define KEYS	"comm", "pid", "tid", "cpu", "time", "dso", "symbol", "srcline", "parent"
 
 static const char *const keys[] = { KEYS, NULL };
 
@@ -69,6 +71,9 @@ static const struct cli_option report_options[] = {
 	{ 'n', "show-nr-samples", .help = "the number of samples of each row" },
 	{ OPTION_PERIOD, "show-total-period",
 	  .help = "how much of the event each row is" },
+	{ OPTION_TIME_QUANTUM, "time-quantum", .argument = "TIME",
+	  .help = "how long the pieces of the key 'time' are: 10ms; 100ms without it" },
+	{ OPTION_NS, "ns", .help = "and these to the nanosecond" },
 	{ OPTION_HIERARCHY, "hierarchy", .help = "rows within rows, a level for each key" },
 	{ OPTION_GROUP, "group",
 	  .help = "one table for the events of a group, as always, or for all if there are no groups" },
@@ -196,6 +201,11 @@ static int apply_rows(struct report_options *options, int option)
 		return STATUS_OK;
 	case OPTION_PERIOD:
 		options->periods = true;
+		return STATUS_OK;
+	case OPTION_TIME_QUANTUM:
+		return columns_time_quantum(options, optarg);
+	case OPTION_NS:
+		options->nanoseconds = true;
 		return STATUS_OK;
 	case OPTION_HIERARCHY:
 		options->hierarchy = true;
@@ -333,6 +343,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv)
 		.children = -1,
 		.group = -1,
 		.graph = { .limit = 0.5 },
+		.time_quantum = 100000000,
 	};
 	status = options_parse(&command_report, argc, argv, apply, options);
 	if (status != STATUS_OK)

@@ -246,6 +246,8 @@ int report_open(struct report *report, struct report_options *options)
 		ret = filter_start(&options->filter, report->samples);
 	if (ret == 0)
 		decide(report, options);
+	if (ret == 0)
+		ret = columns_start(report);
 	return ret;
 }
 

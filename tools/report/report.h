@@ -23,6 +23,7 @@ enum report_key {
 	KEY_PID,
 	KEY_TID,
 	KEY_CPU,
+	KEY_TIME,
 	KEY_DSO,
 	KEY_SYMBOL,
 	KEY_LINE,
@@ -129,6 +130,8 @@ enum report_about {
  * @export: for FORMAT_EXPORT: which,
  * @output: and the file.
  * @stdio: text, on a terminal too.
+ * @time_quantum: nanoseconds that have one row, of the key "time".
+ * @nanoseconds: times are told to the nanosecond.
  * @threads: what each thread has counted, too.
  * @maps: what processes had mapped, for FORMAT_TASKS.
  */
@@ -156,9 +159,13 @@ struct report_options {
 	const struct export_format *export;
 	const char *output;
 	bool stdio;
+	uint64_t time_quantum;
+	bool nanoseconds;
 	bool threads;
 	bool maps;
 };
+
+struct report;
 
 /* options.c */
 int report_options_parse(struct report_options *options, int argc, char **argv);
@@ -167,6 +174,8 @@ int report_options_parse(struct report_options *options, int argc, char **argv);
 extern const char *const report_column_names[COLUMN_COUNT];
 int columns_check(const struct command *command, const struct report_options *options);
 void columns_set(struct report_options *options);
+int columns_time_quantum(struct report_options *options, const char *text);
+int columns_start(const struct report *report);
 
 /* callgraph.c */
 int callgraph_parse(struct report_callgraph *graph, const char *text);
