@@ -98,6 +98,10 @@ Test(perffile_rows, what_is_not_there_is_refused)
 		{ "-s time --time-quantum 10", "'10' is no time for --time-quantum: it is like 10ms" },
 		{ "--time-quantum 0s", "'0s' is no time" }, { "--time-quantum -1s", "'-1s' is no time" },
 		{ "--time-quantum 18446744073709551s", "too long" },
+		{ "-w 3,x", "'3,x' is no list of widths: it is like 8,12,0,30" },
+		{ "-w 3,", "'3,' is no list of widths" }, { "-w 4097", "no list of widths" },
+		{ "-w 3 -j", "-w is of the columns of a table" }, { "-w 3 --hierarchy", "-w is of" },
+		{ "-w 3 -t ;", "-w is of" },
 		{ "-s comm,weight", "'weight' is nothing to sort by" },
 		{ "-s +comm,comm", "'comm' is there twice" },
 		{ "-F ipc", "'ipc' is nothing to sort by" },
@@ -274,6 +278,38 @@ Test(perffile_rows, pieces_of_the_time)
 		   "    10.00%  0.000000000  3\n");
 	RUN("-g none -s time --no-children");
 	has("out", "    40.00%  5.000000\n");
+}
+
+/* As perf: the mark is a part of the symbol, and shares are not cut. */
+Test(perffile_rows, widths_of_columns)
+{
+	RUN("-g none --no-children -w 12,2,0,6");
+	has("out", "#     Overhead  Co  Shared object      Symbol\n#\n"
+		   "        40.00%  on  [kernel.kallsyms]  [k] le\n");
+	RUN("-g none --no-children -s sym,comm -w 3,2,1");
+	has("out", "#Overhead  Sy  C\n#\n"
+		   "40.00%  [k  o\n");
+	RUN("-g none --no-children -s comm,cpu -w 0,5,0,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9,9");
+	has("out", "# Overhead  Comma  CPU\n#\n"
+		   "    40.00%  two    1\n");
+}
+
+/* Characters are cut, and not bytes. */
+Test(perffile_rows, widths_of_columns_in_other_scripts)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = TYPE, .sample_id_all = 1 };
+	static const uint64_t leaf[] = { LEAF };
+	struct build_trailer early = { .pid = 70, .tid = 71 };
+	struct build build;
+
+	build_begin(&build, &attr, 1);
+	build_comm(&build, 70, 71, "\303\244\303\266\303\274", 0, &early);
+	add(&build, 70, 3, 1, 100, 1, leaf);
+	build_features(&build, NULL, 0);
+	write_file("perf.data", build.data, build.size);
+	build_free(&build);
+	RUN("-g none --no-children -s comm,cpu -w 0,2");
+	has("out", "   100.00%  \303\244\303\266  3\n");
 }
 
 Test(perffile_rows, rows_within_rows)

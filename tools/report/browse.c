@@ -20,7 +20,7 @@
 bool browse_is_wanted(const struct report_options *options)
 {
 #ifdef HAVE_NCURSES
-	return options->format == FORMAT_TEXT && !options->stdio && !options->separator &&
+	return options->format == FORMAT_TEXT && !options->stdio && !options->separator && !options->sets_widths &&
 	       !options->hierarchy && !options->threads && options->about == ABOUT_SHORT &&
 	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 #else

@@ -11,6 +11,9 @@
 
 #define SORT_DEFAULT "comm,dso,symbol"
 
+/* Wider columns are none. */
+#define WIDTH_MAX 4096
+
 const char *const report_column_names[COLUMN_COUNT] = {
 	[KEY_COMM] = "comm",
 	[KEY_PID] = "pid",
@@ -202,6 +205,32 @@ int columns_start(const struct report *report)
 			return -ENODATA;
 		}
 	return 0;
+}
+
+/**
+ * columns_widths() - understand --column-widths
+ * @options: gets it.
+ * @text: numbers, with commas between.
+ *
+ * Return: 0 or an exit status. As in perf, widths of columns that are not there do nothing.
+ */
+int columns_widths(struct report_options *options, const char *text)
+{
+	const char *at = text;
+
+	for (size_t i = 0; ; i++) {
+		unsigned long width;
+		char *end;
+
+		width = strtoul(at, &end, 10);
+		if (*at < '0' || *at > '9' || (*end && *end != ',') || width > WIDTH_MAX)
+			return say_usage(&command_report, "'%s' is no list of widths: it is like 8,12,0,30", text);
+		if (i < COLUMN_COUNT)
+			options->widths[i] = width;
+		if (!*end)
+			return STATUS_OK;
+		at = end + 1;
+	}
 }
 
 /**

@@ -104,6 +104,8 @@ static const struct cli_option report_options[] = {
 	{ OPTION_MMAPS, "mmaps", .help = "these, and what each had mapped at its end" },
 	{ 'D', "dump-raw-trace", .help = "all records, as bytes and in words, and their numbers" },
 	{ 'T', "threads", .help = "what each thread has counted, too, of 'record -s'" },
+	{ 'w', "column-widths", .argument = "WIDTHS",
+	  .help = "how wide the columns are, with commas between; 0 is as wide as needed" },
 	{ 't', "field-separator", .argument = "TEXT", .help = "between columns, without blanks" },
 	{ 'q', "quiet", .help = "no headings, no messages" },
 	{ OPTION_STDIO, "stdio", .help = "text, on a terminal too" },
@@ -218,6 +220,9 @@ static int apply_rows(struct report_options *options, int option)
 		return options_percent(&command_report, optarg, &options->limit);
 	case OPTION_PERCENTAGE:
 		return parse_percentage(options, optarg);
+	case 'w':
+		options->sets_widths = true;
+		return columns_widths(options, optarg);
 	case 't':
 		options->separator = optarg;
 		return *optarg ? STATUS_OK :
@@ -306,6 +311,8 @@ static int check(struct report_options *options)
 		return status;
 	if (options->hierarchy && options->periods)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --show-total-period out");
+	if (options->sets_widths && (options->format != FORMAT_TEXT || options->hierarchy || options->separator))
+		return say_usage(&command_report, "-w is of the columns of a table: --hierarchy, -t and other formats have none");
 	if (options->hierarchy && fields)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
 	if (options->threads && options->format != FORMAT_TEXT)

@@ -121,6 +121,8 @@ enum report_about {
  * @group: one table for the events of a group; below 0: where the recording has groups; above:
  *	all of its events are one if it has none.
  * @limit: percentage that a row must have.
+ * @widths: of columns, in characters, from left to right; 0: what is in them decides.
+ * @sets_widths: they were given.
  * @separator: between columns, which are not aligned then; NULL: they are.
  * @filter: which samples.
  * @format: of the output.
@@ -150,6 +152,8 @@ struct report_options {
 	bool hierarchy;
 	int group;
 	double limit;
+	size_t widths[COLUMN_COUNT];
+	bool sets_widths;
 	const char *separator;
 	struct filter filter;
 	enum report_format format;
@@ -174,6 +178,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv);
 extern const char *const report_column_names[COLUMN_COUNT];
 int columns_check(const struct command *command, const struct report_options *options);
 void columns_set(struct report_options *options);
+int columns_widths(struct report_options *options, const char *text);
 int columns_time_quantum(struct report_options *options, const char *text);
 int columns_start(const struct report *report);
 

@@ -15,6 +15,9 @@
 /* Numbers have so many characters, or more if they need them. */
 #define NUMBER_WIDTH 10
 
+/* Blanks before a column; numbers have them in their width. */
+#define BETWEEN 2
+
 /* The mark before a symbol, "[k] " */
 #define MARK_WIDTH 4
 
@@ -148,14 +151,29 @@ static void measure(const struct report *report, const struct report_event *even
 				widths[i] = width;
 		}
 	}
+	for (size_t i = 0; i < columns->count; i++)
+		if (report->options->widths[i])
+			widths[i] = report->options->widths[i] + (columns->list[i] >= KEY_COUNT ? BETWEEN : 0);
 }
 
-/* In a column of this width; the last one has no blanks behind it. */
+/* Bytes of so many characters, or of the whole text */
+static size_t bytes_of(const char *text, size_t characters)
+{
+	size_t bytes = 0;
+
+	while (text[bytes] && (characters || ((unsigned char)text[bytes] & 0xc0) == 0x80)) {
+		characters -= ((unsigned char)text[bytes] & 0xc0) != 0x80;
+		bytes++;
+	}
+	return bytes;
+}
+
+/* In a column of this width, to which it is cut; the last one has no blanks behind it. */
 static void print_cell(FILE *out, const char *text, size_t width, bool last)
 {
 	size_t used = width_of(text);
 
-	fputs(text, out);
+	fwrite(text, 1, bytes_of(text, width), out);
 	if (!last)
 		fprintf(out, "%*s", (int)(width > used ? width - used : 0), "");
 }
@@ -196,8 +214,11 @@ static void print_key(FILE *out, const struct report_row *row, enum report_key k
 		      size_t width, bool last, const char *separator)
 {
 	if (key == KEY_SYMBOL) {
-		fprintf(out, "[%c] ", row->level);
-		width -= MARK_WIDTH;
+		char mark[MARK_WIDTH + 1] = { '[', row->level, ']', ' ' };
+		size_t most = separator || width > MARK_WIDTH ? MARK_WIDTH : width;
+
+		fwrite(mark, 1, most, out);
+		width -= most;
 	}
 	if (separator)
 		print_separated(out, row->text[key], *separator);
