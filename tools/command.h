@@ -25,6 +25,7 @@ enum {
 };
 
 struct cli_option;
+struct other_option;
 
 /**
  * struct command - one command of the tool
@@ -35,6 +36,7 @@ struct cli_option;
  * @about: the help begins with it.
  * @options: one or two tables of its options.
  * @base: another command, whose options it takes, too; its help does not repeat them.
+ * @others: options of perf's that it does not have, or NULL.
  * @notes: the help ends with it.
  * @starts_command: the operands are a command, which has options of its own.
  */
@@ -46,6 +48,7 @@ struct command {
 	const char *about;
 	const struct cli_option *options[2];
 	const struct command *base;
+	const struct other_option *others;
 	const char *notes;
 	bool starts_command;
 };

@@ -94,10 +94,35 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 	*longs = (struct option){ NULL, 0, NULL, 0 };
 }
 
+/* One of perf's? @word has it if it is a long one, perhaps with "no-" before and "=" behind. */
+static const struct other_option *other_at(const struct command *command, int letter, const char *word)
+{
+	const struct other_option *other = command->others;
+
+	word += 2 * !letter;
+	word += !letter && !strncmp(word, "no-", 3) ? 3 : 0;
+	for (; other && other->name; other++)
+		if (letter ? other->letter == letter :
+			     strlen(other->name) == strcspn(word, "=") &&
+			     !strncmp(other->name, word, strlen(other->name)))
+			return other;
+	return NULL;
+}
+
+static int say_other(const struct command *command, const struct other_option *other)
+{
+	if (other->instead)
+		return say_usage(command, "--%s of 'perf %s' is not here: %s", other->name, command->name,
+				 other->instead);
+	return say_usage(command, "--%s of 'perf %s' is not here; perf reads recordings of pmuctl, too", other->name,
+			 command->name);
+}
+
 /* Why getopt_long() returned ':' or '?' */
 static int bad_option(const struct command *command, int result, const char *word)
 {
 	bool is_long = !strncmp(word, "--", 2);
+	const struct other_option *other = other_at(command, optopt, word);
 	const struct cli_option *option;
 	size_t i = 0;
 
@@ -105,6 +130,8 @@ static int bad_option(const struct command *command, int result, const char *wor
 		return say_usage(command, "the option '%s' needs an argument", word);
 	if (result == ':')
 		return say_usage(command, "the option '-%c' needs an argument", optopt);
+	if (other)
+		return say_other(command, other);
 	if (!optopt)
 		return say_usage(command, "unknown option '%s'", word);
 	while ((option = taken_at(command, i)) && option->value != optopt)

@@ -31,6 +31,18 @@ struct cli_option {
 	const char *help;
 };
 
+/**
+ * struct other_option - an option of perf's that a command does not have; a table ends with zeroes
+ * @letter: its letter, or 0.
+ * @name: its long name.
+ * @instead: what does, a sentence without its end; NULL: perf itself, which reads recordings.
+ */
+struct other_option {
+	int letter;
+	const char *name;
+	const char *instead;
+};
+
 /* Told of an option, its argument in optarg; returns 0 or an exit status. */
 typedef int (*option_apply)(void *arg, int value);
 

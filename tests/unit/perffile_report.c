@@ -379,6 +379,35 @@ Test(perffile_report, wrong_use)
 	has("err", "'nothing' is no field");
 }
 
+/* Who types them is told that they are not unknown, only not here, and what does it. */
+Test(perffile_report, options_that_only_perf_has)
+{
+	static const struct {
+		const struct command *command;
+		const char *line, *says;
+	} rows[] = {
+		{ &command_report, "-M intel", "--disassembler-style of 'perf report' is not here: code is shown by 'pmuctl annotate'\n" },
+		{ &command_report, "--prefix=/a --stdio", "--prefix of 'perf report' is not here: " },
+		{ &command_report, "--no-demangle", "--demangle of 'perf report' is not here: names of C++" },
+		{ &command_report, "--samples 3", "--samples of 'perf report' is not here; perf reads recordings of pmuctl, too\n" },
+		{ &command_report, "--no-prefixes", "unknown option '--no-prefixes'" },
+		{ &command_report, "--prefi", "unknown option '--prefi'" },
+		{ &command_report, "-y", "unknown option '-y'" },
+		{ &command_report, "--sort", "the option '--sort' needs an argument" },
+		{ &command_script, "-s x.py", "--script of 'perf script' is not here: perf's scripts are run by 'perf script'" },
+		{ &command_script, "-l", "--list of 'perf script' is not here: " },
+		{ &command_script, "-a", "--all-cpus of 'perf script' is not here: 'pmuctl record -a'" },
+		{ &command_script, "--max-blocks", "--max-blocks of 'perf script' is not here; perf reads" },
+		{ &command_script, "-M", "unknown option '-M'" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		cr_expect_eq(run(rows[i].command, rows[i].line), 2, "%s", rows[i].line);
+		has("err", rows[i].says);
+		has("err", "Try 'pmuctl ");
+	}
+}
+
 Test(perffile_report, a_full_disk_is_told)
 {
 	cr_assert_eq(run(&command_report, "--kallsyms kallsyms --svg /dev/full"), 1);

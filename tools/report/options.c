@@ -134,6 +134,30 @@ static const struct cli_option report_options[] = {
 	{ 0 },
 };
 
+#define CODE "code is shown by 'pmuctl annotate'"
+#define DEMANGLED "names of C++ and Rust are always demangled"
+
+static const struct other_option other_options[] = {
+	{ 'M', "disassembler-style", CODE }, { 0, "asm-raw", CODE }, { 0, "source", CODE },
+	{ 0, "objdump", CODE }, { 0, "prefix", CODE }, { 0, "prefix-strip", CODE },
+	{ 0, "percent-type", CODE }, { 0, "itrace", "'pmuctl script --trace' shows traces" },
+	{ 0, "gtk", "text, --json, --svg and --format are" },
+	{ 0, "raw-trace", "'pmuctl script -F trace' prints what tracepoints tell" },
+	{ 0, "demangle", DEMANGLED }, { 0, "demangle-kernel", DEMANGLED },
+	{ 'm', "modules", "the symbols of modules are always read, with the kernel's" },
+	{ 0, "ignore-vmlinux", "a vmlinux is read with -k only" },
+	{ 0, "stdio-color", "text has no colours" }, { 0, "branch-history", NULL },
+	{ 0, "disable-order", NULL }, { 0, "full-source-path", NULL },
+	{ 0, "group-sort-idx", NULL }, { 0, "ignore-callees", NULL }, { 0, "mem-mode", NULL },
+	{ 0, "pretty", NULL }, { 0, "samples", NULL },
+	{ 0, "show-cpu-utilization", "-F +overhead_sys,overhead_us has it" },
+	{ 0, "show-on-off-events", NULL }, { 0, "show-ref-call-graph", NULL },
+	{ 0, "skip-empty", NULL }, { 0, "socket-filter", "-C chooses the CPUs of a socket" },
+	{ 0, "stitch-lbr", NULL }, { 0, "switch-off", "--time chooses a part of the time" },
+	{ 0, "switch-on", "--time chooses a part of the time" }, { 0, "total-cycles", NULL },
+	{ 0 },
+};
+
 static int parse_percentage(struct report_options *options, const char *text)
 {
 	options->filter.relative = !strcmp(text, "relative");
@@ -379,5 +403,6 @@ const struct command command_report = {
 	.operands = "",
 	.about = "Tells where the samples of a recording are: of 'pmuctl record' or 'perf record'.",
 	.options = { report_options },
+	.others = other_options,
 	.notes = "Percentages are of the event's count, not of the number of samples.",
 };

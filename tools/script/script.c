@@ -105,6 +105,28 @@ static const struct cli_option script_options[] = {
 	{ 0 },
 };
 
+#define SCRIPTS "perf's scripts are run by 'perf script', on recordings of pmuctl, too; -j is for your own"
+
+static const struct other_option other_options[] = {
+	{ 's', "script", SCRIPTS }, { 'g', "gen-script", SCRIPTS }, { 'l', "list", SCRIPTS },
+	{ 0, "dlfilter", SCRIPTS }, { 0, "dlarg", SCRIPTS }, { 0, "list-dlfilters", SCRIPTS },
+	{ 'a', "all-cpus", "'pmuctl record -a' records all CPUs, and all that was recorded is printed" },
+	{ 0, "itrace", "--trace chooses what is printed of a trace" },
+	{ 0, "demangle", "names of C++ and Rust are always demangled" },
+	{ 0, "dump-unsorted-raw-trace", "-D is in the order of time" },
+	{ 0, "show-round-events", "-D prints them" },
+	{ 0, "switch-off", "--time chooses a part of the time" },
+	{ 0, "switch-on", "--time chooses a part of the time" }, { 0, "addr-range", NULL },
+	{ 'd', "debug-mode", NULL }, { 0, "demangle-kernel", NULL },
+	{ 0, "full-source-path", NULL }, { 0, "graph-function", NULL }, { 0, "guest-code", NULL },
+	{ 0, "guestkallsyms", NULL }, { 0, "guestmodules", NULL }, { 0, "guestmount", NULL },
+	{ 0, "guestvmlinux", NULL }, { 'L', "Latency", NULL }, { 0, "max-blocks", NULL },
+	{ 0, "per-event-dump", NULL }, { 0, "show-kernel-path", NULL },
+	{ 0, "show-on-off-events", NULL }, { 0, "stitch-lbr", NULL }, { 0, "stop-bt", NULL },
+	{ 0, "xed", NULL },
+	{ 0 },
+};
+
 /* FIELD,FIELD or +FIELD,-FIELD */
 static int parse_fields(struct script *script, const char *text)
 {
@@ -462,5 +484,6 @@ const struct command command_script = {
 "Prints the samples of a recording in the order of time, a line each; behind one that has a "
 "call chain, a line for each caller, the innermost first, and an empty line.",
 	.options = { script_options },
+	.others = other_options,
 	.notes = "Without -F: comm,tid,cpu,time,period,event,addr,ip,sym,symoff,dso,trace.",
 };
