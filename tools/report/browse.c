@@ -20,8 +20,9 @@
 bool browse_is_wanted(const struct report_options *options)
 {
 #ifdef HAVE_NCURSES
-	return options->format == FORMAT_TEXT && !options->stdio && !options->separator && !options->sets_widths &&
-	       !options->hierarchy && !options->threads && options->about == ABOUT_SHORT &&
+	return options->format == FORMAT_TEXT && !options->stdio && !options->separator &&
+	       !options->sets_widths && !options->branches && !options->hierarchy &&
+	       !options->threads && options->about == ABOUT_SHORT &&
 	       isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 #else
 	(void)options;

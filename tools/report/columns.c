@@ -10,6 +10,7 @@
 #include "report.h"
 
 #define SORT_DEFAULT "comm,dso,symbol"
+#define SORT_BRANCHES "comm,dso_from,symbol_from,symbol_to,cycles"
 
 /* Wider columns are none. */
 #define WIDTH_MAX 4096
@@ -24,6 +25,12 @@ const char *const report_column_names[COLUMN_COUNT] = {
 	[KEY_SYMBOL] = "symbol",
 	[KEY_LINE] = "srcline",
 	[KEY_PARENT] = "parent",
+	[KEY_DSO_FROM] = "dso_from",
+	[KEY_SYMBOL_FROM] = "symbol_from",
+	[KEY_DSO_TO] = "dso_to",
+	[KEY_SYMBOL_TO] = "symbol_to",
+	[KEY_MISPREDICT] = "mispredict",
+	[KEY_CYCLES] = "cycles",
 	[NUMBER_CHILDREN] = "overhead_children",
 	[NUMBER_OVERHEAD] = "overhead",
 	[NUMBER_KERNEL] = "overhead_sys",
@@ -100,7 +107,7 @@ static int check_words(const struct command *command, const char *text)
 		length = strcspn(text, ",");
 		key = column_number(text, length);
 		if (key < 0)
-			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, dso, symbol, srcline and parent, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
+			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, dso, symbol, srcline and parent, of branches dso_from, symbol_from, dso_to, symbol_to, mispredict and cycles, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
 					 (int)length, text);
 		if (has(&columns, (enum report_key)key))
 			return say_usage(command, "'%s' is there twice",
@@ -130,6 +137,24 @@ int columns_check(const struct command *command, const struct report_options *op
 }
 
 /**
+ * columns_of_branches() - are there keys that only branches have?
+ * @options: the command line, checked.
+ */
+bool columns_of_branches(const struct report_options *options)
+{
+	const char *const texts[] = { options->sort_text, options->fields_text };
+	struct report_columns columns = { .count = 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (texts[i])
+			add_words(&columns, texts[i] + (*texts[i] == '+'));
+	for (size_t i = 0; i < columns.count; i++)
+		if (columns.list[i] >= KEY_DSO_FROM && columns.list[i] < KEY_COUNT)
+			return true;
+	return false;
+}
+
+/**
  * columns_set() - decide about the columns
  * @options: checked, with @children decided.
  *
@@ -139,6 +164,7 @@ int columns_check(const struct command *command, const struct report_options *op
 void columns_set(struct report_options *options)
 {
 	const char *fields = options->fields_text, *sort = options->sort_text;
+	const char *usual = options->branches ? SORT_BRANCHES : SORT_DEFAULT;
 	struct report_columns keys = { .count = 0 };
 	bool strict = fields && *fields != '+';
 
@@ -162,9 +188,9 @@ void columns_set(struct report_options *options)
 	if (options->periods)
 		add(&options->columns, NUMBER_PERIOD);
 	if (!sort && !strict)
-		add_words(&keys, SORT_DEFAULT);
+		add_words(&keys, usual);
 	if (sort && *sort == '+')
-		add_words(&keys, SORT_DEFAULT);
+		add_words(&keys, usual);
 	if (sort)
 		add_words(&keys, sort + (*sort == '+'));
 	if (options->filter.parent_set && !options->filter.has_parent)
@@ -195,6 +221,12 @@ static const struct {
  */
 int columns_start(const struct report *report)
 {
+	for (size_t i = 0; i < report->event_count; i++)
+		if (report->options->branches && report->events[i].name &&
+		    !(report->events[i].event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK)) {
+			say_error("'%s' has no branches: record with -b", report->samples->path);
+			return -ENODATA;
+		}
 	for (size_t i = 0; i < report->event_count; i++)
 		for (size_t k = 0; report->events[i].name && k < ARRAY_LEN(recorded); k++) {
 			if (!report->options->is_key[recorded[k].key] ||

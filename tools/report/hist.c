@@ -95,7 +95,8 @@ static void fill_key(struct report *report, struct report_row *row, enum report_
 		text = parent_text(report);
 		break;
 	default:
-		break;
+		branches_fill_key(report, row, key);
+		return;
 	}
 	row->text[key] = text;
 	row->key[key] = (uint64_t)(uintptr_t)text;
@@ -226,10 +227,8 @@ static int add_children(struct report *report, struct report_event *event,
 	return 0;
 }
 
-static void add_period(struct report_row *row, const struct perffile_record *record)
+static void add_period(struct report_row *row, const struct perffile_record *record, uint64_t period)
 {
-	uint64_t period = record->sample.period;
-
 	row->period += period;
 	row->samples++;
 	switch (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
@@ -267,7 +266,7 @@ int hist_add(struct report *report, struct report_event *event,
 		return -ENOMEM;
 	event->samples++;
 	event->period += record->sample.period;
-	add_period(rows[0], record);
+	add_period(rows[0], record, record->sample.period);
 	if (samples->frame_count > 1)
 		event->has_chains = true;
 	memset(rows + 1, 0, (samples->frame_count - 1) * sizeof(struct report_row *));
@@ -277,6 +276,28 @@ int hist_add(struct report *report, struct report_event *event,
 	    (is_json && options->graph.order == GRAPH_CALLER))
 		return 0;
 	return chains_add(report, event, rows, record->sample.period);
+}
+
+/**
+ * hist_add_branch() - add a branch, which is one of what is counted
+ * @report: with the branch in @report->branch.
+ * @event: of its sample.
+ * @record: the sample.
+ * @thread: its thread.
+ *
+ * Return: 0, -ENOMEM.
+ */
+int hist_add_branch(struct report *report, struct report_event *event,
+		    const struct perffile_record *record, const struct thread *thread)
+{
+	struct report_row *row = find_row(report, event, record, thread, &report->branch->to);
+
+	if (!row)
+		return -ENOMEM;
+	event->samples++;
+	event->period++;
+	add_period(row, record, 1);
+	return 0;
 }
 
 static uint64_t number_of(const struct report_row *row, enum report_key number)
@@ -327,7 +348,8 @@ static int compare_members(enum report_key number, const struct report_row *a,
 /* Numbers of processes, threads and CPUs, and times, go by their value. */
 static int compare_text(enum report_key key, const char *a, const char *b)
 {
-	if (key == KEY_PID || key == KEY_TID || key == KEY_CPU || key == KEY_TIME) {
+	if (key == KEY_PID || key == KEY_TID || key == KEY_CPU || key == KEY_TIME ||
+	    key == KEY_CYCLES) {
 		char *after_a, *after_b;
 		long left = strtol(a, &after_a, 10), right = strtol(b, &after_b, 10);
 

@@ -33,9 +33,11 @@ enum {
 	OPTION_MMAPS,
 	OPTION_TIME_QUANTUM,
 	OPTION_NS,
+	OPTION_NO_BRANCHES,
 };
 
-#define KEYS	"comm", "pid", "tid", "cpu", "time", "dso", "symbol", "srcline", "parent"
+#define KEYS	"comm", "pid", "tid", "cpu", "time", "dso", "symbol", "srcline", "parent", \
+		"dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles"
 
 static const char *const keys[] = { KEYS, NULL };
 
@@ -63,6 +65,8 @@ static const struct cli_option report_options[] = {
 	{ 'g', "call-graph", .argument = "[GRAPH]", .words = graphs,
 	  .help = "below each row its call chains (if there are any): words, with commas between, "
 		  "the least percentage, and the most branches; alone, graph,0.5,caller" },
+	{ 'b', "branch-stack", .help = "rows of branches that samples tell, of 'record -b', from where and to where" },
+	{ OPTION_NO_BRANCHES, "no-branch-stack", .help = "of where samples are, as always" },
 	{ 'G', "inverted", .help = "call chains from the outermost caller on" },
 	{ OPTION_CHILDREN, "children",
 	  .help = "rows for callers too, with all that they called; so it is without this if there "
@@ -218,6 +222,10 @@ static int apply_rows(struct report_options *options, int option)
 	case 'G':
 		options->graph.order = GRAPH_CALLER;
 		return STATUS_OK;
+	case 'b':
+	case OPTION_NO_BRANCHES:
+		options->branches = option == 'b';
+		return STATUS_OK;
 	case OPTION_CHILDREN:
 	case OPTION_NO_CHILDREN:
 		options->children = option == OPTION_CHILDREN;
@@ -337,6 +345,9 @@ static int check(struct report_options *options)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --show-total-period out");
 	if (options->sets_widths && (options->format != FORMAT_TEXT || options->hierarchy || options->separator))
 		return say_usage(&command_report, "-w is of the columns of a table: --hierarchy, -t and other formats have none");
+	if ((options->branches || columns_of_branches(options)) &&
+	    (options->hierarchy || (options->format != FORMAT_TEXT && options->format != FORMAT_JSON)))
+		return say_usage(&command_report, "branches are rows of a table, or with --json: leave --hierarchy and other formats out");
 	if (options->hierarchy && fields)
 		return say_usage(&command_report, "--hierarchy has columns of its own: leave --fields out");
 	if (options->threads && options->format != FORMAT_TEXT)

@@ -59,6 +59,13 @@ static void decide(struct report *report, struct report_options *options)
 		if (report->events[i].name &&
 		    report->events[i].event->attr.sample_type & PERF_SAMPLE_CALLCHAIN)
 			chains = true;
+	options->branches |= columns_of_branches(options);
+	if (options->branches) {
+		options->children = 0;
+		options->group = 0;
+		graph->whole = false;
+		graph->order = GRAPH_NONE;
+	}
 	if (options->children < 0)
 		options->children = is_text && chains;
 	if (options->hierarchy || (is_text && !chains))
@@ -80,6 +87,18 @@ static bool needs_chain(const struct report_options *options)
 {
 	return needs_calls(options) || options->children > 0 ||
 	       options->format == FORMAT_EXPORT || options->graph.order != GRAPH_NONE || options->filter.parent_set;
+}
+
+/* It counts for the whole, of which percentages are, if that is asked. */
+static void add_left_out(const struct report *report, struct report_event *event,
+			 const struct perffile_record *record)
+{
+	const struct report_options *options = report->options;
+
+	if (options->filter.relative)
+		return;
+	event->samples += options->branches ? branches_count(record) : 1;
+	event->period += options->branches ? branches_count(record) : record->sample.period;
 }
 
 /**
@@ -104,13 +123,14 @@ int report_add(struct report *report, const struct perffile_record *record)
 	thread = samples_resolve(report->samples, record, needs_chain(options));
 	if (!thread)
 		return -ENOMEM;
-	if (filter->hide_unresolved && !report->samples->frames[report->samples->self].symbol)
+	if (filter->hide_unresolved && !options->branches && !report->samples->frames[report->samples->self].symbol)
 		return 0;
 	if (!filter_has(filter, report->samples, record, thread)) {
-		event->samples += !filter->relative;
-		event->period += filter->relative ? 0 : record->sample.period;
+		add_left_out(report, event, record);
 		return 0;
 	}
+	if (options->branches)
+		return branches_add(report, event, record, thread);
 	if (needs_calls(options) && flame_add(report, event, thread, record->sample.period) < 0)
 		return -ENOMEM;
 	if (options->format == FORMAT_EXPORT && export_add(&event->export, record, thread) < 0)

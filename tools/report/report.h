@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "pmuctl report": what its parts share. options.c understands the command line, columns.c
- * what a row is and which columns it has, callgraph.c the kind of call graph; report.c reads
- * the samples, filter.c chooses among them, hist.c sorts them into rows, group.c joins those of
- * the events of a group, chains.c has their call chains, tree.c trees of calls; text.c, graph.c,
- * hierarchy.c and json.c print these, browse.c shows them on a terminal, about.c prints what the
- * recording says of itself, dump.c its records,
- * processes.c its tasks; flame.c and flame_svg.c print the tree of all calls for flame graphs;
- * export/ writes files for viewers of others.
+ * "pmuctl report": what its parts share. options.c understands the command line, columns.c what a
+ * row is and which columns it has, callgraph.c the kind of call graph; report.c reads the
+ * samples, filter.c chooses among them, hist.c sorts them into rows, branches.c their branches,
+ * group.c joins those of the events of a group, chains.c has their call chains, tree.c trees of
+ * calls; text.c, graph.c, hierarchy.c and json.c print these, browse.c shows them on a terminal,
+ * about.c prints what the recording says of itself, dump.c its records, processes.c its tasks;
+ * flame.c and flame_svg.c print the tree of all calls for flame graphs; export/ writes files for
+ * viewers of others.
  */
 #ifndef PMUCTL_TOOL_REPORT_H
 #define PMUCTL_TOOL_REPORT_H
@@ -28,6 +28,12 @@ enum report_key {
 	KEY_SYMBOL,
 	KEY_LINE,
 	KEY_PARENT,
+	KEY_DSO_FROM,	/* this one and those that follow are of branches */
+	KEY_SYMBOL_FROM,
+	KEY_DSO_TO,
+	KEY_SYMBOL_TO,
+	KEY_MISPREDICT,
+	KEY_CYCLES,
 	KEY_COUNT,
 	NUMBER_CHILDREN = KEY_COUNT,
 	NUMBER_OVERHEAD,
@@ -115,6 +121,7 @@ enum report_about {
  * @order: what rows are put in order by.
  * @graph: the call graph.
  * @children: callers have rows too; below 0: if there are call chains, and as text.
+ * @branches: rows are of the branches of samples.
  * @counts: print the numbers of samples.
  * @periods: print the counts of the event that they stand for.
  * @hierarchy: rows within rows, a level for each key.
@@ -147,6 +154,7 @@ struct report_options {
 	struct report_columns order;
 	struct report_callgraph graph;
 	int children;
+	bool branches;
 	bool counts;
 	bool periods;
 	bool hierarchy;
@@ -177,6 +185,7 @@ int report_options_parse(struct report_options *options, int argc, char **argv);
 /* columns.c */
 extern const char *const report_column_names[COLUMN_COUNT];
 int columns_check(const struct command *command, const struct report_options *options);
+bool columns_of_branches(const struct report_options *options);
 void columns_set(struct report_options *options);
 int columns_widths(struct report_options *options, const char *text);
 int columns_time_quantum(struct report_options *options, const char *text);
@@ -238,6 +247,7 @@ struct report_part tree_own_part(const struct tree_node *node);
  * @key: what makes it this row, as far as the options want it.
  * @text: how that is printed.
  * @level: of its place.
+ * @marks: of places of branches, by their key.
  * @period: of samples that are in it.
  * @kernel: of those that are in the kernel.
  * @user: of those that are in user space.
@@ -253,6 +263,7 @@ struct report_row {
 	uint64_t key[KEY_COUNT];
 	const char *text[KEY_COUNT];
 	char level;
+	char marks[KEY_COUNT];
 	uint64_t period;
 	uint64_t kernel;
 	uint64_t user;
@@ -325,11 +336,24 @@ struct report_threads {
 };
 
 /**
+ * struct report_branch - a branch that a sample tells
+ * @from: where it was,
+ * @to: where it went.
+ * @flags: as struct perf_branch_entry has them, from its first bit on.
+ * @cycles: since the branch before; 0: not known.
+ */
+struct report_branch {
+	struct place from, to;
+	unsigned int flags, cycles;
+};
+
+/**
  * struct report - a report
  * @options: what was asked for.
  * @samples: the recording.
  * @events: one for each of its events.
  * @event_count: how many.
+ * @branch: that is added now, or NULL.
  * @threads: what each has counted, of options->threads.
  * @types: how many records of each type there are, for FORMAT_STATS.
  */
@@ -338,6 +362,7 @@ struct report {
 	struct samples *samples;
 	struct report_event *events;
 	size_t event_count;
+	const struct report_branch *branch;
 	struct report_threads threads;
 	uint64_t types[PERFFILE_USER_TYPE];
 };
@@ -356,12 +381,20 @@ void report_close(struct report *report);
 /* hist.c */
 int hist_add(struct report *report, struct report_event *event,
 	     const struct perffile_record *record, const struct thread *thread);
+int hist_add_branch(struct report *report, struct report_event *event,
+		    const struct perffile_record *record, const struct thread *thread);
 void hist_finish(const struct report *report, struct report_event *event);
 int hist_join(const struct report *report, struct report_event *event, size_t members);
 void hist_decay(struct report_event *event, unsigned int eighths);
 void hist_free(struct report_event *event);
 int report_row_compare(const struct report_columns *order, const struct report_row *a,
 		       const struct report_row *b);
+
+/* branches.c */
+void branches_fill_key(struct report *report, struct report_row *row, enum report_key key);
+size_t branches_count(const struct perffile_record *record);
+int branches_add(struct report *report, struct report_event *event,
+		 const struct perffile_record *record, const struct thread *thread);
 
 /* group.c */
 int groups_join(struct report *report);

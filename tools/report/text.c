@@ -31,6 +31,12 @@ const char *const report_headings[COLUMN_COUNT] = {
 	[KEY_SYMBOL] = "Symbol",
 	[KEY_LINE] = "Source line",
 	[KEY_PARENT] = "Parent symbol",
+	[KEY_DSO_FROM] = "Source shared object",
+	[KEY_SYMBOL_FROM] = "Source symbol",
+	[KEY_DSO_TO] = "Target shared object",
+	[KEY_SYMBOL_TO] = "Target symbol",
+	[KEY_MISPREDICT] = "Branch mispredicted",
+	[KEY_CYCLES] = "Basic block cycles",
 	[NUMBER_CHILDREN] = "Children",
 	[NUMBER_OVERHEAD] = "Overhead",
 	[NUMBER_KERNEL] = "sys",
@@ -60,6 +66,12 @@ static size_t width_of(const char *text)
 	for (; *text; text++)
 		width += ((unsigned char)*text & 0xc0) != 0x80;
 	return width;
+}
+
+/* The mark before a name, 0: none */
+static char mark_of(const struct report_row *row, enum report_key key)
+{
+	return key == KEY_SYMBOL ? row->level : row->marks[key];
 }
 
 static const char *heading_of(const struct report *report, enum report_key key)
@@ -145,7 +157,7 @@ static void measure(const struct report *report, const struct report_event *even
 			size_t width = key >= KEY_COUNT ? number_width(event, row, key) :
 				       width_of(row->text[key]);
 
-			if (key == KEY_SYMBOL)
+			if (key < KEY_COUNT && mark_of(row, key))
 				width += MARK_WIDTH;
 			if (width > widths[i])
 				widths[i] = width;
@@ -213,8 +225,8 @@ static void print_headings(FILE *out, const struct report *report,
 static void print_key(FILE *out, const struct report_row *row, enum report_key key,
 		      size_t width, bool last, const char *separator)
 {
-	if (key == KEY_SYMBOL) {
-		char mark[MARK_WIDTH + 1] = { '[', row->level, ']', ' ' };
+	if (mark_of(row, key)) {
+		char mark[MARK_WIDTH + 1] = { '[', mark_of(row, key), ']', ' ' };
 		size_t most = separator || width > MARK_WIDTH ? MARK_WIDTH : width;
 
 		fwrite(mark, 1, most, out);
@@ -323,6 +335,8 @@ static void print_event(const struct report *report, const struct report_event *
 
 	if (report->options->about != ABOUT_NOTHING && event->members)
 		group_print_head(event);
+	else if (report->options->about != ABOUT_NOTHING && report->options->branches)
+		printf("# %s: %" PRIu64 " branches\n", event->name, event->samples);
 	else if (report->options->about != ABOUT_NOTHING)
 		printf("# %s: %" PRIu64 " samples, %" PRIu64 " events\n", event->name,
 		       event->samples, event->period);
