@@ -228,6 +228,12 @@ struct perffile_task {
 	uint32_t ptid;
 };
 
+/* CGROUP: one that is there from now on */
+struct perffile_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
 /* SWITCH_CPU_WIDE: who comes, or, without PERF_RECORD_MISC_SWITCH_OUT, who went */
 struct perffile_other {
 	uint32_t pid;
@@ -318,6 +324,7 @@ struct perffile_traces {
  * @comm: COMM
  * @task: FORK, EXIT
  * @count: READ
+ * @cgroup: CGROUP
  * @other: SWITCH_CPU_WIDE
  * @ksymbol: KSYMBOL
  * @aux: AUX
@@ -344,6 +351,7 @@ struct perffile_record {
 		struct perffile_comm comm;
 		struct perffile_task task;
 		struct perffile_count count;
+		struct perffile_cgroup cgroup;
 		struct perffile_other other;
 		struct perffile_ksymbol ksymbol;
 		struct perffile_aux aux;

@@ -335,6 +335,11 @@ static bool parse_body(struct perffile_record *record, struct perffile_bytes *by
 	case PERF_RECORD_KSYMBOL:
 		parse_ksymbol(record, bytes);
 		break;
+	case PERF_RECORD_CGROUP:
+		record->cgroup.id = perffile_take64(bytes);
+		record->cgroup.path = perffile_string(bytes);
+		bytes->failed = bytes->failed || !record->cgroup.path;
+		break;
 	case PERF_RECORD_READ:
 		record->count.pid = perffile_take32(bytes);
 		record->count.tid = perffile_take32(bytes);

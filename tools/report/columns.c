@@ -21,6 +21,7 @@ const char *const report_column_names[COLUMN_COUNT] = {
 	[KEY_TID] = "tid",
 	[KEY_CPU] = "cpu",
 	[KEY_TIME] = "time",
+	[KEY_CGROUP] = "cgroup",
 	[KEY_DSO] = "dso",
 	[KEY_SYMBOL] = "symbol",
 	[KEY_LINE] = "srcline",
@@ -107,7 +108,7 @@ static int check_words(const struct command *command, const char *text)
 		length = strcspn(text, ",");
 		key = column_number(text, length);
 		if (key < 0)
-			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, dso, symbol, srcline and parent, of branches dso_from, symbol_from, dso_to, symbol_to, mispredict and cycles, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
+			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, cgroup, dso, symbol, srcline and parent, of branches dso_from, symbol_from, dso_to, symbol_to, mispredict and cycles, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
 					 (int)length, text);
 		if (has(&columns, (enum report_key)key))
 			return say_usage(command, "'%s' is there twice",
@@ -211,6 +212,8 @@ static const struct {
 	const char *lack;
 } recorded[] = {
 	{ KEY_TIME, PERF_SAMPLE_TIME, "does not tell when a sample was: record with -T" },
+	{ KEY_CGROUP, PERF_SAMPLE_CGROUP,
+	  "does not tell in which cgroup a sample was: record with --all-cgroups" },
 };
 
 /**

@@ -243,6 +243,9 @@ static int print_told(struct samples *samples, const struct perffile_record *rec
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		print_switch(record);
 		break;
+	case PERF_RECORD_CGROUP:
+		printf(" cgroup: %" PRIu64 " %s\n", record->cgroup.id, clean(samples, record->cgroup.path));
+		break;
 	case PERF_RECORD_KSYMBOL:
 		printf(" addr %" PRIx64 " len %u type %u flags 0x%x name %s\n", code->start, code->length,
 		       code->type, code->flags, clean(samples, code->name));

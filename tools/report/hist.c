@@ -81,6 +81,9 @@ static void fill_key(struct report *report, struct report_row *row, enum report_
 	case KEY_TIME:
 		text = time_text(report, record->time);
 		break;
+	case KEY_CGROUP:
+		text = cgroups_path(report, record->sample.cgroup);
+		break;
 	case KEY_DSO:
 		text = place->binary->name;
 		break;

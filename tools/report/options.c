@@ -36,7 +36,7 @@ enum {
 	OPTION_NO_BRANCHES,
 };
 
-#define KEYS	"comm", "pid", "tid", "cpu", "time", "dso", "symbol", "srcline", "parent", \
+#define KEYS	"comm", "pid", "tid", "cpu", "time", "cgroup", "dso", "symbol", "srcline", "parent", \
 		"dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles"
 
 static const char *const keys[] = { KEYS, NULL };

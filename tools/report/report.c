@@ -239,6 +239,10 @@ static int read_records(struct report *report)
 			say_error("%s", pmuctl_strerror(-ENOMEM));
 			return -ENOMEM;
 		}
+		if (record.type == PERF_RECORD_CGROUP && cgroups_add(report, &record) < 0) {
+			say_error("%s", pmuctl_strerror(-ENOMEM));
+			return -ENOMEM;
+		}
 		if (record.type == PERF_RECORD_SAMPLE && report_add(report, &record) < 0) {
 			say_error("%s", pmuctl_strerror(-ENOMEM));
 			return -ENOMEM;
@@ -298,6 +302,7 @@ void report_close(struct report *report)
 	}
 	free(report->events);
 	free(report->threads.list);
+	free(report->cgroups.list);
 	samples_close(report->samples);
 }
 

@@ -24,6 +24,7 @@ enum report_key {
 	KEY_TID,
 	KEY_CPU,
 	KEY_TIME,
+	KEY_CGROUP,
 	KEY_DSO,
 	KEY_SYMBOL,
 	KEY_LINE,
@@ -347,12 +348,30 @@ struct report_branch {
 	unsigned int flags, cycles;
 };
 
+struct report_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
+/**
+ * struct report_cgroups - the cgroups that records told of
+ * @list: in the order of their numbers; owned.
+ * @count: how many.
+ * @room: for so many.
+ */
+struct report_cgroups {
+	struct report_cgroup *list;
+	size_t count;
+	size_t room;
+};
+
 /**
  * struct report - a report
  * @options: what was asked for.
  * @samples: the recording.
  * @events: one for each of its events.
  * @event_count: how many.
+ * @cgroups: of the key "cgroup".
  * @branch: that is added now, or NULL.
  * @threads: what each has counted, of options->threads.
  * @types: how many records of each type there are, for FORMAT_STATS.
@@ -362,6 +381,7 @@ struct report {
 	struct samples *samples;
 	struct report_event *events;
 	size_t event_count;
+	struct report_cgroups cgroups;
 	const struct report_branch *branch;
 	struct report_threads threads;
 	uint64_t types[PERFFILE_USER_TYPE];
@@ -389,6 +409,10 @@ void hist_decay(struct report_event *event, unsigned int eighths);
 void hist_free(struct report_event *event);
 int report_row_compare(const struct report_columns *order, const struct report_row *a,
 		       const struct report_row *b);
+
+/* cgroups.c */
+int cgroups_add(struct report *report, const struct perffile_record *record);
+const char *cgroups_path(const struct report *report, uint64_t id);
 
 /* branches.c */
 void branches_fill_key(struct report *report, struct report_row *row, enum report_key key);

@@ -27,6 +27,7 @@ const char *const report_headings[COLUMN_COUNT] = {
 	[KEY_TID] = "Tid",
 	[KEY_CPU] = "CPU",
 	[KEY_TIME] = "Time",
+	[KEY_CGROUP] = "Cgroup",
 	[KEY_DSO] = "Shared object",
 	[KEY_SYMBOL] = "Symbol",
 	[KEY_LINE] = "Source line",
