@@ -127,8 +127,13 @@ void cgroups_free(struct cgroup_names *names)
 
 /* ---- Their directories ---- */
 
-/* Where perf's controller is: in cgroup v1's hierarchy of it, else in cgroup2's. */
-static char *find_hierarchy(void)
+/**
+ * cgroup_hierarchy() - where perf's controller is mounted
+ *
+ * Return: the directory of cgroup v1's hierarchy of it, else cgroup2's, to be freed; NULL if neither is
+ * there.
+ */
+char *cgroup_hierarchy(void)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	char *found = NULL;
@@ -157,7 +162,7 @@ static char *find_hierarchy(void)
  */
 int cgroup_open(const char *name)
 {
-	char *hierarchy = find_hierarchy(), *path = NULL;
+	char *hierarchy = cgroup_hierarchy(), *path = NULL;
 	int fd, ret = 0;
 
 	if (!hierarchy) {

@@ -152,6 +152,7 @@ int measure_filters_check(const struct measure *measure);
 int cgroup_option(struct measure *measure, const char *text, bool each);
 const char *cgroups_check(const struct measure *measure);
 const char *cgroup_of_event(const struct measure *measure, size_t event);
+char *cgroup_hierarchy(void);
 int cgroup_open(const char *name);
 void cgroups_free(struct cgroup_names *names);
 

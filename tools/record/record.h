@@ -289,6 +289,9 @@ void synth_command(struct synth *synth, pid_t pid);
 void synth_targets(struct synth *synth, const struct measure *measure, pid_t child, bool all);
 int synth_kernel(struct synth *synth);
 
+/* cgroups.c */
+void synth_cgroups(struct synth *synth);
+
 /* Called with the file of each module, or its name in brackets if there is none */
 typedef void (*module_visit)(void *arg, const char *name, const char *path,
 			     uint64_t address, uint64_t size);

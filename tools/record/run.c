@@ -127,6 +127,8 @@ static int describe(struct session *s, enum before what)
 			      (s->options->delay || s->parts.count > 1) && !measure->no_inherit);
 	else if (synth_kernel(&synth) < 0 && recording_samples_kernel(s->recording))
 		say_error("kernel symbols will be missing: %s", kernel_hidden_now());
+	if (what == KERNEL && s->options->cgroups)
+		synth_cgroups(&synth);
 	ret = perfdata_write_buffer(s->file, &synth.buffer);
 	perfdata_buffer_free(&synth.buffer);
 	return ret < 0 ? say_cannot_write(s, ret) : 0;

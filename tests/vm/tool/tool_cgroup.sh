@@ -151,4 +151,12 @@ what_counts_no_cgroup_is_told()
 	grep -q -e "cannot open '.*cgroup\.subtree_control" -e 'not counted' first
 }
 
+# Those that were there before are told of, too: a number alone says nothing.
+samples_have_the_path_of_their_cgroup()
+{
+	run 3 record -q --all-cgroups -e task-clock:u -o file sh -c "$IN_A" &&
+		run 0 report -i file --stdio -s cgroup && grep -qE '^ +[0-9.]+%  /a$' out && ! grep -E '%  ([[]|N/A)' out &&
+		perf report -i file --stdio -s cgroup 2>/dev/null >theirs && grep -qE '%  /a *$' theirs
+}
+
 run_checks remove_cgroups count
