@@ -3,7 +3,7 @@
  * "pmuctl report -D" and "pmuctl script -D": each record of a recording as perf prints it.
  */
 /* sources: $(READER) $(SYMBOLS) $(REPORT) */
-/* sources: tools/script/trace.c tools/trace/streams.c tools/trace/spans.c tools/trace/pieces.c */
+/* sources: tools/script/trace.c tools/trace/streams.c tools/trace/spans.c tools/trace/pieces.c tools/trace/result.c */
 /* sources: tools/trace/code.c tools/trace/timeline.c tools/trace/decode.c tools/trace/filter.c tools/trace/branches.c tools/perffile/trace.c */
 /* sources: tools/script/script.c tools/script/json.c tools/script/names.c tools/script/text.c */
 /* sources: tools/script/tracepoint.c tools/tracepoint/formats.c tools/tracepoint/print.c */
