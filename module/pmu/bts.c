@@ -22,6 +22,11 @@
  *
  * The status register tells nothing of such an interrupt: it is ours if the threshold has been
  * passed. One that comes when its trace is not active any more is claimed once.
+ *
+ * IA32_DEBUGCTL may be written by others with what they have read while a trace was on, after its
+ * end: KVM does so at each VM exit of a thread until that is scheduled anew. So when nothing is
+ * active the management area leads to a record of its own, whose interrupt ends such a trace; or
+ * the next start does, or the one that gives IA32_DS_AREA back.
  */
 #include <linux/cpufeature.h>
 #include <linux/mm.h>
@@ -48,12 +53,14 @@ struct bts_area {
 /**
  * struct bts_cpu - of one CPU
  * @area: the processor's, too.
+ * @parked: the record to which it leads when nothing is active.
  * @active: what is on and may be told; NULL while it is changed.
  * @found: IA32_DS_AREA as it was before.
  * @ours: IA32_DS_AREA leads to @area.
  */
 struct bts_cpu {
 	struct bts_area area;
+	u64 parked[BTS_RECORD / sizeof(u64)];
 	struct bts_trace *active;
 	u64 found;
 	bool ours;
@@ -108,6 +115,58 @@ static void write_ctl(u64 bits)
 	wrmsrq(MSR_IA32_DEBUGCTLMSR, (ctl & ~BTS_CTL_ALL) | bits);
 }
 
+static u64 end_of_parked(const struct bts_cpu *cpu)
+{
+	return (unsigned long)cpu->parked + BTS_RECORD;
+}
+
+/*
+ * Nothing is active any more. An interrupt that is on its way is claimed all the same: the
+ * threshold is behind everything then, until the NMI has come.
+ */
+static void park(struct bts_cpu *cpu)
+{
+	u64 begin = (unsigned long)cpu->parked, end = end_of_parked(cpu);
+	u64 threshold = READ_ONCE(cpu->area.threshold);
+	bool late = READ_ONCE(cpu->area.next) >= threshold;
+
+	this_cpu_cmpxchg(bts_cpu.area.threshold, threshold, late ? 0 : NO_THRESHOLD);
+	barrier();
+	WRITE_ONCE(cpu->area.base, begin);
+	WRITE_ONCE(cpu->area.next, begin);
+	WRITE_ONCE(cpu->area.end, end);
+	barrier();
+	this_cpu_cmpxchg(bts_cpu.area.threshold, NO_THRESHOLD, end);
+}
+
+/*
+ * Nothing is active: is a trace on that is ours, as its memory shows? Then somebody has turned it
+ * on again, and it is ended. TR alone is somebody else's. Returns whether it was on.
+ */
+static bool end_revived(const struct bts_cpu *cpu, u64 ctl)
+{
+	u64 area;
+
+	if (!cpu->ours || (~ctl & (BTS_CTL_TRACE | BTS_CTL_STORE)))
+		return false;
+	rdmsrq(MSR_IA32_DS_AREA, area);
+	if (area != (unsigned long)&cpu->area)
+		return false;
+	write_ctl(0);
+	return true;
+}
+
+/* Returns whether there was one. */
+static bool look_for_revived(const struct bts_cpu *cpu)
+{
+	u64 ctl;
+
+	if (!cpu->ours || cpu->active)
+		return false;
+	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
+	return end_revived(cpu, ctl);
+}
+
 static void take_on_cpu(void *unused)
 {
 	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
@@ -116,6 +175,7 @@ static void take_on_cpu(void *unused)
 		return;
 	memset(&cpu->area, 0, sizeof(cpu->area));
 	cpu->area.threshold = NO_THRESHOLD;
+	park(cpu);
 	rdmsrq(MSR_IA32_DS_AREA, cpu->found);
 	wrmsrq(MSR_IA32_DS_AREA, (unsigned long)&cpu->area);
 	cpu->ours = true;
@@ -127,6 +187,7 @@ static void give_back_on_cpu(void *unused)
 
 	if (!cpu->ours)
 		return;
+	look_for_revived(cpu);
 	cpu->ours = false;
 	wrmsrq(MSR_IA32_DS_AREA, cpu->found);
 }
@@ -144,10 +205,11 @@ void bts_cpu_offline(void)
 
 static bool bts_is_taken(void)
 {
+	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
 	u64 ctl;
 
 	rdmsrq(MSR_IA32_DEBUGCTLMSR, ctl);
-	return (ctl & BTS_CTL_TRACE) && !this_cpu_read(bts_cpu.active);
+	return (ctl & BTS_CTL_TRACE) && !cpu->active && !end_revived(cpu, ctl);
 }
 
 /* Who traces past perf has its own area: that is left alone. */
@@ -162,10 +224,37 @@ static int bts_reserve(void)
 	return 0;
 }
 
+static void find_revived(void *cpus)
+{
+	if (look_for_revived(this_cpu_ptr(&bts_cpu)))
+		cpumask_set_cpu(smp_processor_id(), cpus);
+}
+
+/* KVM reads the register anew when it comes back to a CPU on which a worker has run meanwhile. */
+static long end_revived_for_good(void *unused)
+{
+	local_irq_disable();
+	look_for_revived(this_cpu_ptr(&bts_cpu));
+	local_irq_enable();
+	return 0;
+}
+
+static void end_all_revived(void)
+{
+	static struct cpumask cpus;
+	unsigned int cpu;
+
+	cpumask_clear(&cpus);
+	on_each_cpu(find_revived, &cpus, 1);
+	for_each_cpu(cpu, &cpus)
+		work_on_cpu(cpu, end_revived_for_good, NULL);
+}
+
 static void bts_release(void)
 {
 	if (!bts_is_ours)
 		return;
+	end_all_revived();
 	bts_is_ours = false;
 	on_each_cpu(give_back_on_cpu, NULL, 1);
 }
@@ -173,15 +262,9 @@ static void bts_release(void)
 /* ---- Memory ---- */
 
 /* It is not meant to be on; and must not, when its memory is somebody else's. */
-static void end_here(void *memory)
+static void end_here(void *unused)
 {
-	struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
-
-	if (!cpu->ours || cpu->area.base != (unsigned long)memory)
-		return;
-	write_ctl(0);
-	memset(&cpu->area, 0, sizeof(cpu->area));
-	cpu->area.threshold = NO_THRESHOLD;
+	look_for_revived(this_cpu_ptr(&bts_cpu));
 }
 
 static void bts_free(struct hwtrace *base, const struct cpumask *ran)
@@ -189,7 +272,7 @@ static void bts_free(struct hwtrace *base, const struct cpumask *ran)
 	struct bts_trace *trace = bts_of(base);
 
 	/* No other CPU has ever been told where it is. */
-	on_each_cpu_mask(ran, end_here, trace->memory, 1);
+	on_each_cpu_mask(ran, end_here, NULL, 1);
 	vunmap(trace->memory);
 	trace->memory = NULL;
 }
@@ -256,6 +339,7 @@ static enum hwtrace_start bts_start(struct hwtrace *base, const struct auxbuf_sp
 		return HWTRACE_FULL;
 	clear_skipped(trace);
 	/* An NMI that is late looks at them meanwhile. */
+	this_cpu_cmpxchg(bts_cpu.area.threshold, end_of_parked(cpu), NO_THRESHOLD);
 	WRITE_ONCE(cpu->area.base, begin);
 	WRITE_ONCE(cpu->area.next, begin + trace->window.first);
 	WRITE_ONCE(cpu->area.end, begin + trace->window.end);
@@ -285,6 +369,7 @@ static bool bts_stop(struct hwtrace *base, struct hwtrace_result *result)
 	result->skipped = result->bytes ? trace->window.skip : 0;
 	result->stopped = !trace->window.circular && next + BTS_RECORD > trace->window.end;
 	result->error = false;
+	park(cpu);
 	return true;
 }
 
@@ -311,8 +396,10 @@ int bts_nmi(void)
 		return 0;
 	if (cpu->active)
 		hwpmu_core_ops->trace(&cpu->active->base);
-	if (!cpu->active)
+	if (!cpu->active) {
 		cpu->area.threshold = NO_THRESHOLD;
+		look_for_revived(cpu);
+	}
 	return 1;
 }
 

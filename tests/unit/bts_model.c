@@ -6,7 +6,8 @@
  * is: before any access to a register, to the management area or to what the NMI shares. The
  * file of the module itself runs, on a processor of a few lines that stores branches at each
  * step. Nothing is stored when it has been stopped, each record is published once, and nobody
- * is left to own the CPU.
+ * is left to own the CPU. A trace that somebody turns on again after its end writes to nobody's
+ * memory, is in nobody's way, and has ended when the CPU is given back.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -37,6 +38,12 @@ static void step(void);
 	was_; })
 #define on_each_cpu(f, arg, wait)	f(arg)
 #define hwtrace_is_taken_by_others(unit) ((unit)->is_taken())
+#define cpumask_clear(mask)
+#define cpumask_set_cpu(cpu, mask)	((void)(mask), ran_here = true)
+#define for_each_cpu(cpu, mask)		for ((cpu) = 0; ran_here; ran_here = false)
+#define work_on_cpu(cpu, f, arg)	((void)(cpu), f(arg))
+#define local_irq_disable()
+#define local_irq_enable()
 #define on_each_cpu_mask(mask, f, arg, wait) f(arg)
 #define PAGE_SHIFT			12
 #define kvcalloc(n, size, flags)	calloc(n, size)
@@ -51,6 +58,11 @@ static void step(void);
 #define MSR_IA32_DS_AREA		0
 #define MSR_IA32_DEBUGCTLMSR		1
 
+struct cpumask {
+	int unused;
+};
+
+static bool ran_here;
 static u64 msr[2];
 
 #define rdmsrq(number, value)		(step(), (value) = msr[number])
@@ -95,7 +107,7 @@ struct page *auxbuf_page(const struct auxbuf *buf, unsigned long n)
 
 /* ---- What is run ---- */
 
-enum op { START, STOP, PAUSE, RESUME, UNMAP, TURN_ON_AND_UNMAP, OFFLINE, UNLOAD, OPS };
+enum op { START, STOP, PAUSE, RESUME, UNMAP, TURN_ON_AND_UNMAP, TURN_ON, OFFLINE, UNLOAD, OPS };
 
 #define LENGTH	4
 
@@ -153,17 +165,23 @@ static void store(void)
 
 	fail_unless(msr[MSR_IA32_DS_AREA] == (uintptr_t)area, "it is on with somebody else's area");
 	if (area->next + BTS_RECORD > area->end) {
-		dropped += interrupts;
+		dropped += interrupts && !turned_on;
 		if (interrupts)
 			return;
 		area->next = area->base;
 	}
-	fail_unless(mapped, "a store to memory that is not its own any more");
-	fail_unless(open_for_records || turned_on || busy, "a store after the end");
 	record = (u64 *)(uintptr_t)area->next;
+	if (record == bts_cpu.parked) {
+		fail_unless(turned_on || (busy && !open_for_records), "a record is lost");
+		goto stored;
+	}
+	fail_unless(!turned_on, "a store to somebody's memory");
+	fail_unless(mapped, "a store to memory that is not its own any more");
+	fail_unless(open_for_records || busy, "a store after the end");
 	fail_unless(record >= memory && record + 3 <= memory + SIZE / 8, "a store elsewhere");
 	record[0] = record[1] = record[2] = open_for_records ? ++stored : VAIN;
 	stored_ever++;
+stored:
 	area->next += BTS_RECORD;
 	if (interrupts && area->next >= area->threshold && !masked)
 		pending = true;
@@ -240,7 +258,7 @@ static const struct hwpmu_ops ops = { .trace = publish_and_begin };
 
 static void interrupt(void)
 {
-	bool was_pending = pending, was_active = bts_cpu.active, claimed;
+	bool was_pending = pending, was_active = bts_cpu.active || turned_on, claimed;
 
 	pending = false;
 	masked = true;
@@ -268,6 +286,7 @@ static void step(void)
 	if (is_on())
 		for (i = 0; i < (mode == STREAM ? 1 : 6); i++)
 			store();
+	turned_on = turned_on && is_on();
 	if (in_nmi)
 		return;
 	steps++;
@@ -299,13 +318,20 @@ static void get_memory(void)
 	position = 125 * BTS_RECORD;	/* not far from its end */
 }
 
-static void unmap_buffer(bool turn_on)
+static void turn_on(void)
 {
 	end();
 	pending = false;	/* so late it does not come */
-	turned_on = turn_on && bts_cpu.area.base == (uintptr_t)memory;
+	turned_on = bts_cpu.ours;
 	if (turned_on)
-		msr[MSR_IA32_DEBUGCTLMSR] |= BTS_CTL_TRACE | BTS_CTL_STORE;
+		msr[MSR_IA32_DEBUGCTLMSR] |= BTS_CTL_TRACE | BTS_CTL_STORE |
+					     (mode == SNAPSHOT ? 0 : BTS_CTL_INTERRUPT);
+}
+
+static void unmap_buffer(void)
+{
+	end();
+	pending = false;
 	bts_unit.free(&trace.base, NULL);
 	turned_on = false;
 	rest();
@@ -322,6 +348,7 @@ static void lose_cpu(bool offline)
 		bts_cpu_offline();
 	else
 		bts_unit.release();
+	turned_on = false;
 	fail_unless(!is_on() && msr[MSR_IA32_DS_AREA] == FOUND, "not as it was found");
 	rest();
 	begin();
@@ -347,9 +374,14 @@ static void operate(enum op op)
 	case RESUME:
 		bts_unit.pause(&trace.base, op == PAUSE);
 		break;
-	case UNMAP:
+	case TURN_ON:
+		turn_on();
+		break;
 	case TURN_ON_AND_UNMAP:
-		unmap_buffer(op != UNMAP);
+		turn_on();
+		/* fall through */
+	case UNMAP:
+		unmap_buffer();
 		break;
 	default:
 		lose_cpu(op == OFFLINE);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A trace that is found on when its buffer goes is ended before the memory is somebody else's.
- * None should be: here it is turned on past the module, through /dev/cpu/0/msr. For --cpu
- * intel-bts, which has both units.
+ * None should be: here it is turned on past the module, through /dev/cpu/0/msr, or is given back
+ * what was in a register while one was on, as KVM does. For --cpu intel-bts, which has both units.
  */
-#include "aux.h"
+#include "aux_busy.h"
 #include "bound.h"
 
 TestSuite(bts_free, .timeout = 300);
@@ -14,9 +14,11 @@ TestSuite(bts_free, .timeout = 300);
 #define RTIT_STATUS	0x571
 #define RTIT_BASE	0x560
 #define DEBUGCTL	0x1d9
+#define DS_AREA		0x600
 #define TRACE_EN	1ULL
 #define DEBUGCTL_BTS	(3ULL << 6)
 #define DEBUGCTL_BTINT	(1ULL << 8)
+#define DEBUGCTL_OFF	(3ULL << 9)
 
 static int open_msrs(void)
 {
@@ -114,6 +116,114 @@ Test(bts_free, branch_trace_store)
 	unmap(&t);
 	cr_assert_eq(get(msrs, DEBUGCTL), ctl);
 	close(t.fd);
+}
+
+/* ---- What somebody has saved while a trace was on, and writes back after its end ---- */
+
+static uint64_t saved_while_on(const struct trace *t, int msrs)
+{
+	uint64_t ctl;
+
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	ctl = get(msrs, DEBUGCTL);
+	cr_assert_eq(ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	cr_assert_eq(ctl & (DEBUGCTL_BTS | DEBUGCTL_BTINT), DEBUGCTL_BTS | DEBUGCTL_BTINT);
+	return ctl;
+}
+
+static void turn_off(int msrs)
+{
+	set(msrs, DEBUGCTL, get(msrs, DEBUGCTL) & ~(DEBUGCTL_BTS | DEBUGCTL_BTINT | DEBUGCTL_OFF));
+}
+
+static void branch_on(void)
+{
+	for (volatile int i = 0; i < 1000; i++)
+		;
+}
+
+/* Without BTINT nothing tells of it, and it goes round and round. */
+static uint64_t saved_in_round(unsigned int round, const struct trace *t, int msrs)
+{
+	uint64_t ctl = saved_while_on(t, msrs);
+
+	return round % 2 ? ctl & ~DEBUGCTL_BTINT : ctl;
+}
+
+Test(bts_free, what_was_saved_writes_to_no_buffer)
+{
+	int msrs = open_msrs();
+	uint8_t *before;
+	struct trace t;
+
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	before = malloc(t.size);
+	for (unsigned int round = 0; round < 4; round++) {
+		uint64_t ctl = saved_in_round(round, &t, msrs);
+
+		memcpy(before, (const void *)t.aux, t.size);
+		set(msrs, DEBUGCTL, ctl);
+		branch_on();
+		cr_assert_eq(memcmp(before, (const void *)t.aux, t.size), 0, "round %u", round);
+		turn_off(msrs);
+	}
+	free(before);
+	trace_close(&t);
+}
+
+/* Its first record sends an interrupt. */
+Test(bts_free, what_was_saved_with_an_interrupt_ends_by_itself)
+{
+	int msrs = open_msrs();
+	struct trace t;
+
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	set(msrs, DEBUGCTL, saved_while_on(&t, msrs));
+	branch_on();
+	cr_assert_eq(get(msrs, DEBUGCTL) & DEBUGCTL_BTS, 0);
+	trace_close(&t);
+}
+
+Test(bts_free, what_was_saved_stops_no_other_trace)
+{
+	int msrs = open_msrs();
+	struct trace t;
+
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	for (unsigned int round = 0; round < 4; round++) {
+		uint64_t ctl = saved_in_round(round, &t, msrs), head = head_of(&t);
+
+		set(msrs, DEBUGCTL, ctl);
+		cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+		cr_assert_eq(trace_status(t.fd).state & PMUCTL_AUX_IS_STALLED, 0);
+		branch_on();
+		cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+		cr_assert_geq(head_of(&t) - head, 1000 * 24);
+		__atomic_store_n(&t.page->aux_tail, head_of(&t), __ATOMIC_RELEASE);
+		cr_assert_eq(get(msrs, DEBUGCTL) & DEBUGCTL_BTS, 0);
+	}
+	trace_close(&t);
+}
+
+/* The processor must not write by what others have in the register. */
+Test(bts_free, what_was_saved_is_off_when_the_area_is_given_back)
+{
+	int msrs = open_msrs();
+	uint64_t found, ctl;
+	struct trace t;
+
+	cr_assert_eq(raw_give_back(), 0);
+	found = get(msrs, DS_AREA);
+	open_used(&t, trace_type_of(1, "intel_bts"), 0);
+	ctl = saved_while_on(&t, msrs) & ~DEBUGCTL_BTINT;
+	trace_close(&t);
+	cr_assert_neq(get(msrs, DS_AREA), found);
+	set(msrs, DEBUGCTL, ctl);
+	cr_assert_eq(raw_give_back(), 0);
+	cr_assert_eq(get(msrs, DS_AREA), found);
+	ctl = get(msrs, DEBUGCTL);
+	turn_off(msrs);
+	cr_assert_eq(ctl & DEBUGCTL_BTS, 0, "%#lx", ctl);
 }
 
 #define LOOPS	200
