@@ -305,6 +305,28 @@ static void aux_free(struct pmuctl_event *event)
 
 /* ---- Beside others ---- */
 
+/*
+ * Processor Trace cannot be used beside BTS either: setting one of them while the other is on is
+ * refused by the processor (SDM, Vol. 3C, "Intel Processor Trace", on LBR and BTS).
+ */
+static const struct pmuctl_aux_driver *also_away(const struct pmuctl_event *event)
+{
+	return event->aux->driver->unit == &bts_unit ? &drivers[0] : NULL;
+}
+
+static int keep_away(const struct pmuctl_aux_driver *driver, struct pmuctl_explanation *why)
+{
+	int err = pmuctl_rivals_keep_away(driver->unit);
+
+	if (err == -ENOMEM)
+		return pmuctl_refuse(why, NO_MEMORY, "");
+	if (err == -EBUSY)
+		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type", driver->name);
+	if (err)
+		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", driver->name, -err);
+	return 0;
+}
+
 static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *event,
 		     struct pmuctl_explanation *why)
 {
@@ -319,16 +341,10 @@ static int aux_admit(struct pmuctl_context *ctx, const struct pmuctl_event *even
 	if (pmuctl_context_is_traced(ctx, event))
 		return pmuctl_refuse(why, AUX_BUSY, "attr.type",
 				     ctx->task ? "this task" : "this CPU");
-	err = pmuctl_rivals_keep_away(event->aux->driver->unit);
-	if (err == -ENOMEM)
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	if (err == -EBUSY)
-		return pmuctl_refuse(why, AUX_FOREIGN, "attr.type",
-				     event->aux->driver->name);
-	if (err)
-		return pmuctl_refuse(why, AUX_RIVAL, "attr.type", event->aux->driver->name,
-				     -err);
-	return 0;
+	err = keep_away(event->aux->driver, why);
+	if (!err && also_away(event))
+		err = keep_away(also_away(event), why);
+	return err;
 }
 
 static void aux_attached(const struct pmuctl_event *event)
@@ -339,6 +355,8 @@ static void aux_attached(const struct pmuctl_event *event)
 		nr_of_cpus++;
 	lbr_use_get(LBR_TRACED);
 	pmuctl_rivals_get(event->aux->driver->unit);
+	if (also_away(event))
+		pmuctl_rivals_get(also_away(event)->unit);
 	pmuctl_aux_find_chain(event->aux);
 }
 
@@ -350,6 +368,8 @@ static void aux_detached(const struct pmuctl_event *event)
 		nr_of_cpus--;
 	lbr_use_put(LBR_TRACED);
 	pmuctl_rivals_put(event->aux->driver->unit);
+	if (also_away(event))
+		pmuctl_rivals_put(also_away(event)->unit);
 	pmuctl_aux_forget_files(event->aux);
 }
 

@@ -39,6 +39,7 @@
 
 #include "pmu/bts.h"
 #include "pmu/bts_config.h"
+#include "pmu/lbr.h"
 #include "pmu/private.h"
 
 /* "64-Bit DS Save Area": what of the management area is for branches, and room for the rest */
@@ -333,7 +334,8 @@ static enum hwtrace_start bts_start(struct hwtrace *base, const struct auxbuf_sp
 	struct bts_trace *trace = bts_of(base);
 	u64 begin = (unsigned long)trace->memory;
 
-	if (!cpu->ours || cpu->active || bts_is_taken())
+	/* Not where somebody may use Processor Trace: the processor refuses it beside BTS. */
+	if (!cpu->ours || cpu->active || lbr_is_barred() || bts_is_taken())
 		return HWTRACE_TAKEN;
 	if (!bts_window_open(&trace->window, trace->size, span))
 		return HWTRACE_FULL;

@@ -143,6 +143,11 @@ void lbr_bar(const struct cpumask *cpus, bool bar)
 		WRITE_ONCE(per_cpu(lbr_cpu, cpu).barred, bar);
 }
 
+bool lbr_is_barred(void)
+{
+	return READ_ONCE(this_cpu_ptr(&lbr_cpu)->barred);
+}
+
 bool hwpmu_lbr_is_free(const struct hwpmu_counter *counter)
 {
 	const struct lbr_cpu *cpu = this_cpu_ptr(&lbr_cpu);

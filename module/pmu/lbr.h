@@ -88,4 +88,7 @@ bool lbr_is_used(enum lbr_use use);
 /* Where somebody else may trace they are free for nobody: whoever wants them waits. Any context. */
 void lbr_bar(const struct cpumask *cpus, bool bar);
 
+/* Are they on this CPU? Then BTS is for nobody either. IRQs off, or NMI. */
+bool lbr_is_barred(void);
+
 #endif /* PMUCTL_PMU_LBR_H */

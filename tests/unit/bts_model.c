@@ -54,6 +54,8 @@ static void step(void);
 #define MSR_IA32_MISC_ENABLE_BTS_UNAVAIL 0
 #define rdmsrq_safe(number, value)	(*(value) = 0, 0)
 #define hwpmu_reason()			NULL
+#define PMUCTL_PMU_LBR_H
+#define lbr_is_barred()			false
 
 #define MSR_IA32_DS_AREA		0
 #define MSR_IA32_DEBUGCTLMSR		1

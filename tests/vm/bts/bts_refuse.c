@@ -10,6 +10,8 @@
 
 #define THEIRS	"/sys/bus/event_source/devices/intel_bts/type"
 
+#define THEIR_PT	"/sys/bus/event_source/devices/intel_pt/type"
+
 #define MSR_DEBUGCTL	0x1d9
 #define MSR_DS_AREA	0x600
 /* TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR of IA32_DEBUGCTL */
@@ -119,6 +121,87 @@ Test(bts_refuse, one_of_ours_and_the_kernels_driver)
 	close(ours);
 	fd = open_theirs();
 	cr_assert_geq(fd, 0, "%d", fd);
+}
+
+/* ---- Processor Trace of the kernel's own driver, which cannot be used beside it ---- */
+
+static int open_their_pt(void)
+{
+	struct perf_event_attr attr = {
+		.type = raw_read_number(THEIR_PT), .size = sizeof(attr), .disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 1, -1, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int wait_for_their_pt(void)
+{
+	int fd;
+
+	while ((fd = open_their_pt()) == -EBUSY)
+		nap();
+	cr_assert_geq(fd, 0, "%s", strerror(-fd));
+	return fd;
+}
+
+Test(bts_refuse, processor_trace_of_the_kernels_driver)
+{
+	union raw_attr a = bts_attr();
+	int ours, theirs;
+
+	cr_assert_eq(raw_give_back(), 0);
+	theirs = wait_for_their_pt();
+	check_refused(OPEN(a), EBUSY, PMUCTL_WHY_AUX_FOREIGN, "attr.type",
+		      "somebody else is tracing on this machine's CPUs, as 'perf record -e intel_pt//' does: end that first");
+	close(theirs);
+	ours = event_open(a);
+	cr_assert_eq(open_their_pt(), -EBUSY);
+	close(ours);
+	close(wait_for_their_pt());
+}
+
+static int open_holder(void)
+{
+	union raw_attr a = raw_instructions();
+
+	return event_open(a);
+}
+
+static void become_user(bool user)
+{
+	cr_assert_eq(setresuid(-1, user ? RAW_USER : 0, -1), 0, "%m");
+	cr_assert_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+/* A user's trace that is left open while perf has its own: it goes on when that has ended. */
+Test(bts_refuse, processor_trace_that_came_meanwhile)
+{
+	union raw_attr a = bts_attr();
+	int holder = open_holder(), theirs;
+	struct trace t;
+	uint64_t head;
+
+	cr_assert_eq(raw_write_file(RAW_PARANOID, "1"), 0);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "privileged"), 0);
+	become_user(true);
+	bts_open(&t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
+	become_user(false);
+	cr_assert_eq(ioctl(t.fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	close(holder);
+	theirs = wait_for_their_pt();
+	head = head_of(&t);
+	holder = open_holder();
+	for (int i = 0; i < 100; i++)
+		usleep(1000);
+	cr_assert_eq(head_of(&t), head);
+	close(theirs);
+	while (head_of(&t) == head)
+		nap();
+	close(holder);
+	trace_close(&t);
+	cr_assert_eq(raw_write_file(RAW_CLAIM, "anyone"), 0);
+	cr_assert_eq(raw_write_file(RAW_PARANOID, "2"), 0);
 }
 
 /* They are given back as they were found, and while they are ours, it is seen that they are. */
