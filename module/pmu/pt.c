@@ -310,17 +310,19 @@ static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 {
 	struct pt_trace *trace = pt_of(base);
 	struct topa_place place;
+	bool refused;
 	u64 status;
 
 	/* From here on the NMI leaves it alone; or has ended it, and told of it. */
 	if (this_cpu_cmpxchg(pt_cpu.active, trace, NULL) != trace)
 		return false;
-	wrmsrq(MSR_IA32_RTIT_CTL, 0);
+	/* In VMX operation, which has ended it, old CPUs refuse that, too. */
+	refused = wrmsrq_safe(MSR_IA32_RTIT_CTL, 0) || READ_ONCE(this_cpu_ptr(&pt_cpu)->refused);
 	/* The packets are in memory, but others see them only after a fence. */
 	wmb();
 	rdmsrq(MSR_IA32_RTIT_STATUS, status);
 	result->stopped = status & RTIT_STATUS_STOPPED;
-	result->error = (status & RTIT_STATUS_ERROR) || READ_ONCE(this_cpu_ptr(&pt_cpu)->refused);
+	result->error = (status & RTIT_STATUS_ERROR) || refused;
 	result->bytes = 0;
 	result->skipped = 0;
 	if (read_place(&trace->topa, &place))

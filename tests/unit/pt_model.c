@@ -59,10 +59,12 @@ static void step(void);
 #define RTIT_STATUS_STOPPED		BIT_ULL(5)
 
 static u64 msr[8];
-static bool refuses;		/* as a hypervisor does that is there since the trace began */
+static bool refuses;		/* CTL: as a hypervisor does that is there since the trace began */
 
 #define rdmsrq(number, value)		(step(), (value) = msr[number])
-#define wrmsrq(number, value)		({ u64 v_ = (value); step(); msr[number] = v_; })
+#define wrmsrq(number, value)		({ u64 v_ = (value); step();			\
+	cr_assert(!refuses || (number) != MSR_IA32_RTIT_CTL, "a write that warns");	\
+	msr[number] = v_; })
 #define wrmsrq_safe(number, value)	(refuses ? -EIO : ({ wrmsrq(number, value); 0; }))
 
 static struct { int cpuid_level; u8 x86, x86_model; } boot_cpu_data;
@@ -231,6 +233,25 @@ Test(pt_model, two_nmis_in_every_place)
 					runs++;
 				}
 	cr_log_info("%u runs of %u steps", runs, length);
+	pt_unit.free(&trace.base, NULL);
+}
+
+/* In VMX operation the processor has ended it by itself (SDM Vol. 3C, "VMXON"), and refuses. */
+Test(pt_model, a_refused_stop_is_an_error)
+{
+	struct auxbuf_span span = { .room = SIZE, .wake = ~0ULL };
+	struct hwtrace_result result;
+
+	make();
+	for (int refused = 1; refused >= 0; refused--) {
+		cr_assert_eq(pt_unit.start(&trace.base, &span), HWTRACE_STARTED);
+		refuses = refused;
+		if (refused)
+			msr[MSR_IA32_RTIT_CTL] &= ~PT_CTL_TRACE;
+		cr_assert(pt_unit.stop(&trace.base, &result));
+		cr_expect_eq(result.error, refused);
+		refuses = false;
+	}
 	pt_unit.free(&trace.base, NULL);
 }
 
