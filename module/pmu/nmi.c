@@ -186,6 +186,21 @@ static int handle_topa(u64 status)
 	return 1;
 }
 
+/*
+ * Traces do not stand still: what has filled a region while LVTPC was masked, after the last look
+ * at the status, sends no interrupt.
+ */
+static int take_unsent_topa(void)
+{
+	unsigned int loops = 0;
+	int handled = 0;
+
+	while (unlikely(pt_is_on()) && loops++ < LOOPS_MAX &&
+	       hwpmu_regs_read_status() & HWPMU_STATUS_TOPA)
+		handled += handle_topa(HWPMU_STATUS_TOPA);
+	return handled;
+}
+
 /* No counter has overflowed beside. */
 static int end_of_traces(struct hwpmu_cpu *cpu)
 {
@@ -250,6 +265,7 @@ static int handle_nmi(struct hwpmu_cpu *cpu, struct pt_regs *regs)
 	}
 	hwpmu_expect_late_nmi();
 	hwpmu_lvtpc_set_nmi();
+	handled += take_unsent_topa();
 	if (!starts_last)
 		hwpmu_write_enabled(cpu, hwpmu_wanted(cpu));
 	return handled ?: NMI_HANDLED;

@@ -38,11 +38,13 @@
 /**
  * struct pt_cpu - of one CPU
  * @active: what is on and may be told; NULL while it is changed.
+ * @on: or is about to be, or has just been.
  * @missed: an NMI came meanwhile.
  * @refused: it could not be resumed: it is off, though it is active.
  */
 struct pt_cpu {
 	struct pt_trace *active;
+	bool on;
 	bool missed;
 	bool refused;
 };
@@ -294,9 +296,12 @@ static enum hwtrace_start pt_start(struct hwtrace *base, const struct auxbuf_spa
 	WRITE_ONCE(cpu->missed, false);
 	WRITE_ONCE(cpu->refused, false);
 	ctl = ctl_of(trace);
+	WRITE_ONCE(cpu->on, true);
 	/* A hypervisor, or VMX on old CPUs, may refuse. */
-	if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl))
+	if (wrmsrq_safe(MSR_IA32_RTIT_CTL, ctl)) {
+		WRITE_ONCE(cpu->on, false);
 		return HWTRACE_TAKEN;
+	}
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
 	barrier();
@@ -318,6 +323,7 @@ static bool pt_stop(struct hwtrace *base, struct hwtrace_result *result)
 		return false;
 	/* In VMX operation, which has ended it, old CPUs refuse that, too. */
 	refused = wrmsrq_safe(MSR_IA32_RTIT_CTL, 0) || READ_ONCE(this_cpu_ptr(&pt_cpu)->refused);
+	WRITE_ONCE(this_cpu_ptr(&pt_cpu)->on, false);
 	/* The packets are in memory, but others see them only after a fence. */
 	wmb();
 	rdmsrq(MSR_IA32_RTIT_STATUS, status);
@@ -357,6 +363,11 @@ void pt_nmi(void)
 		hwpmu_core_ops->trace(&cpu->active->base);
 	else
 		WRITE_ONCE(cpu->missed, true);
+}
+
+bool pt_is_on(void)
+{
+	return READ_ONCE(this_cpu_ptr(&pt_cpu)->on);
 }
 
 static u64 pt_config(void)

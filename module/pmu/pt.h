@@ -36,6 +36,9 @@ const struct pt_caps *pt_caps(void);
 /* IA32_PERF_GLOBAL_STATUS says so: tell the core. NMI. */
 void pt_nmi(void);
 
+/* May a trace of ours fill regions on this CPU right now? NMI. */
+bool pt_is_on(void);
+
 /* The kernel has crashed: as hwpmu_crash(). */
 void pt_crash(void);
 
