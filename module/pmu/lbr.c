@@ -30,6 +30,7 @@
 
 #include "pmu/lbr.h"
 #include "pmu/private.h"
+#include "pmu/pt_config.h"
 
 /* "IA32_DEBUGCTL MSR" */
 #define CTL_LBR			BIT_ULL(0)
@@ -74,13 +75,25 @@ bool lbr_has_transactions(void)
 	return has_transactions;
 }
 
+/* On this CPU, with Processor Trace: then accesses to the others are refused where they are. */
+static bool __init somebody_traces(void)
+{
+	u64 ctl;
+
+	return boot_cpu_has(X86_FEATURE_INTEL_PT) && !rdmsrq_safe(MSR_IA32_RTIT_CTL, &ctl) &&
+		ctl & PT_CTL_TRACE;
+}
+
 static bool __init registers_are_there(void)
 {
 	unsigned int i;
 	u64 value;
 
-	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value) || rdmsrq_safe(MSR_LBR_SELECT, &value) ||
-	    rdmsrq_safe(MSR_LBR_TOS, &value))
+	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value))
+		return false;
+	if (somebody_traces())
+		return true;
+	if (rdmsrq_safe(MSR_LBR_SELECT, &value) || rdmsrq_safe(MSR_LBR_TOS, &value))
 		return false;
 	for (i = 0; i < LBR_DEPTH; i++)
 		if (rdmsrq_safe(MSR_LBR_NHM_FROM + i, &value) ||
