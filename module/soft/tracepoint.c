@@ -36,13 +36,15 @@ static atomic_long_t times;
 
 /**
  * struct place - where a hit is
+ * @of: the tracepoint.
  * @regs: of the user, if it is there, and of a dynamic event.
- * @ip: else in the kernel.
+ * @ip: else in the kernel, where our probe was called.
  * @sp: likewise.
  * @record: the kernel's of a dynamic event; NULL for others.
  * @size: its bytes.
  */
 struct place {
+	struct pmuctl_tracepoint *of;
 	struct pt_regs *regs;
 	unsigned long ip;
 	unsigned long sp;
@@ -55,6 +57,8 @@ static noinline void sample(struct pmuctl_event *event, const struct pmuctl_samp
 {
 	struct pt_regs regs = { .ip = place->ip, .sp = place->sp, .cs = __KERNEL_CS };
 
+	if (regs.ip - place->of->iterator < place->of->iterator_size)
+		pmuctl_tracepoint_leave_iterator(place->of, &regs);
 	pmuctl_soft_end_period(event, place->regs ? place->regs : &regs, data);
 }
 
@@ -192,7 +196,7 @@ static void probe_few(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 	if (is_wanted(t)) {
 		u64 args[] = { a0, a1, a2, a3, a4, 0 };
 		const struct place place = {
-			NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+			t, NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
 		trace_hit(t, args, &place);
@@ -229,7 +233,7 @@ static void probe_many(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 	if (is_wanted(t)) {
 		u64 args[FILTER_ARGS_MAX + 1] = { a0, a1, a2, a3, a4 };
 		const struct place place = {
-			NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
+			t, NULL, CALLER_ADDR0, (unsigned long)__builtin_frame_address(0)
 		};
 
 		take_from_stack(args + 5, FILTER_ARGS_MAX - 5,
@@ -246,7 +250,7 @@ bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t)
 
 void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_regs *regs)
 {
-	const struct place place = { .regs = regs };
+	const struct place place = { .of = t, .regs = regs };
 
 	trace_hit(t, args, &place);
 }
@@ -254,7 +258,7 @@ void pmuctl_tracepoint_hit(struct pmuctl_tracepoint *t, u64 *args, struct pt_reg
 void pmuctl_tracepoint_hit_dynamic(struct pmuctl_tracepoint *t, const void *record, u32 size,
 				   struct pt_regs *regs)
 {
-	const struct place place = { .regs = regs, .record = record, .size = size };
+	const struct place place = { .of = t, .regs = regs, .record = record, .size = size };
 
 	trace_hit(t, NULL, &place);
 }
@@ -441,6 +445,7 @@ static struct pmuctl_tracepoint *make(struct tracepoint_search *search)
 	t->prototype = prototype_of(t, search);
 	t->tp = search->tp;
 	t->module = search->module;
+	pmuctl_tracepoint_find_iterator(t);
 	return t;
 }
 

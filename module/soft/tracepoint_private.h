@@ -45,6 +45,9 @@ struct trace_event_file;
  * @refs: one for each event with a descriptor; 0: it goes after a while.
  * @tp: which one.
  * @module: whose it is, NULL: the kernel's. Only to be compared.
+ * @iterator: the kernel's function that calls its probes if there are several.
+ * @iterator_size: its bytes; 0: it is not known, or there is none.
+ * @to_caller: from the frame of a probe to that of @iterator's caller; 0: not known yet.
  * @gone: its module has gone, before @hook was dropped for the last time.
  * @name: without system, but with it if there are records.
  *
@@ -60,9 +63,25 @@ struct pmuctl_tracepoint {
 	unsigned int refs;
 	struct tracepoint *tp;
 	struct module *module;
+	unsigned long iterator;
+	unsigned long iterator_size;
+	unsigned long to_caller;
 	bool gone;
 	char name[PMUCTL_TRACEPOINT_NAME_MAX];
 };
+
+/* ---- tracepoint_place.c ---- */
+
+/* Find @iterator of @t, if it is a tracepoint. Process, may sleep. */
+void pmuctl_tracepoint_find_iterator(struct pmuctl_tracepoint *t);
+
+/*
+ * @regs are in @iterator: let them be where that was called. Nothing happens if the unwinder does
+ * not know. Preemption off.
+ */
+void pmuctl_tracepoint_leave_iterator(struct pmuctl_tracepoint *t, struct pt_regs *regs);
+
+/* ---- tracepoint.c ---- */
 
 /* Does anybody on this CPU want to be told? Preemption off. */
 bool pmuctl_tracepoint_is_wanted(struct pmuctl_tracepoint *t);

@@ -170,10 +170,13 @@ locks()
 	END
 }
 
-# waits_of FILE: of those two what they waited for
+# waits_of FILE: of those two what they waited for, and whence, from where the lock is taken
 waits_of()
 {
-	perf script -i "$1" --comm dd -F event,ip,sym 2>/dev/null | awk '/lock:/ { print $1; next } /devkmsg_read|vfs_read/ { print $2 }'
+	perf script -i "$1" --comm dd -F event,ip,sym 2>/dev/null | awk '
+		/lock:/ { if (chain ~ /devkmsg_read/) print chain; chain = $1; next }
+		NF { chain = chain " " $2 }
+		END { if (chain ~ /devkmsg_read/) print chain }'
 }
 
 perf_lock_tells_of_the_same_waits()

@@ -337,6 +337,44 @@ Test(trace_count, samples_of_any_tracepoint)
 	cr_expect_eq(n, sampling_value(fd));
 }
 
+/* The kernel's part of the first call chain, and the address of that sample behind it */
+static size_t first_place(struct perf_event_attr attr, const char *tracepoint, uint64_t *place,
+			  size_t room)
+{
+	struct sample s;
+	struct ring r;
+	size_t n = 0;
+	int fd;
+
+	attr.sample_period = 1;
+	attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN;
+	fd = event_open(attr, .tracepoint = tracepoint);
+	ring_map(&r, fd, 16);
+	cr_assert_eq(tracepoint_count_getppid(fd, 2), 3);
+	take_sample(&attr, ring_next(&r), &s);
+	cr_assert_eq(s.chain[0], PERF_CONTEXT_KERNEL);
+	for (; n < s.nr_chain && s.chain[n] != PERF_CONTEXT_USER && n < room - 1; n++)
+		place[n] = s.chain[n];
+	place[n++] = s.ip;
+	ring_unmap(&r);
+	close(fd);
+	return n;
+}
+
+/* Also where several probes are called one after the other, as with the kernel's record */
+Test(trace_count, samples_tell_the_place_of_the_hit)
+{
+	struct perf_event_attr attr = tracepoint_attr();
+	uint64_t alone[32] = { }, beside[32] = { };
+	size_t n;
+
+	n = first_place(attr, "sys_enter", alone, RAW_ARRAY_SIZE(alone));
+	cr_expect_gt(n, 3);
+	attr.sample_type = PERF_SAMPLE_RAW;
+	cr_expect_eq(first_place(attr, "raw_syscalls:sys_enter", beside, RAW_ARRAY_SIZE(beside)), n);
+	cr_expect_arr_eq(alone, beside, sizeof(alone));
+}
+
 Test(trace_count, every_kth_is_sampled)
 {
 	struct perf_event_attr attr = tracepoint_attr();
