@@ -297,6 +297,13 @@
 #define PMUCTL_SAY_IOCTL_UNSUPPORTED EINVAL, \
 	"%s is not supported by this version of pmuctl"
 
+#define PMUCTL_SAY_BPF_FD EBADF, \
+	"%d is no open descriptor: pass that of a BPF program, to an event of the kernel's perf, as pmuctl runs none"
+#define PMUCTL_SAY_BPF_IDS E2BIG, \
+	"%u ids are too many: pass room for %u at most"
+#define PMUCTL_SAY_PERM_BPF EPERM, \
+	"asking for the BPF programs of an event needs CAP_PERFMON: gain it"
+
 /* Counters of other kernel modules */
 #define PMUCTL_SAY_KERNEL_TARGET EINVAL, \
 	"neither a task nor a CPU is given: pass a task, or create a counter for each CPU"

@@ -22,6 +22,9 @@
 #include "sample/sampling.h"
 #include "soft/tracepoint.h"
 
+/* Most ids of programs that perf is asked for at once (BPF_TRACE_MAX_PROGS) */
+#define PMUCTL_BPF_IDS_MAX	64
+
 /* Copy the counts of its CPUs, as many as there is room for; nr becomes their number. */
 static long copy_cpus(struct pmuctl_event *event, struct pmuctl_read_cpus *args,
 		      struct pmuctl_explanation *why)
@@ -132,6 +135,8 @@ static long set_filter(struct pmuctl_ioctl_call *call, char *text)
 				     FILTER_TEXT_MAX - 1);
 	if (event->aux)
 		return pmuctl_event_set_filter(event, text, &call->why);
+	if (!event->sw.tp)
+		return pmuctl_refuse(&call->why, FILTER_UNUSED, "");
 	return pmuctl_tp_set_filter(event->sw.tp, event->quota, text, pmuctl_may_see_raw(),
 				    &call->why);
 }
@@ -141,8 +146,6 @@ static long ioctl_set_filter(struct pmuctl_ioctl_call *call)
 	char *text;
 	long ret;
 
-	if (!call->event->sw.tp && !call->event->aux)
-		return pmuctl_refuse(&call->why, FILTER_UNUSED, "");
 	text = kmalloc(FILTER_TEXT_MAX, GFP_KERNEL_ACCOUNT);
 	if (!text)
 		return pmuctl_refuse(&call->why, NO_MEMORY, "");
@@ -161,17 +164,42 @@ static long ioctl_aux_status(struct pmuctl_ioctl_call *call)
 
 static long refuse_modify(struct pmuctl_ioctl_call *call)
 {
+	const struct perf_event_attr __user *attr = (void __user *)call->arg;
+	u32 size;
+
+	if (get_user(size, &attr->size))
+		return pmuctl_refuse(&call->why, BAD_POINTER, "");
 	return pmuctl_refuse(&call->why, NOT_MODIFIED, "");
 }
 
 static long refuse_set_bpf(struct pmuctl_ioctl_call *call)
 {
+	struct file *file = fget(call->arg);
+
+	if (!file)
+		return pmuctl_refuse(&call->why, BPF_FD, "", (int)call->arg);
+	fput(file);
 	return pmuctl_refuse(&call->why, IOCTL_UNSUPPORTED, "", "PERF_EVENT_IOC_SET_BPF");
 }
 
-static long refuse_query_bpf(struct pmuctl_ioctl_call *call)
+/* As perf answers for a tracepoint that has no programs: of ours none ever has. */
+static long ioctl_query_bpf(struct pmuctl_ioctl_call *call)
 {
-	return pmuctl_refuse(&call->why, IOCTL_UNSUPPORTED, "", "PERF_EVENT_IOC_QUERY_BPF");
+	struct perf_event_query_bpf __user *query = (void __user *)call->arg;
+	u32 room;
+
+	if (!perfmon_capable())
+		return pmuctl_refuse(&call->why, PERM_BPF, "");
+	if (!call->event->sw.tp)
+		return pmuctl_refuse(&call->why, IOCTL_UNSUPPORTED, "",
+				     "PERF_EVENT_IOC_QUERY_BPF of events other than tracepoints");
+	if (get_user(room, &query->ids_len))
+		return pmuctl_refuse(&call->why, BAD_POINTER, "");
+	if (room > PMUCTL_BPF_IDS_MAX)
+		return pmuctl_refuse(&call->why, BPF_IDS, "ids_len", room, PMUCTL_BPF_IDS_MAX);
+	if (put_user(0, &query->prog_cnt) || clear_user(query->ids, room * sizeof(query->ids[0])))
+		return pmuctl_refuse(&call->why, BAD_POINTER, "");
+	return 0;
 }
 
 /* All but those of pmuctl_event_fd_ioctl() */
@@ -182,7 +210,7 @@ static const struct pmuctl_ioctl ioctls[] = {
 	PMUCTL_IOCTL(PERF_EVENT_IOC_SET_FILTER, ioctl_set_filter),
 	PMUCTL_IOCTL(PERF_EVENT_IOC_MODIFY_ATTRIBUTES, refuse_modify),
 	PMUCTL_IOCTL(PERF_EVENT_IOC_SET_BPF, refuse_set_bpf),
-	PMUCTL_IOCTL(PERF_EVENT_IOC_QUERY_BPF, refuse_query_bpf),
+	PMUCTL_IOCTL(PERF_EVENT_IOC_QUERY_BPF, ioctl_query_bpf),
 	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_READ_CPUS, read_cpus, sizeof(struct pmuctl_read_cpus),
 			  PMUCTL_IOCTL_NO_FLAGS, ioctl_read_cpus),
 	PMUCTL_IOCTL_ARGS(PMUCTL_IOC_AUX_STATUS, aux_status, sizeof(struct pmuctl_aux_status),

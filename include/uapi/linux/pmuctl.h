@@ -2,10 +2,9 @@
 /*
  * The ABI of /dev/pmuctl. The manual page pmuctl(4) is made of the comments here.
  *
- * Events are described by struct perf_event_attr and spoken of in the words
- * of <linux/perf_event.h>: its PERF_TYPE_*, PERF_COUNT_*, PERF_FORMAT_* and
- * PERF_EVENT_IOC_* are used as they are. <linux/pmuctl.h> adds what that one
- * lacks: the ioctls of the device, and explanations of refusals.
+ * Events are described by struct perf_event_attr and spoken of in the words of <linux/perf_event.h>:
+ * its PERF_TYPE_*, PERF_COUNT_*, PERF_FORMAT_* and PERF_EVENT_IOC_* are used as they are.
+ * <linux/pmuctl.h> adds what that one lacks: the ioctls of the device, and explanations of refusals.
  *
  * Rules for every structure:
  *
@@ -19,15 +18,13 @@
  *
  *  - ENOTTY: the ioctl number is unknown.
  *  - EFAULT: a pointer cannot be read or written.
- *  - EINVAL: @size is smaller than the first version of the structure, or a
- *    reserved field or unknown flag is set.
- *  - E2BIG: @size is larger than what is known here, and what is beyond is not
- *    zero.
+ *  - EINVAL: @size is smaller than the first version of the structure, or a reserved field or
+ *    unknown flag is set.
+ *  - E2BIG: @size is larger than what is known here, and what is beyond is not zero.
  *
- * Every refusal is explained. PMUCTL_IOC_OPEN fills the caller's buffer;
- * PMUCTL_IOC_EXPLAIN, on the device and on event file descriptors, fetches the
- * explanation of the last refusal on that file descriptor, that of PERF_EVENT_IOC_*,
- * read() and mmap() included.
+ * Every refusal is explained. PMUCTL_IOC_OPEN fills the caller's buffer; PMUCTL_IOC_EXPLAIN,
+ * on the device and on event file descriptors, fetches the explanation of the last refusal on
+ * that file descriptor, that of PERF_EVENT_IOC_*, read() and mmap() included.
  */
 #ifndef _UAPI_LINUX_PMUCTL_H
 #define _UAPI_LINUX_PMUCTL_H
@@ -43,8 +40,8 @@
 #define PMUCTL_ABI_VERSION	1
 
 /*
- * The largest struct perf_event_attr that the module knows (in the kernel's
- * terms PERF_ATTR_SIZE_VER8), whatever the kernel it runs on knows.
+ * The largest struct perf_event_attr that the module knows (in the kernel's terms
+ * PERF_ATTR_SIZE_VER8), whatever the kernel it runs on knows.
  */
 #define PMUCTL_ATTR_SIZE	136
 
@@ -276,6 +273,9 @@ enum pmuctl_why {
 	PMUCTL_WHY_PT_RANGE_LATE	= 250,	/* EOPNOTSUPP: it is inherited already */
 	PMUCTL_WHY_FILTER_WORK		= 251,	/* ENOSPC: of all of a user's */
 	PMUCTL_WHY_PT_BRANCHES		= 252,	/* EINVAL: a trace without them */
+	PMUCTL_WHY_BPF_FD		= 253,	/* EBADF */
+	PMUCTL_WHY_BPF_IDS		= 254,	/* E2BIG */
+	PMUCTL_WHY_PERM_BPF		= 255,	/* EPERM */
 };
 
 /*

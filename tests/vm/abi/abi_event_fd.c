@@ -3,6 +3,7 @@
  * Event file descriptors: their flags, what read() gives in every format, buffers that are
  * too small, poll and epoll, and the ioctls they have.
  */
+#include "perm.h"
 #include "refusal.h"
 
 #include <poll.h>
@@ -182,21 +183,43 @@ Test(abi_event_fd, switches_take_any_argument)
 	}
 }
 
-Test(abi_event_fd, ioctls_of_perf_that_are_missing_are_refused_by_name)
+/* A descriptor that there is not is refused as such, as by perf. */
+Test(abi_event_fd, bpf_programs_are_refused_by_name)
 {
-	static const struct {
-		unsigned int number;
-		const char *name;
-	} missing[] = {
-		{ PERF_EVENT_IOC_SET_BPF, "PERF_EVENT_IOC_SET_BPF" },
-		{ PERF_EVENT_IOC_QUERY_BPF, "PERF_EVENT_IOC_QUERY_BPF" },
-	};
 	int fd = open_with_format(0);
 
-	for (size_t i = 0; i < RAW_ARRAY_SIZE(missing); i++)
-		check_refused(IOCTL(fd, missing[i].number, 0), EINVAL,
-			      PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
-			      "%s is not supported by this version of pmuctl", missing[i].name);
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_SET_BPF, 0), EINVAL, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
+		      "%s is not supported by this version of pmuctl", "PERF_EVENT_IOC_SET_BPF");
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_SET_BPF, 1000), EBADF, PMUCTL_WHY_BPF_FD, "",
+		      "%d is no open descriptor: pass that of a BPF program, to an event of the kernel's perf, as pmuctl runs none",
+		      1000);
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_QUERY_BPF, 0), EINVAL, PMUCTL_WHY_IOCTL_UNSUPPORTED, "",
+		      "%s is not supported by this version of pmuctl",
+		      "PERF_EVENT_IOC_QUERY_BPF of events other than tracepoints");
+}
+
+/* What perf says of a tracepoint of its own without any */
+Test(abi_event_fd, a_tracepoint_has_no_bpf_programs)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .disabled = 1,
+	};
+	struct {
+		uint32_t ids_len, prog_cnt, ids[65];
+	} query = { .ids_len = 3, .prog_cnt = 7, .ids = { 1, 1, 1, 1 } };
+	int fd = event_open(attr, .tracepoint = "sched_switch");
+
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query), 0);
+	cr_expect_eq(query.prog_cnt, 0);
+	cr_expect(!query.ids[0] && !query.ids[2] && query.ids[3] == 1);
+	query.ids_len = 65;
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_QUERY_BPF, &query), E2BIG, PMUCTL_WHY_BPF_IDS, "ids_len",
+		      "%u ids are too many: pass room for %u at most", 65, 64);
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_QUERY_BPF, 0), EFAULT, PMUCTL_WHY_BAD_POINTER, "",
+		      BAD_SENTENCE);
+	cr_assert_eq(perm_become(PERM_USER), 0);
+	check_refused(IOCTL(fd, PERF_EVENT_IOC_QUERY_BPF, &query), EPERM, PMUCTL_WHY_PERM_BPF, "",
+		      "asking for the BPF programs of an event needs CAP_PERFMON: gain it");
 }
 
 /* As with perf: breakpoints are the only ones that can. */
@@ -207,6 +230,8 @@ Test(abi_event_fd, an_open_event_is_not_modified)
 	check_refused(IOCTL(open_with_format(0), PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &a), EOPNOTSUPP,
 		      PMUCTL_WHY_NOT_MODIFIED, "",
 		      "only a breakpoint can be modified while it is open: change a period with PERF_EVENT_IOC_PERIOD, or open another event");
+	check_refused(IOCTL(open_with_format(0), PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0), EFAULT,
+		      PMUCTL_WHY_BAD_POINTER, "", BAD_SENTENCE);
 }
 
 /* ---- poll ---- */

@@ -56,10 +56,6 @@ static const struct difference {
 	{ "sampling", "config = *", ENOENT, EINVAL, EVERY, "perf finds a PMU's type in it" },
 	{ "instructions", "config = *", 0, EINVAL, EVERY, "perf finds no PMU's type in it" },
 	{ "sampling", "config = *", 0, EINVAL, EVERY, "perf finds no PMU's type in it" },
-	{ "tracepoint", "ioctl QUERY_BPF nowhere*", EFAULT, EINVAL, EVERY, "the address is not looked at" },
-	{ NULL, "ioctl SET_BPF nothing*", EBADF, EINVAL, EVERY, "the descriptor is not looked at" },
-	{ NULL, "ioctl SET_FILTER nowhere*", EFAULT, EINVAL, EVERY, "the address is not looked at" },
-	{ NULL, "ioctl MODIFY_* nowhere*", EFAULT, EOPNOTSUPP, EVERY, "the address is not looked at" },
 	{ NULL, "ioctl MODIFY_* zeroes*", EINVAL, EOPNOTSUPP, EVERY, "the type is not looked at" },
 	/* Two that are wrong, of which the other is looked at first */
 	{ NULL, "* and __reserved_3 = *", EINVAL, EOPNOTSUPP, LINUX_6_12, "aux_action is early" },

@@ -484,6 +484,9 @@ Test(refuse_perf, each_ioctl, .timeout = 900)
 	static uint64_t zero, one = 1, large = 1ull << 63, most = ~0ull;
 	static struct perf_event_attr attr;
 	static char nonsense[] = "nonsense", empty[] = "";
+	static struct {
+		uint32_t ids_len, prog_cnt, ids[65];
+	} programs[] = { { .ids_len = 0 }, { .ids_len = 64 }, { .ids_len = 65 } };
 	const struct {
 		const char *name;
 		unsigned long request, arg;
@@ -515,6 +518,9 @@ Test(refuse_perf, each_ioctl, .timeout = 900)
 		{ "PAUSE_OUTPUT 0", PERF_EVENT_IOC_PAUSE_OUTPUT, 0 },
 		{ "PAUSE_OUTPUT 1", PERF_EVENT_IOC_PAUSE_OUTPUT, 1 },
 		{ "QUERY_BPF nowhere", PERF_EVENT_IOC_QUERY_BPF, 0 },
+		{ "QUERY_BPF for their number", PERF_EVENT_IOC_QUERY_BPF, (unsigned long)&programs[0] },
+		{ "QUERY_BPF for 64", PERF_EVENT_IOC_QUERY_BPF, (unsigned long)&programs[1] },
+		{ "QUERY_BPF for 65", PERF_EVENT_IOC_QUERY_BPF, (unsigned long)&programs[2] },
 		{ "MODIFY_ATTRIBUTES nowhere", PERF_EVENT_IOC_MODIFY_ATTRIBUTES, 0 },
 		{ "MODIFY_ATTRIBUTES zeroes", PERF_EVENT_IOC_MODIFY_ATTRIBUTES, (unsigned long)&attr },
 		{ "12", _IO('$', 12), 0 },
