@@ -13,6 +13,7 @@
 #include "inherit/inherit.h"
 #include "sample/output.h"
 #include "sample/sampling.h"
+#include "sample/wake.h"
 
 static void set_enabled_all(struct pmuctl_event *event, bool group, bool enabled)
 {
@@ -92,6 +93,8 @@ int pmuctl_event_refresh(struct pmuctl_event *event, unsigned int overflows,
 		return pmuctl_refuse(why, NOT_SAMPLED, "");
 	if (event->on_cpu || event->inherit.root)
 		return pmuctl_refuse(why, REFRESH_MANY, "");
+	if (pmuctl_output_may_signal(event->output))
+		return pmuctl_refuse(why, NO_MEMORY, "");
 	atomic_add(overflows, &event->output->limit);
 	pmuctl_event_enable(event, false);
 	return 0;

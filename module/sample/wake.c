@@ -2,8 +2,9 @@
 /*
  * Waking who waits for what is in a buffer, and signals. Any number of outputs may write to one
  * buffer, any number of waiters may wait for each, and all processes of a group may be sent a
- * signal: interrupts do that for a moment, in a share of their CPU's time, and a worker of the
- * user's the rest, in a share of the time, too. Users do not wait for each other.
+ * signal: interrupts do that for a moment, in the user's share of their CPU's time, and a worker of
+ * his the rest, in a share of the time, too. What one user has used up of his no other lacks, until
+ * that of all of them together is used up as well.
  */
 #include <linux/cred.h>
 #include <linux/fs.h>
@@ -11,6 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/refcount.h>
 #include <linux/sched/clock.h>
@@ -24,18 +26,30 @@
 #include "sample/output.h"
 #include "sample/wake.h"
 
-/* How long interrupts may wake in a row, in ns, and how many outputs a buffer has at most then. */
-#define WAKE_AT_ONCE_NS	200000
-#define WAKE_AT_ONCE	64
+/*
+ * How long interrupts may wake in a row, in ns, for one user and for all, and how many outputs a
+ * buffer has at most then
+ */
+#define WAKE_AT_ONCE_NS		200000
+#define WAKE_AT_ONCE_ALL_NS	(4 * WAKE_AT_ONCE_NS)
+#define WAKE_AT_ONCE		64
 
-/* Who wakes has a CPU for this share of the time: a worker does, and the interrupts of each CPU. */
+/*
+ * So many times as long as it took, who has woken does not: a worker, the interrupts of each CPU
+ * for one user, and those for all.
+ */
 #define WAKE_SHARE	10
+#define WAKE_SHARE_ALL	3
+
+/* At most so long, in ns, is paid for at once: the machine may have stood still meanwhile. */
+#define WAKE_PAID_NS	(20 * NSEC_PER_MSEC)
 
 /**
  * struct pmuctl_waker - a worker that wakes for a user: who has many buffers has no more of them
  * @uid: the user.
  * @node: in wakers.
- * @refs: his buffers, and the work while it is pending or runs.
+ * @refs: his buffers and outputs, and the work while it is pending or runs.
+ * @paid_until: as the variable of that name, for him.
  * @lock: of the following; taken in hard IRQs.
  * @buffers: those whose waiters are to be woken, by their to_wake.
  * @outputs: those whose owners are to be sent a signal, by their to_signal.
@@ -46,6 +60,7 @@ struct pmuctl_waker {
 	kuid_t uid;
 	struct hlist_node node;
 	refcount_t refs;
+	u64 __percpu *paid_until;
 
 	spinlock_t lock; /* the rest */
 	struct list_head buffers;
@@ -85,6 +100,33 @@ out:
 
 static void wake_next(struct work_struct *work);
 
+static struct pmuctl_waker *make(kuid_t uid)
+{
+	struct pmuctl_waker *waker = kzalloc(sizeof(*waker), GFP_KERNEL_ACCOUNT);
+
+	if (!waker)
+		return NULL;
+	waker->paid_until = alloc_percpu_gfp(u64, GFP_KERNEL_ACCOUNT);
+	if (!waker->paid_until) {
+		kfree(waker);
+		return NULL;
+	}
+	waker->uid = uid;
+	refcount_set(&waker->refs, 1);
+	spin_lock_init(&waker->lock);
+	INIT_LIST_HEAD(&waker->buffers);
+	INIT_LIST_HEAD(&waker->outputs);
+	waker->next = jiffies;
+	INIT_DELAYED_WORK(&waker->work, wake_next);
+	return waker;
+}
+
+static void free_waker(struct pmuctl_waker *waker)
+{
+	free_percpu(waker->paid_until);
+	kfree(waker);
+}
+
 struct pmuctl_waker *pmuctl_waker_get(kuid_t uid)
 {
 	struct pmuctl_waker *waker = find_or_add(uid, NULL), *spare;
@@ -92,19 +134,12 @@ struct pmuctl_waker *pmuctl_waker_get(kuid_t uid)
 	if (waker)
 		return waker;
 	/* A cgroup may let who allocates wait for seconds: nobody else does. */
-	spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	spare = make(uid);
 	if (!spare)
 		return NULL;
-	spare->uid = uid;
-	refcount_set(&spare->refs, 1);
-	spin_lock_init(&spare->lock);
-	INIT_LIST_HEAD(&spare->buffers);
-	INIT_LIST_HEAD(&spare->outputs);
-	spare->next = jiffies;
-	INIT_DELAYED_WORK(&spare->work, wake_next);
 	waker = find_or_add(uid, spare);
 	if (waker != spare)
-		kfree(spare);
+		free_waker(spare);
 	return waker;
 }
 
@@ -114,7 +149,7 @@ void pmuctl_waker_put(struct pmuctl_waker *waker)
 		return;
 	hash_del(&waker->node);
 	mutex_unlock(&wakers_mutex);
-	kfree(waker);
+	free_waker(waker);
 }
 
 /* Its lock held; a buffer, or the work that runs, keeps it */
@@ -128,20 +163,28 @@ static void start(struct pmuctl_waker *waker)
 
 /* ---- Time; preemption off ---- */
 
-/* How long this CPU may wake now, in ns */
-static u64 time_left(u64 now)
+/* What is left of @most in a share, all in ns */
+static u64 left_of(u64 most, u64 until, u64 now, unsigned int share)
 {
-	u64 until = this_cpu_read(paid_until);
-	u64 owed = until > now ? (until - now) / WAKE_SHARE : 0;
+	u64 owed = until > now ? (until - now) / share : 0;
 
-	return owed < WAKE_AT_ONCE_NS ? WAKE_AT_ONCE_NS - owed : 0;
+	return owed < most ? most - owed : 0;
 }
 
-static void pay(u64 begin)
+/* How long this CPU may wake now for that user, in ns */
+static u64 time_left(const struct pmuctl_waker *waker, u64 now)
 {
-	u64 took = local_clock() - begin;
+	return min(left_of(WAKE_AT_ONCE_NS, this_cpu_read(*waker->paid_until), now, WAKE_SHARE),
+		   left_of(WAKE_AT_ONCE_ALL_NS, this_cpu_read(paid_until), now, WAKE_SHARE_ALL));
+}
 
-	this_cpu_write(paid_until, max(this_cpu_read(paid_until), begin) + took * WAKE_SHARE);
+static void pay(const struct pmuctl_waker *waker, u64 begin)
+{
+	const u64 took = min_t(u64, local_clock() - begin, WAKE_PAID_NS);
+	u64 *his = this_cpu_ptr(waker->paid_until), *all = this_cpu_ptr(&paid_until);
+
+	*his = max(*his, begin) + took * WAKE_SHARE;
+	*all = max(*all, begin) + took * WAKE_SHARE_ALL;
 }
 
 /* ---- Waking ---- */
@@ -179,27 +222,33 @@ static bool wake_at_once(struct pmuctl_buffer *buffer)
 	if (!n)
 		return true;
 	begin = local_clock();
-	left = time_left(begin);
+	left = time_left(buffer->waker, begin);
 	if (n > WAKE_AT_ONCE || !left)
 		return false;
 	while (n && wake_one(buffer))
 		if (--n && local_clock() - begin > left)
 			break;
-	pay(begin);
+	pay(buffer->waker, begin);
 	return !n;
 }
 
-static void wake_all(struct pmuctl_buffer *buffer)
+/* Returns how long it took, in ns, others who ran meanwhile apart. */
+static u64 wake_all(struct pmuctl_buffer *buffer)
 {
 	unsigned int n = READ_ONCE(buffer->nr_outputs);
 	bool any = true;
+	u64 took = 0;
 
 	for (; n && any; n--) {
+		u64 begin = ktime_get_ns();
+
 		rcu_read_lock();
 		any = wake_one(buffer);
 		rcu_read_unlock();
+		took += ktime_get_ns() - begin;
 		cond_resched();
 	}
+	return took;
 }
 
 static void queue_wake(struct pmuctl_buffer *buffer)
@@ -254,9 +303,10 @@ static void queue_signal(struct pmuctl_waker *waker, struct pmuctl_output *outpu
 	spin_unlock_irqrestore(&waker->lock, flags);
 }
 
-/* Returns whether there was one. */
-static bool signal_next(struct pmuctl_waker *waker)
+/* Returns how long it took, in ns; 0: there was none. */
+static u64 signal_next(struct pmuctl_waker *waker)
 {
+	u64 begin = ktime_get_ns();
 	struct pmuctl_output *output;
 
 	rcu_read_lock();
@@ -268,7 +318,7 @@ static bool signal_next(struct pmuctl_waker *waker)
 	if (output)
 		tell_now(output, true);
 	rcu_read_unlock();
-	return output;
+	return output ? ktime_get_ns() - begin + 1 : 0;
 }
 
 int pmuctl_output_may_signal(struct pmuctl_output *output)
@@ -287,35 +337,33 @@ int pmuctl_output_may_signal(struct pmuctl_output *output)
 
 /* ---- The worker ---- */
 
-/* Returns whether there was anybody to wake or to signal. */
-static bool wake_some(struct pmuctl_waker *waker)
+/* Returns how long it took, in ns; 0: there was nobody to wake or to signal. */
+static u64 wake_some(struct pmuctl_waker *waker)
 {
 	struct pmuctl_buffer *buffer = next_to_wake(waker);
-	bool any = signal_next(waker);
+	u64 took = signal_next(waker);
 
+	cond_resched();
 	if (!buffer)
-		return any;
-	wake_all(buffer);
+		return took;
+	took += wake_all(buffer) + 1;
 	pmuctl_buffer_put(buffer);
-	return true;
+	return took;
 }
 
 static void wake_next(struct work_struct *work)
 {
 	struct pmuctl_waker *waker = container_of(to_delayed_work(work), struct pmuctl_waker, work);
-	u64 begin = ktime_get_ns();
-	bool due, any = false;
+	u64 took = 0, more = 1;
 
 	/* It may have been queued while it ran. */
-	due = time_before_eq(READ_ONCE(waker->next), jiffies);
-	while (due && wake_some(waker)) {
-		any = true;
-		due = ktime_get_ns() - begin < WAKE_AT_ONCE_NS;
-	}
+	if (time_before_eq(READ_ONCE(waker->next), jiffies))
+		for (; more && took < WAKE_AT_ONCE_NS; took += more)
+			more = wake_some(waker);
 	spin_lock_irq(&waker->lock);
-	if (any)
+	if (took)
 		WRITE_ONCE(waker->next, jiffies + 1 +
-			   nsecs_to_jiffies((ktime_get_ns() - begin) * WAKE_SHARE));
+			   nsecs_to_jiffies(min_t(u64, took, WAKE_PAID_NS) * WAKE_SHARE));
 	if (!list_empty(&waker->buffers) || !list_empty(&waker->outputs))
 		start(waker);
 	spin_unlock_irq(&waker->lock);
@@ -366,14 +414,17 @@ void pmuctl_output_told(struct pmuctl_output *output)
 	buffer = rcu_dereference(output->buffer);
 	if (buffer)
 		pmuctl_buffer_wake(buffer);
+	/* Who gets no signals and has no limit is told by his buffer. */
+	if (!waker)
+		goto out;
 	begin = local_clock();
-	/* Who gets no signals and has no buffer is told of the last overflow of a limit alone. */
-	if (waker && !time_left(begin)) {
+	if (!time_left(waker, begin)) {
 		queue_signal(waker, output);
 	} else {
 		tell_now(output, !buffer);
-		pay(begin);
+		pay(waker, begin);
 	}
+out:
 	rcu_read_unlock();
 }
 
