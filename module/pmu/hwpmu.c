@@ -310,7 +310,7 @@ bool hwpmu_start(struct hwpmu_counter *const *counters, unsigned int n)
 	lockdep_assert_irqs_disabled();
 	if (!n)
 		return true;
-	if (!cpu->owned || READ_ONCE(cpu->stuck))
+	if (!cpu->owned || READ_ONCE(cpu->closed))
 		return false;
 	if (unlikely(hwpmu_extra_is_wanted(counters, n)) && !hwpmu_extra_get(cpu, counters, n))
 		return false;

@@ -102,6 +102,7 @@ void hwpmu_cpu_online(void)
 	cpu->counting = 0;
 	cpu->seen = 0;
 	cpu->stuck = false;
+	cpu->leaving = false;
 	cpu->unsettled = true;
 	cpu->used = 0;
 	cpu->fixed_ctrl = 0;
@@ -168,7 +169,7 @@ static void take_on_cpu(void *unused)
 /* Events may still be there: they find the PMU given up. */
 static void give_back_on_cpu(void *unused)
 {
-	WRITE_ONCE(this_cpu_ptr(&hwpmu_cpu)->stuck, true);
+	WRITE_ONCE(this_cpu_ptr(&hwpmu_cpu)->leaving, true);
 	hwpmu_core_ops->stopped();
 	hwpmu_cpu_offline();
 }
@@ -177,7 +178,7 @@ bool hwpmu_may_start(void)
 {
 	const struct hwpmu_cpu *cpu = this_cpu_ptr(&hwpmu_cpu);
 
-	return cpu->owned && !READ_ONCE(cpu->stuck);
+	return cpu->owned && !READ_ONCE(cpu->closed);
 }
 
 bool hwpmu_is_stuck(void)

@@ -29,8 +29,11 @@
  *	the CPU was online first.
  * @stuck: the NMI could not make the counters stop overflowing and has disabled them, until
  *	they are tried again, or the PMU is taken anew.
+ * @leaving: the PMU is being given back: nothing starts, and what overflows until all is
+ *	stopped is handled.
+ * @closed: one of these two; else 0.
  * @frozen: they all stand still for a moment, to be read.
- * @still: one of these two; else 0.
+ * @still: one of these three; else 0.
  * @written: what the global control register was last written to, or is about to be.
  * @folding: a counter that is being folded while an NMI may read it, and
  * @folded: its value: see hwpmu_read_in_nmi().
@@ -54,10 +57,16 @@ struct hwpmu_cpu {
 	u8 type;
 	union {
 		struct {
-			bool stuck;
+			union {
+				struct {
+					bool stuck;
+					bool leaving;
+				};
+				u16 closed;
+			};
 			bool frozen;
 		};
-		u16 still;
+		u32 still;
 	};
 	bool unsettled;
 	bool lbr_stale;

@@ -7,6 +7,8 @@
 #include "loops.h"
 #include "perm.h"
 
+#include <sys/sysinfo.h>
+
 #define N	100000ull
 #define SENTENCE "only who has CAP_PERFMON may take the PMU from perf: gain it, wait until somebody who has it counts, or write anyone or always to /sys/module/pmuctl/parameters/claim (for good: modprobe.d)"
 
@@ -26,6 +28,18 @@ static void privileged(void)
 static void anyone(void)
 {
 	set_claim("anyone");
+}
+
+static void set_headroom(const char *instructions)
+{
+	cr_assert_eq(raw_write_file("/sys/module/pmuctl/parameters/counter_headroom", instructions), 0);
+}
+
+static void default_headroom(void)
+{
+	set_headroom("0");
+	perm_default_level();
+	anyone();
 }
 
 TestSuite(attack_claim, .init = privileged, .fini = anyone);
@@ -382,6 +396,42 @@ Test(attack_claim, taking_the_right_away_takes_the_pmu_away)
 	set_claim("anyone");
 	cr_assert_eq(counting_bracket(fd), 1);
 	close(fd);
+}
+
+/* How often the kernel has got an NMI that nobody wanted, since @log was opened */
+static unsigned int unknown_nmis(int log)
+{
+	char line[8192];
+	unsigned int n = 0;
+	ssize_t length;
+
+	while ((length = read(log, line, sizeof(line) - 1)) > 0) {
+		line[length] = '\0';
+		n += !!strstr(line, "NMI received for unknown reason");
+	}
+	return n;
+}
+
+/* A counter overflows each 200 instructions, of which there are many until all events are stopped. */
+Test(attack_claim, what_overflows_while_it_is_given_back_is_handled, .fini = default_headroom)
+{
+	struct perf_event_attr attr = instructions_u();
+	AUTO_CLOSE int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	cr_assert_neq(lseek(log, 0, SEEK_END), -1);
+	attr.exclude_kernel = 0;
+	perm_set_level(-1);
+	set_headroom("200");
+	set_claim("anyone");
+	become_user(true);
+	for (int cpu = 0; cpu < get_nprocs(); cpu++)
+		event_open(attr, -1, cpu);
+	become_user(false);
+	for (unsigned int i = 0; i < 100; i++) {
+		set_claim("privileged");
+		set_claim("anyone");
+	}
+	cr_expect_eq(unknown_nmis(log), 0);
 }
 
 /* ---- always ---- */
