@@ -359,12 +359,13 @@ static void change_begin(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 	WRITE_ONCE(cpu->active[c->index], NULL);
 	barrier(); /* the NMI leaves it alone from here on */
 	fold_told(cpu, c);
-	folded(cpu);
 }
 
+/* Until it is armed, what it holds is not what its value was told from. */
 static void change_end(struct hwpmu_cpu *cpu, struct hwpmu_counter *c)
 {
 	hwpmu_arm(c);
+	folded(cpu);
 	if (c->user)
 		hwpmu_rdpmc_overflow(c);
 	barrier();
