@@ -399,6 +399,7 @@ static noinline void noglobal_hand_over_begin(struct hwpmu_cpu *cpu,
 	hwpmu_noglobal_settle(cpu, mask);
 }
 
+/* Nothing samples in their contexts, so that no NMI reads them meanwhile. */
 void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		     struct hwpmu_counter *const *to, unsigned int n)
 {
@@ -414,14 +415,7 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		WRITE_ONCE(cpu->active[index], NULL);
 		barrier(); /* the NMI leaves both alone from here on */
 		b->prev = hwpmu_regs_read_counter(index);
-		WRITE_ONCE(cpu->folding, NULL);
-		barrier();
-		WRITE_ONCE(cpu->folded, a->count + ((b->prev - a->prev) & hwpmu_width_mask(index)));
-		barrier();
-		WRITE_ONCE(cpu->folding, a);
-		barrier();
-		a->count = cpu->folded;
-		barrier();
+		a->count += (b->prev - a->prev) & hwpmu_width_mask(index);
 		a->running = false;
 		if (static_branch_unlikely(&hwpmu_is_hybrid))
 			b->config = a->config;
@@ -433,7 +427,6 @@ void hwpmu_hand_over(struct hwpmu_counter *const *from,
 		barrier();
 		WRITE_ONCE(cpu->active[index], b);
 	}
-	folded(cpu);
 	if (!static_branch_likely(&hwpmu_has_global))
 		hwpmu_thaw();
 	if (unlikely(READ_ONCE(cpu->seen)))
