@@ -314,6 +314,26 @@ Test(perffile_symbols, of_the_kernel_and_modules, .init = make_root, .fini = rem
 	symbols_free(symbols);
 }
 
+/* A call without arguments is one function for all callers, and has their names. */
+Test(perffile_symbols, of_system_calls, .init = make_root, .fini = remove_root)
+{
+	struct symbols *symbols = with_kallsyms(
+		"ffffffff81000000 t __do_sys_getpid\nffffffff81000000 T __ia32_sys_getpid\n"
+		"ffffffff81000000 T __x64_sys_getpid\nffffffff81000100 T __ia32_sys_only\n"
+		"ffffffff81000200 T __x64_sys_b\nffffffff81000200 T __ia32_sys_b\n"
+		"ffffffff81000300 T sys_c\nffffffff81000300 T __x64_sys_c\n"
+		"ffffffff81000400 t do_compat_wait.part.0\nffffffff81000400 t do_wait.part.0\n"
+		"ffffffff81000500 t __do_d\nffffffff81000500 T __ia32_compat_sys_d\n");
+
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000000), "__x64_sys_getpid");
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000100), "__ia32_sys_only");
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000200), "__x64_sys_b");
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000300), "sys_c");
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000400), "do_wait.part.0");
+	cr_expect_str_eq(kernel_name(symbols, symbols->kernel, 0xffffffff81000500), "__ia32_compat_sys_d");
+	symbols_free(symbols);
+}
+
 Test(perffile_symbols, of_a_module_that_was_loaded_again, .init = make_root, .fini = remove_root)
 {
 	struct symbols *symbols = with_kallsyms(

@@ -139,6 +139,18 @@ static bool is_running(const struct symbols *symbols)
 	return !strcmp(name.release, symbols->info->osrelease);
 }
 
+/*
+ * A system call without arguments is one function with a name for each way in, and so is what compat
+ * code shares with the rest; 32-bit programs are the few.
+ */
+static int rank_of(char type, const char *name)
+{
+	bool is_global = type == 'T' || type == 'W';
+	bool is_32_bit = !strncmp(name, "__ia32_sys_", 11) || strstr(name, "compat_");
+
+	return 2 * is_global - is_32_bit;
+}
+
 /* "ADDRESS TYPE NAME" and perhaps "\t[MODULE]"; cut into its words in place. */
 static bool parse_line(char *line, struct symbol *symbol, char *type)
 {
@@ -151,7 +163,7 @@ static bool parse_line(char *line, struct symbol *symbol, char *type)
 	*type = at[1];
 	symbol->raw = at + 3;
 	symbol->owner = NULL;
-	symbol->rank = *type == 'T' || *type == 'W';
+	symbol->rank = rank_of(*type, symbol->raw);
 	tab = strchr(at + 3, '\t');
 	if (!tab)
 		return true;
