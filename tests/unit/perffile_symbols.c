@@ -422,6 +422,23 @@ Test(perffile_symbols, the_best_of_several_names)
 	free(table.list);
 }
 
+/* Instances of a generic function with the same code: perf has the first of its file. */
+Test(perffile_symbols, the_first_of_equally_good_names)
+{
+	struct symbol symbol = { .end = 8 };
+	struct symbol_table table = { 0 };
+	char names[400][8];
+
+	for (unsigned int i = 0; i < 400; i++) {
+		snprintf(names[i], sizeof(names[i]), "fmt%03u", 399 - i);
+		symbol.raw = names[i];
+		cr_assert_eq(symbol_table_add(&table, &symbol), 0);
+	}
+	symbol_table_finish(&table);
+	cr_expect_str_eq(best(&table, 0), "fmt399");
+	free(table.list);
+}
+
 Test(perffile_symbols, names_of_cpp)
 {
 	struct symbol symbol = { .raw = "_ZN5outer5innerEi" }, odd = { .raw = "_Zodd" };

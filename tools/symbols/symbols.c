@@ -281,7 +281,9 @@ int symbol_table_add(struct symbol_table *table, const struct symbol *symbol)
 		table->list = list;
 		table->room = room;
 	}
-	table->list[table->count++] = *symbol;
+	table->list[table->count] = *symbol;
+	table->list[table->count].order = (unsigned int)table->count;
+	table->count++;
 	return 0;
 }
 
@@ -307,7 +309,7 @@ static int by_address(const void *left, const void *right)
 	b_length = strlen(b->raw);
 	if (a_length != b_length)
 		return a_length > b_length ? -1 : 1;
-	return strcmp(a->raw, b->raw);
+	return a->order < b->order ? -1 : 1;
 }
 
 /**

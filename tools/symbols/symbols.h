@@ -33,6 +33,7 @@ struct jit;
  * @name: its name for people; NULL until symbol_name() was called.
  * @owner: of a kernel symbol, its module; NULL otherwise.
  * @rank: which of several names of one address is the best; more is better.
+ * @order: of equally good ones the first that was added, the first of its file, has the address.
  * @is_inlined: it is in the code of others only, and has no address of its own.
  */
 struct symbol {
@@ -43,6 +44,7 @@ struct symbol {
 	const char *name;
 	const char *owner;
 	int rank;
+	unsigned int order;
 	bool is_inlined;
 };
 
