@@ -285,6 +285,43 @@ Test(perffile_callgraph, no_registers_no_callers)
 	free(capture);
 }
 
+/* What a handler of signals returns to: nobody has called it. Nothing is before it. */
+__asm__(".text\n\t.type before_handlers_end,@function\n"
+	"before_handlers_end:\n\tret\n\t.size before_handlers_end,.-before_handlers_end\n\t"
+	".p2align 5,0xcc\n\t.type handlers_end,@function\n"
+	"handlers_end:\n\tmov $15,%eax\n\tsyscall\n\t.size handlers_end,.-handlers_end");
+extern const char before_handlers_end[], handlers_end[];
+
+static const char *called_before(struct samples *samples, const char *address)
+{
+	struct place place;
+
+	tasks_place(samples->tasks, tasks_thread(samples->tasks, PID, PID), PERF_RECORD_MISC_USER,
+		    (uintptr_t)address, true, &place);
+	cr_assert_eq(place.ip, (uintptr_t)address);
+	return place.symbol ? place.symbol->raw : "";
+}
+
+Test(perffile_callgraph, a_function_that_signals_return_to_has_its_name)
+{
+	struct capture *capture = capture_new();
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20];
+
+	regs_of(capture, regs);
+	build_stack_sample(&build, regs, 7, capture->stack, 512);
+	samples = open_built(&build, true);
+	cr_assert(next_sample(samples));
+	cr_assert_geq(handlers_end - before_handlers_end, 3, "a gap");
+	cr_expect_str_eq(called_before(samples, handlers_end), "handlers_end");
+	cr_expect_str_eq(called_before(samples, handlers_end + 1), "handlers_end");
+	cr_expect_str_eq(called_before(samples, before_handlers_end + 1), "before_handlers_end");
+	cr_expect_str_eq(called_before(samples, before_handlers_end + 2), "", "the gap");
+	samples_close(samples);
+	free(capture);
+}
+
 static void is_at_line(struct samples *samples, size_t frame, int line)
 {
 	const char *text = symbols_source_line(samples->symbols, &samples->frames[frame]);

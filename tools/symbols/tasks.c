@@ -412,6 +412,9 @@ void tasks_place(struct tasks *tasks, const struct thread *thread, uint16_t mode
 	look = binary_address(map->binary, look - map->start + map->offset);
 	place->address = look + (ip && is_return);
 	place->symbol = symbols_find(symbols, map->binary, look);
+	/* A handler of signals returns to where a function begins; there may be a gap before it. */
+	if (!place->symbol && is_return)
+		place->symbol = symbols_find(symbols, map->binary, look + 1);
 }
 
 /**
