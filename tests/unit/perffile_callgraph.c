@@ -379,6 +379,77 @@ static const char *first_name(const struct capture *capture, const char *root,
 }
 
 /* The server is a folder. Nobody is told what was recorded, whatever the environment says. */
+/*
+ * A unit as compilers of Rust and clang make them: functions, and what is put into them, are within
+ * namespaces, which have no addresses. One is put into a block of another; the second function
+ * begins where the first does, as the linker leaves it if both have the same code.
+ */
+__asm__(".pushsection .text.of_a_namespace,\"ax\"\n"
+	".type of_a_namespace,@function\n"
+	"of_a_namespace:\n\tnop\n\tnop\n\tnop\n\tnop\n\tret\n"
+	"\t.size of_a_namespace,.-of_a_namespace\n"
+	".popsection\n"
+	".pushsection .debug_abbrev,\"\"\n"
+	".Lour_abbrev:\n"
+	"\t.byte 1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0\n"	/* unit */
+	"\t.byte 2, 0x39, 1, 0x03, 0x08, 0, 0\n"				/* namespace */
+	"\t.byte 3, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0\n"	/* function */
+	"\t.byte 4, 0x1d, 1, 0x31, 0x13, 0x11, 0x01, 0x12, 0x06, 0x59, 0x0b, 0, 0\n" /* inlined */
+	"\t.byte 5, 0x2e, 0, 0x03, 0x08, 0x20, 0x0b, 0, 0\n"			/* its origin */
+	"\t.byte 6, 0x0b, 1, 0x11, 0x01, 0x12, 0x06, 0, 0\n"			/* block */
+	"\t.byte 0\n"
+	".popsection\n"
+	".pushsection .debug_info,\"\"\n"
+	".Lour_unit:\n"
+	"\t.long .Lour_end-.Lour_version\n"
+	".Lour_version:\n"
+	"\t.short 4\n\t.long .Lour_abbrev\n\t.byte 8\n"
+	"\t.uleb128 1\n\t.asciz \"ours\"\n\t.quad of_a_namespace\n\t.long 5\n"
+	"\t.uleb128 2\n\t.asciz \"outermost\"\n"
+	".Lour_small:\n"
+	"\t.uleb128 5\n\t.asciz \"small\"\n\t.byte 1\n"
+	".Lour_tiny:\n"
+	"\t.uleb128 5\n\t.asciz \"tiny\"\n\t.byte 1\n"
+	"\t.uleb128 2\n\t.asciz \"inner\"\n"
+	"\t.uleb128 3\n\t.asciz \"of_a_namespace\"\n\t.quad of_a_namespace\n\t.long 5\n"
+	"\t.uleb128 6\n\t.quad of_a_namespace\n\t.long 4\n"
+	"\t.uleb128 4\n\t.long .Lour_small-.Lour_unit\n\t.quad of_a_namespace+1\n\t.long 3\n\t.byte 7\n"
+	"\t.uleb128 4\n\t.long .Lour_tiny-.Lour_unit\n\t.quad of_a_namespace+2\n\t.long 1\n\t.byte 8\n"
+	"\t.byte 0, 0, 0, 0\n"
+	"\t.uleb128 3\n\t.asciz \"its_twin\"\n\t.quad of_a_namespace\n\t.long 5\n\t.byte 0\n"
+	"\t.byte 0, 0, 0\n"
+	".Lour_end:\n"
+	".popsection");
+extern const char of_a_namespace[];
+
+Test(perffile_callgraph, inlined_functions_are_found_in_namespaces)
+{
+	static const char *const names[][4] = {
+		{ "of_a_namespace" },
+		{ "small (inlined)", "of_a_namespace" },
+		{ "tiny (inlined)", "small (inlined)", "of_a_namespace" },
+		{ "small (inlined)", "of_a_namespace" },
+		{ "of_a_namespace" },
+	};
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20] = { 0 };
+
+	for (size_t i = 0; i < 5; i++) {
+		regs[PERF_REG_X86_IP] = (uintptr_t)of_a_namespace + i;
+		build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, NULL, 0);
+	}
+	samples = open_built(&build, false);
+	for (size_t i = 0; i < 5; i++) {
+		cr_assert(next_sample(samples));
+		for (size_t frame = 0; names[i][frame]; frame++) {
+			cr_assert_lt(frame, samples->frame_count, "at %zu", i);
+			is_called(samples, frame, names[i][frame]);
+		}
+	}
+	samples_close(samples);
+}
+
 Test(perffile_callgraph, servers_are_asked_for_debug_files_if_that_is_wanted)
 {
 	struct capture *capture = capture_new();

@@ -2,7 +2,8 @@
 /*
  * Functions that the compiler has put into others: debug information tells at each address
  * which ones they are, and where they were called from. What was found for an address is
- * kept, since finding it means reading all of a unit's debug information.
+ * kept, and so is where a unit's functions are, since finding that means reading all of the
+ * unit's debug information: they may be within namespaces and types, which have no addresses.
  */
 #define _GNU_SOURCE
 #include <dwarf.h>
@@ -44,12 +45,35 @@ struct inlined_function {
 	struct symbol symbol;
 };
 
+/* A piece of a function's code */
+struct function_range {
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	Dwarf_Die die;
+};
+
+/**
+ * struct unit_functions - the functions of a unit that have code
+ * @next: another unit's.
+ * @unit: where its debug information is.
+ * @list: they, by address; of those that begin at one address only the first.
+ */
+struct unit_functions {
+	struct unit_functions *next;
+	const void *unit;
+	struct function_range *list;
+	size_t count;
+	size_t room;
+};
+
 /**
  * struct inlined - what is known of a binary
+ * @units: whose functions are known.
  * @sites: by address.
  * @functions: by name.
  */
 struct inlined {
+	struct unit_functions *units;
 	struct inlined_site *sites[BUCKETS];
 	struct inlined_function *functions[BUCKETS];
 };
@@ -128,50 +152,173 @@ static const char *line_of(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *
 	return names_intern(symbols->names, text);
 }
 
+/* --------------------------------------------------------------- functions */
+
+static void add_ranges(struct unit_functions *functions, Dwarf_Die *die)
+{
+	struct function_range range = { .die = *die };
+	Dwarf_Addr base = 0;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &range.start, &range.end)) > 0) {
+		if (functions->count == functions->room) {
+			size_t room = functions->room ? functions->room * 2 : 64;
+			struct function_range *list = reallocarray(functions->list, room,
+								   sizeof(*list));
+
+			if (!list)
+				return;
+			functions->list = list;
+			functions->room = room;
+		}
+		functions->list[functions->count++] = range;
+	}
+}
+
+/* What a function can be in; what was put into others has none of its own. */
+static bool may_have_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void add_functions(struct unit_functions *functions, Dwarf_Die *parent, int depth)
+{
+	Dwarf_Die die;
+	int more;
+
+	for (more = dwarf_child(parent, &die); !more; more = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_subprogram)
+			add_ranges(functions, &die);
+		if (depth < DEPTH_MAX && may_have_functions(tag))
+			add_functions(functions, &die, depth + 1);
+	}
+}
+
+/* Of those that begin at one address, that which is told of first */
+static int by_start(const void *left, const void *right)
+{
+	const struct function_range *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->die.addr < b->die.addr ? -1 : a->die.addr > b->die.addr;
+}
+
+static struct unit_functions *functions_of(struct inlined *inlined, Dwarf_Die *unit)
+{
+	struct unit_functions *functions;
+	size_t kept = 0;
+
+	for (functions = inlined->units; functions; functions = functions->next)
+		if (functions->unit == unit->addr)
+			return functions;
+	functions = calloc(1, sizeof(*functions));
+	if (!functions)
+		return NULL;
+	functions->unit = unit->addr;
+	add_functions(functions, unit, 0);
+	if (functions->count)
+		qsort(functions->list, functions->count, sizeof(*functions->list), by_start);
+	for (size_t i = 0; i < functions->count; i++)
+		if (!kept || functions->list[kept - 1].start != functions->list[i].start)
+			functions->list[kept++] = functions->list[i];
+	functions->count = kept;
+	functions->next = inlined->units;
+	inlined->units = functions;
+	return functions;
+}
+
+/* The function of a unit that has the code at an address */
+static bool find_function(struct inlined *inlined, Dwarf_Die *unit, Dwarf_Addr address,
+			  Dwarf_Die *die)
+{
+	const struct unit_functions *functions = functions_of(inlined, unit);
+	size_t low = 0, high = functions ? functions->count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions->list[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || functions->list[low - 1].end <= address)
+		return false;
+	*die = functions->list[low - 1].die;
+	return true;
+}
+
+/* The scope within another one that has the code at an address */
+static bool find_scope(Dwarf_Die *scope, Dwarf_Addr address, Dwarf_Die *within)
+{
+	int more;
+
+	for (more = dwarf_child(scope, within); !more; more = dwarf_siblingof(within, within))
+		if (dwarf_tag(within) != DW_TAG_subprogram && dwarf_haspc(within, address) > 0)
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------- sites */
 
-/* Some compilers write no table of addresses: then each unit is asked. */
+/*
+ * Some compilers write no table of addresses: then each unit is asked. What is behind the last
+ * address in the table of another unit passes for that one's.
+ */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
 
-	if (unit)
+	if (unit && dwarf_haspc(unit, address - *bias) > 0)
 		return unit;
+	unit = NULL;
 	while ((unit = dwfl_module_nextcu(module, unit, bias)))
 		if (dwarf_haspc(unit, address - *bias) > 0)
 			return unit;
 	return NULL;
 }
 
-/* Fills @calls; returns how many there are. */
+/* Fills @calls, the innermost first; returns how many there are. */
 static size_t find_calls(struct symbols *symbols, const struct binary *binary,
 			 uint64_t address, struct inlined_call *calls)
 {
-	Dwarf_Die *unit, *scopes = NULL, *outer = NULL;
+	Dwarf_Die *unit, scope, within;
 	Dwfl_Module *module;
 	Dwarf_Addr bias;
 	size_t found = 0;
-	int count = 0;
 
 	address += binary->bias;
 	module = dwfl_addrmodule(binary->dwfl, address);
 	unit = module ? unit_of(module, address, &bias) : NULL;
-	/* The innermost, then what is around it in this function, and not where it was written */
-	if (unit && dwarf_getscopes(unit, address - bias, &scopes) > 0)
-		count = dwarf_getscopes_die(&scopes[0], &outer);
-	for (int i = 0; i < count && found < DEPTH_MAX; i++) {
-		int tag = dwarf_tag(&outer[i]);
+	if (!unit || !find_function(binary->inlined, unit, address - bias, &scope))
+		return 0;
+	for (; found < DEPTH_MAX && find_scope(&scope, address - bias, &within); scope = within) {
+		struct inlined_call call = { 0 };
 
-		if (tag == DW_TAG_subprogram)
-			break;
-		if (tag != DW_TAG_inlined_subroutine)
+		if (dwarf_tag(&within) != DW_TAG_inlined_subroutine)
 			continue;
-		calls[found].function = function_of(symbols, binary->inlined, &outer[i]);
-		calls[found].line = line_of(symbols, unit, &outer[i]);
-		found += !!calls[found].function;
+		call.function = function_of(symbols, binary->inlined, &within);
+		call.line = line_of(symbols, unit, &within);
+		if (!call.function)
+			continue;
+		memmove(&calls[1], &calls[0], found++ * sizeof(calls[0]));
+		calls[0] = call;
 	}
-	free(scopes);
-	free(outer);
 	return found;
 }
 
@@ -240,6 +387,11 @@ void inlined_free(struct inlined *inlined)
 {
 	if (!inlined)
 		return;
+	for (struct unit_functions *functions = inlined->units, *next; functions; functions = next) {
+		next = functions->next;
+		free(functions->list);
+		free(functions);
+	}
 	for (size_t i = 0; i < BUCKETS; i++) {
 		for (struct inlined_site *site = inlined->sites[i], *next; site; site = next) {
 			next = site->next;
