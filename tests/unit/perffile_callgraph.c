@@ -450,6 +450,35 @@ Test(perffile_callgraph, inlined_functions_are_found_in_namespaces)
 	samples_close(samples);
 }
 
+/* The compilers of Go and clang write no table of which unit has which addresses. */
+Test(perffile_callgraph, lines_are_found_without_a_table_of_addresses)
+{
+	char path[] = "/tmp/callgraph-XXXXXX", command[128];
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20] = { [PERF_REG_X86_IP] = (uintptr_t)outer };
+	struct place place;
+	const char *line;
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	snprintf(command, sizeof(command), "objcopy -R .debug_aranges /proc/%d/exe %s", getpid(), path);
+	cr_assert_eq(system(command), 0);
+	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, NULL, 0);
+	samples = open_built(&build, false);
+	cr_assert(next_sample(samples));
+	place = samples->frames[0];
+	place.line = NULL;
+	place.binary = symbols_binary(samples->symbols, BINARY_FILE, path, NULL, 0);
+	cr_assert_not_null(symbols_find(samples->symbols, place.binary, place.address));
+	line = symbols_source_line(samples->symbols, &place);
+	unlink(path);
+	cr_assert_not_null(line);
+	cr_assert_not_null(strstr(line, "perffile_callgraph.c:"), "%s", line);
+	samples_close(samples);
+	close(fd);
+}
+
 Test(perffile_callgraph, servers_are_asked_for_debug_files_if_that_is_wanted)
 {
 	struct capture *capture = capture_new();

@@ -167,7 +167,6 @@ bool code_visit(struct annotate_code *code, const struct annotate_function *func
 /* source.c */
 struct source;
 
-const char *source_find(const struct place *place, uint64_t address, int *line);
 bool source_is_64_bit(const struct binary *binary, uint64_t address);
 struct source *source_new(const char *root);
 void source_free(struct source *source);

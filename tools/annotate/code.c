@@ -216,8 +216,9 @@ bool code_visit(struct annotate_code *code, const struct annotate_function *func
 		set_part(function, &walk, &instruction);
 		instruction.line = 0;
 		instruction.file = code->annotate->no_source && !code->annotate->lines ? NULL :
-				   source_find(place, place->symbol->start + instruction.offset,
-					       &instruction.line);
+				   symbols_line(place->binary,
+						place->symbol->start + instruction.offset,
+						&instruction.line);
 		visit(arg, &instruction);
 	}
 	if (insn)

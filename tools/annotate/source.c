@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The source that code comes from: which line, by the debug information, and its text, if
- * the file is there. A recording says which programs to open, and these which sources: only
- * regular files of a bearable size are read.
+ * The text of the source that code comes from, if the file is there. A recording says which
+ * programs to open, and these which sources: only regular files of a bearable size are read.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -51,23 +50,6 @@ struct source {
 static Dwfl_Module *module_of(const struct binary *binary, uint64_t address)
 {
 	return binary->dwfl ? dwfl_addrmodule(binary->dwfl, address + binary->bias) : NULL;
-}
-
-/**
- * source_find() - which line an instruction comes from
- * @place: of its function.
- * @address: of the instruction, in the terms of the binary.
- * @line: set to its number.
- *
- * Return: the file, or NULL if there is no debug information.
- */
-const char *source_find(const struct place *place, uint64_t address, int *line)
-{
-	Dwfl_Module *module = module_of(place->binary, address);
-	Dwfl_Line *found = module ? dwfl_module_getsrc(module, address + place->binary->bias) :
-				    NULL;
-
-	return found ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
 /**

@@ -370,19 +370,13 @@ size_t binary_code(const struct binary *binary, uint64_t address, uint8_t *to, s
  */
 const char *symbols_source_line(struct symbols *symbols, const struct place *place)
 {
-	const struct binary *binary = place->binary;
-	uint64_t address = place->address + binary->bias;
-	Dwfl_Module *module;
 	const char *file;
-	Dwfl_Line *line;
 	char text[PATH_MAX];
 	int number;
 
 	if (place->line)
 		return place->line;
-	module = binary->dwfl ? dwfl_addrmodule(binary->dwfl, address) : NULL;
-	line = module ? dwfl_module_getsrc(module, address) : NULL;
-	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	file = symbols_line(place->binary, place->address, &number);
 	if (!file)
 		return NULL;
 	snprintf(text, sizeof(text), "%s:%d", file, number);

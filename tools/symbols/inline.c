@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that the compiler has put into others: debug information tells at each address
- * which ones they are, and where they were called from. What was found for an address is
- * kept, and so is where a unit's functions are, since finding that means reading all of the
- * unit's debug information: they may be within namespaces and types, which have no addresses.
+ * What debug information tells of an address: the line of the source, and the functions that
+ * the compiler has put into others there, and where they were called from. What was found for
+ * an address is kept, and so is where a unit's functions are, since finding that means reading
+ * all of the unit's debug information: they may be within namespaces and types, which have no
+ * addresses.
  */
 #define _GNU_SOURCE
 #include <dwarf.h>
@@ -152,6 +153,49 @@ static const char *line_of(struct symbols *symbols, Dwarf_Die *unit, Dwarf_Die *
 	return names_intern(symbols->names, text);
 }
 
+/* ------------------------------------------------------------------- units */
+
+/*
+ * Some compilers write no table of addresses: then each unit is asked. What is behind the last
+ * address in the table of another unit passes for that one's.
+ */
+static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+
+	if (unit && dwarf_haspc(unit, address - *bias) > 0)
+		return unit;
+	unit = NULL;
+	while ((unit = dwfl_module_nextcu(module, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) > 0)
+			return unit;
+	return NULL;
+}
+
+/**
+ * symbols_line() - which line of the source an address comes from
+ * @binary: a program whose symbols were read.
+ * @address: in its own terms.
+ * @number: set to the line's.
+ *
+ * Return: the file's name; NULL if that is unknown.
+ */
+const char *symbols_line(const struct binary *binary, uint64_t address, int *number)
+{
+	Dwfl_Module *module;
+	Dwarf_Line *line;
+	Dwarf_Die *unit;
+	Dwarf_Addr bias;
+
+	address += binary->bias;
+	module = binary->dwfl ? dwfl_addrmodule(binary->dwfl, address) : NULL;
+	unit = module ? unit_of(module, address, &bias) : NULL;
+	line = unit ? dwarf_getsrc_die(unit, address - bias) : NULL;
+	if (!line || dwarf_lineno(line, number))
+		return NULL;
+	return dwarf_linesrc(line, NULL, NULL);
+}
+
 /* --------------------------------------------------------------- functions */
 
 static void add_ranges(struct unit_functions *functions, Dwarf_Die *die)
@@ -275,23 +319,6 @@ static bool find_scope(Dwarf_Die *scope, Dwarf_Addr address, Dwarf_Die *within)
 }
 
 /* ------------------------------------------------------------------- sites */
-
-/*
- * Some compilers write no table of addresses: then each unit is asked. What is behind the last
- * address in the table of another unit passes for that one's.
- */
-static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
-
-	if (unit && dwarf_haspc(unit, address - *bias) > 0)
-		return unit;
-	unit = NULL;
-	while ((unit = dwfl_module_nextcu(module, unit, bias)))
-		if (dwarf_haspc(unit, address - *bias) > 0)
-			return unit;
-	return NULL;
-}
 
 /* Fills @calls, the innermost first; returns how many there are. */
 static size_t find_calls(struct symbols *symbols, const struct binary *binary,

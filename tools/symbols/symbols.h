@@ -198,6 +198,9 @@ uint64_t binary_address(const struct binary *binary, uint64_t offset);
 const char *symbols_source_line(struct symbols *symbols, const struct place *place);
 void binary_close(struct binary *binary);
 
+/* inline.c */
+const char *symbols_line(const struct binary *binary, uint64_t address, int *number);
+
 /* plt.c: stubs through which functions of libraries are called have this behind their name. */
 #define SYMBOLS_PLT "@plt"
 
