@@ -124,7 +124,7 @@ static int add_sample(struct annotate *annotate, const struct perffile_record *r
 		ret = sites_add(annotate, record);
 	/* Branches before it may be in other functions. */
 	if (ret == 0 && annotate_has_branches(record->event))
-		ret = branches_add(annotate, record, thread);
+		ret = annotate_add_branches(annotate, record, thread);
 	if (ret < 0)
 		say_error("%s", pmuctl_strerror(ret));
 	return ret;

@@ -126,8 +126,8 @@ int counts_read(struct annotate *annotate);
 void counts_forget(struct annotate_function *function);
 
 /* branches.c */
-int branches_add(struct annotate *annotate, const struct perffile_record *record,
-		 const struct thread *thread);
+int annotate_add_branches(struct annotate *annotate, const struct perffile_record *record,
+			  const struct thread *thread);
 void branches_finish(struct annotate_function *function);
 
 /**

@@ -104,15 +104,15 @@ static int add_range(const struct range *range)
 }
 
 /**
- * branches_add() - add what the branch stack of a sample tells
+ * annotate_add_branches() - add what the branch stack of a sample tells
  * @annotate: the command.
  * @record: the sample, of an event for which annotate_has_branches() is true.
  * @thread: whose.
  *
  * Return: 0, -ENOMEM.
  */
-int branches_add(struct annotate *annotate, const struct perffile_record *record,
-		 const struct thread *thread)
+int annotate_add_branches(struct annotate *annotate, const struct perffile_record *record,
+			  const struct thread *thread)
 {
 	const struct perffile_words *words = &record->sample.branches;
 	struct range range = { .annotate = annotate, .event = record->event, .thread = thread };

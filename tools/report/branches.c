@@ -84,7 +84,7 @@ size_t branches_count(const struct perffile_record *record)
 }
 
 /**
- * branches_add() - add the branches of a sample
+ * report_add_branches() - add the branches of a sample
  * @report: the report.
  * @event: that it is of.
  * @record: the sample.
@@ -92,8 +92,8 @@ size_t branches_count(const struct perffile_record *record)
  *
  * Return: 0, -ENOMEM.
  */
-int branches_add(struct report *report, struct report_event *event,
-		 const struct perffile_record *record, const struct thread *thread)
+int report_add_branches(struct report *report, struct report_event *event,
+			const struct perffile_record *record, const struct thread *thread)
 {
 	const bool only_known = report->options->filter.hide_unresolved;
 	const struct perffile_words *words = &record->sample.branches;

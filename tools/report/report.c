@@ -130,7 +130,7 @@ int report_add(struct report *report, const struct perffile_record *record)
 		return 0;
 	}
 	if (options->branches)
-		return branches_add(report, event, record, thread);
+		return report_add_branches(report, event, record, thread);
 	if (needs_calls(options) && flame_add(report, event, thread, record->sample.period) < 0)
 		return -ENOMEM;
 	if (options->format == FORMAT_EXPORT && export_add(&event->export, record, thread) < 0)

@@ -417,8 +417,8 @@ const char *cgroups_path(const struct report *report, uint64_t id);
 /* branches.c */
 void branches_fill_key(struct report *report, struct report_row *row, enum report_key key);
 size_t branches_count(const struct perffile_record *record);
-int branches_add(struct report *report, struct report_event *event,
-		 const struct perffile_record *record, const struct thread *thread);
+int report_add_branches(struct report *report, struct report_event *event,
+			const struct perffile_record *record, const struct thread *thread);
 
 /* group.c */
 int groups_join(struct report *report);
