@@ -7,6 +7,7 @@
  * Lock order, outermost first:
  *
  *	opener->mutex		the front's: which descriptors a thread has opened
+ *	group->attach		of the events of an inherited group: one gets its leader's children
  *	group->mutex		of the events of an inherited group: walks over their children
  *	aux->filter_mutex	one filter of a trace is set after the other
  *	pmuctl_mutex		opening and closing: lists of events

@@ -165,6 +165,7 @@ struct pmuctl_count_state {
  *
  * Of a child:
  * @child_entry: in its shard; that one's lock.
+ * @sibling: in @group->born; its lock.
  * @next_ended: of one that is to be freed: which other one is with it.
  * @seen: number of the last walk that has counted it, forgotten its count, or switched it; its
  *	context's lock.

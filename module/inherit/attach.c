@@ -5,9 +5,11 @@
  * Process context.
  *
  * Tasks begin and end while we look for them. Whoever has a child passes it on to what he
- * starts, so it is enough to go on until there was nobody without one: who begins later was
- * started by somebody with one. A thread is on the list of its process before the hook that
- * tells of it gives it its children, so either may be first, and the second leaves it alone.
+ * starts. Of threads it is enough to go on until there was nobody without one: who begins later
+ * was started by somebody with one. Who has a leader may have been started by somebody without a
+ * child who ended before he was found, so we are told of those who begin. A thread is on the list
+ * of its process before the hook that tells of it gives it its children, so either may be first,
+ * and the second leaves it alone.
  */
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -46,7 +48,7 @@ struct waiting {
  * @full: it was not, as that group has so many; else 0.
  * @traced: it was not, as somebody else traces that task.
  * @crowded: it was not, as that task has so many events.
- * @added: how many were in this round; of a leader's, how many were to be.
+ * @added: how many were in this round.
  * @err: the first error.
  */
 struct spread {
@@ -217,6 +219,18 @@ static int add_threads(struct spread *s)
 	return err;
 }
 
+static int add_all_threads(struct spread *s)
+{
+	int err;
+
+	do {
+		s->added = 0;
+		err = add_threads(s);
+		cond_resched();
+	} while (s->added && !err);
+	return err;
+}
+
 /* ---- The children of a leader; as at a fork, nobody asks if there are counters ---- */
 
 static void note_sibling(struct pmuctl_event *leader, void *arg)
@@ -266,11 +280,8 @@ static int add_sibling(struct spread *s, struct pmuctl_context *ctx)
 {
 	int err = check_killed(s) ?: s->may(ctx->task, s->arg);
 
-	if (err == -EACCES || err == -ESRCH) {
-		/* It may have forked before that, and is passed by in the next round. */
-		s->added += READ_ONCE(ctx->task->flags) & PF_EXITING || READ_ONCE(ctx->gone);
+	if (err == -EACCES || err == -ESRCH)
 		return 0;
-	}
 	err = err ?: get_blank(s);
 	if (err)
 		return err;
@@ -280,12 +291,11 @@ static int add_sibling(struct spread *s, struct pmuctl_context *ctx)
 	err = add_child(s, ctx);
 	unlock_for_one();
 	pmuctl_inherit_unlock(s->root);
-	/* If it has ended before, it may have forked before that. */
-	s->added += !s->joined;
 	return err;
 }
 
-static int add_siblings(struct spread *s)
+/* Those that were there */
+static int add_noted(struct spread *s)
 {
 	int err = note_siblings(s);
 	struct waiting *w;
@@ -301,17 +311,61 @@ static int add_siblings(struct spread *s)
 	return err;
 }
 
-/* ---- Both ---- */
-
-static int add_rounds(struct spread *s, int (*add)(struct spread *s))
+/* The context, referenced, of one that was born meanwhile, and is told of no more; or NULL */
+static struct pmuctl_context *take_born(struct pmuctl_inherit_group *ig)
 {
+	struct pmuctl_context *ctx = NULL;
+	struct pmuctl_inherit *h;
+
+	raw_spin_lock_irq(&ig->born_lock);
+	h = list_first_entry_or_null(&ig->born, struct pmuctl_inherit, sibling);
+	if (h) {
+		/* It has not ended: it would have taken itself off the list. Now it may. */
+		ctx = pmuctl_inherit_event(h)->context;
+		refcount_inc(&ctx->refs);
+		list_del_init_careful(&h->sibling);
+	}
+	raw_spin_unlock_irq(&ig->born_lock);
+	return ctx;
+}
+
+static int add_born(struct spread *s)
+{
+	struct pmuctl_inherit_group *ig = s->root->inherit.group;
+	struct pmuctl_context *ctx;
+	int err = 0;
+
+	while (!err && (ctx = take_born(ig))) {
+		if (may_have(s->root, ctx->task))
+			err = add_sibling(s, ctx);
+		pmuctl_context_put(ctx);
+		cond_resched();
+	}
+	return err;
+}
+
+static void set_attaching(struct pmuctl_inherit_group *ig, struct pmuctl_event *root)
+{
+	raw_spin_lock_irq(&ig->born_lock);
+	WRITE_ONCE(ig->attaching, root);
+	raw_spin_unlock_irq(&ig->born_lock);
+}
+
+static int add_siblings(struct spread *s)
+{
+	struct pmuctl_inherit_group *ig = s->root->inherit.group;
+	struct pmuctl_context *ctx;
 	int err;
 
-	do {
-		s->added = 0;
-		err = add(s);
-		cond_resched();
-	} while (s->added && !err);
+	if (mutex_lock_killable(&ig->attach))
+		return pmuctl_refuse(s->why, INTERRUPTED, "");
+	set_attaching(ig, s->root);
+	err = add_noted(s) ?: add_born(s);
+	set_attaching(ig, NULL);
+	/* Who was told of since, or, after an error, before. */
+	while ((ctx = take_born(ig)))
+		pmuctl_context_put(ctx);
+	mutex_unlock(&ig->attach);
 	return err;
 }
 
@@ -332,10 +386,10 @@ int pmuctl_inherit_attach(struct pmuctl_event *event, bool process,
 	if (s.leader && leader->inherit.process != process)
 		err = pmuctl_refuse(why, SIBLING_PROCESS, "flags");
 	else if (!s.leader && process)
-		err = add_rounds(&s, add_threads);
+		err = add_all_threads(&s);
 	pmuctl_inherit_unlock(event);
 	if (s.leader && !err)
-		err = add_rounds(&s, add_siblings);
+		err = add_siblings(&s);
 	if (s.blank)
 		pmuctl_event_free_child(s.blank);
 	return err;

@@ -152,6 +152,9 @@ static struct pmuctl_inherit_group *make_group(void)
 		INIT_LIST_HEAD(&shard->children);
 	}
 	mutex_init(&ig->mutex);
+	mutex_init(&ig->attach);
+	raw_spin_lock_init(&ig->born_lock);
+	INIT_LIST_HEAD(&ig->born);
 	seqcount_init(&ig->switches);
 	INIT_LIST_HEAD(&ig->roots);
 	refcount_set(&ig->refs, 1);

@@ -84,6 +84,11 @@ struct pmuctl_shard {
  * @walk: number of the last walk; @mutex.
  * @switches: odd while @roots are being enabled or disabled, all or one; @mutex, IRQs off.
  * @shards: one for each CPU.
+ * @attach: one root at a time gets the children that its leader has; outside of @mutex.
+ * @attaching: that root, or NULL; changed under @born_lock.
+ * @born_lock: raw, IRQs off; inside of the locks of contexts, a leaf.
+ * @born: the children, by inherit->sibling, that were made meanwhile without one of @attaching,
+ *	and live; @born_lock.
  * @left: roots that are closed, for whoever has or gets @mutex; by inherit->left.
  * @refs: one for each root.
  */
@@ -93,6 +98,10 @@ struct pmuctl_inherit_group {
 	u64 walk;
 	seqcount_t switches;
 	struct pmuctl_shard __percpu *shards;
+	struct mutex attach; /* @attaching, with @born_lock */
+	struct pmuctl_event *attaching;
+	raw_spinlock_t born_lock; /* @born */
+	struct list_head born;
 	struct llist_head left;
 	refcount_t refs;
 };

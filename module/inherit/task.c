@@ -54,6 +54,7 @@ bool pmuctl_inherit_list(struct pmuctl_event *child,
 	h->group = root->group;
 	h->root = from->inherit.root;
 	h->shard = cpu;
+	INIT_LIST_HEAD(&h->sibling);
 	shard = per_cpu_ptr(h->group->shards, h->shard);
 
 	raw_spin_lock(&shard->lock);
@@ -234,6 +235,45 @@ static void follow_roots(struct pmuctl_event *first)
 	} while (read_seqcount_retry(&ig->switches, seq));
 }
 
+static bool has_child_of(struct pmuctl_event *first, const struct pmuctl_event *root)
+{
+	struct pmuctl_event *child;
+
+	for_each_group_member(child, first)
+		if (child->inherit.root == root)
+			return true;
+	return false;
+}
+
+/*
+ * Who gives a root children goes through those that were there. It is told of one that comes later,
+ * and whose parent had none yet: that may end before it is come to. It was listed before this, so
+ * either it is seen there, or whoever goes through them has said so before.
+ */
+static void tell_of_birth(struct pmuctl_event *first)
+{
+	struct pmuctl_inherit_group *ig = first->inherit.group;
+
+	if (likely(!READ_ONCE(ig->attaching)))
+		return;
+	raw_spin_lock(&ig->born_lock);
+	if (ig->attaching && !has_child_of(first, ig->attaching) &&
+	    list_empty(&first->inherit.sibling))
+		list_add_tail(&first->inherit.sibling, &ig->born);
+	raw_spin_unlock(&ig->born_lock);
+}
+
+/* It will start nobody any more. Its context is locked. */
+static void forget_birth(struct pmuctl_inherit *h)
+{
+	/* It was told of before it ran, and is taken off that list under the lock. */
+	if (likely(list_empty_careful(&h->sibling)))
+		return;
+	raw_spin_lock(&h->group->born_lock);
+	list_del_init(&h->sibling);
+	raw_spin_unlock(&h->group->born_lock);
+}
+
 static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
 		       struct pmuctl_event *leader)
 {
@@ -254,8 +294,11 @@ static void copy_group(struct brood *brood, struct pmuctl_context *ctx,
 		if (!first)
 			first = child;
 	}
-	if (first && !list_empty(&first->siblings))
+	if (!first)
+		return;
+	if (!list_empty(&first->siblings))
 		follow_roots(first);
+	tell_of_birth(first);
 }
 
 /* Both contexts are its own: the parent's is loaded here, the child has not run. */
@@ -308,6 +351,7 @@ void pmuctl_inherit_end_child(struct pmuctl_event *child, struct list_head *done
 	struct pmuctl_shard *shard = per_cpu_ptr(h->group->shards, h->shard);
 	struct pmuctl_child_total *total = per_cpu_ptr(h->root->inherit.child_total, h->shard);
 
+	forget_birth(h);
 	raw_spin_lock(&shard->lock);
 	add_counts(&total->all, child->state);
 	/* A walk that reads has this number, others do not ask. */
