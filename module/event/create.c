@@ -12,6 +12,7 @@
 #include "aux/aux.h"
 #include "core/admission.h"
 #include "core/context.h"
+#include "core/context_table.h"
 #include "core/cpu_state.h"
 #include "core/hook.h"
 #include "core/quota.h"
@@ -79,7 +80,10 @@ static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
 	return pmuctl_event_admit(ctx, event, why);
 }
 
-/* With pmuctl_mutex, hooks, and cpus_read_lock */
+/*
+ * With pmuctl_mutex, hooks, and cpus_read_lock. -EAGAIN, without explanation, if the task's context
+ * has gone: nobody is to wait for memory here.
+ */
 static int attach(struct pmuctl_event *event, struct task_struct *task,
 		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
@@ -90,10 +94,9 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	if (err)
 		return err;
 again:
-	ctx = task ? pmuctl_context_get_task(task, why) :
-		     pmuctl_context_of_cpu(event->cpu);
-	if (IS_ERR(ctx)) {
-		err = PTR_ERR(ctx);
+	ctx = task ? pmuctl_context_get_existing(task) : pmuctl_context_of_cpu(event->cpu);
+	if (!ctx) {
+		err = -EAGAIN;
 		goto err_put_pmu;
 	}
 	err = admit(ctx, event, leader, why);
@@ -191,29 +194,32 @@ static void note_missed(struct pmuctl_event *event)
 static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
 			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
-	const bool hooked = needs_hooks(event, task);
 	int err;
 
-	/* Before the locks: it may wait until the kernel has set or dropped one. */
-	err = pmuctl_hooks_get(event, hooked, why);
-	if (err)
-		return err;
-	note_missed(event);
-
-	if (mutex_lock_killable(&pmuctl_mutex)) {
-		err = pmuctl_refuse(why, INTERRUPTED, "");
-		goto err_put_hooks;
-	}
+	if (mutex_lock_killable(&pmuctl_mutex))
+		return pmuctl_refuse(why, INTERRUPTED, "");
 	cpus_read_lock();
 	err = attach_all(event, task, leader, why);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
-	if (err)
-		goto err_put_hooks;
-	return 0;
+	return err;
+}
 
-err_put_hooks:
-	pmuctl_hooks_put(event, hooked);
+/* The context is there before: a cgroup may let who allocates wait for seconds. */
+static int attach_to_task(struct pmuctl_event *event, struct task_struct *task,
+			  struct pmuctl_event *leader, struct pmuctl_explanation *why)
+{
+	struct pmuctl_context *ctx;
+	int err;
+
+	do {
+		ctx = pmuctl_context_get_task(task, why);
+		if (IS_ERR(ctx))
+			return PTR_ERR(ctx);
+		err = lock_and_attach(event, task, leader, why);
+		pmuctl_context_put(ctx);
+		/* Its end, or an exec, may have come between. */
+	} while (err == -EAGAIN);
 	return err;
 }
 
@@ -222,17 +228,18 @@ static int attach_with_hooks(struct pmuctl_event *event,
 			     struct pmuctl_event *leader,
 			     struct pmuctl_explanation *why)
 {
-	struct pmuctl_context *ctx;
+	const bool hooked = needs_hooks(event, task);
 	int err;
 
-	if (!task)
-		return lock_and_attach(event, NULL, leader, why);
-	/* So that it is there: a cgroup may let who allocates wait for seconds. */
-	ctx = pmuctl_context_get_task(task, why);
-	if (IS_ERR(ctx))
-		return PTR_ERR(ctx);
-	err = lock_and_attach(event, task, leader, why);
-	pmuctl_context_put(ctx);
+	/* Before the locks: it may wait until the kernel has set or dropped one. */
+	err = pmuctl_hooks_get(event, hooked, why);
+	if (err)
+		return err;
+	note_missed(event);
+	err = task ? attach_to_task(event, task, leader, why) :
+		     lock_and_attach(event, NULL, leader, why);
+	if (err)
+		pmuctl_hooks_put(event, hooked);
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #include "perm.h"
 #include "sampling.h"
 #include "throttle.h"
+#include "tracepoint.h"
 
 /* With an event for each he is put to sleep, too */
 #define THREADS		2000
@@ -97,4 +98,50 @@ Test(attack_throttle, nobody_waits_for_an_event_of_somebody_elses_process)
 
 	cr_expect(others_go_on(user, "pmuctl_event_blank", count_itself));
 	raw_reap(user);
+}
+
+/* ---- Contexts of tasks ---- */
+
+#define PROBE		TRACEFS "/events/kprobes/pmuctl_held"
+#define TRACE		TRACEFS "/trace"
+#define OPENS		5
+
+/* Each time at which a task's context is got, and may be made: who has the lock then, or 0 */
+static void probe_set(void)
+{
+	tracepoint_mount();
+	cr_assert_eq(raw_write_file(TRACEFS "/kprobe_events",
+				    "p:pmuctl_held pmuctl_context_get_task held=@pmuctl_mutex:u64"),
+		     0);
+	cr_assert_eq(raw_write_file(PROBE "/enable", "1"), 0);
+}
+
+static void probe_clear(void)
+{
+	raw_write_file(PROBE "/enable", "0");
+	raw_write_file(TRACEFS "/kprobe_events", "-:pmuctl_held");
+}
+
+/* The task may end when it has a context already, so that another one is to be made: not there. */
+Test(attack_throttle, no_context_is_made_while_others_wait_to_open)
+{
+	unsigned int hits = 0;
+	char line[512], *held;
+	FILE *f;
+
+	probe_set();
+	for (int i = 0; i < OPENS; i++)
+		count_itself();
+	f = fopen(TRACE, "re");
+	cr_assert(f, "%m");
+	while (fgets(line, sizeof(line), f)) {
+		held = strstr(line, "held=");
+		if (!held)
+			continue;
+		hits++;
+		cr_expect_eq(strtoull(held + 5, NULL, 0), 0, "%s", line);
+	}
+	fclose(f);
+	probe_clear();
+	cr_expect_geq(hits, OPENS);
 }
