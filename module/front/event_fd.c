@@ -59,25 +59,26 @@ static unsigned int format_counts(u64 format, const struct pmuctl_counts *counts
 	return n;
 }
 
-/* Most groups are this small; larger ones get memory for their largest size. */
+/* Most groups are this small; larger ones get memory for as many as they have. */
 #define COUNTS_FEW	8
-#define COUNTS_MANY	64
 #define WORDS(n)	(3 + 3 * (n))
 
-/* As event_read(); -E2BIG, without explanation, if the group has more than @max. */
+/* As event_read(); -E2BIG, without explanation, if the group has more: @max becomes that. */
 static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
-			 unsigned int max, u64 *out, char __user *buf,
+			 unsigned int *max, u64 *out, char __user *buf,
 			 size_t size, struct pmuctl_explanation *why)
 {
 	u64 format = ef->event->read_format;
 	unsigned int nr;
 	size_t need;
 
-	nr = pmuctl_event_read(ef->event, format, counts, max);
+	nr = pmuctl_event_read(ef->event, format, counts, *max);
 	if (!nr)
 		return 0; /* in error, which is said by the end of the file */
-	if (nr > max)
+	if (nr > *max) {
+		*max = nr;
 		return -E2BIG;
+	}
 	need = format_counts(format, counts, nr, out) * sizeof(*out);
 	if (size < need)
 		return pmuctl_refuse(why, BUFFER_TOO_SMALL, "", need, size);
@@ -86,12 +87,12 @@ static ssize_t read_into(struct event_file *ef, struct pmuctl_counts *counts,
 	return need;
 }
 
-/* As read_into(), of a group of up to @max */
-static ssize_t read_large(struct event_file *ef, unsigned int max, char __user *buf, size_t size,
+/* As read_into(), with memory for @max. A user may make each of many reads last. */
+static ssize_t read_large(struct event_file *ef, unsigned int *max, char __user *buf, size_t size,
 			  struct pmuctl_explanation *why)
 {
-	struct pmuctl_counts *counts = kvmalloc_array(max, sizeof(*counts), GFP_KERNEL);
-	u64 *out = kvmalloc_array(WORDS(max), sizeof(*out), GFP_KERNEL);
+	struct pmuctl_counts *counts = kvmalloc_array(*max, sizeof(*counts), GFP_KERNEL_ACCOUNT);
+	u64 *out = kvmalloc_array(WORDS(*max), sizeof(*out), GFP_KERNEL_ACCOUNT);
 	ssize_t ret;
 
 	if (counts && out)
@@ -108,13 +109,13 @@ static noinline ssize_t read_any(struct event_file *ef, char __user *buf, size_t
 {
 	struct pmuctl_counts few[COUNTS_FEW];
 	u64 out[WORDS(COUNTS_FEW)];
+	unsigned int max = COUNTS_FEW;
 	ssize_t ret;
 
-	ret = read_into(ef, few, COUNTS_FEW, out, buf, size, why);
-	if (ret == -E2BIG)
-		ret = read_large(ef, COUNTS_MANY, buf, size, why);
-	if (ret == -E2BIG)
-		ret = read_large(ef, PMUCTL_GROUP_MAX, buf, size, why);
+	ret = read_into(ef, few, &max, out, buf, size, why);
+	/* It may have got more meanwhile. */
+	while (ret == -E2BIG)
+		ret = read_large(ef, &max, buf, size, why);
 	return ret;
 }
 

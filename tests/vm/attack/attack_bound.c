@@ -8,7 +8,9 @@
 #include "bound.h"
 #include "family.h"
 
+#include <linux/userfaultfd.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -390,11 +392,9 @@ static void work_held_fork(void)
 		raw_wait();
 }
 
-/* What a user opens, and what his children inherit, is his cgroup's. */
-Test(attack_bound, memory_is_charged_to_the_cgroup)
+/* In the cgroup: before he has prepared himself, after that, and when he has done his work */
+static void charge(struct attack a, long got[3])
 {
-	struct attack a = { prepare_fork, work_held_fork, MANY };
-	long before, opened, forked;
 	char text[16];
 	int link[2];
 	pid_t user;
@@ -411,20 +411,108 @@ Test(attack_bound, memory_is_charged_to_the_cgroup)
 	}
 	snprintf(text, sizeof(text), "%d", user);
 	cr_assert_eq(raw_write_file(CGROUP "/cgroup.procs", text), 0);
-	before = charged();
-	let_go(link[0]);
-	hear(link[0]);
-	opened = charged();
-	let_go(link[0]);
-	hear(link[0]);
-	forked = charged();
-	printf("charged: %ld, with %u events %ld, with those of a child %ld\n", before, MANY,
-	       opened, forked);
-	cr_expect_geq(opened - before, (long)MANY * BYTES_EACH);
-	cr_expect_geq(forked - opened, (long)MANY * BYTES_EACH);
+	for (int i = 0; i < 3; i++) {
+		got[i] = charged();
+		if (i == 2)
+			break;
+		let_go(link[0]);
+		hear(link[0]);
+	}
 	raw_reap(user);
 	while (rmdir(CGROUP) && errno == EBUSY)
 		usleep(1000);
 	umount2(CGROUPS, MNT_DETACH);
 	rmdir(CGROUPS);
+}
+
+/* What a user opens, and what his children inherit, is his cgroup's. */
+Test(attack_bound, memory_is_charged_to_the_cgroup)
+{
+	struct attack a = { prepare_fork, work_held_fork, MANY };
+	long got[3];
+
+	charge(a, got);
+	printf("charged: %ld, with %u events %ld, with those of a child %ld\n", got[0], MANY,
+	       got[1], got[2]);
+	cr_expect_geq(got[1] - got[0], (long)MANY * BYTES_EACH);
+	cr_expect_geq(got[2] - got[1], (long)MANY * BYTES_EACH);
+}
+
+#define UNPRIVILEGED	"/proc/sys/vm/unprivileged_userfaultfd"
+#define MEMBERS		500
+#define READERS		64
+/* At least, of a member: its value, id and times, and what is made of those for the user */
+#define BYTES_READ	48
+/* What a cgroup may have been charged with before, on each CPU: pages */
+#define AHEAD		64
+
+static struct {
+	int leader, uffd;
+	uint8_t *pages;
+	pthread_barrier_t go;
+} readers;
+
+static void *read_to_page(void *page)
+{
+	pthread_barrier_wait(&readers.go);
+	read(readers.leader, page, 4 * 4096);
+	return page;
+}
+
+/* Whoever writes there waits for ever. */
+static void make_pages(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register area = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+
+	readers.pages = mmap(NULL, READERS * 4 * 4096, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	die_if(readers.pages == MAP_FAILED, "mmap");
+	area.range.start = (uintptr_t)readers.pages;
+	area.range.len = READERS * 4 * 4096;
+	readers.uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	die_if(readers.uffd < 0, "userfaultfd");
+	die_if(ioctl(readers.uffd, UFFDIO_API, &api), "UFFDIO_API");
+	die_if(ioctl(readers.uffd, UFFDIO_REGISTER, &area), "UFFDIO_REGISTER");
+}
+
+static pid_t prepare_readers(unsigned int n)
+{
+	struct perf_event_attr attr = dummy();
+	pthread_t thread;
+
+	attr.read_format = PERF_FORMAT_GROUP;
+	readers.leader = event_try(attr);
+	for (unsigned int i = 1; i < MEMBERS; i++)
+		die_if(event_try(attr, .group = readers.leader) < 0, "open");
+	make_pages();
+	pthread_barrier_init(&readers.go, NULL, n + 1);
+	for (unsigned int i = 0; i < n; i++)
+		die_if(pthread_create(&thread, NULL, read_to_page, readers.pages + i * 4 * 4096),
+		       "pthread_create");
+	sleep_ms(100); /* they wait, and have what they need for that */
+	return getpid();
+}
+
+static void work_readers(void)
+{
+	struct uffd_msg message;
+
+	pthread_barrier_wait(&readers.go);
+	for (unsigned int n = 0; n < READERS; n++)
+		die_if(read(readers.uffd, &message, sizeof(message)) != sizeof(message), "fault");
+}
+
+/* What is there while the group is read, for as long as the user likes, is his cgroup's too. */
+Test(attack_bound, memory_of_a_read_is_charged_to_the_cgroup)
+{
+	struct attack a = { prepare_readers, work_readers, READERS };
+	long before = raw_read_number(UNPRIVILEGED), got[3];
+
+	cr_assert_eq(raw_write_number(UNPRIVILEGED, 1), 0);
+	charge(a, got);
+	cr_assert_eq(raw_write_number(UNPRIVILEGED, before), 0);
+	printf("charged: %ld, with %u reads %ld\n", got[1], READERS, got[2]);
+	cr_expect_geq(got[2] - got[1],
+		      (long)READERS * MEMBERS * BYTES_READ - sysconf(_SC_NPROCESSORS_CONF) * AHEAD * 4096);
 }
