@@ -165,7 +165,7 @@ static long ioctl_aux_status(struct pmuctl_ioctl_call *call)
 static long refuse_modify(struct pmuctl_ioctl_call *call)
 {
 	const struct perf_event_attr __user *attr = (void __user *)call->arg;
-	u32 size;
+	u32 __maybe_unused size;
 
 	if (get_user(size, &attr->size))
 		return pmuctl_refuse(&call->why, BAD_POINTER, "");
