@@ -14,8 +14,9 @@
 #include <linux/slab.h>
 
 #include "core/threads.h"
+#include "explain/explain.h"
 
-/* More may have come when the room for them is there. */
+/* More may have come when the room for them is there; at each try for twice as many. */
 #define SPARE	16
 
 static bool is_exiting(const struct task_struct *task)
@@ -43,18 +44,24 @@ static bool collect(struct task_struct *task, struct pmuctl_threads *threads,
 	return all;
 }
 
-struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task)
+struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task,
+					  struct pmuctl_explanation *why)
 {
 	struct pmuctl_threads *threads;
-	unsigned int room;
+	unsigned int room, spare;
 
-	for (;;) {
-		room = READ_ONCE(task->signal->nr_threads) + SPARE;
+	for (spare = SPARE;; spare *= 2) {
+		room = READ_ONCE(task->signal->nr_threads) + spare;
 		threads = kvzalloc(struct_size(threads, task, room),
 				   GFP_KERNEL_ACCOUNT);
-		if (!threads || collect(task, threads, room))
+		if (!threads)
+			return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
+		if (collect(task, threads, room))
 			return threads;
 		pmuctl_threads_put(threads);
+		if (fatal_signal_pending(current))
+			return ERR_PTR(pmuctl_refuse(why, INTERRUPTED, ""));
+		cond_resched();
 	}
 }
 

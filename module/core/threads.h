@@ -10,6 +10,7 @@
 #include <linux/wait.h>
 
 struct pid;
+struct pmuctl_explanation;
 struct task_struct;
 
 /**
@@ -25,13 +26,16 @@ struct pmuctl_threads {
 /**
  * pmuctl_threads_get() - the threads that a process has now
  * @task: any of them, referenced by the caller.
+ * @why: filled on refusal.
  *
  * Who is exiting is left out.
  *
  * Context: Process, may sleep.
- * Return: to be given to pmuctl_threads_put(), or NULL: no memory.
+ * Return: to be given to pmuctl_threads_put(); ERR_PTR: -ENOMEM; -EINTR: the caller is
+ * being killed.
  */
-struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task);
+struct pmuctl_threads *pmuctl_threads_get(struct task_struct *task,
+					  struct pmuctl_explanation *why);
 void pmuctl_threads_put(struct pmuctl_threads *threads);
 
 /* @task if it is not exiting; else another thread of its process, if there is one; else @task.

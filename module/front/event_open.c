@@ -308,9 +308,9 @@ static int check_permission(struct open_request *r)
 	err = pmuctl_may_open(attr, r->task, r->open->pid, r->for_anyone, r->why);
 	if (err || !is_of_process(r) || perfmon_capable())
 		return err;
-	threads = pmuctl_threads_get(r->task);
-	if (!threads)
-		return pmuctl_refuse(r->why, NO_MEMORY, "");
+	threads = pmuctl_threads_get(r->task, r->why);
+	if (IS_ERR(threads))
+		return PTR_ERR(threads);
 	for (i = 0; i < threads->n && !err; i++) {
 		err = pmuctl_may_open(attr, threads->task[i], r->open->pid, r->for_anyone, r->why);
 		if (err == -ESRCH)

@@ -205,9 +205,9 @@ static int add_threads(struct spread *s)
 	unsigned int i;
 	int err = 0;
 
-	threads = pmuctl_threads_get(s->root->context->task);
-	if (!threads)
-		return pmuctl_refuse(s->why, NO_MEMORY, "");
+	threads = pmuctl_threads_get(s->root->context->task, s->why);
+	if (IS_ERR(threads))
+		return PTR_ERR(threads);
 	for (i = threads->n; i-- && !err; ) {
 		if (threads->task[i] == s->root->context->task)
 			continue;
