@@ -30,6 +30,8 @@
  * @tick: runs while sampling needs it: see pmuctl_tick().
  * @ticking: it is to run,
  * @tick_when_busy: from the next switch on: then one more is in @context.nr_at_switch.
+ * @asleep: for how long that was so, in ns; with PMUCTL_ASLEEP it is, and this is what
+ *	pmuctl_awake_at() tells meanwhile. NMIs read it.
  * @batch: scratch, too large for the stack; with
  * @batch_to: those that the counters of a batch are handed over to.
  *
@@ -52,11 +54,22 @@ struct pmuctl_cpuctx {
 	struct hrtimer tick;
 	bool ticking;
 	bool tick_when_busy;
+	u64 asleep;
 	struct hwpmu_counter *batch[HWPMU_MAX_COUNTERS];
 	struct hwpmu_counter *batch_to[HWPMU_MAX_COUNTERS];
 };
 
+#define PMUCTL_ASLEEP	BIT_ULL(63)
+
 extern struct pmuctl_cpuctx __percpu *pmuctl_cpus;
+
+/* The time, but that it stood still while the CPU was idle and had no tick; NMI-safe there. */
+static inline u64 pmuctl_awake_at(const struct pmuctl_cpuctx *pc, u64 now)
+{
+	u64 asleep = READ_ONCE(pc->asleep);
+
+	return asleep & PMUCTL_ASLEEP ? asleep & ~PMUCTL_ASLEEP : now - asleep;
+}
 
 /* The state of a CPU; to be looked at under its locks. */
 struct pmuctl_cpuctx *pmuctl_cpu_of(int cpu);

@@ -25,9 +25,8 @@ struct pmuctl_sample_data;
  * @throttled: its counter is stopped until the next tick.
  * @tells_group: its samples have the values of all of its group; constant.
  * @expired: its limit is reached: it counts no more, and is disabled as soon as possible.
- * @unwatched: no tick has looked at some of the time since the last overflow: the CPU was idle.
- * @ran: of @freq: what its running time was at the last overflow or tick, in ns.
- * @from: events that were left of the period then; 0: all.
+ * @ran: of @freq: what its running time was at the last overflow or tick, in ns;
+ * @awake: and what pmuctl_awake_at() was then.
  * @left: events that were left of the period at the last tick.
  * @events: and @ns: what was counted in which time before, the older the less.
  * @work: does what an NMI cannot.
@@ -46,9 +45,8 @@ struct pmuctl_sampling {
 	bool throttled;
 	bool tells_group;
 	bool expired;
-	bool unwatched;
 	u64 ran;
-	u64 from;
+	u64 awake;
 	s64 left;
 	u64 events;
 	u64 ns;

@@ -3,6 +3,8 @@
  * The tick of a CPU: what sampling and traces have done at times, while they need it. Hard IRQ of
  * that CPU.
  */
+#include <linux/sched/clock.h>
+
 #include "core/core_ops.h"
 #include "core/sched.h"
 
@@ -38,6 +40,7 @@ void pmuctl_sched_tick_when_busy(struct pmuctl_cpuctx *pc)
 	if (pc->tick_when_busy)
 		return;
 	pc->tick_when_busy = true;
+	WRITE_ONCE(pc->asleep, pmuctl_awake_at(pc, sched_clock()) | PMUCTL_ASLEEP);
 	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch + 1);
 }
 
@@ -45,6 +48,7 @@ void pmuctl_sched_busy(struct pmuctl_cpuctx *pc)
 {
 	pmuctl_cpu_lock(pc);
 	pc->tick_when_busy = false;
+	WRITE_ONCE(pc->asleep, sched_clock() - (pc->asleep & ~PMUCTL_ASLEEP));
 	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch - 1);
 	if (pc->context.loaded_cpu >= 0)
 		pmuctl_sched_start_ticking(pc);

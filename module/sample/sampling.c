@@ -81,10 +81,49 @@ static unsigned int samples_per_tick(void)
 
 /* ---- Frequency ---- */
 
-/* How long the event has run, in ns; owner CPU, also in an NMI */
-static u64 ran_until_now(const struct pmuctl_event *event)
+/**
+ * struct instant - when something is looked at, in ns
+ * @ran: how long the event has run.
+ * @awake: how long its CPU was looked at: pmuctl_awake_at().
+ */
+struct instant {
+	u64 ran;
+	u64 awake;
+};
+
+/* Owner CPU, also in an NMI */
+static struct instant now_of(const struct pmuctl_event *event)
 {
-	return pmuctl_times_now(&event->own).running;
+	const struct pmuctl_times times = pmuctl_times_now(&event->own);
+
+	return (struct instant){
+		.ran = times.running,
+		.awake = pmuctl_awake_at(this_cpu_ptr(pmuctl_cpus), times.stamp),
+	};
+}
+
+/* The last overflow or tick. If an NMI comes in between, the newer one gives the time. */
+static struct instant last_of(const struct pmuctl_sampling *s)
+{
+	return (struct instant){ .ran = READ_ONCE(s->ran), .awake = READ_ONCE(s->awake) };
+}
+
+/* The same of what it leaves. */
+static void begin_at(struct pmuctl_sampling *s, struct instant at)
+{
+	WRITE_ONCE(s->ran, at.ran);
+	WRITE_ONCE(s->awake, at.awake);
+}
+
+/*
+ * The time in which something may have been counted: a task does not run while its CPU is idle,
+ * nor does an event of a CPU that must wait for a counter.
+ */
+static u64 ns_between(const struct pmuctl_event *event, struct instant last, struct instant now)
+{
+	u64 ran = now.ran - last.ran;
+
+	return event->context->task ? ran : min(ran, now.awake - last.awake);
 }
 
 /* The period with which @events in @ns would have been right */
@@ -131,6 +170,13 @@ static u64 longest_interval(const struct pmuctl_sampling *s)
 	return max_t(u64, PMUCTL_TICK_NS, NSEC_PER_SEC / s->freq);
 }
 
+/* Its CPU is idle, and has no tick. */
+static bool is_asleep(const struct pmuctl_event *event)
+{
+	return !event->context->task &&
+	       this_cpu_read(pmuctl_cpus->asleep) & PMUCTL_ASLEEP;
+}
+
 /*
  * What has been counted in which time is known of all periods, the older the less they
  * weigh. Of single ones the mean of the rates would be too high.
@@ -139,15 +185,13 @@ static void adjust_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
-	u64 now = ran_until_now(event), ns = now - s->ran, events = s->from ?: c->period;
-	bool watched = !s->unwatched;
+	const struct instant now = now_of(event);
+	u64 ns = ns_between(event, last_of(s), now);
 
-	WRITE_ONCE(s->ran, now);
-	s->from = 0;
-	s->unwatched = false;
-	if (!watched && ns > 2 * longest_interval(s))
-		return; /* nobody knows in how much of it something was counted */
-	WRITE_ONCE(s->events, s->events + events - s->events / MEMORY);
+	begin_at(s, now);
+	if (unlikely(is_asleep(event)))
+		return; /* an interrupt's; the time stands still */
+	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
 	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
 	WRITE_ONCE(c->period, right_period(s->freq, s->events, s->ns));
 }
@@ -162,40 +206,25 @@ static void shorten_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
-	u64 ran = READ_ONCE(s->ran), now = ran_until_now(event); /* in this order */
-	u64 period = READ_ONCE(c->period), ns;
-	s64 left = event->ops->left(event), events = (READ_ONCE(s->from) ?: period) - left;
+	const struct instant last = last_of(s), now = now_of(event); /* in this order */
+	u64 period = READ_ONCE(c->period), ns = ns_between(event, last, now);
+	s64 left = event->ops->left(event), events = period - left;
 
 	if (left == s->left) {
-		u64 before = ran;
+		u64 nothing = min(ns, PMUCTL_TICK_NS);
 
-		ran += min(now - ran, PMUCTL_TICK_NS);
-		cmpxchg_local(&s->ran, before, ran);
+		cmpxchg_local(&s->ran, last.ran, last.ran + nothing);
+		cmpxchg_local(&s->awake, last.awake, last.awake + nothing);
+		ns -= nothing;
 	}
 	s->left = left;
-	ns = now - ran;
 	if (ns < 2 * longest_interval(s))
 		return;
 	if (right_period(s->freq, max(events, 0LL), ns) >= period / 2)
 		return;
 	WRITE_ONCE(s->events, READ_ONCE(s->events) / 2);
 	event->ops->set_period(event, period / 2);
-	s->from = 0;
-	WRITE_ONCE(s->ran, now);
-}
-
-/*
- * The first tick after those that the CPU did without while it was idle: time begins anew, in the
- * midst of a period.
- */
-static void watch_again(struct pmuctl_event *event)
-{
-	struct pmuctl_sampling *s = event->sampling;
-
-	s->unwatched = false;
-	s->left = event->ops->left(event);
-	WRITE_ONCE(s->from, max(s->left, 1LL));
-	WRITE_ONCE(s->ran, ran_until_now(event));
+	begin_at(s, now);
 }
 
 /* ---- Overflow; NMI ---- */
@@ -364,7 +393,7 @@ static void unthrottle(struct pmuctl_event *event)
 	struct pmuctl_sampling *s = event->sampling;
 
 	s->throttled = false;
-	s->ran = ran_until_now(event);
+	begin_at(s, now_of(event));
 	put_throttle(event, PERF_RECORD_UNTHROTTLE);
 	if (!s->expired)
 		event->ops->resume(event);
@@ -393,14 +422,11 @@ static void tick_group(struct pmuctl_event *leader, bool *again, bool *when_busy
 		/* In the jiffy in which it was throttled it has had its samples. */
 		if (s->throttled && s->window != READ_ONCE(jiffies))
 			unthrottle(event);
-		else if (s->unwatched)
-			watch_again(event);
 		else if (s->freq && !s->throttled)
 			shorten_period(event);
 		/* Of one that is throttled there is no overflow that would start it again. */
 		*again |= s->throttled || (s->freq && !idle);
-		if (s->freq && idle)
-			*when_busy = s->unwatched = true;
+		*when_busy |= s->freq && idle;
 	}
 }
 

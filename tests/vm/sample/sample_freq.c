@@ -223,6 +223,32 @@ Test(sample_freq, of_a_cpu_that_is_idle_mostly)
 	cr_expect_lt(last, 3 * 240);
 }
 
+/* The same of one that is never busy for as long as a tick, after a fall */
+Test(sample_freq, follows_a_fall_of_a_cpu_that_is_idle_mostly)
+{
+	struct perf_event_attr attr = freq_attr(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 99);
+	struct ring r;
+	uint64_t n;
+	int fd;
+
+	fd = event_open(attr, -1, 0);
+	ring_map(&r, fd, 256);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	branch_loop(10, 100 * TICK_NS);
+	for (int i = 0; i < 300; i++) {
+		if (i == 100)
+			ring_drain(&r, 0);
+		rare_loop(3000000);
+		sleep_ms(47);
+	}
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	n = ring_drain(&r, PERF_RECORD_SAMPLE);
+	printf("%lu samples\n", n);
+	/* 60 are right for 200 times 3 ms, 140 if each has a tick of idle time; a quarter more may be. */
+	cr_expect_gt(n, 40);
+	cr_expect_lt(n, 175);
+}
+
 /* A task that often sleeps is sampled at its rate while it runs. */
 Test(sample_freq, of_a_task_that_sleeps)
 {
