@@ -16,9 +16,24 @@
 #include "sample/sampling.h"
 #include "soft/soft.h"
 
+/* What a sample that has come since the times were brought up to date has told beyond them */
+static u64 told_beyond(const struct pmuctl_count_state *state)
+{
+	s64 late = READ_ONCE(state->told) - state->stamp;
+
+	return max(late, 0LL);
+}
+
+/* What an NMI tells is what the clock becomes, at least. */
 static u64 read_clock(const struct pmuctl_event *event)
 {
-	return pmuctl_times_now(&event->own).running;
+	struct pmuctl_count_state *state = event->state;
+
+	if (likely(!in_nmi()))
+		return pmuctl_times_now(state).running;
+	if (READ_ONCE(event->sw.kept))
+		return state->time_running + told_beyond(state);
+	return pmuctl_times_tell(state).running;
 }
 
 static void start_timer(struct pmuctl_event *event)
@@ -39,12 +54,33 @@ static void start_clock(struct pmuctl_event *event)
 		start_timer(event);
 }
 
-/* The times of its group have just been brought up to date. */
+/*
+ * The times of its group have just been brought up to date, but an NMI may have told what it was
+ * later, and another one may do so until it stands still.
+ */
+static void stop_at_told(struct pmuctl_event *event)
+{
+	struct pmuctl_count_state *state = event->state;
+	u64 late;
+
+	WRITE_ONCE(event->sw.kept, true);
+	barrier(); /* no NMI adds to @told from now on */
+	late = told_beyond(state);
+	WRITE_ONCE(state->counter.count, state->time_running + late);
+	barrier(); /* that is what they tell */
+	WRITE_ONCE(state->counter.running, false);
+	barrier(); /* and they look at nothing else now */
+	state->time_enabled += late;
+	state->time_running += late;
+	state->stamp += late;
+	WRITE_ONCE(event->sw.kept, false);
+}
+
 static void stop_clock(struct pmuctl_event *event)
 {
 	struct hrtimer *timer;
 
-	event->own.counter.count = event->own.time_running;
+	stop_at_told(event);
 	if (!event->sampling)
 		return;
 	timer = &event->sampling->timer;

@@ -82,12 +82,10 @@ Test(sample_siblings, of_a_task_that_is_switched)
 }
 
 /* The leader goes on, and its period may end at any instruction of the kernel's. */
-Test(sample_siblings, of_one_that_is_stopped_alone)
+static void check_stopped_alone(const struct perf_event_attr of_sibling)
 {
 	const struct perf_event_attr attr = leader_attr(997);
-	struct perf_event_attr branches = event_attr(PERF_TYPE_HARDWARE,
-						     PERF_COUNT_HW_BRANCH_INSTRUCTIONS);
-	int fd = event_open(attr), sibling = event_open(branches, .group = fd);
+	int fd = event_open(attr), sibling = event_open(of_sibling, .group = fd);
 	const unsigned int times = 300;
 	struct ring r;
 
@@ -100,4 +98,14 @@ Test(sample_siblings, of_one_that_is_stopped_alone)
 	}
 	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	cr_assert_gt(check_values(&attr, &r), 0);
+}
+
+Test(sample_siblings, of_one_that_is_stopped_alone)
+{
+	check_stopped_alone(event_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
+}
+
+Test(sample_siblings, of_a_clock_that_is_stopped_alone)
+{
+	check_stopped_alone(event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK));
 }
