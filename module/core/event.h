@@ -102,7 +102,8 @@ extern const struct pmuctl_event_ops pmuctl_hw_event_ops;
  * @exclude_kernel: nor in the kernel. Constant.
  * @task: whose @value_of was @counter.prev when @counter.count was right; NULL for an
  *	instant, in which @kept is the value. As @counter.
- * @kept: see @task; or hits that are not told yet; or of a clock: it stands still, as it is
+ * @kept: see @task; or hits that are not told yet, while @counter.prev is 0: they are being
+ *	counted, and that is the value; or of a clock: it stands still, as it is
  *	being stopped.
  * @node: among the events that run on a CPU and are told of the same. As @counter.
  */

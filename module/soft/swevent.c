@@ -147,6 +147,22 @@ const struct pmuctl_event_ops pmuctl_swevent_ops = {
 
 /* ---- Migrations ---- */
 
+/* An NMI reads the sum while what is kept is being counted. */
+static void begin_to_count(struct pmuctl_event *event)
+{
+	struct hwpmu_counter *c = &event->own.counter;
+
+	WRITE_ONCE(c->prev, c->count + event->sw.kept);
+	barrier();
+}
+
+static void end_counting(struct pmuctl_event *event)
+{
+	WRITE_ONCE(event->sw.kept, 0);
+	barrier();
+	WRITE_ONCE(event->own.counter.prev, 0);
+}
+
 /*
  * They are found out in the middle of a switch, when the current task is still the other
  * one. A sample has to wait until that is over.
@@ -167,11 +183,11 @@ static void tell_migrations(struct irq_work *work)
 	pmuctl_sample_begin_hit();
 	running = this_cpu_ptr(pmuctl_sw_migrations.running);
 	hlist_for_each_entry(event, running, sw.node) {
-		u64 n = event->sw.kept;
-
-		event->sw.kept = 0;
-		if (n)
-			pmuctl_swevent_add(event, n, &regs, &data);
+		if (!event->sw.kept)
+			continue;
+		begin_to_count(event);
+		pmuctl_swevent_add(event, event->sw.kept, &regs, &data);
+		end_counting(event);
 	}
 	local_irq_restore(flags);
 	pmuctl_soft_exit_level(level);
@@ -216,13 +232,16 @@ static void stop_migrations(struct pmuctl_event *event)
 	if (!event->context->task)
 		pmuctl_soft_count_arrivals();
 	stop_hits(event);
+	begin_to_count(event);
 	event->own.counter.count += event->sw.kept;
-	event->sw.kept = 0;
+	end_counting(event);
 }
 
 static u64 read_migrations(const struct pmuctl_event *event)
 {
-	return READ_ONCE(event->own.counter.count) + READ_ONCE(event->sw.kept);
+	u64 sum = READ_ONCE(event->own.counter.prev);
+
+	return sum ? : READ_ONCE(event->own.counter.count) + READ_ONCE(event->sw.kept);
 }
 
 const struct pmuctl_event_ops pmuctl_soft_migration_ops = {

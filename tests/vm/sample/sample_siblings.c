@@ -109,3 +109,23 @@ Test(sample_siblings, of_a_clock_that_is_stopped_alone)
 {
 	check_stopped_alone(event_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK));
 }
+
+/* A migration is found out at the switch, and counted and sampled right after it. */
+Test(sample_siblings, of_migrations_that_are_sampled)
+{
+	const struct perf_event_attr attr = leader_attr(997);
+	struct perf_event_attr migrations = event_attr(PERF_TYPE_SOFTWARE,
+						       PERF_COUNT_SW_CPU_MIGRATIONS);
+	struct ring r;
+	int fd;
+
+	migrations.sample_period = 1000000;
+	fd = event_open(attr);
+	event_open(migrations, .group = fd);
+	ring_map(&r, fd, 2048);
+	event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	for (unsigned int i = 0; i < TURNS; i++)
+		pin_here(i % 2);
+	event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	cr_assert_gt(check_values(&attr, &r), 0);
+}
