@@ -117,13 +117,14 @@ static void begin_at(struct pmuctl_sampling *s, struct instant at)
 
 /*
  * The time in which something may have been counted: a task does not run while its CPU is idle,
- * nor does an event of a CPU that must wait for a counter.
+ * nor does an event of a CPU that must wait for a counter. An overflow while it was being stopped
+ * may have been later than the end of its time.
  */
 static u64 ns_between(const struct pmuctl_event *event, struct instant last, struct instant now)
 {
-	u64 ran = now.ran - last.ran;
+	u64 ran = max_t(s64, now.ran - last.ran, 0);
 
-	return event->context->task ? ran : min(ran, now.awake - last.awake);
+	return event->context->task ? ran : min_t(u64, ran, max_t(s64, now.awake - last.awake, 0));
 }
 
 /* The period with which @events in @ns would have been right */
