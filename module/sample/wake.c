@@ -41,8 +41,12 @@
 #define WAKE_SHARE	10
 #define WAKE_SHARE_ALL	3
 
-/* At most so long, in ns, is paid for at once: the machine may have stood still meanwhile. */
-#define WAKE_PAID_NS	(20 * NSEC_PER_MSEC)
+/*
+ * At most so long, in ns, is paid for at once: the machine may have stood still meanwhile. One user
+ * may have any number of waiters woken at once, and pays for it; others do not pay for him.
+ */
+#define WAKE_PAID_NS		(10ull * NSEC_PER_SEC)
+#define WAKE_PAID_ALL_NS	(20 * NSEC_PER_MSEC)
 
 /**
  * struct pmuctl_waker - a worker that wakes for a user: who has many buffers has no more of them
@@ -180,11 +184,11 @@ static u64 time_left(const struct pmuctl_waker *waker, u64 now)
 
 static void pay(const struct pmuctl_waker *waker, u64 begin)
 {
-	const u64 took = min_t(u64, local_clock() - begin, WAKE_PAID_NS);
+	const u64 took = local_clock() - begin;
 	u64 *his = this_cpu_ptr(waker->paid_until), *all = this_cpu_ptr(&paid_until);
 
-	*his = max(*his, begin) + took * WAKE_SHARE;
-	*all = max(*all, begin) + took * WAKE_SHARE_ALL;
+	*his = max(*his, begin) + min_t(u64, took, WAKE_PAID_NS) * WAKE_SHARE;
+	*all = max(*all, begin) + min_t(u64, took, WAKE_PAID_ALL_NS) * WAKE_SHARE_ALL;
 }
 
 /* ---- Waking ---- */

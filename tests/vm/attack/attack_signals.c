@@ -9,6 +9,7 @@
 #include "sampling.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 
@@ -162,6 +163,81 @@ Test(attack_signals, wakes_of_full_buffers_for_each_of_many_events)
 Test(attack_signals, who_waits_for_each_of_many_limits)
 {
 	cr_assert_leq(measure(LIMITS), FAULT_NS_MAX);
+}
+
+/* ---- One that takes long ---- */
+
+#define POLLS	8
+#define ENTRIES	60000
+#define WATCHED_MS	3000
+
+static int watched;
+
+/* It waits for the same again and again, and what comes wakes it never. */
+static void *wait_often(void *unused)
+{
+	struct pollfd *entries = calloc(ENTRIES, sizeof(*entries));
+
+	(void)unused;
+	die_if(!entries, "calloc");
+	for (unsigned int i = 0; i < ENTRIES; i++)
+		entries[i].fd = watched;
+	poll(entries, ENTRIES, -1);
+	return NULL;
+}
+
+struct took {
+	uint64_t sum, longest;	/* in ns */
+};
+
+/* Faults for WATCHED_MS */
+static void take_faults(struct took *took)
+{
+	volatile char *fresh = mmap(NULL, WATCHED_MS * PAGE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + WATCHED_MS * 1000000ull;
+
+	die_if(fresh == MAP_FAILED, "mmap");
+	for (unsigned int i = 0; i < WATCHED_MS && clock_ns(CLOCK_MONOTONIC) < end; i++) {
+		uint64_t begin = clock_ns(CLOCK_MONOTONIC), one;
+
+		fresh[i * PAGE] = 1;
+		one = clock_ns(CLOCK_MONOTONIC) - begin;
+		took->sum += one;
+		if (one > took->longest)
+			took->longest = one;
+		usleep(500);
+	}
+}
+
+/*
+ * Waking all who wait for one event may take long; then nobody is for ten times as long. Two of the
+ * eleven are the interrupts' and the worker's, which may run in a fault's stead, once more each at
+ * the beginning.
+ */
+Test(attack_signals, one_of_many_waiters_is_paid_for)
+{
+	struct took *took = perm_shared(sizeof(*took));
+	pthread_t thread;
+	pid_t user = fork_child();
+
+	if (!user) {
+		become_ordinary();
+		signal(SIGIO, SIG_IGN);
+		watched = event_try(each_fault());
+		die_if(watched < 0 || fcntl(watched, F_SETOWN, getpid()) ||
+		       fcntl(watched, F_SETFL, O_ASYNC), "open");
+		for (unsigned int i = 0; i < POLLS; i++)
+			die_if(pthread_create(&thread, NULL, wait_often, NULL), "thread");
+		usleep(500000);
+		die_if(ioctl(watched, PERF_EVENT_IOC_ENABLE, 0), "enable");
+		take_faults(took);
+		_exit(0);
+	}
+	perm_join(user);
+	printf("faults took %lu ns of %u ms, one %lu ns\n", took->sum, WATCHED_MS, took->longest);
+	cr_assert_gt(took->longest, 20000000);
+	cr_assert_leq(took->sum, WATCHED_MS * 1000000ull * 2 / 11 + 2 * took->longest);
 }
 
 /* ---- Others ---- */
