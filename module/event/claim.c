@@ -69,10 +69,12 @@ static int take(struct pmuctl_explanation *why)
 	return err;
 }
 
+/* The units of traces first: each looks for what others have turned on again, while it is ours. */
 static void give_back(void)
 {
-	hwpmu_put();
+	hwpmu_leave();
 	pmuctl_rivals_pmu_has_gone();
+	hwpmu_put();
 	ours = false;
 }
 

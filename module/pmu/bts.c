@@ -58,6 +58,7 @@ struct bts_area {
  * @active: what is on and may be told; NULL while it is changed.
  * @found: IA32_DS_AREA as it was before.
  * @ours: IA32_DS_AREA leads to @area.
+ * @started: something has been active since.
  */
 struct bts_cpu {
 	struct bts_area area;
@@ -65,6 +66,7 @@ struct bts_cpu {
 	struct bts_trace *active;
 	u64 found;
 	bool ours;
+	bool started;
 } __aligned(64);
 
 static DEFINE_PER_CPU_ALIGNED(struct bts_cpu, bts_cpu);
@@ -179,6 +181,7 @@ static void take_on_cpu(void *unused)
 	park(cpu);
 	rdmsrq(MSR_IA32_DS_AREA, cpu->found);
 	wrmsrq(MSR_IA32_DS_AREA, (unsigned long)&cpu->area);
+	cpu->started = false;
 	cpu->ours = true;
 }
 
@@ -225,9 +228,12 @@ static int bts_reserve(void)
 	return 0;
 }
 
+/* KVM may have the bits, though they are off now: it turns them on at a guest's exit. */
 static void find_revived(void *cpus)
 {
-	if (look_for_revived(this_cpu_ptr(&bts_cpu)))
+	const struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
+
+	if (look_for_revived(cpu) || (cpu->started && boot_cpu_has(X86_FEATURE_VMX)))
 		cpumask_set_cpu(smp_processor_id(), cpus);
 }
 
@@ -350,6 +356,7 @@ static enum hwtrace_start bts_start(struct hwtrace *base, const struct auxbuf_sp
 	barrier();
 	WRITE_ONCE(cpu->active, trace);
 	barrier();
+	cpu->started = true;
 	apply(cpu);
 	return HWTRACE_STARTED;
 }

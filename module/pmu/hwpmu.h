@@ -156,13 +156,15 @@ const char *hwpmu_reason(void);
  * hwpmu_get() - own the PMU of all CPUs
  * @why: filled on refusal.
  *
- * Reserves the PMU, saves its registers and points LVTPC to NMI. hwpmu_put() undoes that, and
- * what is on the PMU of a CPU is stopped first. The core is told of either on each CPU.
+ * Reserves the PMU, saves its registers and points LVTPC to NMI. hwpmu_put() undoes that, after
+ * hwpmu_leave(), which stops what is on the PMU of each CPU and lets nothing start any more. The
+ * core is told of either on each CPU.
  *
  * Context: Process, may sleep; cpus_read_lock held. The caller serializes.
  * Return: 0; -ENOENT if there is no usable PMU; -EBUSY if somebody else owns it.
  */
 int hwpmu_get(struct pmuctl_explanation *why);
+void hwpmu_leave(void);
 void hwpmu_put(void);
 
 /* Is the PMU of this CPU ours, and not given up? IRQs off. */

@@ -167,10 +167,14 @@ static void take_on_cpu(void *unused)
 }
 
 /* Events may still be there: they find the PMU given up. */
-static void give_back_on_cpu(void *unused)
+static void leave_on_cpu(void *unused)
 {
 	WRITE_ONCE(this_cpu_ptr(&hwpmu_cpu)->leaving, true);
 	hwpmu_core_ops->stopped();
+}
+
+static void give_back_on_cpu(void *unused)
+{
 	hwpmu_cpu_offline();
 }
 
@@ -201,6 +205,11 @@ int hwpmu_get(struct pmuctl_explanation *why)
 	hwpmu_self_check(); /* takes this CPU; nothing runs anywhere yet */
 	on_each_cpu(take_on_cpu, NULL, 1);
 	return 0;
+}
+
+void hwpmu_leave(void)
+{
+	on_each_cpu(leave_on_cpu, NULL, 1);
 }
 
 void hwpmu_put(void)
