@@ -336,8 +336,7 @@ static int add_born(struct spread *s)
 	int err = 0;
 
 	while (!err && (ctx = take_born(ig))) {
-		if (may_have(s->root, ctx->task))
-			err = add_sibling(s, ctx);
+		err = may_have(s->root, ctx->task) ? add_sibling(s, ctx) : check_killed(s);
 		pmuctl_context_put(ctx);
 		cond_resched();
 	}
@@ -363,8 +362,10 @@ static int add_siblings(struct spread *s)
 	err = add_noted(s) ?: add_born(s);
 	set_attaching(ig, NULL);
 	/* Who was told of since, or, after an error, before. */
-	while ((ctx = take_born(ig)))
+	while ((ctx = take_born(ig))) {
 		pmuctl_context_put(ctx);
+		cond_resched();
+	}
 	mutex_unlock(&ig->attach);
 	return err;
 }

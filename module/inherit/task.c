@@ -253,12 +253,13 @@ static bool has_child_of(struct pmuctl_event *first, const struct pmuctl_event *
 static void tell_of_birth(struct pmuctl_event *first)
 {
 	struct pmuctl_inherit_group *ig = first->inherit.group;
+	const struct pmuctl_event *root = READ_ONCE(ig->attaching);
 
-	if (likely(!READ_ONCE(ig->attaching)))
+	if (likely(!root) || has_child_of(first, root))
 		return;
 	raw_spin_lock(&ig->born_lock);
-	if (ig->attaching && !has_child_of(first, ig->attaching) &&
-	    list_empty(&first->inherit.sibling))
+	/* Who has come for another one since finds it where it was listed. */
+	if (ig->attaching == root && list_empty(&first->inherit.sibling))
 		list_add_tail(&first->inherit.sibling, &ig->born);
 	raw_spin_unlock(&ig->born_lock);
 }
