@@ -165,6 +165,22 @@ static struct pmuctl_context *use_new(struct pmuctl_context *new,
 	return ctx;
 }
 
+struct pmuctl_context *pmuctl_context_alloc(void)
+{
+	return kzalloc(sizeof(struct pmuctl_context), GFP_KERNEL_ACCOUNT);
+}
+
+struct pmuctl_context *pmuctl_context_get_with(struct task_struct *task,
+					       struct pmuctl_context **spare)
+{
+	struct pmuctl_context *ctx = pmuctl_context_get_existing(task), *new = *spare;
+
+	if (ctx || !new)
+		return ctx;
+	*spare = NULL;
+	return use_new(new, task);
+}
+
 struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 					       struct pmuctl_explanation *why)
 {
@@ -174,7 +190,7 @@ struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 	ctx = pmuctl_context_get_existing(task);
 	if (ctx)
 		return ctx;
-	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
+	ctx = pmuctl_context_alloc();
 	if (!ctx)
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 	return use_new(ctx, task);

@@ -49,6 +49,16 @@ bool pmuctl_context_is_traced(struct pmuctl_context *ctx, const struct pmuctl_ev
 struct pmuctl_context *pmuctl_context_get_task(struct task_struct *task,
 					       struct pmuctl_explanation *why);
 
+/* Memory for a context, to be freed by kfree(); NULL: there is none. Process, may sleep. */
+struct pmuctl_context *pmuctl_context_alloc(void);
+
+/*
+ * The same as pmuctl_context_get_task() with nothing allocated: @spare, of pmuctl_context_alloc(),
+ * is used if the task has none, and is NULL then. NULL if there is neither.
+ */
+struct pmuctl_context *pmuctl_context_get_with(struct task_struct *task,
+					       struct pmuctl_context **spare);
+
 /* The same for a task that has not run, in a hook, under RCU; NULL: no memory. */
 struct pmuctl_context *pmuctl_context_get_child(struct task_struct *child);
 

@@ -82,10 +82,11 @@ static int admit(struct pmuctl_context *ctx, struct pmuctl_event *event,
 
 /*
  * With pmuctl_mutex, hooks, and cpus_read_lock. -EAGAIN, without explanation, if the task's context
- * has gone: nobody is to wait for memory here.
+ * has gone and there is no spare one, or that has gone, too: nobody is to wait for memory here.
  */
 static int attach(struct pmuctl_event *event, struct task_struct *task,
-		  struct pmuctl_event *leader, struct pmuctl_explanation *why)
+		  struct pmuctl_event *leader, struct pmuctl_context **spare,
+		  struct pmuctl_explanation *why)
 {
 	struct pmuctl_context *ctx;
 	int err;
@@ -94,10 +95,10 @@ static int attach(struct pmuctl_event *event, struct task_struct *task,
 	if (err)
 		return err;
 again:
-	ctx = task ? pmuctl_context_get_existing(task) : pmuctl_context_of_cpu(event->cpu);
+	ctx = task ? pmuctl_context_get_with(task, spare) : pmuctl_context_of_cpu(event->cpu);
 	if (!ctx) {
 		err = -EAGAIN;
-		goto err_put_pmu;
+		goto err_unadmit;
 	}
 	err = admit(ctx, event, leader, why);
 	if (err)
@@ -122,8 +123,8 @@ again:
 err_unadmit:
 	if (event->ops->unadmit)
 		event->ops->unadmit();
-	pmuctl_context_put(ctx);
-err_put_pmu:
+	if (ctx)
+		pmuctl_context_put(ctx);
 	put_pmu(event);
 	return err;
 }
@@ -157,7 +158,7 @@ static int attach_parts(struct pmuctl_event *event, struct pmuctl_event *leader,
 
 	for_each_possible_cpu(cpu) {
 		err = attach(event->on_cpu[cpu], NULL,
-			     leader ? leader->on_cpu[cpu] : NULL, why);
+			     leader ? leader->on_cpu[cpu] : NULL, NULL, why);
 		if (err) {
 			detach_first_parts(event, cpu);
 			return err;
@@ -167,7 +168,7 @@ static int attach_parts(struct pmuctl_event *event, struct pmuctl_event *leader,
 }
 
 static int attach_all(struct pmuctl_event *event, struct task_struct *task,
-		      struct pmuctl_event *leader,
+		      struct pmuctl_event *leader, struct pmuctl_context **spare,
 		      struct pmuctl_explanation *why)
 {
 	if (leader && !leader->on_cpu != !event->on_cpu)
@@ -177,7 +178,7 @@ static int attach_all(struct pmuctl_event *event, struct task_struct *task,
 	if (event->cpu >= 0 && !cpu_online(event->cpu))
 		return pmuctl_refuse(why, CPU_OFFLINE, "cpu", event->cpu,
 				     event->cpu);
-	return attach(event, task, leader, why);
+	return attach(event, task, leader, spare, why);
 }
 
 /* What they miss from now on, it is told. */
@@ -192,34 +193,44 @@ static void note_missed(struct pmuctl_event *event)
 }
 
 static int lock_and_attach(struct pmuctl_event *event, struct task_struct *task,
-			   struct pmuctl_event *leader, struct pmuctl_explanation *why)
+			   struct pmuctl_event *leader, struct pmuctl_context **spare,
+			   struct pmuctl_explanation *why)
 {
 	int err;
 
 	if (mutex_lock_killable(&pmuctl_mutex))
 		return pmuctl_refuse(why, INTERRUPTED, "");
 	cpus_read_lock();
-	err = attach_all(event, task, leader, why);
+	err = attach_all(event, task, leader, spare, why);
 	cpus_read_unlock();
 	mutex_unlock(&pmuctl_mutex);
 	return err;
 }
 
-/* The context is there before: a cgroup may let who allocates wait for seconds. */
+/*
+ * The context is there before: a cgroup may let who allocates wait for seconds. The task's end, or
+ * an exec, may come between; from then on there is a spare one for the next.
+ */
 static int attach_to_task(struct pmuctl_event *event, struct task_struct *task,
 			  struct pmuctl_event *leader, struct pmuctl_explanation *why)
 {
-	struct pmuctl_context *ctx;
+	struct pmuctl_context *ctx, *spare = NULL;
 	int err;
 
-	do {
-		ctx = pmuctl_context_get_task(task, why);
-		if (IS_ERR(ctx))
-			return PTR_ERR(ctx);
-		err = lock_and_attach(event, task, leader, why);
-		pmuctl_context_put(ctx);
-		/* Its end, or an exec, may have come between. */
-	} while (err == -EAGAIN);
+	ctx = pmuctl_context_get_task(task, why);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	err = lock_and_attach(event, task, leader, &spare, why);
+	pmuctl_context_put(ctx);
+	while (err == -EAGAIN) {
+		if (fatal_signal_pending(current))
+			return pmuctl_refuse(why, INTERRUPTED, "");
+		spare = pmuctl_context_alloc();
+		if (!spare)
+			return pmuctl_refuse(why, NO_MEMORY, "");
+		err = lock_and_attach(event, task, leader, &spare, why);
+		kfree(spare);
+	}
 	return err;
 }
 
@@ -237,7 +248,7 @@ static int attach_with_hooks(struct pmuctl_event *event,
 		return err;
 	note_missed(event);
 	err = task ? attach_to_task(event, task, leader, why) :
-		     lock_and_attach(event, NULL, leader, why);
+		     lock_and_attach(event, NULL, leader, NULL, why);
 	if (err)
 		pmuctl_hooks_put(event, hooked);
 	return err;
