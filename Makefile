@@ -58,7 +58,7 @@ include tests/readers/build.mk
 ##
 
 NEED_SETUP	:= modules check check-style check-unit check-vm check-models check-dkms check-deb check-readers check-forged \
-		   bench scale demo lab-shell
+		   check-bench bench scale demo lab-shell
 
 .PHONY: setup $(NEED_SETUP) $(NEED_SETUP:%=ready-%)
 setup:
@@ -107,6 +107,9 @@ ready-check-forged: $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
 ready-check: guest-files $(UNIT_TESTS)
 	@tests/run-check
 
+ready-check-bench: guest-files $(BENCH)
+	@tests/run-tier bench tests/bench/check $(KERNELS)
+
 ready-bench: guest-files $(BENCH)
 	@tests/bench/run $(KERNELS)
 
@@ -138,8 +141,8 @@ check-all: debug-kernel
 	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
-ready-check-all: guest-files $(UNIT_TESTS) $(EXPORTS) $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
-	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers forged vm-all dkms deb models kernels-style kernels debug stress
+ready-check-all: guest-files $(UNIT_TESTS) $(BENCH) $(EXPORTS) $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
+	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers forged bench vm-all dkms deb models kernels-style kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan
@@ -248,6 +251,7 @@ help:
 	'  make check-dkms    install the module with dkms in a Debian root' \
 	'  make check-readers do perf, pprof, Prometheus and others read what is made for them?' \
 	'  make bench         what operations cost beside perf, in instructions' \
+	'  make check-bench   has any of that grown by more than 3 % over docs/bench.md?' \
 	'  make scale         how that grows with events, tasks, children: docs/scale.md' \
 	'  make fuzz          fuzz placement, the ring, filters, lists of events and the readers of' \
 	'                     recordings (clang): FUZZ_SECONDS=60 for each, FUZZERS="perffile trace"' \
