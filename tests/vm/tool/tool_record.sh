@@ -545,9 +545,10 @@ a_signal_begins_another_file()
 	# shellcheck disable=SC2016 # of the command's shell
 	record 0 --switch-output --switch-max-files 2 -c 31337 -e instructions:u -o turn sh -c '
 		for file in 1 2 3; do
-			before=$(ls turn.*)
+			before=$(ls turn.* | tail -n 1)
 			kill -USR2 $PPID
-			while [ "$(ls turn.*)" = "$before" ]; do :; done
+			# Of those before one goes, at a time of its own
+			while [ "$(ls turn.* | tail -n 1)" = "$before" ]; do :; done
 		done
 		# What is in the last one
 		while [ $((n += 1)) -lt 10000 ]; do :; done' || return 1

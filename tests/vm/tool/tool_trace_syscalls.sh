@@ -88,8 +88,8 @@ who_made_a_call_is_told()
 		! grep ' .* .* .* ' made && grep -Eq '^ [^ ]+ [^ ]+ [^ ]+$' made || return 1
 	run 0 trace --call-graph fp -e read -o calls $callers read && [ "$(chains calls | grep -c '^ [a-z_]*read')" -eq 400 ] &&
 		run 0 trace -s --call-graph dwarf -e read -o calls $callers read && [ "$(chains calls | wc -l)" -eq 0 ] &&
-		SAYS=err && run 2 trace --call-graph lbr true && says 'these are the kernel.s: there are fp and dwarf' &&
-		run 2 trace --max-stack 0 true && says "'0' is not a number for --max-stack"
+		run 2 trace --call-graph lbr true && grep 'these are the kernel.s: there are fp and dwarf' err &&
+		run 2 trace --max-stack 0 true && grep "'0' is not a number for --max-stack" err
 }
 
 # The numbers of calls and of errors of each kind
