@@ -233,7 +233,8 @@ static void find_revived(void *cpus)
 {
 	const struct bts_cpu *cpu = this_cpu_ptr(&bts_cpu);
 
-	if (look_for_revived(cpu) || (cpu->started && boot_cpu_has(X86_FEATURE_VMX)))
+	if (look_for_revived(cpu) ||
+	    (cpu->ours && cpu->started && boot_cpu_has(X86_FEATURE_VMX)))
 		cpumask_set_cpu(smp_processor_id(), cpus);
 }
 

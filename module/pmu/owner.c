@@ -209,12 +209,13 @@ int hwpmu_get(struct pmuctl_explanation *why)
 
 void hwpmu_leave(void)
 {
+	/* No CPU takes it anew from here on. */
+	hwpmu_ours = false;
 	on_each_cpu(leave_on_cpu, NULL, 1);
 }
 
 void hwpmu_put(void)
 {
-	hwpmu_ours = false;
 	on_each_cpu(give_back_on_cpu, NULL, 1);
 	hwpmu_release();
 }
