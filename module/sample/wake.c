@@ -47,6 +47,7 @@
  */
 #define WAKE_PAID_NS		(10ull * NSEC_PER_SEC)
 #define WAKE_PAID_ALL_NS	(20 * NSEC_PER_MSEC)
+#define WAKE_PAID_WORKER_NS	NSEC_PER_SEC
 
 /**
  * struct pmuctl_waker - a worker that wakes for a user: who has many buffers has no more of them
@@ -244,12 +245,15 @@ static u64 wake_all(struct pmuctl_buffer *buffer)
 	u64 took = 0;
 
 	for (; n && any; n--) {
-		u64 begin = ktime_get_ns();
+		u64 begin;
 
 		rcu_read_lock();
+		preempt_disable(); /* who is woken may want this CPU */
+		begin = ktime_get_ns();
 		any = wake_one(buffer);
-		rcu_read_unlock();
 		took += ktime_get_ns() - begin;
+		preempt_enable();
+		rcu_read_unlock();
 		cond_resched();
 	}
 	return took;
@@ -310,8 +314,8 @@ static void queue_signal(struct pmuctl_waker *waker, struct pmuctl_output *outpu
 /* Returns how long it took, in ns; 0: there was none. */
 static u64 signal_next(struct pmuctl_waker *waker)
 {
-	u64 begin = ktime_get_ns();
 	struct pmuctl_output *output;
+	u64 begin, took = 0;
 
 	rcu_read_lock();
 	spin_lock_irq(&waker->lock);
@@ -319,10 +323,15 @@ static u64 signal_next(struct pmuctl_waker *waker)
 	if (output)
 		list_del_init(&output->to_signal);
 	spin_unlock_irq(&waker->lock);
-	if (output)
+	if (output) {
+		preempt_disable();
+		begin = ktime_get_ns();
 		tell_now(output, true);
+		took = ktime_get_ns() - begin + 1;
+		preempt_enable();
+	}
 	rcu_read_unlock();
-	return output ? ktime_get_ns() - begin + 1 : 0;
+	return took;
 }
 
 int pmuctl_output_may_signal(struct pmuctl_output *output)
@@ -367,7 +376,7 @@ static void wake_next(struct work_struct *work)
 	spin_lock_irq(&waker->lock);
 	if (took)
 		WRITE_ONCE(waker->next, jiffies + 1 +
-			   nsecs_to_jiffies(min_t(u64, took, WAKE_PAID_NS) * WAKE_SHARE));
+			   nsecs_to_jiffies(min_t(u64, took, WAKE_PAID_WORKER_NS) * WAKE_SHARE));
 	if (!list_empty(&waker->buffers) || !list_empty(&waker->outputs))
 		start(waker);
 	spin_unlock_irq(&waker->lock);
