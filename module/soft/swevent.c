@@ -201,6 +201,11 @@ void pmuctl_soft_migrated(struct pmuctl_event *event, u64 n)
 		event->own.counter.count += n;
 		return;
 	}
+	if (unlikely(event->own.counter.stopped)) {
+		if (event->aux_action)
+			pmuctl_aux_missed(event);
+		return;
+	}
 	event->sw.kept += n;
 	irq_work_queue(this_cpu_ptr(&migration_work));
 }
