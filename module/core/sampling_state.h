@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/perf_event.h>
+#include <linux/sched/clock.h>
 
 #include "core/core_ops.h"
 #include "core/cpu_state.h"
@@ -64,6 +65,22 @@ void pmuctl_sampling_copy(struct pmuctl_event *child, const struct pmuctl_event 
 /* Free it. pmuctl_sampling_sync() was called for it, or it was never attached. Any context. */
 void pmuctl_sampling_free(struct pmuctl_event *event);
 
+/*
+ * The time for which its CPU was looked at goes on where it was when the event was stopped; or
+ * begins.
+ */
+static inline void pmuctl_sampling_awake(const struct pmuctl_cpuctx *pc,
+					 struct pmuctl_event *event)
+{
+	const u64 now = pmuctl_awake_at(pc, sched_clock()), ran = event->own.time_running;
+	struct pmuctl_sampling *s = event->sampling;
+	s64 since = min_t(s64, ran - s->ran, now - s->awake);
+
+	since = max(since, 0LL);
+	s->ran = ran - since;
+	s->awake = now - since;
+}
+
 /* Its counter is about to start. Owner CPU, context locked, IRQs off. */
 static inline void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl_event *event)
 {
@@ -73,6 +90,8 @@ static inline void pmuctl_sampling_start(struct pmuctl_cpuctx *pc, struct pmuctl
 		pmuctl_core_ops->go_on(event);
 	if (s->freq || s->throttled)
 		pc->ticking = true;
+	if (s->freq && !event->context->task)
+		pmuctl_sampling_awake(pc, event);
 }
 
 /* Disable it if its limit is reached. As above. */

@@ -8,6 +8,14 @@
 #include "core/core_ops.h"
 #include "core/sched.h"
 
+/* Its CPU is locked. */
+static void end_sleep(struct pmuctl_cpuctx *pc)
+{
+	pc->tick_when_busy = false;
+	WRITE_ONCE(pc->asleep, sched_clock() - (pc->asleep & ~PMUCTL_ASLEEP));
+	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch - 1);
+}
+
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, tick);
@@ -17,6 +25,9 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 		return HRTIMER_NORESTART;
 
 	pmuctl_cpu_lock(pc);
+	/* A switch that no hook has seen */
+	if (unlikely(pc->tick_when_busy) && !is_idle_task(current))
+		end_sleep(pc);
 	again = pmuctl_core_ops->tick(pc);
 	again |= pmuctl_core_ops->tick_aux(pc);
 	pc->ticking = again;
@@ -47,9 +58,7 @@ void pmuctl_sched_tick_when_busy(struct pmuctl_cpuctx *pc)
 void pmuctl_sched_busy(struct pmuctl_cpuctx *pc)
 {
 	pmuctl_cpu_lock(pc);
-	pc->tick_when_busy = false;
-	WRITE_ONCE(pc->asleep, sched_clock() - (pc->asleep & ~PMUCTL_ASLEEP));
-	WRITE_ONCE(pc->context.nr_at_switch, pc->context.nr_at_switch - 1);
+	end_sleep(pc);
 	if (pc->context.loaded_cpu >= 0)
 		pmuctl_sched_start_ticking(pc);
 	pmuctl_cpu_unlock(pc);

@@ -115,18 +115,6 @@ static void begin_at(struct pmuctl_sampling *s, struct instant at)
 	WRITE_ONCE(s->awake, at.awake);
 }
 
-/*
- * The time in which something may have been counted: a task does not run while its CPU is idle,
- * nor does an event of a CPU that must wait for a counter. An overflow while it was being stopped
- * may have been later than the end of its time.
- */
-static u64 ns_between(const struct pmuctl_event *event, struct instant last, struct instant now)
-{
-	u64 ran = max_t(s64, now.ran - last.ran, 0);
-
-	return event->context->task ? ran : min_t(u64, ran, max_t(s64, now.awake - last.awake, 0));
-}
-
 /* The period with which @events in @ns would have been right */
 static u64 right_period(u64 freq, u64 events, u64 ns)
 {
@@ -171,6 +159,21 @@ static u64 longest_interval(const struct pmuctl_sampling *s)
 	return max_t(u64, PMUCTL_TICK_NS, NSEC_PER_SEC / s->freq);
 }
 
+/*
+ * The time in which something may have been counted: a task does not run while its CPU is idle,
+ * nor does an event of a CPU that must wait for a counter. Of what is no longer than is asked for
+ * nothing is left out: interrupts of an idle CPU may have been all. An overflow while it was being
+ * stopped may have been later than the end of its time.
+ */
+static u64 ns_between(const struct pmuctl_event *event, struct instant last, struct instant now)
+{
+	u64 ran = max_t(s64, now.ran - last.ran, 0);
+
+	if (event->context->task || ran <= 2 * longest_interval(event->sampling))
+		return ran;
+	return min_t(u64, ran, max_t(s64, now.awake - last.awake, 0));
+}
+
 /* Its CPU is idle, and has no tick. */
 static bool is_asleep(const struct pmuctl_event *event)
 {
@@ -186,11 +189,11 @@ static void adjust_period(struct pmuctl_event *event)
 {
 	struct pmuctl_sampling *s = event->sampling;
 	struct hwpmu_counter *c = &event->own.counter;
-	const struct instant now = now_of(event);
-	u64 ns = ns_between(event, last_of(s), now);
+	const struct instant last = last_of(s), now = now_of(event);
+	u64 ns = ns_between(event, last, now);
 
 	begin_at(s, now);
-	if (unlikely(is_asleep(event)))
+	if (unlikely(is_asleep(event)) && now.ran - last.ran > 2 * longest_interval(s))
 		return; /* an interrupt's; the time stands still */
 	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
 	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
