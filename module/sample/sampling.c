@@ -182,6 +182,15 @@ static bool is_asleep(const struct pmuctl_event *event)
 }
 
 /*
+ * And that is still so: a tick would end at once, and what it counts might be what the next
+ * overflow is of, and the next tick.
+ */
+static bool is_sleeping(const struct pmuctl_event *event)
+{
+	return is_asleep(event) && is_idle_task(current);
+}
+
+/*
  * What has been counted in which time is known of all periods, the older the less they
  * weigh. Of single ones the mean of the rates would be too high.
  */
@@ -193,7 +202,8 @@ static void adjust_period(struct pmuctl_event *event)
 	u64 ns = ns_between(event, last, now);
 
 	begin_at(s, now);
-	if (unlikely(is_asleep(event)) && now.ran - last.ran > 2 * longest_interval(s))
+	if (unlikely(is_asleep(event)) &&
+	    (s64)(now.ran - last.ran) > (s64)(2 * longest_interval(s)))
 		return; /* an interrupt's; the time stands still */
 	WRITE_ONCE(s->events, s->events + c->period - s->events / MEMORY);
 	WRITE_ONCE(s->ns, s->ns + ns - s->ns / MEMORY);
@@ -346,7 +356,7 @@ bool pmuctl_overflow(struct hwpmu_counter *counter, struct pt_regs *regs)
 
 	if (s->freq) {
 		adjust_period(event);
-		if (unlikely(!pmuctl_sched_is_ticking()))
+		if (unlikely(!pmuctl_sched_is_ticking()) && !is_sleeping(event))
 			irq_work_queue(&s->work);
 	}
 	/* The sample is not in the trace of one that pauses, nor of one that resumes. */
