@@ -166,18 +166,28 @@ static void is_called(struct samples *samples, size_t frame, const char *name)
 			 samples_place_name(samples, place));
 }
 
+/* A recording of one sample, at which reading stands: @size bytes of the stack that was taken */
+static struct samples *open_sample(const struct capture *capture, uint64_t abi, size_t size)
+{
+	struct build build = begin();
+	struct samples *samples;
+	uint64_t regs[20];
+
+	regs_of(capture, regs);
+	build_stack_sample(&build, regs, abi, capture->stack, size);
+	samples = open_built(&build, true);
+	cr_assert(next_sample(samples));
+	return samples;
+}
+
 Test(perffile_callgraph, callers_are_what_exceptions_would_find)
 {
 	struct capture *capture = capture_new();
-	struct build build = begin();
-	struct samples *samples;
+	struct samples *samples = open_sample(capture, PERF_SAMPLE_REGS_ABI_64, capture->size);
 	uint64_t regs[20];
 	size_t count;
 
 	regs_of(capture, regs);
-	build_stack_sample(&build, regs, PERF_SAMPLE_REGS_ABI_64, capture->stack, capture->size);
-	samples = open_built(&build, true);
-	cr_assert(next_sample(samples));
 	is_called(samples, 0, "inner");
 	is_called(samples, 1, "outer");
 	is_called(samples, 2, "capture_new");
@@ -271,14 +281,8 @@ Test(perffile_callgraph, forged_stacks_end)
 Test(perffile_callgraph, no_registers_no_callers)
 {
 	struct capture *capture = capture_new();
-	struct build build = begin();
-	struct samples *samples;
-	uint64_t regs[20];
+	struct samples *samples = open_sample(capture, 7, 512);
 
-	regs_of(capture, regs);
-	build_stack_sample(&build, regs, 7, capture->stack, 512);
-	samples = open_built(&build, true);
-	cr_assert(next_sample(samples));
 	cr_assert_eq(samples->frame_count, 1);
 	is_called(samples, 0, "inner");
 	samples_close(samples);
@@ -305,14 +309,8 @@ static const char *called_before(struct samples *samples, const char *address)
 Test(perffile_callgraph, a_function_that_signals_return_to_has_its_name)
 {
 	struct capture *capture = capture_new();
-	struct build build = begin();
-	struct samples *samples;
-	uint64_t regs[20];
+	struct samples *samples = open_sample(capture, 7, 512);
 
-	regs_of(capture, regs);
-	build_stack_sample(&build, regs, 7, capture->stack, 512);
-	samples = open_built(&build, true);
-	cr_assert(next_sample(samples));
 	cr_assert_geq(handlers_end - before_handlers_end, 3, "a gap");
 	cr_expect_str_eq(called_before(samples, handlers_end), "handlers_end");
 	cr_expect_str_eq(called_before(samples, handlers_end + 1), "handlers_end");
