@@ -106,14 +106,18 @@ static void put_bpf(struct pmuctl_event *event, const struct side_record *side)
 	pmuctl_record_put(event, &record.header, sizeof(record), side->whose);
 }
 
-/* The program itself is the first of its functions, if it has more. */
+/*
+ * The program itself is the first of its functions, if it has more. Older kernels tell its length
+ * as that function only.
+ */
 static void emit_functions(const struct bpf_prog *prog, bool gone)
 {
+	const unsigned int count = prog->aux->func_cnt;
 	const struct bpf_prog *function;
 	unsigned int i;
 
-	for (i = 0; i < max(prog->aux->func_cnt, 1u); i++) {
-		function = i ? prog->aux->func[i] : prog;
+	for (i = 0; i < max(count, 1u); i++) {
+		function = i || (count && !prog->jited_len) ? prog->aux->func[i] : prog;
 		emit_ksymbol(PERF_RECORD_KSYMBOL_TYPE_BPF, (unsigned long)function->bpf_func,
 			     function->jited_len, gone, function->aux->ksym.name);
 	}

@@ -10,6 +10,7 @@
 
 #include <linux/bpf.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 TestSuite(side_kernel, .fini = module_ensure);
@@ -37,7 +38,10 @@ static int load_program(const struct bpf_insn *instructions, unsigned int number
 		.license = (uintptr_t)"GPL",
 		.prog_name = "side_kernel",
 	};
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 
+	/* Until Linux 5.11 a program counts as locked memory. */
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	return syscall(__NR_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 }
 
