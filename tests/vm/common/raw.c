@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "raw.h"
 
+#include <sys/utsname.h>
+
 bool is_debug_kernel(void)
 {
 	return !access("/sys/kernel/debug/kmemleak", F_OK);
@@ -115,6 +117,18 @@ long raw_read_number(const char *path)
 	close(fd);
 	last = strrchr(text, '-');
 	return strtol(last && last != text ? last + 1 : text, NULL, 10);
+}
+
+bool raw_kernel_before(int major, int minor)
+{
+	struct utsname kernel;
+	int is_major, is_minor;
+
+	if (uname(&kernel) || sscanf(kernel.release, "%d.%d", &is_major, &is_minor) != 2) {
+		perror("uname");
+		exit(125);
+	}
+	return is_major < major || (is_major == major && is_minor < minor);
 }
 
 int raw_give_back(void)

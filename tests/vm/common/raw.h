@@ -88,6 +88,9 @@ static inline void user_loop(uint64_t n)
 	asm volatile("1:\n\tdec %0\n\tjnz 1b" : "+r" (n) : : "cc");
 }
 
+/* Is the kernel that runs older than this one? */
+bool raw_kernel_before(int major, int minor);
+
 /* Write a word to a file: 0, or -errno. */
 int raw_write_file(const char *path, const char *text);
 

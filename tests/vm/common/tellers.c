@@ -25,6 +25,13 @@ void tellers_close(struct teller both[2])
 	}
 }
 
+/* Until 5.15 perf tells MAP_DENYWRITE and MAP_EXECUTABLE, which the kernel itself then dropped. */
+static void forget_flags(struct perf_event_header *h)
+{
+	if (h->type == PERF_RECORD_MMAP2)
+		((struct mmap2_record *)h)->flags &= ~(MAP_DENYWRITE | MAP_EXECUTABLE);
+}
+
 /* A record in words, without what may differ; returns false if there is none. */
 static bool describe(struct teller *t, char *text, size_t size)
 {
@@ -37,6 +44,8 @@ static bool describe(struct teller *t, char *text, size_t size)
 		snprintf(text, size, "nothing");
 		return false;
 	}
+	if (!strcmp(t->name, "perf"))
+		forget_flags(h);
 	if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT)
 		((struct task_record *)h)->time = 0;
 	n = snprintf(text, size, "type %u misc %#x tid %u/%u cpu %u:", h->type, h->misc,

@@ -6,8 +6,6 @@
 #include "hybrid.h"
 #include "msrs.h"
 
-#include <sys/utsname.h>
-
 #define ENABLE		(1ull << 22)	/* SDM Vol. 3B, IA32_PERFEVTSELx.EN */
 #define FIXED_CTR_CTRL	0x38d
 #define OFFCORE_RSP_0	0x1a6
@@ -117,16 +115,6 @@ static bool is_on_fixed(uint32_t type, uint64_t config, const struct counted *pe
 		perf->fixed_ctrl == 0xa00;
 }
 
-static bool is_kernel_before(int major, int minor)
-{
-	struct utsname kernel;
-	int is_major, is_minor;
-
-	cr_assert_eq(uname(&kernel), 0);
-	cr_assert_eq(sscanf(kernel.release, "%d.%d", &is_major, &is_minor), 2);
-	return is_major < major || (is_major == major && is_minor < minor);
-}
-
 /*
  * Before 6.10 the kernel took the stalled cycles of Zen 1 for those of all later ones, which
  * do not have these events (PPR for family 17h, model 31h, and later).
@@ -135,7 +123,7 @@ static bool is_of_zen_1(uint32_t type, uint64_t config)
 {
 	return pmu_is_amd() && raw_cpu_family() == 0x19 && type == PERF_TYPE_HARDWARE &&
 		(config == PERF_COUNT_HW_STALLED_CYCLES_FRONTEND ||
-		 config == PERF_COUNT_HW_STALLED_CYCLES_BACKEND) && is_kernel_before(6, 10);
+		 config == PERF_COUNT_HW_STALLED_CYCLES_BACKEND) && raw_kernel_before(6, 10);
 }
 
 /* Returns whether we can count it: then perf can, and does it in the same way. */

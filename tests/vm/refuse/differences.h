@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-enum where { EVERY, LINUX_6_1, LINUX_6_12, LATER, INTEL };
+enum where { EVERY, LINUX_5_10, SINCE_6_1, LINUX_6_1, LINUX_6_12, LATER, INTEL };
 
 /*
  * Where the two differ, and why. @base NULL is each; @change is a shell pattern. Of the kernels and
@@ -25,7 +25,7 @@ static const struct difference {
 	/* What programs leave out when kernels do not know it */
 	{ NULL, "*aux_output", EOPNOTSUPP, EINVAL, EVERY, "not supported" },
 	{ NULL, "type = * and aux_output", ENOENT, EINVAL, INTEL, "not supported" },
-	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, EVERY, "not supported" },
+	{ NULL, "*remove_on_exec and sigtrap", 0, EINVAL, SINCE_6_1, "not supported" },
 	{ NULL, "aux_sample_size = * and precise_ip ?", EOPNOTSUPP, EINVAL, EVERY, "neither is supported" },
 	{ NULL, "sample_type = *", 0, EINVAL, EVERY, "a field that is not supported" },
 	{ NULL, "branch_sample_type = *", EOPNOTSUPP, EINVAL, LINUX_6_12, "events of branches are not known" },
@@ -44,7 +44,7 @@ static const struct difference {
 	{ NULL, "config3 = *", 0, EINVAL, LINUX_6_12, "no event here has it" },
 	{ NULL, "branch_sample_type = *", 0, EINVAL, EVERY, "without branch stacks" },
 	{ NULL, "clockid = *", 0, EINVAL, EVERY, "without use_clockid" },
-	{ NULL, "sig_data = *", 0, EINVAL, EVERY, "without sigtrap" },
+	{ NULL, "sig_data = *", 0, EINVAL, SINCE_6_1, "without sigtrap" },
 	{ NULL, "aux_watermark = *", 0, EOPNOTSUPP, EVERY, "of events that trace" },
 	/* The same in other words */
 	{ NULL, "config3 = *", E2BIG, EINVAL, LINUX_6_1, "Linux 6.1 does not know it" },
@@ -54,9 +54,16 @@ static const struct difference {
 	{ "sampling", "freq", 0, EINVAL, EVERY, "this module's limit of samples a second" },
 	{ "instructions", "config = *", ENOENT, EINVAL, EVERY, "perf finds a PMU's type in it" },
 	{ "sampling", "config = *", ENOENT, EINVAL, EVERY, "perf finds a PMU's type in it" },
-	{ "instructions", "config = *", 0, EINVAL, EVERY, "perf finds no PMU's type in it" },
-	{ "sampling", "config = *", 0, EINVAL, EVERY, "perf finds no PMU's type in it" },
+	{ "instructions", "config = *", 0, EINVAL, SINCE_6_1, "perf finds no PMU's type in it" },
+	{ "sampling", "config = *", 0, EINVAL, SINCE_6_1, "perf finds no PMU's type in it" },
 	{ NULL, "ioctl MODIFY_* zeroes*", EINVAL, EOPNOTSUPP, EVERY, "the type is not looked at" },
+	/* What came after Linux 5.10, and is here on each kernel */
+	{ NULL, "build_id", EINVAL, 0, LINUX_5_10, "of Linux 5.12" },
+	{ NULL, "inherit and inherit_thread", EINVAL, 0, LINUX_5_10, "of Linux 5.13" },
+	{ NULL, "remove_on_exec", EINVAL, 0, LINUX_5_10, "of Linux 5.13" },
+	{ NULL, "config = 0xb", ENOENT, 0, LINUX_5_10, "cgroup-switches, of Linux 5.13" },
+	{ NULL, "branch_sample_type = 0x40000", EINVAL, EOPNOTSUPP, LINUX_5_10, "of Linux 6.1" },
+	{ NULL, "sig_data = *", E2BIG, EINVAL, LINUX_5_10, "of Linux 5.13" },
 	/* Two that are wrong, of which the other is looked at first */
 	{ NULL, "* and __reserved_3 = *", EINVAL, EOPNOTSUPP, LINUX_6_12, "aux_action is early" },
 	{ NULL, "* and __reserved_3 = *", ENOENT, EOPNOTSUPP, LINUX_6_12, "aux_action is early" },
