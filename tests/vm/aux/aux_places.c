@@ -86,6 +86,8 @@ Test(aux_places, of_all_that_a_task_starts)
 	struct trace t[FAMILY_CPUS];
 	pid_t pid;
 
+	if (trace_files_refused())
+		return;
 	stub_make();
 	pid = family_start(children_that_map);
 	family_traces(t, pid);
@@ -138,6 +140,8 @@ Test(aux_places, of_programs)
 	struct decoded all, some;
 	char filter[100];
 
+	if (trace_files_refused())
+		return;
 	decode_self();
 	add_program(decode_image, TRACED);
 	decode_from = 0x401000;
@@ -225,6 +229,8 @@ Test(aux_places, of_what_was_mapped_before)
 	struct trace t[FAMILY_CPUS];
 	pid_t pid;
 
+	if (trace_files_refused())
+		return;
 	stub_make();
 	share();
 	pid = family_start(three_generations);
@@ -271,6 +277,8 @@ Test(aux_places, set_while_the_task_maps)
 	unsigned int i;
 	pid_t pid;
 
+	if (trace_files_refused())
+		return;
 	stub_make();
 	share();
 	pid = family_start(map_often);

@@ -183,3 +183,21 @@ int trace_count(pid_t pid, uint64_t config)
 	attr.attr.enable_on_exec = 1;
 	return event_open(attr, pid);
 }
+
+bool trace_files_refused(void)
+{
+	union raw_attr a = trace_attr();
+	struct pmuctl_explanation why;
+	int fd;
+
+	if (!raw_kernel_before(5, 11))
+		return false;
+	fd = event_open(a);
+	cr_assert_eq(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "filter 0/32@/bin/sh"), -1);
+	cr_assert_eq(errno, EOPNOTSUPP, "%m");
+	raw_explain(fd, &why);
+	check_why(&why, EOPNOTSUPP, PMUCTL_WHY_NO_MMAP_HOOK, "filter",
+		  "this kernel lets no probe be set on perf_event_mmap that can tell of mappings: clear attr.mmap, mmap2 and mmap_data, and give filters addresses without a file");
+	close(fd);
+	return true;
+}

@@ -50,6 +50,11 @@ void trace_open(struct trace *t, union raw_attr *attr, pid_t pid, int cpu,
 		size_t pages, int prot);
 void trace_close(struct trace *t);
 
+/* Is it refused here to filter by file? That is so where no probe can tell of mappings, on Linux
+ * 5.10, and then the refusal is looked at.
+ */
+bool trace_files_refused(void);
+
 /* Is it a process of whose code the test knows nothing? Switches to such are counted. */
 extern bool (*trace_is_foreign)(pid_t pid);
 
