@@ -72,7 +72,7 @@ static void say_not_filtered(int error)
 	if (error == EBUSY)
 		say_error("somebody answers for calls of this process already (another pmuctl run, or the manager of a container): start it outside of that");
 	else if (error == EINVAL)
-		say_error("this kernel's seccomp has no user notification that signals wait for");
+		say_error("this kernel's seccomp has no user notification that signals wait for: try --preload");
 	else
 		say_error("calls cannot be taken: %s", strerror(error));
 }

@@ -8,6 +8,8 @@
 #include "bts.h"
 #include "msrs.h"
 
+#include <sys/resource.h>
+
 #define THEIRS	"/sys/bus/event_source/devices/intel_bts/type"
 
 #define THEIR_PT	"/sys/bus/event_source/devices/intel_pt/type"
@@ -184,6 +186,8 @@ Test(bts_refuse, processor_trace_that_came_meanwhile)
 
 	cr_assert_eq(raw_write_file(RAW_PARANOID, "1"), 0);
 	cr_assert_eq(raw_write_file(RAW_CLAIM, "privileged"), 0);
+	/* 64 KiB on Linux 5.10 */
+	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ 8 << 20, 8 << 20 }), 0);
 	become_user(true);
 	bts_open(&t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
 	become_user(false);

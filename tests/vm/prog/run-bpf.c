@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ int main(int argc, char **argv)
 	};
 	union bpf_attr run = { .test = { .data_in = (uintptr_t)packet, .data_size_in = PACKET } };
 
+	/* Until Linux 5.11 a program counts as locked memory. */
+	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
 	run.test.prog_fd = (uint32_t)syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof(load));
 	if ((int32_t)run.test.prog_fd < 0) {
 		perror("BPF_PROG_LOAD");

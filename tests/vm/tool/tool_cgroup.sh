@@ -108,7 +108,7 @@ as_many_as_perf()
 
 perf_stat_counts_cgroups_by_pmuctl()
 {
-	run 3 run --strict perf stat -x ';' -a -o ours -e instructions:u -G a sh -c "$IN_A" &&
+	run 3 run $CAUGHT --strict perf stat -x ';' -a -o ours -e instructions:u -G a sh -c "$IN_A" &&
 		grep 'instructions:u;a;' ours && [ "$(count ours)" -gt 100000 ]
 }
 

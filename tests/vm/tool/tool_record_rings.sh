@@ -108,13 +108,14 @@ there_is_room_for_each_cpu()
 }
 
 # It is what somebody without further rights may lock; what is locked already makes it smaller.
+# shellcheck disable=SC3045 # busybox has it
 users_have_that_room()
 {
 	chown user . && chmod 755 . || return 1
-	su user -c "ulimit -l 0; pmuctl record -q -c 100003 -o user.data $PROGRAM" >out 2>err
+	(ulimit -l 0 && su user -c "pmuctl record -q -c 100003 -o user.data $PROGRAM") >out 2>err
 	[ $? -eq 3 ] && lines err 0 && [ -s user.data ] || return 1
-	su user -c "ulimit -l 520; pmuctl record -q -c 100003 -o outer.data \
-		pmuctl record -q -c 100003 -o inner.data $PROGRAM" >out 2>err
+	(ulimit -l 520 && su user -c "pmuctl record -q -c 100003 -o outer.data \
+		pmuctl record -q -c 100003 -o inner.data $PROGRAM") >out 2>err
 	[ $? -eq 3 ] && lines err 0 && [ -s outer.data ] && [ -s inner.data ]
 }
 

@@ -16,17 +16,13 @@ UNSHARE=/usr/bin/unshare
 mkdir -p /sys/kernel/tracing
 grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 
-how=
-export PMUCTL_RUN_LIBRARY=/pmuctl/tests/common/libpmuctl-perf.so
-
 # same WORDS...: the command says the same on perf and on pmuctl, and ends with the same status
 same()
 {
 	give_back
 	perfs_status=0 status=0
 	"$@" >perfs 2>perfs.err </dev/null || perfs_status=$?
-	# shellcheck disable=SC2086 # these are words
-	pmuctl run $how --explain -- "$@" >out 2>err </dev/null || status=$?
+	pmuctl run --explain -- "$@" >out 2>err </dev/null || status=$?
 	cat out
 	[ -s out ] && diff perfs out && [ $status -eq $perfs_status ]
 }
@@ -188,46 +184,6 @@ a_pid_namespace_has_its_own_numbers()
 {
 	same $UNSHARE -p -f $PROGRAM init tasks && grep -x opened out &&
 		as_user $UNSHARE -U -r -p -f $PROGRAM init tasks && grep -x opened out
-}
-
-# ---- By a library ----
-
-a_library_does_the_same()
-{
-	how=--preload
-	program=/pmuctl/tests/common/perf-calls
-	same $program count && same $program group && same $program descriptors && same $program tasks &&
-		same $program refusals && says 'file descriptor 1000 is no event' && same $program control &&
-		same $program tracepoint && same $SETPRIV --reuid 1000 --regid 1000 --clear-groups $program kernel
-	result=$?
-	how=
-	return $result
-}
-
-a_library_passes_on_too()
-{
-	run 0 run --preload --explain /pmuctl/tests/common/perf-calls breakpoint && SAYS=out says 'breakpoint: 3' && mixed_is_refused &&
-		run 1 run --preload --strict --explain /pmuctl/tests/common/perf-calls breakpoint && says 'strict passes nothing on' &&
-		run 0 run --preload sh -c '/pmuctl/tests/common/perf-calls whose' && [ "$(cat out)" = 'anon_inode:[pmuctl_event]' ]
-}
-
-perf_loads_the_library()
-{
-	run 3 run --preload perf stat -x ';' -o ours -e instructions:u $LOOPS 1 && give_back
-	command perf stat -x ';' -o perfs -e instructions:u $LOOPS 1
-	ours=$(grep instructions ours | cut -d ';' -f 1) perfs=$(grep instructions perfs | cut -d ';' -f 1)
-	echo "$ours, perf: $perfs"
-	[ "$ours" -gt 1000 ] && [ "$ours" -eq "$perfs" ] &&
-		run 3 run --preload perf stat -e branches:u sh -c "ls -l /proc/\$PPID/fd >links; $LOOPS 1" && grep -F '[pmuctl_event]' links
-}
-
-no_library_is_told()
-{
-	export PMUCTL_RUN_LIBRARY=/not-there.so
-	run 1 run --preload true && says '^pmuctl: /not-there.so cannot be loaded: No such file or directory$'
-	result=$?
-	export PMUCTL_RUN_LIBRARY=/pmuctl/tests/common/libpmuctl-perf.so
-	return $result
 }
 
 # ---- How it ends ----

@@ -80,10 +80,10 @@ CALLS=mmap,read,write,openat,close,newfstatat,pread64,pwrite64,munmap,mprotect,b
 perf_has_its_filters()
 {
 	some='for program in true false true; do /bin/$program; done'
-	run 0 run perf record -q -e sched:sched_process_exec --filter 'filename ~ "*/true"' -o file sh -c "$some" &&
+	run 0 run $CAUGHT perf record -q -e sched:sched_process_exec --filter 'filename ~ "*/true"' -o file sh -c "$some" &&
 		[ "$(perf script -i file 2>perf.err | grep -c filename=/bin/true)" -eq 2 ] &&
-		run 0 run perf trace -s -a sleep 0.1 && cat out err | grep -q 'sleep (' &&
-		run 0 run perf trace -e "$CALLS" cat /dev/null && grep -q 'mmap(' err
+		run 0 run $CAUGHT perf trace -s -a sleep 0.1 && cat out err | grep -q 'sleep (' &&
+		run 0 run $CAUGHT perf trace -e "$CALLS" cat /dev/null && grep -q 'mmap(' err
 }
 
 perf_sched_reads_our_file()
@@ -123,6 +123,8 @@ what_is_no_tracepoint_is_refused()
 	run 2 stat -e 'sched:nothing*' true && says "no tracepoint has a name like 'sched:nothing\*'" &&
 		run 2 stat -e ftrace:function true && says "'perf record' has it" &&
 		run 2 stat -e kprobes:nothing true && says 'kprobes:nothing' || return 1
+	# Linux 5.10 has none.
+	case $(uname -r) in 5.10.*) return 0 ;; esac
 	echo 'e:eprobes/mine sched.sched_switch' >/sys/kernel/tracing/dynamic_events &&
 		run 2 stat -e 'eprobes:*' true && says "'perf record' has them" || return 1
 	: >/sys/kernel/tracing/dynamic_events
@@ -139,7 +141,7 @@ probes_are_counted_and_told_as_by_perf()
 		cut -d ';' -f 1,3 err | sort >ours && cut -d ';' -f 1,3 theirs | sort >perfs && cat ours perfs && cmp ours perfs &&
 		run 0 record -q -e mine:open,mine:opened -o file cat /dev/null && told file && grep '^mine: opened.*fd=[0-9]' ours &&
 		perf record -q -B -e mine:open,mine:opened -o theirs.data cat /dev/null && told theirs.data || return 1
-	run 0 run perf stat -x ';' -o stat -e mine:open cat /dev/null && grep '^[1-9][0-9]*;;mine:open;' stat &&
+	run 0 run $CAUGHT perf stat -x ';' -o stat -e mine:open cat /dev/null && grep '^[1-9][0-9]*;;mine:open;' stat &&
 		echo '-:mine/open' >>$dir/kprobe_events && echo '-:mine/opened' >>$dir/kprobe_events &&
 		run 2 stat -e 'mine:*' true
 }
