@@ -121,6 +121,8 @@ Test(trace_count, switches_by_their_kind)
 	static const char *const kinds[] = {
 		"preempt == 0", "preempt != 0", "prev_state == 0", "prev_state > 0",
 	};
+	/* Older tracepoints do not tell of the state. */
+	const size_t n = raw_kernel_before(5, 18) ? 2 : RAW_ARRAY_SIZE(kinds);
 	struct perf_event_attr attr = tracepoint_attr();
 	uint64_t of_kind[RAW_ARRAY_SIZE(kinds)];
 	int all, fds[RAW_ARRAY_SIZE(kinds)];
@@ -134,7 +136,7 @@ Test(trace_count, switches_by_their_kind)
 
 		fds[i] = event_try(off, w.tid, .group = all, .tracepoint = "sched:sched_switch");
 		cr_assert_geq(fds[i], 0, "%s", event_why.sentence);
-		cr_assert_eq(tracepoint_filter(fds[i], kinds[i]), 0);
+		cr_assert_eq(tracepoint_filter(fds[i], kinds[i]), i < n ? 0 : -EINVAL);
 	}
 	event_ioctl(all, PERF_EVENT_IOC_DISABLE);
 	event_ioctl(all, PERF_EVENT_IOC_RESET);
@@ -147,8 +149,10 @@ Test(trace_count, switches_by_their_kind)
 	/* The task has ended: this is all that it did. */
 	for (size_t i = 0; i < RAW_ARRAY_SIZE(kinds); i++)
 		of_kind[i] = sampling_value(fds[i]);
-	cr_expect_geq(of_kind[3], 90);
 	cr_expect_eq(of_kind[0] + of_kind[1], sampling_value(all));
+	if (n < RAW_ARRAY_SIZE(kinds))
+		return;
+	cr_expect_geq(of_kind[3], 90);
 	cr_expect_eq(of_kind[2] + of_kind[3], sampling_value(all));
 }
 

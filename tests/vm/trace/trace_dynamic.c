@@ -395,6 +395,8 @@ Test(trace_dynamic, what_is_neither_is_refused)
 {
 	const char *const path = TRACEFS "/dynamic_events";
 
+	if (raw_kernel_before(5, 15))
+		return; /* There are no such events yet. */
 	make(path, "e:pmuother/sched_switch sched.sched_wakeup");
 	check_refused(OPEN(tracepoint_attr(), .tracepoint = "pmuother:sched_switch"), ENOENT,
 		      PMUCTL_WHY_TRACEPOINT_UNKNOWN, "tracepoint",
