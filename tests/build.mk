@@ -40,7 +40,7 @@ SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 READER		:= $(addprefix tools/perffile/,perffile.c features.c groups.c order.c records.c registers.c sample.c stream.c expand.c spool.c feed.c)
 SYMBOLS		:= $(addprefix tools/symbols/,symbols.c names.c clean.c cpp.c tasks.c elf.c plt.c kernel.c unwind.c \
 			inline.c jit.c samples.c) tools/say.c tools/progress.c lib/src/explain.c lib/src/names.c
-REPORT		:= tools/options.c $(wildcard tools/report/*.c tools/export/*.c)
+REPORT		:= tools/options.c tools/terminal_text.c $(wildcard tools/report/*.c tools/export/*.c)
 
 # "sources:" and "libs:" of the tests, as make variables NAME_sources, NAME_libs.
 $(O)/tests/parts.mk: $(wildcard tests/unit/*.c tests/vm/prog/*.c) $(VM_SOURCES) tests/parts.awk
@@ -176,7 +176,7 @@ perffile_length		:= 4096
 perffile_report_sources	:= $(perffile_sources) \
 	$(addprefix tools/symbols/,cpp.c symbols.c names.c clean.c tasks.c samples.c) tools/progress.c \
 	$(addprefix tools/report/,about.c chains.c columns.c filter.c graph.c hierarchy.c hist.c \
-		group.c json.c text.c times.c tree.c flame.c flame_svg.c) \
+		group.c json.c text.c times.c tree.c flame.c flame_svg.c) tools/terminal_text.c \
 	$(addprefix tools/script/,json.c text.c names.c) \
 	$(addprefix tools/tracepoint/,formats.c print.c) $(wildcard tools/export/*.c) \
 	$(addprefix tools/diff/,pairs.c print.c)

@@ -12,8 +12,9 @@ DEVICE_MAN	:= $(O)/man/pmuctl.4
 HAVE_LIBIPT	:= $(shell echo '\#include <intel-pt.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
 # Recordings are compressed by libzstd, likewise.
 HAVE_LIBZSTD	:= $(shell echo '\#include <zstd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
-# The screen of "pmuctl top" is drawn by ncurses, likewise.
+# The screens of "pmuctl top" and "pmuctl report" are drawn by ncurses, likewise.
 HAVE_NCURSES	:= $(shell echo '\#include <ncurses.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
+SCREEN_LIBS	:= $(if $(HAVE_NCURSES),-lncursesw -ltinfo)
 # "pmuctl exporter" is a server of libevent's, likewise.
 # It is linked in, where it can be: the other commands would pay for loading it.
 HAVE_LIBEVENT	:= $(shell echo '\#include <event2/http.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo y)
@@ -31,7 +32,7 @@ TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_L
 		   $(TRACEEVENT_DEFINES) $(RUST_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
 # Libcapstone, libpfm4 and libstdc++ are not among them: tools/late.c loads them.
 TOOL_LIBS	:= $(if $(HAVE_LIBIPT),-lipt) $(if $(HAVE_LIBZSTD),-lzstd) \
-		   $(if $(HAVE_NCURSES),-lncursesw -ltinfo) $(if $(HAVE_LIBEVENT),$(LIBEVENT_LIBS)) \
+		   $(SCREEN_LIBS) $(if $(HAVE_LIBEVENT),$(LIBEVENT_LIBS)) \
 		   $(TRACEEVENT_LIBS) $(if $(HAVE_LIBIBERTY),-liberty) \
 		   -ljansson -lz -lcap -ldw -lelf -lm -ldl -pthread
 # What programs load that are run by "pmuctl run --preload"

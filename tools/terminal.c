@@ -3,66 +3,22 @@
  * A screen on the terminal: taking it over and giving it back, whatever ends the command; its size,
  * lines and colours. What is on it is the caller's.
  */
-#define _GNU_SOURCE
-#include <string.h>
-#include <wchar.h>
-
-#include "stat/stat.h"
-#include "terminal.h"
-
-/* Of the first character, of which @size bytes are. What is no character takes one column. */
-static size_t columns_of(const char *text, size_t length, size_t *size)
-{
-	mbstate_t state = { 0 };
-	wchar_t character;
-	int columns;
-
-	*size = mbrtowc(&character, text, length, &state);
-	if (*size && *size <= length) {
-		columns = wcwidth(character);
-		return columns < 0 ? 1 : (size_t)columns;
-	}
-	*size = 1;
-	while (*size < length && ((unsigned char)text[*size] & 0xc0) == 0x80)
-		++*size;
-	return 1;
-}
-
-/**
- * terminal_fit() - how much of a line there is room for
- * @line: its text, UTF-8.
- * @length: bytes of it.
- * @width: columns that there are.
- *
- * Return: bytes. No character is cut in two. Some take two columns, which the locale must know:
- * in that of C each takes one.
- */
-size_t terminal_fit(const char *line, size_t length, size_t width)
-{
-	size_t bytes = 0, used = 0;
-
-	while (bytes < length) {
-		size_t size, columns = columns_of(line + bytes, length - bytes, &size);
-
-		if (used + columns > width)
-			break;
-		used += columns;
-		bytes += size;
-	}
-	return bytes;
-}
-
 #ifdef HAVE_NCURSES
+#define _GNU_SOURCE
 #include <errno.h>
 #include <locale.h>
 #include <ncurses.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "stat/stat.h"
+#include "terminal.h"
 
 /* Shares that perf shows in these colours */
 #define RED_FROM 5.0

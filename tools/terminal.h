@@ -10,9 +10,12 @@
 
 struct terminal;
 
+/* terminal_text.c */
+size_t terminal_columns(const char *text, size_t length);
 size_t terminal_fit(const char *line, size_t length, size_t width);
 
 #ifdef HAVE_NCURSES
+/* terminal.c */
 struct terminal *terminal_open(void);
 int terminal_signals(const struct terminal *terminal);
 bool terminal_resize(struct terminal *terminal);

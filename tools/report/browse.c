@@ -499,8 +499,8 @@ static int follow_keys(struct browser *b)
 		browse_draw(b);
 		if (poll(ends, ARRAY_LEN(ends), -1) < 0 && errno != EINTR)
 			return STATUS_OK;
-		if (ends[1].revents)
-			terminal_resize(b->terminal);
+		if (ends[1].revents && terminal_resize(b->terminal))
+			browse_make_lines(b);
 		if (!ends[0].revents)
 			continue;
 		key = getch();

@@ -84,6 +84,7 @@ void browse_make_lines(struct browser *b)
 
 	if (!out)
 		return;
+	b->options->line_width = (size_t)COLS;
 	report_print_rows(out, b->report, browse_event(b), ROWS_MAX, false);
 	if (fclose(out) == 0) {
 		at = text;

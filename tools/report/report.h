@@ -131,6 +131,7 @@ enum report_about {
  * @limit: percentage that a row must have.
  * @widths: of columns, in characters, from left to right; 0: what is in them decides.
  * @sets_widths: they were given.
+ * @line_width: columns of a terminal that lines are to fit into; 0: of any length.
  * @separator: between columns, which are not aligned then; NULL: they are.
  * @filter: which samples.
  * @format: of the output.
@@ -163,6 +164,7 @@ struct report_options {
 	double limit;
 	size_t widths[COLUMN_COUNT];
 	bool sets_widths;
+	size_t line_width;
 	const char *separator;
 	struct filter filter;
 	enum report_format format;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "terminal.h"
 
 /* Call graphs begin below the name of the row. */
 #define GRAPH_INDENT 12
@@ -20,6 +21,9 @@
 
 /* The mark before a symbol, "[k] " */
 #define MARK_WIDTH 4
+
+/* What is cut for the sake of another column keeps so many characters. */
+#define CUT_LEAST 6
 
 const char *const report_headings[COLUMN_COUNT] = {
 	[KEY_COMM] = "Command",
@@ -59,14 +63,10 @@ bool report_row_is_shown(const struct report *report, const struct report_event 
 	       report->options->limit;
 }
 
-/* Characters, not bytes: a name may be in any language. */
-static size_t width_of(const char *text)
+/* A name may be in any language. */
+static size_t text_width(const char *text)
 {
-	size_t width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
+	return terminal_columns(text, strlen(text));
 }
 
 /* The mark before a name, 0: none */
@@ -139,6 +139,38 @@ static size_t number_width(const struct report_event *event, const struct report
 	return width;
 }
 
+/*
+ * So that a line fits: what is before the last column is cut, the widest of it first, where the last one would not even
+ * have half of what the numbers leave. That is mostly the function.
+ */
+static void make_room(const struct report_columns *columns, size_t members, size_t width, size_t *widths)
+{
+	size_t last = columns->count - 1, texts = 0, room = width, wanted;
+
+	if (!columns->count || columns->list[last] >= KEY_COUNT)
+		return;
+	for (size_t i = 0; i < last; i++) {
+		size_t number = widths[i] * (members ? members : 1);
+
+		if (columns->list[i] < KEY_COUNT)
+			texts += widths[i] + BETWEEN;
+		else
+			room -= room < number ? room : number;
+	}
+	wanted = widths[last] + BETWEEN < room / 2 ? widths[last] + BETWEEN : room / 2;
+	while (texts > room - wanted) {
+		size_t widest = last;
+
+		for (size_t i = 0; i < last; i++)
+			if (columns->list[i] < KEY_COUNT && (widest == last || widths[i] > widths[widest]))
+				widest = i;
+		if (widths[widest] <= CUT_LEAST)
+			return;
+		widths[widest]--;
+		texts--;
+	}
+}
+
 static void measure(const struct report *report, const struct report_event *event,
 		    size_t most, size_t *widths)
 {
@@ -146,7 +178,7 @@ static void measure(const struct report *report, const struct report_event *even
 
 	for (size_t i = 0; i < columns->count; i++)
 		widths[i] = columns->list[i] >= KEY_COUNT ? NUMBER_WIDTH :
-			    width_of(report_headings[columns->list[i]]);
+			    text_width(report_headings[columns->list[i]]);
 	for (size_t n = 0; n < event->row_count && most; n++) {
 		const struct report_row *row = event->rows[n];
 
@@ -156,7 +188,7 @@ static void measure(const struct report *report, const struct report_event *even
 		for (size_t i = 0; i < columns->count; i++) {
 			enum report_key key = columns->list[i];
 			size_t width = key >= KEY_COUNT ? number_width(event, row, key) :
-				       width_of(row->text[key]);
+				       text_width(row->text[key]);
 
 			if (key < KEY_COUNT && mark_of(row, key))
 				width += MARK_WIDTH;
@@ -167,28 +199,18 @@ static void measure(const struct report *report, const struct report_event *even
 	for (size_t i = 0; i < columns->count; i++)
 		if (report->options->widths[i])
 			widths[i] = report->options->widths[i] + (columns->list[i] >= KEY_COUNT ? BETWEEN : 0);
-}
-
-/* Bytes of so many characters, or of the whole text */
-static size_t bytes_of(const char *text, size_t characters)
-{
-	size_t bytes = 0;
-
-	while (text[bytes] && (characters || ((unsigned char)text[bytes] & 0xc0) == 0x80)) {
-		characters -= ((unsigned char)text[bytes] & 0xc0) != 0x80;
-		bytes++;
-	}
-	return bytes;
+	if (report->options->line_width)
+		make_room(columns, event->members, report->options->line_width, widths);
 }
 
 /* In a column of this width, to which it is cut; the last one has no blanks behind it. */
 static void print_cell(FILE *out, const char *text, size_t width, bool last)
 {
-	size_t used = width_of(text);
+	size_t bytes = terminal_fit(text, strlen(text), width);
 
-	fwrite(text, 1, bytes_of(text, width), out);
+	fwrite(text, 1, bytes, out);
 	if (!last)
-		fprintf(out, "%*s", (int)(width > used ? width - used : 0), "");
+		fprintf(out, "%*s", (int)(width - terminal_columns(text, bytes)), "");
 }
 
 /* A separator in a name would be taken for one. */

@@ -151,14 +151,16 @@ static void draw(const struct screen *screen)
 
 /* ------------------------------------------------------------------- texts */
 
-/* Lines of '#' alone are to be read by programs. */
+/* Lines of '#' alone are to be read by programs; those of headings are as far to the left as their columns. */
 static void drop_marks(char *text)
 {
 	char *to = text;
 
-	while (*text) {
-		size_t length = strcspn(text, "\n"), skip = *text == '#' && length > 1 ? 2 : 0;
+	for (bool first = true; *text; first = false) {
+		size_t length = strcspn(text, "\n"), skip = first && *text == '#' && length > 1 ? 2 : 0;
 
+		if (!skip && *text == '#' && length > 1)
+			*text = ' ';
 		length += text[length] == '\n';
 		if (strncmp(text, "#\n", 2)) {
 			memmove(to, text + skip, length - skip);
@@ -170,7 +172,7 @@ static void drop_marks(char *text)
 }
 
 /* Takes over the text of a stream; NULL, which shows nothing, without memory. */
-static char *text_of(FILE *out, char **text)
+static char *taken_text(FILE *out, char **text)
 {
 	if (fclose(out) == 0)
 		return *text;
@@ -193,6 +195,7 @@ int screen_refresh(struct screen *screen)
 
 	if (screen->paused)
 		return 0;
+	screen->live->options->report.line_width = (size_t)COLS;
 	for (size_t i = 0; i <= live->event_count; i++) {
 		char **to = i ? &screen->texts[i - 1] : &screen->head;
 
@@ -205,7 +208,7 @@ int screen_refresh(struct screen *screen)
 		else
 			text_head(out, live);
 		free(*to);
-		*to = text_of(out, &text);
+		*to = taken_text(out, &text);
 		if (i && *to)
 			drop_marks(*to);
 	}

@@ -139,6 +139,7 @@ int text_print(const struct top_live *live)
 		return -errno;
 	if (is_terminal)
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	live->options->report.line_width = size.ws_col;
 	text_head(out, live);
 	for (size_t i = 0; i < live->event_count; i++) {
 		fprintf(out, i ? "\n" : "");
