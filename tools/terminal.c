@@ -26,6 +26,8 @@
 
 enum { COLOUR_RED = 1, COLOUR_GREEN };
 
+static bool has_colours;
+
 /**
  * struct terminal - the terminal, taken over
  * @screen: of ncurses.
@@ -80,6 +82,18 @@ static bool has_screen(struct terminal *terminal)
 	return terminal->screen && cursor_address;
 }
 
+/* There are none for who does not want any. */
+static void begin_colours(void)
+{
+	const char *none = getenv("NO_COLOR");
+
+	has_colours = !(none && *none) && has_colors() && start_color() == OK && use_default_colors() == OK;
+	if (!has_colours)
+		return;
+	init_pair(COLOUR_RED, COLOR_RED, -1);
+	init_pair(COLOUR_GREEN, COLOR_GREEN, -1);
+}
+
 /**
  * terminal_open() - take over the terminal
  *
@@ -109,10 +123,7 @@ struct terminal *terminal_open(void)
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	set_escdelay(25);
-	if (has_colors() && start_color() == OK && use_default_colors() == OK) {
-		init_pair(COLOUR_RED, COLOR_RED, -1);
-		init_pair(COLOUR_GREEN, COLOR_GREEN, -1);
-	}
+	begin_colours();
 	return terminal;
 }
 
@@ -173,10 +184,29 @@ void terminal_put_line(int y, const char *text, size_t length)
 	mvaddnstr(y, 0, text, (int)terminal_fit(text, length, (size_t)COLS));
 }
 
+/**
+ * terminal_put_last() - the last line
+ * @text: what.
+ * @asks: something is typed at its end: that is in sight, and the cursor is behind it.
+ */
+void terminal_put_last(const char *text, bool asks)
+{
+	size_t length = strlen(text), size;
+
+	while (asks && length && terminal_columns(text, length) >= (size_t)COLS) {
+		size = terminal_character(text, length);
+		text += size;
+		length -= size;
+	}
+	attrset(A_NORMAL);
+	terminal_put_line(LINES - 1, text, length);
+	curs_set(asks);
+}
+
 /* The attribute of a line with this share, in percent */
 unsigned int terminal_colour_of(double share)
 {
-	if (!has_colors() || share < GREEN_FROM)
+	if (!has_colours || share < GREEN_FROM)
 		return A_NORMAL;
 	return (unsigned int)COLOR_PAIR(share < RED_FROM ? COLOUR_GREEN : COLOUR_RED);
 }

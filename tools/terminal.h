@@ -11,6 +11,7 @@
 struct terminal;
 
 /* terminal_text.c */
+size_t terminal_character(const char *text, size_t length);
 size_t terminal_columns(const char *text, size_t length);
 size_t terminal_fit(const char *line, size_t length, size_t width);
 
@@ -21,6 +22,7 @@ int terminal_signals(const struct terminal *terminal);
 bool terminal_resize(struct terminal *terminal);
 void terminal_suspend(void);
 void terminal_put_line(int y, const char *text, size_t length);
+void terminal_put_last(const char *text, bool asks);
 unsigned int terminal_colour_of(double share);
 void terminal_close(struct terminal *terminal);
 #endif

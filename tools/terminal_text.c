@@ -31,6 +31,15 @@ static size_t columns_of(const char *text, size_t length, size_t *size)
 	return 1;
 }
 
+/* Bytes of the first character of a text that has one */
+size_t terminal_character(const char *text, size_t length)
+{
+	size_t size;
+
+	columns_of(text, length, &size);
+	return size;
+}
+
 /**
  * terminal_columns() - how wide a text is
  * @text: UTF-8.

@@ -140,6 +140,16 @@ Test(report_screen, wide_characters_do_not_move_what_is_behind)
 	hide_all();
 }
 
+Test(report_screen, small_terminals_show_what_there_is_room_for)
+{
+	show("one", "/lib.so", 10, 40);
+	screen_has(2, 0, "    60.00%  one     [kerne  [k] leaf");
+	screen_has(9, 0, "h: help, q: quit");
+	keys("h");
+	screen_has(9, 0, "q: back");
+	hide_all();
+}
+
 /* No size is too small for any key. */
 Test(report_screen, all_keys_on_terminals_of_any_size)
 {
@@ -152,6 +162,62 @@ Test(report_screen, all_keys_on_terminals_of_any_size)
 		keys("\r+jjkj C<>/leaf\rh q?H\033SE\t<KK/abc\x15\033 ");
 		keys("\r");
 	}
+	hide_all();
+}
+
+Test(report_screen, the_cursor_is_where_something_is_typed)
+{
+	show("one", "/lib.so", 24, 80);
+	cr_assert(!screen_shows_cursor());
+	keys("/le");
+	cr_assert(screen_shows_cursor());
+	cr_assert_eq(getcury(stdscr), 23);
+	cr_assert_eq(getcurx(stdscr), (int)strlen("In the name of the function: le"));
+	screen_has(23, 0, "In the name of the function: le");
+	keys("\033");
+	cr_assert(!screen_shows_cursor());
+	hide_all();
+}
+
+Test(report_screen, the_end_of_what_is_typed_is_in_sight)
+{
+	show("one", "/lib.so", 10, 40);
+	keys("/a_long_name_of_a_function");
+	cr_assert_eq(getcurx(stdscr), 39);
+	screen_has(9, 0, "the function: a_long_name_of_a_function");
+	hide_all();
+}
+
+Test(report_screen, code_begins_with_its_hottest_instruction)
+{
+	char text[8192] = "", line[64];
+
+	show("one", "/lib.so", 24, 80);
+	for (int i = 0; i < 100; i++) {
+		snprintf(line, sizeof(line), "   %5.2f :  %x:  nop\n", i == 60 ? 70.5 : i == 61 ? 2.5 : 0.0, i);
+		strcat(text, line);
+	}
+	browse_show_page(&b, "The code of leaf", text);
+	browse_show_hottest(&b);
+	browse_draw(&b);
+	screen_has(12, 0, "   70.50 :  3c:");
+	cr_assert_eq(mvinch(12, 4) & A_COLOR, terminal_colour_of(70));
+	cr_assert_eq(mvinch(13, 4) & A_COLOR, terminal_colour_of(2));
+	cr_assert_eq(mvinch(14, 4) & A_COLOR, 0);
+	keys(" H");
+	screen_has(12, 0, "   70.50 :  3c:");
+	hide_all();
+}
+
+Test(report_screen, no_colour_where_none_is_wanted)
+{
+	show("one", "/lib.so", 24, 80);
+	cr_assert_neq(terminal_colour_of(50), A_NORMAL);
+	terminal_close(b.terminal);
+	setenv("NO_COLOR", "1", 1);
+	b.terminal = terminal_open();
+	cr_assert_not_null(b.terminal);
+	cr_assert_eq(terminal_colour_of(50), A_NORMAL);
 	hide_all();
 }
 

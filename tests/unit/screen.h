@@ -90,6 +90,14 @@ static inline void screen_has(int y, int x, const char *what)
 
 	cr_assert(!strncmp(line, what, strlen(what)), "line %d has from column %d on '%s', not '%s'", y, x, line, what);
 }
+
+static inline bool screen_shows_cursor(void)
+{
+	int before = curs_set(0);
+
+	curs_set(before);
+	return before > 0;
+}
 #endif
 
 #endif /* PMUCTL_TESTS_UNIT_SCREEN_H */

@@ -107,6 +107,19 @@ Test(top_screen, long_names_of_programs_leave_room_for_the_function)
 	hide_all();
 }
 
+Test(top_screen, the_cursor_is_where_something_is_typed)
+{
+	show(24, 80);
+	cr_assert(!screen_shows_cursor());
+	keys("d12");
+	cr_assert(screen_shows_cursor());
+	cr_assert_eq(getcury(stdscr), 23);
+	cr_assert_eq(getcurx(stdscr), (int)strlen("Seconds from refresh to refresh: 12"));
+	keys("\033");
+	cr_assert(!screen_shows_cursor());
+	hide_all();
+}
+
 /* No size is too small for any key. */
 Test(top_screen, all_keys_on_terminals_of_any_size)
 {

@@ -60,6 +60,7 @@ static const char help[] =
 	"Left, Esc      with all samples again\n"
 	"S              sorted by other keys\n"
 	"E, Tab         the next event\n"
+	"H              in code: the instruction with most samples\n"
 	"<, >           to the left, to the right\n"
 	"C              no call graphs\n"
 	"arrows, j, k, PgUp, PgDn, Home, End   move\n"
@@ -143,6 +144,7 @@ static void show_code(struct browser *b)
 	text = output_of(argv);
 	snprintf(title, sizeof(title), "The code of %s", row->text[KEY_SYMBOL]);
 	browse_show_page(b, title, text ? text : "pmuctl annotate cannot be started");
+	browse_show_hottest(b);
 	free(text);
 }
 
@@ -449,6 +451,8 @@ static bool take_key(struct browser *b, int key)
 	if (b->page.lines.count) {
 		if (key == 'q' || key == 27 || key == KEY_LEFT)
 			browse_drop_page(b);
+		else if (key == 'H')
+			browse_show_hottest(b);
 		else
 			move_to(&b->page, key, false);
 		return true;

@@ -87,6 +87,7 @@ const struct report_event *browse_event(const struct browser *b);
 size_t browse_room(void);
 void browse_draw(const struct browser *b);
 void browse_show_page(struct browser *b, const char *title, const char *text);
+void browse_show_hottest(struct browser *b);
 void browse_drop_page(struct browser *b);
 void browse_free(struct browser *b);
 

@@ -162,7 +162,7 @@ static void draw_lines(const struct browser *b, const struct view *v)
 		bool here = v == &b->table && i == v->cursor;
 		int y = ROWS_AT + (int)(i - v->first);
 
-		attrset(line->is_row ? terminal_colour_of(strtod(line->text, NULL)) : A_NORMAL);
+		attrset(line->is_row || v == &b->page ? terminal_colour_of(strtod(line->text, NULL)) : A_NORMAL);
 		if (here) {
 			attron(A_REVERSE);
 			mvhline(y, 0, ' ' | A_REVERSE, COLS);
@@ -209,6 +209,16 @@ static void draw_head(const struct browser *b, bool is_page)
 		put_from(1, b->heading, b->column);
 }
 
+/* What keys do, where nothing else is to be told */
+static const char *keys_for(const struct browser *b)
+{
+	static const char rows[] = "Enter: callers, a: code, /: find, h: help, q: quit";
+
+	if (b->page.lines.count)
+		return "q: back";
+	return COLS < (int)sizeof(rows) ? "h: help, q: quit" : rows;
+}
+
 void browse_draw(const struct browser *b)
 {
 	bool is_page = b->page.lines.count > 0;
@@ -219,13 +229,9 @@ void browse_draw(const struct browser *b)
 	draw_lines(b, is_page ? &b->page : &b->table);
 	if (b->asks)
 		snprintf(line, sizeof(line), "In the name of the function: %s", b->typed);
-	else if (*b->message)
-		snprintf(line, sizeof(line), "%s", b->message);
 	else
-		snprintf(line, sizeof(line), "%s", is_page ? "q: back" :
-			 "Enter: callers, a: code, /: find, h: help, q: quit");
-	attrset(A_NORMAL);
-	terminal_put_line(LINES - 1, line, strlen(line));
+		snprintf(line, sizeof(line), "%s", *b->message ? b->message : keys_for(b));
+	terminal_put_last(line, b->asks);
 	refresh();
 }
 
@@ -238,6 +244,24 @@ void browse_show_page(struct browser *b, const char *title, const char *text)
 	b->page.first = 0;
 	snprintf(b->title, sizeof(b->title), "%s", title);
 	add_text(&b->page.lines, text, 0, true);
+}
+
+/* Begin with the instruction that has most, of a page that is code */
+void browse_show_hottest(struct browser *b)
+{
+	const struct lines *lines = &b->page.lines;
+	size_t hottest = 0, before = browse_room() / 2;
+	double most = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		double share = strtod(lines->list[i].text, NULL);
+
+		if (share <= most)
+			continue;
+		most = share;
+		hottest = i;
+	}
+	b->page.first = hottest > before ? hottest - before : 0;
 }
 
 void browse_drop_page(struct browser *b)

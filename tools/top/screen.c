@@ -129,8 +129,7 @@ static void draw_last(const struct screen *screen)
 	else
 		snprintf(line, sizeof(line), "%s%s", screen->paused ? "Paused. " : "",
 			 *screen->message ? screen->message : "h: help, q: quit");
-	attrset(A_NORMAL);
-	terminal_put_line(LINES - 1, line, strlen(line));
+	terminal_put_last(line, screen->asks);
 }
 
 static void draw(const struct screen *screen)
