@@ -24,7 +24,15 @@
 #define RED_FROM 5.0
 #define GREEN_FROM 0.5
 
-enum { COLOUR_RED = 1, COLOUR_GREEN };
+enum { COLOUR_RED = 1, COLOUR_GREEN, COLOUR_FRAMES };
+
+/* Of frames, each kind in two in turn */
+static const struct {
+	short on, text;
+} frame_colours[][2] = {
+	[FRAME_USER] = { { COLOR_YELLOW, COLOR_BLACK }, { COLOR_GREEN, COLOR_BLACK } },
+	[FRAME_KERNEL] = { { COLOR_CYAN, COLOR_BLACK }, { COLOR_BLUE, COLOR_WHITE } },
+};
 
 static bool has_colours;
 
@@ -92,6 +100,8 @@ static void begin_colours(void)
 		return;
 	init_pair(COLOUR_RED, COLOR_RED, -1);
 	init_pair(COLOUR_GREEN, COLOR_GREEN, -1);
+	for (short i = 0; i < (short)ARRAY_LEN(frame_colours) * 2; i++)
+		init_pair((short)(COLOUR_FRAMES + i), frame_colours[i / 2][i % 2].text, frame_colours[i / 2][i % 2].on);
 }
 
 /**
@@ -209,6 +219,19 @@ unsigned int terminal_colour_of(double share)
 	if (!has_colours || share < GREEN_FROM)
 		return A_NORMAL;
 	return (unsigned int)COLOR_PAIR(share < RED_FROM ? COLOUR_GREEN : COLOUR_RED);
+}
+
+bool terminal_has_colours(void)
+{
+	return has_colours;
+}
+
+/* The attribute of a frame; without colours those of all but the cursor's are the same. */
+unsigned int terminal_frame(enum terminal_frame frame, bool odd)
+{
+	if (frame == FRAME_HERE)
+		return has_colours ? A_REVERSE | A_BOLD : A_BOLD | A_UNDERLINE;
+	return has_colours ? (unsigned int)COLOR_PAIR(COLOUR_FRAMES + 2 * (int)frame + odd) : A_REVERSE;
 }
 
 /**

@@ -10,6 +10,13 @@
 
 struct terminal;
 
+/* Frames side by side, which are to be told apart */
+enum terminal_frame {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_HERE,	/* that the cursor is on */
+};
+
 /* terminal_text.c */
 size_t terminal_character(const char *text, size_t length);
 size_t terminal_columns(const char *text, size_t length);
@@ -24,6 +31,8 @@ void terminal_suspend(void);
 void terminal_put_line(int y, const char *text, size_t length);
 void terminal_put_last(const char *text, bool asks);
 unsigned int terminal_colour_of(double share);
+unsigned int terminal_frame(enum terminal_frame frame, bool odd);
+bool terminal_has_colours(void);
 void terminal_close(struct terminal *terminal);
 #endif
 

@@ -7,6 +7,7 @@
 #include "unit/screen.h"
 
 #include "../../tools/report/browse.c"
+#include "../../tools/report/browse_flames.c"
 #include "../../tools/report/browse_lines.c"
 
 #include "fuzz/perffile_build.h"
@@ -145,7 +146,9 @@ Test(report_screen, small_terminals_show_what_there_is_room_for)
 	show("one", "/lib.so", 10, 40);
 	screen_has(2, 0, "    60.00%  one     [kerne  [k] leaf");
 	screen_has(9, 0, "h: help, q: quit");
-	keys("h");
+	keys("f");
+	screen_has(9, 0, "q: back");
+	keys("qh");
 	screen_has(9, 0, "q: back");
 	hide_all();
 }
@@ -159,7 +162,7 @@ Test(report_screen, all_keys_on_terminals_of_any_size)
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
 		screen_size(sizes[i][0], sizes[i][1]);
 		cr_assert(terminal_resize(b.terminal));
-		keys("\r+jjkj C<>/leaf\rh q?H\033SE\t<KK/abc\x15\033 ");
+		keys("\r+jjkj C<>/leaf\rh q?H\033fjjqf\rjj\r\177\033SE\t<KK/abc\x15\033 ");
 		keys("\r");
 	}
 	hide_all();
@@ -218,6 +221,45 @@ Test(report_screen, no_colour_where_none_is_wanted)
 	b.terminal = terminal_open();
 	cr_assert_not_null(b.terminal);
 	cr_assert_eq(terminal_colour_of(50), A_NORMAL);
+	keys("f");
+	screen_has(2, 0, "|all");
+	hide_all();
+}
+
+/* leaf() has 60 %, whoever called it; the widest is on the left. */
+Test(report_screen, flames)
+{
+	show("one", "/lib.so", 24, 100);
+	keys("f");
+	screen_has(0, 0, "cycles: 3 samples, 100.00% shown: all");
+	screen_has(1, 0, "100.00%  self   0.00%  all");
+	screen_has(2, 0, "all");
+	screen_has(3, 0, "outer");
+	screen_has(3, 60, "[lib.so]");
+	screen_has(4, 0, "leaf");
+	screen_has(4, 50, "work");
+	screen_has(5, 50, "leaf");
+	screen_has(6, 0, "");
+	keys("jj");
+	screen_has(1, 0, " 50.00%  self  50.00%  leaf");
+	cr_assert_neq(mvinch(4, 49) & A_REVERSE, 0);
+	cr_assert_eq(mvinch(4, 50) & A_REVERSE, 0);
+	hide_all();
+}
+
+Test(report_screen, flames_of_one_function)
+{
+	show("one", "/lib.so", 24, 100);
+	keys("fj\r");
+	screen_has(0, 0, "cycles: 3 samples, 60.00% shown: outer");
+	screen_has(2, 0, "outer");
+	screen_has(3, 0, "leaf");
+	screen_has(3, 83, "work");
+	keys("\177");
+	screen_has(0, 0, "cycles: 3 samples, 100.00% shown: all");
+	screen_has(1, 0, " 60.00%  self   0.00%  outer");
+	keys("\177q");
+	screen_has(1, 0, "  Overhead");
 	hide_all();
 }
 

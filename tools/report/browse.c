@@ -52,6 +52,7 @@ static const char *const sorts[] = {
 static const char help[] =
 	"Enter, +       callers of this row, or without them\n"
 	"a              the code of this function, with the samples of each instruction\n"
+	"f              all calls as flames: arrows move, Enter and Backspace zoom\n"
 	"d              only this program or library\n"
 	"t              only this command\n"
 	"/              only functions that have something in their names\n"
@@ -444,6 +445,10 @@ static bool take_key(struct browser *b, int key)
 	*b->message = '\0';
 	if (b->asks)
 		return type(b, key);
+	if (b->flames.tree) {
+		browse_flames_key(b, key);
+		return true;
+	}
 	if (key == '<' || key == '>') {
 		scroll_sideways(b, key == '>');
 		return true;
@@ -476,6 +481,9 @@ static bool take_key(struct browser *b, int key)
 		return true;
 	case 'a':
 		show_code(b);
+		return true;
+	case 'f':
+		browse_flames_open(b);
 		return true;
 	case '/':
 		ask_for_name(b);

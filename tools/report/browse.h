@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A report on a terminal: what its parts share. browse.c understands keys, browse_lines.c makes
- * lines of rows, call graphs and pages, and draws them.
+ * lines of rows, call graphs and pages, and draws them; browse_flames.c has the flame view.
  */
 #ifndef PMUCTL_TOOL_BROWSE_H
 #define PMUCTL_TOOL_BROWSE_H
 
 #include "report.h"
 #include "terminal.h"
+
+/* The line about the event, and the headings; below them rows, and the last line */
+#define BROWSE_ROWS_AT 2
 
 /**
  * struct line - one of those that can be scrolled through
@@ -40,6 +43,22 @@ struct view {
 };
 
 /**
+ * struct flame_view - a flame view, and where one is in it
+ * @tree: of its nodes; NULL: it is not shown.
+ * @whole: what has all.
+ * @root: what is as wide as the screen.
+ * @here: what the cursor is on.
+ * @first: the first row of frames that is on the screen.
+ */
+struct flame_view {
+	struct tree *tree;
+	const struct tree_node *whole;
+	const struct tree_node *root;
+	const struct tree_node *here;
+	size_t first;
+};
+
+/**
  * struct browser - what is on the screen
  * @report: what is shown.
  * @options: of it; keys change them.
@@ -53,6 +72,7 @@ struct view {
  * @table: the view of these.
  * @page: that of another text in its place, as long as it has lines.
  * @title: of that.
+ * @flames: the flame view.
  * @asks: a part of a name is typed.
  * @typed: as far as that is.
  * @chosen: what filters point to: file, command, part of a name.
@@ -72,6 +92,7 @@ struct browser {
 	struct view table;
 	struct view page;
 	char title[200];
+	struct flame_view flames;
 	bool asks;
 	char typed[64];
 	char *chosen[3];
@@ -85,10 +106,16 @@ bool browse_find_rows(struct browser *b);
 const struct report_row *browse_row_here(const struct browser *b);
 const struct report_event *browse_event(const struct browser *b);
 size_t browse_room(void);
-void browse_draw(const struct browser *b);
+void browse_draw(struct browser *b);
 void browse_show_page(struct browser *b, const char *title, const char *text);
 void browse_show_hottest(struct browser *b);
 void browse_drop_page(struct browser *b);
 void browse_free(struct browser *b);
+
+/* browse_flames.c */
+void browse_flames_open(struct browser *b);
+void browse_flames_draw(struct browser *b);
+void browse_flames_key(struct browser *b, int key);
+void browse_flames_close(struct browser *b);
 
 #endif /* PMUCTL_TOOL_BROWSE_H */

@@ -15,9 +15,6 @@
 /* Nobody looks at more. */
 #define ROWS_MAX 100000
 
-/* The line about the event, and the headings; below them rows, and the last line */
-#define ROWS_AT 2
-
 /* -------------------------------------------------------------------- lines */
 
 static bool add_line(struct lines *lines, const char *text, size_t length, size_t row, bool is_row)
@@ -143,7 +140,7 @@ const struct report_row *browse_row_here(const struct browser *b)
 /* How many lines there is room for */
 size_t browse_room(void)
 {
-	int lines = LINES - ROWS_AT - 1;
+	int lines = LINES - BROWSE_ROWS_AT - 1;
 
 	return lines > 0 ? (size_t)lines : 1;
 }
@@ -160,7 +157,7 @@ static void draw_lines(const struct browser *b, const struct view *v)
 	for (size_t i = v->first; i < v->lines.count && i - v->first < browse_room(); i++) {
 		const struct line *line = &v->lines.list[i];
 		bool here = v == &b->table && i == v->cursor;
-		int y = ROWS_AT + (int)(i - v->first);
+		int y = BROWSE_ROWS_AT + (int)(i - v->first);
 
 		attrset(line->is_row || v == &b->page ? terminal_colour_of(strtod(line->text, NULL)) : A_NORMAL);
 		if (here) {
@@ -212,21 +209,28 @@ static void draw_head(const struct browser *b, bool is_page)
 /* What keys do, where nothing else is to be told */
 static const char *keys_for(const struct browser *b)
 {
-	static const char rows[] = "Enter: callers, a: code, /: find, h: help, q: quit";
+	static const char rows[] = "Enter: callers, a: code, f: flames, /: find, h: help, q: quit";
+	static const char flames[] = "arrows: move, Enter: zoom, Backspace: out, q: back";
 
 	if (b->page.lines.count)
 		return "q: back";
+	if (b->flames.tree)
+		return COLS < (int)sizeof(flames) ? "q: back" : flames;
 	return COLS < (int)sizeof(rows) ? "h: help, q: quit" : rows;
 }
 
-void browse_draw(const struct browser *b)
+void browse_draw(struct browser *b)
 {
 	bool is_page = b->page.lines.count > 0;
 	char line[200];
 
 	erase();
-	draw_head(b, is_page);
-	draw_lines(b, is_page ? &b->page : &b->table);
+	if (b->flames.tree) {
+		browse_flames_draw(b);
+	} else {
+		draw_head(b, is_page);
+		draw_lines(b, is_page ? &b->page : &b->table);
+	}
 	if (b->asks)
 		snprintf(line, sizeof(line), "In the name of the function: %s", b->typed);
 	else
@@ -274,6 +278,7 @@ void browse_free(struct browser *b)
 {
 	drop_lines(&b->table.lines);
 	drop_lines(&b->page.lines);
+	browse_flames_close(b);
 	free(b->heading);
 	free(b->rows);
 	free(b->open);

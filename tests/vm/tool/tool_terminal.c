@@ -353,6 +353,9 @@ Test(tool_terminal, keys_of_report, .init = record, .fini = forget)
 	read_until(terminal, "Percent");
 	read_until(terminal, "dec|jn[ez]");
 	type(terminal, "q", "Enter: callers");
+	type(terminal, "f", "arrows: move");
+	type(terminal, "jj", "phase");
+	type(terminal, "q", "Enter: call");
 	type(terminal, "U", "User space is hi");
 	type(terminal, "K", "Nothing would be");
 	type(terminal, "\033", "cold");
