@@ -94,17 +94,22 @@ static void for_getopt(const struct command *command, char *letters, struct opti
 	*longs = (struct option){ NULL, 0, NULL, 0 };
 }
 
+static bool is_word(const char *name, const char *word)
+{
+	return strlen(name) == strcspn(word, "=") && !strncmp(name, word, strlen(name));
+}
+
 /* One of perf's? @word has it if it is a long one, perhaps with "no-" before and "=" behind. */
 static const struct other_option *other_at(const struct command *command, int letter, const char *word)
 {
 	const struct other_option *other = command->others;
+	const char *without;
 
 	word += 2 * !letter;
-	word += !letter && !strncmp(word, "no-", 3) ? 3 : 0;
+	without = !letter && !strncmp(word, "no-", 3) ? word + 3 : word;
 	for (; other && other->name; other++)
 		if (letter ? other->letter == letter :
-			     strlen(other->name) == strcspn(word, "=") &&
-			     !strncmp(other->name, word, strlen(other->name)))
+			     is_word(other->name, word) || is_word(other->name, without))
 			return other;
 	return NULL;
 }

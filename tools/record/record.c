@@ -569,6 +569,7 @@ const struct command command_record = {
 "'pmuctl report', 'pmuctl script' and perf read; of COMMAND and of all that it starts. With -p, "
 "-t, -C or -a, samples those instead, until COMMAND ends, they end, or Ctrl-C.",
 	.options = { measure_options, record_options },
+	.others = record_others,
 	.notes =
 "Without -e: cycles, or cpu-clock without a PMU. The exit status is COMMAND's own, 128 plus the "
 "signal that ended it, 127 if it is not found, 126 if it cannot be executed; 1 if events are "

@@ -8,7 +8,8 @@
  * buffers of traces, read.c copies records to the file, note.c learns what they say,
  * tasks.c and kernel.c describe what was there before, info.c the
  * machine, formats.c tracepoints, dsos.c the programs, output.c the
- * name of the file, compress.c what "-z" makes of its records, switch.c when the next file is begun.
+ * name of the file, compress.c what "-z" makes of its records, switch.c when the next file is begun,
+ * others.c names what perf has beside.
  */
 #ifndef PMUCTL_TOOL_RECORD_H
 #define PMUCTL_TOOL_RECORD_H
@@ -120,6 +121,8 @@ int record_pages_parse(const struct record_options *options, const char *text,
 		       unsigned int *result);
 int record_size_parse(const struct record_options *options, const char *option, const char *text,
 		      uint64_t most, uint64_t *number, bool *is_size);
+extern const struct other_option record_others[];
+
 int record_rate_option(struct record_options *options, int option);
 int record_rate_check(struct record_options *options);
 

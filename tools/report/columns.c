@@ -107,6 +107,8 @@ static int check_words(const struct command *command, const char *text)
 
 		length = strcspn(text, ",");
 		key = column_number(text, length);
+		if (key < 0 && length == strlen("socket") && !strncmp(text, "socket", length))
+			return say_usage(command, "'socket' is nothing to sort by: 'cpu' has a row for each CPU, and -C chooses those of a socket");
 		if (key < 0)
 			return say_usage(command, "'%.*s' is nothing to sort by: there are comm, pid, tid, cpu, time, cgroup, dso, symbol, srcline and parent, of branches dso_from, symbol_from, dso_to, symbol_to, mispredict and cycles, and the numbers overhead, overhead_children, overhead_sys, overhead_us, sample and period",
 					 (int)length, text);
