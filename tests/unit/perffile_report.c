@@ -379,6 +379,18 @@ Test(perffile_report, wrong_use)
 	has("err", "'nothing' is no field");
 }
 
+Test(perffile_report, samples_in_a_file)
+{
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms -F sym -G --dsos [kernel.kallsyms]"), 0);
+	has("out", "leaf");
+	cr_assert_eq(run(&command_script, "--kallsyms kallsyms -F sym -G --dsos libc.so.6"), 0);
+	cr_assert_str_eq(text_of("out"), "");
+	cr_assert_eq(run(&command_script, "--trace --dsos libc.so.6"), 2);
+	has("err", "--dsos is of samples");
+	cr_assert_eq(run(&command_report, "-s socket"), 2);
+	has("err", "'socket' is nothing to sort by: 'cpu' has a row for each CPU");
+}
+
 /* Who types them is told that they are not unknown, only not here, and what does it. */
 Test(perffile_report, options_that_only_perf_has)
 {

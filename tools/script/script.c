@@ -24,6 +24,7 @@ enum {
 	OPTION_NS,
 	OPTION_RELATIVE,
 	OPTION_DELTA,
+	OPTION_DSOS,
 	OPTION_RECORDS,		/* these in the order of shown[] */
 	OPTION_SHOW_TASKS,
 	OPTION_SHOW_MAPPINGS,
@@ -59,6 +60,7 @@ static const struct cli_option script_options[] = {
 	{ 'e', "event", .argument = "NAME", .help = "only samples of this event" },
 	{ 'c', "comms", "comm", "COMMS", .help = "only samples of these commands" },
 	{ 'S', "symbols", "symbol", "SYMBOLS", .help = "only those in these functions" },
+	{ OPTION_DSOS, "dsos", "dso", "DSOS", .help = "only those in these programs and libraries" },
 	{ READING_PID, "pid", .argument = "PIDS", .help = "only those of these processes" },
 	{ READING_TID, "tid", .argument = "TIDS", .help = "only those of these threads" },
 	{ 'C', "cpu", .argument = "CPUS", .help = "only those on these CPUs, 0,2-3" },
@@ -382,6 +384,9 @@ static int apply(void *arg, int option)
 		break;
 	case OPTION_TRACE:
 		return parse_trace(script, optarg);
+	case OPTION_DSOS:
+		script->filter.dsos = optarg;
+		break;
 	case OPTION_CALLS:
 	case OPTION_CALLS_RETURNS:
 		script->trace = SCRIPT_TRACE_CALLS;
@@ -398,7 +403,7 @@ static int check_trace(const struct script *script)
 {
 	const struct filter *filter = &script->filter;
 	const char *wrong = script->json ? "-j" : script->chose_fields ? "-F" : script->event ? "-e" :
-			    script->records ? "--records" : filter->comms ? "-c" :
+			    script->records ? "--records" : filter->comms ? "-c" : filter->dsos ? "--dsos" :
 			    filter->symbols && script->trace != SCRIPT_TRACE_TIMELINE ? "-S" :
 			    filter->pids.list ? "--pid" : filter->tids.list ? "--tid" : filter->cpus.list ? "-C" :
 			    filter->time ? "--time" : NULL;
