@@ -192,7 +192,7 @@ int counters_read_cpus(struct counters *c)
 /* ----------------------------------------------------------------- add up */
 
 static void row_add(struct stat_row *row, const struct count *now,
-		    const struct count *before)
+		    const struct count *before, bool is_raw)
 {
 	const struct pmuctl_reading difference = {
 		.value = now->value - before->value,
@@ -200,7 +200,7 @@ static void row_add(struct stat_row *row, const struct count *now,
 		.time_running = now->running - before->running,
 	};
 
-	row->value += pmuctl_reading_estimate(&difference);
+	row->value += is_raw ? difference.value : pmuctl_reading_estimate(&difference);
 	row->enabled += difference.time_enabled;
 	row->running += difference.time_running;
 }
@@ -285,7 +285,7 @@ int counters_read(struct counters *c)
 			size_t at = event * c->nr_slots + slot;
 
 			row_add(&c->rows[event * c->nr_cells + cell], &c->now[at],
-				&c->before[at]);
+				&c->before[at], c->options->no_scale);
 		}
 	}
 	rows_judge(c);

@@ -58,8 +58,8 @@ static const char *options_wrong(const struct stat_options *options)
 		return "it starts no command: it counts what runs, until it is told to end";
 	if (options->separator || options->json || options->metric_only || options->openmetrics)
 		return "the output is always that of --openmetrics: without -x, -j and --metric-only";
-	if (options->output || options->append || options->log_fd)
-		return "what is counted is told who asks: without -o, --append and --log-fd";
+	if (options->output || options->append || options->log_fd || options->quiet)
+		return "what is counted is told who asks: without -o, --append, --log-fd and --quiet";
 	if (options->interval || options->delay || options->timeout || options->repeat)
 		return "it counts all the time: without -I, -D, --timeout and -r";
 	if (options->nothing || options->control || options->pre || options->post || options->sync)

@@ -503,7 +503,7 @@ int stat_measure(struct pmuctl_device *dev, const struct stat_options *options,
 	int status = STATUS_FAILED;
 
 	/* A command that writes to the same terminal must not be overwritten. */
-	progress_init(&s.progress, stderr,
+	progress_init(&s.progress, options->quiet ? out : stderr,
 		      options->measure.argv && isatty(STDOUT_FILENO));
 	s.what = describe(options);
 	s.signals = signals_block(&s.mask);

@@ -26,6 +26,9 @@ enum {
 	OPTION_PRE,
 	OPTION_POST,
 	OPTION_LOG_FD,
+	OPTION_QUIET,
+	OPTION_SCALE,
+	OPTION_NO_SCALE,
 	/* and the kinds of enum stat_aggregate */
 	OPTION_AGGREGATE,
 };
@@ -33,6 +36,21 @@ enum {
 /* A day; more is a slip of the finger. */
 #define INTERVAL_MAX	86400000u
 #define REPEAT_MAX	1000000u
+
+#define CORES "cpu_core/EVENT/ and cpu_atom/EVENT/ are of one type of core"
+
+static const struct other_option other_options[] = {
+	{ 'T', "transaction", "'pmuctl list' has the CPU's events, transactions among them" },
+	{ 0, "cputype", CORES }, { 0, "hybrid-merge", CORES }, { 0, "no-merge", CORES },
+	{ 0, "group", "braces around events are a group: -e '{cycles,instructions}'" },
+	{ 0, "interval-clear", "-I prints below what it has printed; 'watch -n' clears" },
+	{ 0, "iostat", "events of the uncore are perf's" }, { 0, "smi-cost", "the events of MSRs are perf's" },
+	{ 0, "metric-no-group", "a metric's events share a group where there is room" },
+	{ 0, "metric-no-merge", "an event of several metrics is counted once" },
+	{ 0, "no-csv-summary", "--summary in CSV is marked by the word 'summary'" },
+	{ 0, "percore-show-thread", "-A has each CPU" }, { 0, "td-level", "-M TopdownL2 and the like are levels" },
+	{ 0 },
+};
 
 static const struct cli_option stat_options[] = {
 	{ MEASURE_OPTION_EACH_CGROUP, "for-each-cgroup", .argument = "CGROUPS",
@@ -70,6 +88,9 @@ static const struct cli_option stat_options[] = {
 	{ 'S', "sync", .help = "have disks written to before each run" },
 	{ OPTION_NO_BIG_NUM, "no-big-num", .help = "numbers without separators of thousands" },
 	{ 'B', "big-num", .help = "with these, as always" },
+	{ OPTION_NO_SCALE, "no-scale",
+	  .help = "counts of events that took turns as they are, not estimated for all the time" },
+	{ OPTION_SCALE, "scale", .help = "estimated, as always" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'x', "field-separator", .argument = "TEXT",
 	  .help = "CSV output with TEXT between the columns" },
@@ -78,6 +99,7 @@ static const struct cli_option stat_options[] = {
 	{ 'o', "output", .argument = "FILE", .help = "write the counts to FILE instead of stderr" },
 	{ OPTION_APPEND, "append", .help = "to its end" },
 	{ OPTION_LOG_FD, "log-fd", .argument = "N", .help = "write them to this descriptor" },
+	{ OPTION_QUIET, "quiet", .help = "do not print them; what goes wrong is told" },
 	{ 0 },
 };
 
@@ -159,6 +181,13 @@ static int output_option(struct stat_options *options, int option)
 	case 'B':
 	case OPTION_NO_BIG_NUM:
 		options->plain_numbers = option == OPTION_NO_BIG_NUM;
+		return 0;
+	case OPTION_QUIET:
+		options->quiet = true;
+		return 0;
+	case OPTION_SCALE:
+	case OPTION_NO_SCALE:
+		options->no_scale = option == OPTION_NO_SCALE;
 		return 0;
 	case 'v':
 		return 0;
@@ -264,6 +293,8 @@ static const char *options_wrong(const struct stat_options *options)
 		return "--metric-only is a table: it excludes -j and --openmetrics";
 	if (options->append && !options->output && !options->log_fd)
 		return "--append needs -o FILE";
+	if (options->quiet && (options->log_fd || options->output))
+		return "--quiet prints no counts: without -o and --log-fd";
 	if (options->log_fd && options->output)
 		return "--log-fd and -o exclude each other";
 	if (!measure->has_target && !measure->argv)
@@ -405,6 +436,7 @@ static int events_complete(struct pmuctl_device *dev, struct stat_options *optio
 
 static FILE *output_open(const struct stat_options *options)
 {
+	const char *path;
 	FILE *out;
 
 	if (options->log_fd) {
@@ -416,12 +448,12 @@ static FILE *output_open(const struct stat_options *options)
 				  options->log_fd, strerror(errno));
 		return out;
 	}
-	if (!options->output)
+	if (!options->output && !options->quiet)
 		return stderr;
-	out = fopen(options->output, options->append ? "ae" : "we");
+	path = options->quiet ? "/dev/null" : options->output;
+	out = fopen(path, options->append ? "ae" : "we");
 	if (!out)
-		say_error("cannot write to '%s': %s", options->output,
-			  strerror(errno));
+		say_error("cannot write to '%s': %s", path, strerror(errno));
 	return out;
 }
 
@@ -495,6 +527,7 @@ const struct command command_stat = {
 "Counts events of COMMAND and of all that it starts while COMMAND runs. With -p, -t, -C or -a, "
 "counts those instead, until COMMAND ends, they end, or Ctrl-C.",
 	.options = { measure_options, stat_options },
+	.others = other_options,
 	.notes =
 "Without -e and -M: task-clock, context-switches, cpu-migrations, page-faults, and of cycles, "
 "instructions, branches, branch-misses those that the CPU has. The exit status is COMMAND's own, "

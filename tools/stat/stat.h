@@ -137,6 +137,8 @@ struct stat_result {
  * @openmetrics: output for monitoring.
  * @output: file to write to, NULL for stderr.
  * @append: to its end.
+ * @quiet: the counts are not printed.
+ * @no_scale: counts of events that took turns are those that were counted, not estimates.
  * @log_fd: the descriptor to write to instead; 0 none.
  * @pre: a command of the shell before each run, NULL: none.
  * @post: and after it.
@@ -165,6 +167,8 @@ struct stat_options {
 	bool openmetrics;
 	const char *output;
 	bool append;
+	bool quiet;
+	bool no_scale;
 	unsigned int log_fd;
 	const char *pre;
 	const char *post;

@@ -93,6 +93,17 @@ turns_are_a_percentage_in_text()
 	run 0 -e cycles:uD,r1:u,r2:u,r4:u,r5:u,r6:u,r7:u,r8:u,r9:u,ra:u sh -c "$(busy 30000)" &&
 		! grep -q 'cycles:uD.*%' err && [ "$(grep -c 'r[1-9a]:u .* ([0-9.]*%)' err)" -eq 9 ]
 }
+# Each of them has counted a part of what the first one has; of estimates some are more than that.
+turns_are_not_estimated_where_that_is_not_wanted()
+{
+	turns=r$branches:u,r$branches:u,r$branches:u,r$branches:u,r$branches:u,r$branches:u,r$branches:u,r$branches:u,r$branches:u
+	run 0 --no-scale -x , -e "r$branches:uD,$turns" sh -c "$(busy 30000)" && lines err 10 &&
+		holds '{ n[NR] = $1; share[NR] = $5 }
+			END { if (share[1] != 100) exit 1
+			for (i = 2; i <= NR; i++)
+				if (n[i] > n[1] || share[i] > 95) exit 1
+			exit !(n[1] > 0) }'
+}
 
 # ---- all CPUs, single CPUs
 

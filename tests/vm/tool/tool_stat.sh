@@ -201,6 +201,17 @@ times_that_do_not_fit()
 }
 no_such_control() { run 1 stat --control fd:77 touch ran && says 'no such descriptor' && [ ! -e ran ]; }
 plain_numbers() { run 0 stat --no-big-num -e instructions true && says '^ +[0-9]{5,} +instructions'; }
+quiet()
+{
+	run 3 stat --quiet -e instructions sh -c 'echo word; exit 3' && [ "$(cat out)" = word ] && [ ! -s err ] &&
+		run 1 stat --quiet -p 999999 && [ -s err ] && run 2 stat --quiet -o file true && says 'without -o and --log-fd'
+}
+options_that_only_perf_has()
+{
+	run 2 stat -T true && says "--transaction of 'perf stat' is not here" &&
+		run 2 record -W true && says "--weight of 'perf record' is not here: samples have no weights" &&
+		run 2 record --no-samples true && says "'pmuctl stat' counts without samples"
+}
 append_needs_a_file() { run 2 stat --append true && says 'needs -o'; }
 bad_list() { run 2 stat -C 0-x true && says "'0-x' is not a list of numbers"; }
 help_everywhere() { run 0 stat --help && grep -q usage out && run 0 help stat && grep -q usage out && run 0 list -h && run 0 doctor -h && run 0 help && run 0 --version && run 2 no-such && run 2; }
