@@ -120,6 +120,19 @@ Test(top_screen, the_cursor_is_where_something_is_typed)
 	hide_all();
 }
 
+Test(top_screen, rows_that_have_counted_more)
+{
+	show(24, 80);
+	top.report.more_than = 29;
+	cr_assert_eq(screen_refresh(screen), 0);
+	screen_has(4, 0, "    30.00%");
+	top.report.more_than = 30;
+	cr_assert_eq(screen_refresh(screen), 0);
+	screen_has(3, 0, "    70.00%");
+	cr_assert_str_eq(screen_line(4, 0), "");
+	hide_all();
+}
+
 /* No size is too small for any key. */
 Test(top_screen, all_keys_on_terminals_of_any_size)
 {

@@ -129,6 +129,7 @@ enum report_about {
  * @group: one table for the events of a group; below 0: where the recording has groups; above:
  *	all of its events are one if it has none.
  * @limit: percentage that a row must have.
+ * @more_than: what a row must have counted more than, events.
  * @widths: of columns, in characters, from left to right; 0: what is in them decides.
  * @sets_widths: they were given.
  * @line_width: columns of a terminal that lines are to fit into; 0: of any length.
@@ -162,6 +163,7 @@ struct report_options {
 	bool hierarchy;
 	int group;
 	double limit;
+	uint64_t more_than;
 	size_t widths[COLUMN_COUNT];
 	bool sets_widths;
 	size_t line_width;

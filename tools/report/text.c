@@ -59,8 +59,10 @@ const char *const report_headings[COLUMN_COUNT] = {
 bool report_row_is_shown(const struct report *report, const struct report_event *event,
 			 const struct report_row *row)
 {
-	return report_percent(report_weight(report, row), event->period) >=
-	       report->options->limit;
+	uint64_t weight = report_weight(report, row);
+
+	return report_percent(weight, event->period) >= report->options->limit &&
+	       (!report->options->more_than || weight > report->options->more_than);
 }
 
 /* A name may be in any language. */

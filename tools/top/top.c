@@ -8,6 +8,7 @@
 #include <pmuctl_trace.h>
 
 #include "options.h"
+#include "report/reading.h"
 #include "top.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
 	OPTION_NO_CHILDREN,
 	OPTION_PERIODS,
 	OPTION_KALLSYMS,
+	OPTION_TUI,
 };
 
 #define SORT_DEFAULT		"dso,symbol"
@@ -65,6 +67,8 @@ static const struct cli_option top_options[] = {
 	{ 'E', "entries", .argument = "N", .help = "rows, at most" },
 	{ OPTION_LIMIT, "percent-limit", .argument = "P",
 	  .help = "only rows with P percent or more" },
+	{ 'f', "count-filter", .argument = "N",
+	  .help = "only rows in which the event has counted more than N" },
 	{ 'K', "hide_kernel_symbols", .help = "nothing of the kernel" },
 	{ 'U', "hide_user_symbols", .help = "only the kernel" },
 	{ OPTION_COMMS, "comms", .argument = "COMMS", .help = "only samples of these commands" },
@@ -75,11 +79,44 @@ static const struct cli_option top_options[] = {
 	{ 'k', "vmlinux", .argument = "FILE", .help = "the kernel, as a program with symbols" },
 	{ OPTION_KALLSYMS, "kallsyms", .argument = "FILE",
 	  .help = "the kernel's symbols: a copy of its /proc/kallsyms" },
+	{ READING_MAX_STACK, "max-stack", .argument = "N", .help = "call chains of N functions, at most" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (128; where a ring is of several CPUs, for "
 		  "each of them)" },
 	{ OPTION_STDIO, "stdio", .help = "plain text, refresh by refresh, on a terminal too" },
+	{ OPTION_TUI, "tui", .help = "a screen, as always on a terminal" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
+	{ 0 },
+};
+
+#define CODE "code is shown by 'pmuctl annotate'"
+#define BRANCHES "'pmuctl record -b' and 'pmuctl report -b' have rows of branches"
+#define SWITCHES "'pmuctl record' and 'pmuctl report --time' choose a part of the time"
+
+static const struct other_option other_options[] = {
+	{ 'b', "branch-any", BRANCHES }, { 'j', "branch-filter", BRANCHES }, { 0, "stitch-lbr", BRANCHES },
+	{ 'M', "disassembler-style", CODE }, { 0, "asm-raw", CODE }, { 0, "source", CODE },
+	{ 0, "objdump", CODE }, { 0, "prefix", CODE }, { 0, "prefix-strip", CODE }, { 0, "sym-annotate", CODE },
+	{ 'D', "dump-symtab", "'pmuctl report --kallsyms' says whose symbols are used" },
+	{ 'r', "realtime", "chrt(1) starts it with a priority" },
+	{ 'w', "column-widths", "'pmuctl report -w' has it" },
+	{ 0, "all-cgroups", "-G chooses a cgroup; 'pmuctl record --all-cgroups' and 'report -s cgroup' have rows" },
+	{ 0, "demangle-kernel", "names of C++ and Rust are always demangled" },
+	{ 0, "fields", "-s, -n and --show-total-period choose the columns" },
+	{ 0, "force", "it reads no file that anybody could own" },
+	{ 0, "group", "braces around events are a group: -e '{cycles,instructions}'" },
+	{ 0, "group-sort-idx", "each event has rows of its own" },
+	{ 0, "hierarchy", "'pmuctl report --hierarchy' has it" },
+	{ 0, "ignore-callees", "--symbols chooses functions" },
+	{ 0, "ignore-vmlinux", "a vmlinux is read with -k only" },
+	{ 0, "namespaces", "'pmuctl record --namespaces' has it" },
+	{ 0, "no-bpf-event", "names of BPF programs cost nothing until one is loaded" },
+	{ 0, "num-thread-synthesize", "one thread reads /proc" },
+	{ 0, "overwrite", "-z shows only what is new" },
+	{ 0, "percentage", "percentages are of all that the event has counted" },
+	{ 0, "proc-map-timeout", "all of /proc is read, however long that takes" },
+	{ 0, "raw-trace", "'pmuctl script -F trace' prints what tracepoints tell" },
+	{ 0, "show-on-off-events", SWITCHES }, { 0, "switch-off", SWITCHES }, { 0, "switch-on", SWITCHES },
 	{ 0 },
 };
 
@@ -102,7 +139,7 @@ static int apply_record(struct record_options *options, int option)
 }
 
 /* How it is shown; STATUS_HELP: it is another option. */
-static int apply_report(struct report_options *options, int option)
+static int apply_report(const struct measure *measure, struct report_options *options, int option)
 {
 	switch (option) {
 	case 's':
@@ -121,6 +158,8 @@ static int apply_report(struct report_options *options, int option)
 	case OPTION_NO_CHILDREN:
 		options->children = option == OPTION_CHILDREN;
 		return STATUS_OK;
+	case 'f':
+		return measure_number(measure, "-f", optarg, UINT64_MAX, &options->more_than);
 	case OPTION_LIMIT:
 		return options_percent(&command_top, optarg, &options->limit);
 	case 'K':
@@ -142,7 +181,7 @@ static int apply_report(struct report_options *options, int option)
 		options->input.vmlinux = optarg;
 		return STATUS_OK;
 	}
-	return STATUS_HELP;
+	return option == READING_MAX_STACK ? reading_input(&command_top, &options->input, option) : STATUS_HELP;
 }
 
 static int apply(void *arg, int option)
@@ -152,7 +191,7 @@ static int apply(void *arg, int option)
 	int status = apply_record(&options->record, option);
 
 	if (status == STATUS_HELP)
-		status = apply_report(&options->report, option);
+		status = apply_report(measure, &options->report, option);
 	if (status != STATUS_HELP)
 		return status;
 	switch (option) {
@@ -167,7 +206,8 @@ static int apply(void *arg, int option)
 		options->zero = true;
 		break;
 	case OPTION_STDIO:
-		options->stdio = true;
+	case OPTION_TUI:
+		options->stdio = option == OPTION_STDIO;
 		break;
 	}
 	return STATUS_OK;
@@ -268,6 +308,7 @@ const struct command command_top = {
 		 "again every two seconds, until Ctrl-C: of all CPUs, or of COMMAND and all that "
 		 "it starts, or of what -p, -t or -C say.",
 	.options = { top_options },
+	.others = other_options,
 	.notes = "Percentages are of the event's count. The exit status is COMMAND's own, if there "
 		 "is one.",
 	.starts_command = true,

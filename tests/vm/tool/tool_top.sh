@@ -56,6 +56,13 @@ the_functions_of_a_command()
 		is_share warm 20 && is_share cold 10
 }
 
+# Of 2553 samples, 31,337 instructions each, hot() has 1787 and warm() 511.
+rows_that_have_counted_more()
+{
+	run 3 top -d 86400 -f 30000000 --tui -e instructions:u -c 31337 $PROGRAM 2 && says '% .* hot$' &&
+		! grep '% .* warm$' out
+}
+
 # Whoever else works meanwhile: of the program's functions hot() comes first.
 all_cpus_are_sampled_and_the_most_frequent_comes_first()
 {
@@ -171,6 +178,8 @@ wrong_options()
 		run 2 top -F 1 -c 1 && says '-F and -c exclude each other' &&
 		run 2 top -m x && says "'x' is not a number for -m" &&
 		run 2 top -p 1 -C 0 && says 'only one of -p, -t and -C can be given' &&
+		run 2 top -b && says "--branch-any of 'perf top' is not here: 'pmuctl record -b' and" &&
+		run 2 top -f 0 && says "'0' is not a number for -f: it is from 1 to" &&
 		run 2 top --percent-limit x && says "'x' is no percentage" &&
 		run 2 top --children && says '--children is for -g and --call-graph' &&
 		run 2 top --call-graph frames && says 'frame pointers' &&
