@@ -153,7 +153,8 @@ int filter_start(struct filter *filter, const struct samples *samples)
 	return ret;
 }
 
-static bool ranges_have(const struct filter_ranges *ranges, int64_t number)
+/* Is a number among those that are wanted? */
+bool filter_ranges_have(const struct filter_ranges *ranges, int64_t number)
 {
 	for (size_t i = 0; i < ranges->count; i++)
 		if (number >= 0 && (uint64_t)number >= ranges->list[i].first &&
@@ -182,8 +183,8 @@ bool filter_skips(const struct filter *filter, const struct perffile_record *rec
 {
 	int64_t time = record->time > INT64_MAX ? INT64_MAX : (int64_t)record->time;
 
-	return !ranges_have(&filter->cpus, record->cpu) ||
-	       !ranges_have(&filter->times, time) || is_hidden(filter, record);
+	return !filter_ranges_have(&filter->cpus, record->cpu) ||
+	       !filter_ranges_have(&filter->times, time) || is_hidden(filter, record);
 }
 
 /**
@@ -234,8 +235,8 @@ bool filter_has(const struct filter *filter, struct samples *samples,
 {
 	const struct place *place = &samples->frames[samples->self];
 
-	return ranges_have(&filter->pids, record->pid) &&
-	       ranges_have(&filter->tids, record->tid) &&
+	return filter_ranges_have(&filter->pids, record->pid) &&
+	       filter_ranges_have(&filter->tids, record->tid) &&
 	       (!filter->comms || filter_list_has(filter->comms, thread->comm)) &&
 	       (!filter->comm || !strcmp(filter->comm, thread->comm)) &&
 	       (!filter->dsos || has_dso(filter->dsos, place->binary)) &&

@@ -75,6 +75,7 @@ struct filter {
 
 int filter_numbers(const struct command *command, struct filter_ranges *ranges,
 		   const char *what, const char *text);
+bool filter_ranges_have(const struct filter_ranges *ranges, int64_t number);
 int filter_parent(const struct command *command, struct filter *filter, const char *text);
 int filter_start(struct filter *filter, const struct samples *samples);
 bool filter_skips(const struct filter *filter, const struct perffile_record *record);

@@ -108,6 +108,8 @@ static int take_sample(struct session *s, const struct perffile_record *record)
 	/* What we do ourselves has no end. */
 	if (record->pid == getpid() || !record->event)
 		return 0;
+	if (s->options->left_out.count && filter_ranges_have(&s->options->left_out, record->tid))
+		return 0;
 	if (record->event->attr.type == PERF_TYPE_SOFTWARE)
 		return take_fault(s, record);
 	if (sample->raw_size < (record->event == s->samples->file->events ? ENTER_SIZE : EXIT_SIZE)) {

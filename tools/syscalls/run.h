@@ -6,6 +6,7 @@
 #define PMUCTL_TOOL_SYSCALLS_RUN_H
 
 #include "record/record.h"
+#include "report/filter.h"
 #include "syscalls.h"
 
 /**
@@ -15,6 +16,7 @@
  * @output: the name of that file; NULL: standard error output.
  * @faults: the events of page faults, too; NULL: none.
  * @no_syscalls: only these.
+ * @left_out: threads that are.
  * @max_stack: functions of a call chain, at most; 0: all.
  */
 struct calls_options {
@@ -23,6 +25,7 @@ struct calls_options {
 	const char *output;
 	const char *faults;
 	bool no_syscalls;
+	struct filter_ranges left_out;
 	uint64_t max_stack;
 };
 

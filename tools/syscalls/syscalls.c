@@ -21,6 +21,8 @@ enum {
 	OPTION_ERRORS,
 	OPTION_CALL_GRAPH,
 	OPTION_MAX_STACK,
+	OPTION_FILTER_PIDS,
+	OPTION_ALWAYS,
 };
 
 /* A tenth of a second of a program that does nothing else */
@@ -64,10 +66,31 @@ static const struct cli_option calls_options_table[] = {
 	  .help = "below each line the functions that led to it, see pmuctl-record(1)" },
 	{ OPTION_MAX_STACK, "max-stack", .argument = "N",
 	  .help = "only the last N of them; without --call-graph as with dwarf" },
+	{ OPTION_FILTER_PIDS, "filter-pids", .argument = "TIDS",
+	  .help = "leave out these processes, each its first thread, or threads: 12,34" },
+	{ OPTION_ALWAYS, "comm", .help = "with the names of threads, as always" },
+	{ OPTION_ALWAYS + 1, "syscalls", .help = "system calls, as always without --no-syscalls" },
+	{ OPTION_ALWAYS + 2, "sort-events", .help = "in the order of time, as always" },
+	{ 'f', "force", .help = "nothing, as it reads no file" },
 	{ 'v', "verbose", .help = "all that goes wrong is told, as always" },
 	{ 'o', "output", .argument = "FILE", .help = "write to FILE, not to standard error output" },
 	{ 'm', "mmap-pages", .argument = "N",
 	  .help = "pages of memory for each ring, a power of two (512; 2048 with copies of stacks)" },
+	{ 0 },
+};
+
+#define RECORDED "'pmuctl record -e raw_syscalls:*' records, and 'pmuctl script' prints that"
+#define EVENTS "'pmuctl record -e' and 'pmuctl script' show other events among calls"
+
+static const struct other_option other_options[] = {
+	{ 'i', "input", RECORDED }, { 'D', "delay", RECORDED }, { 'G', "cgroup", RECORDED },
+	{ 0, "print-sample", RECORDED }, { 0, "filter", "-e chooses calls, --filter-pids leaves out processes" },
+	{ 0, "kernel-syscall-graph", "--call-graph has who made the call, in user space" },
+	{ 0, "libtraceevent_print", EVENTS }, { 0, "map-dump", "bpftool(8) prints maps" },
+	{ 0, "min-stack", "--max-stack is here" }, { 0, "sched", EVENTS },
+	{ 0, "proc-map-timeout", "all of /proc is read, however long that takes" },
+	{ 0, "show-on-off-events", EVENTS }, { 0, "switch-off", EVENTS }, { 0, "switch-on", EVENTS },
+	{ 0, "tool_stats", "-s tells how many calls there were" },
 	{ 0 },
 };
 
@@ -137,7 +160,11 @@ static int apply(void *arg, int option)
 		calls->errors = true;
 		return STATUS_OK;
 	case 'v':
+	case 'f':
+	case OPTION_ALWAYS ... OPTION_ALWAYS + 2:
 		return STATUS_OK;
+	case OPTION_FILTER_PIDS:
+		return filter_numbers(&command_trace, &options->left_out, "threads", optarg);
 	case 'T':
 		calls->full_time = true;
 		return STATUS_OK;
@@ -232,6 +259,7 @@ static int trace_main(int argc, char **argv)
 		status = calls_run(dev, &options);
 	pmuctl_device_close(dev);
 	calls_free(&options.calls);
+	free(options.left_out.list);
 	measure_free(measure);
 	free(filter);
 	return status;
@@ -246,6 +274,7 @@ const struct command command_trace = {
 		 "or -a say: when it began, how long it took, who made it, its arguments and what it "
 		 "returned. Nothing is stopped for that, as a debugger would do it.",
 	.options = { calls_options_table },
+	.others = other_options,
 	.notes = "The exit status is COMMAND's own, if there is one.",
 	.starts_command = true,
 };

@@ -226,6 +226,19 @@ so_many_calls_and_no_more()
 		run 2 trace --max-events x true
 }
 
+# Not those of a shell, but of what it starts
+threads_that_are_left_out()
+{
+	sh -c 'until [ -e go ]; do cat /etc/passwd >/dev/null; usleep 20000; done' &
+	shell=$!
+	pmuctl trace --filter-pids "999999,$shell" -p $shell -o calls &
+	tracer=$!
+	appears 'cat/[0-9]* open' calls
+	touch go
+	wait $tracer && wait $shell && ! grep "/$shell " calls && run 2 trace --filter-pids x true && SAYS=err &&
+		says "'x' is no list of threads" && run 2 trace -D 5 true && says "--delay of 'perf trace' is not here"
+}
+
 what_makes_no_sense_is_refused()
 {
 	SAYS=err
