@@ -29,18 +29,38 @@ static void own_close(struct vm_area_struct *vma)
 	pmuctl_rdpmc_mm_put(vma->vm_mm);
 }
 
+/* Two threads may look at a page at once: it is mapped then. */
+static vm_fault_t fault_of(int err)
+{
+	return err && err != -EBUSY ? vmf_error(err) : VM_FAULT_NOPAGE;
+}
+
+static vm_fault_t page_fault(struct vm_fault *vmf)
+{
+	return fault_of(vm_insert_page(vmf->vma, vmf->address, vmf->vma->vm_private_data));
+}
+
 static const struct vm_operations_struct own_ops = {
 	.open = own_open,
 	.close = own_close,
+	.fault = page_fault,
 };
 
-static int map_page(struct pmuctl_event *event, struct vm_area_struct *vma,
-		    bool own)
+static const struct vm_operations_struct other_ops = {
+	.fault = page_fault,
+};
+
+/* The page is mapped when it is looked at, and stays as long as the event. */
+static bool map_page(struct pmuctl_event *event, struct vm_area_struct *vma, bool own)
 {
 	const struct pmuctl_output *output = READ_ONCE(event->output);
 	struct page *page = pmuctl_userpage_get(event, own, !output || output->clockid < 0);
 
-	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
+	if (!page)
+		return false;
+	vma->vm_private_data = page;
+	vma->vm_ops = own ? &own_ops : &other_ops;
+	return true;
 }
 
 /* ---- Buffers ---- */
@@ -62,9 +82,18 @@ static void buffer_close(struct vm_area_struct *vma)
 	pmuctl_buffer_unmap(output_of(vma), vma->vm_private_data);
 }
 
+/* The mapping counts, whatever has become of the output: the buffer stays. */
+static vm_fault_t buffer_fault(struct vm_fault *vmf)
+{
+	const struct pmuctl_buffer *buffer = vmf->vma->vm_private_data;
+
+	return fault_of(ring_fault(buffer->ring, vmf));
+}
+
 static const struct vm_operations_struct buffer_ops = {
 	.open = buffer_open,
 	.close = buffer_close,
+	.fault = buffer_fault,
 };
 
 static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
@@ -87,10 +116,6 @@ static int map_buffer(struct pmuctl_event *event, struct vm_area_struct *vma,
 	buffer = pmuctl_buffer_map(output, nr_pages, flags, why);
 	if (IS_ERR(buffer))
 		return PTR_ERR(buffer);
-	if (ring_insert_pages(buffer->ring, vma)) {
-		pmuctl_buffer_unmap(output, buffer);
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	}
 	vma->vm_private_data = buffer;
 	vma->vm_ops = &buffer_ops;
 	return 0;
@@ -153,7 +178,7 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 	if (vma->vm_pgoff)
 		return pmuctl_refuse(why, MMAP_OFFSET, "",
 				     (u64)vma->vm_pgoff << PAGE_SHIFT);
-	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_MIXEDMAP);
 	if (vma_pages(vma) > 1)
 		return map_buffer(event, vma, why);
 	/* madvise() cannot undo the first of these then. */
@@ -164,12 +189,9 @@ int pmuctl_event_fd_mmap(struct pmuctl_event *event, struct vm_area_struct *vma,
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	/* Not now: the page tells that there is nothing to read, and read() does as well. */
 	own = own && !err;
-	if (map_page(event, vma, own)) {
-		if (own)
-			pmuctl_rdpmc_mm_put(vma->vm_mm);
-		return pmuctl_refuse(why, NO_MEMORY, "");
-	}
+	if (map_page(event, vma, own))
+		return 0;
 	if (own)
-		vma->vm_ops = &own_ops;
-	return 0;
+		pmuctl_rdpmc_mm_put(vma->vm_mm);
+	return pmuctl_refuse(why, NO_MEMORY, "");
 }

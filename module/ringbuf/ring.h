@@ -88,7 +88,7 @@
 #include "compat/pure.h"
 
 struct page;
-struct vm_area_struct;
+struct vm_fault;
 
 /* Flags of a ring: the reader maps read-only and is never waited for */
 #define RING_OVERWRITE	1
@@ -109,8 +109,9 @@ struct vm_area_struct;
  * @size: of the data, in bytes: a power of two.
  * @flags: RING_OVERWRITE, RING_BACKWARD.
  * @watermark: in bytes, see ring_commit().
- * @pages: of @data, each of them twice.
- * @nr_pages: how many, not counting any twice.
+ * @pages: of @user, and then of @data, each of these twice.
+ * @nr_pages: of @data, not counting any twice.
+ * @order: of the chunks that these were got in.
  *
  * Writers on all CPUs, NMIs too:
  * @state: see above.
@@ -135,6 +136,7 @@ struct ring {
 	u64 watermark;
 	struct page **pages;
 	unsigned int nr_pages;
+	unsigned int order;
 	unsigned int flags;
 
 	atomic64_t state ____cacheline_aligned;
@@ -182,14 +184,17 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
 void ring_free(struct ring *ring);
 
 /**
- * ring_insert_pages() - map it to user space
- * @ring: a ring.
- * @vma: of its size: the metadata page, then the data in their order.
+ * ring_fault() - map to user space what is looked at, and pages around it
+ * @ring: a ring that is mapped: the metadata page at offset 0, then the data in their order.
+ * @vmf: of such a mapping, or a part of one; with VM_MIXEDMAP.
  *
- * Context: Process, in mmap().
- * Return: 0, -ENOMEM; some pages may be mapped then.
+ * Takes no lock but a leaf and the kernel's of page tables: what is mapped stays until the mapping
+ * has gone.
+ *
+ * Context: Process, in a page fault or on behalf of another process; mmap_lock held for reading.
+ * Return: 0; -EBUSY: it has been mapped by somebody else; -ENOMEM, -EFAULT.
  */
-int ring_insert_pages(const struct ring *ring, struct vm_area_struct *vma);
+int ring_fault(const struct ring *ring, struct vm_fault *vmf);
 
 /**
  * ring_init() - set up a ring in memory that is there; for ring_alloc() and tests
