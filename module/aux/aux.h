@@ -211,6 +211,9 @@ struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
 			      unsigned long nr_pages, unsigned int flags,
 			      struct pmuctl_explanation *why);
 
+/* Page @n of what is mapped. Any context, as long as that is. */
+struct page *pmuctl_aux_page(const struct pmuctl_event *event, unsigned long n);
+
 /* One mapping more, or less. mmap_lock held. */
 void pmuctl_aux_map_again(struct pmuctl_event *event);
 void pmuctl_aux_unmap(struct pmuctl_event *event);

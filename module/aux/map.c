@@ -123,6 +123,11 @@ struct auxbuf *pmuctl_aux_map(struct pmuctl_event *event, u64 offset,
 	return err ? ERR_PTR(err) : aux->buf;
 }
 
+struct page *pmuctl_aux_page(const struct pmuctl_event *event, unsigned long n)
+{
+	return auxbuf_page(event->aux->buf, n);
+}
+
 void pmuctl_aux_map_again(struct pmuctl_event *event)
 {
 	mutex_lock(&event->aux->map_mutex);

@@ -29,15 +29,20 @@ static void own_close(struct vm_area_struct *vma)
 	pmuctl_rdpmc_mm_put(vma->vm_mm);
 }
 
-/* Two threads may look at a page at once: it is mapped then. */
-static vm_fault_t fault_of(int err)
+/*
+ * The kernel maps it, if nobody else has meanwhile; also where userfaultfd has left a mark in its
+ * place. An insertion of ours would take that for a page, and be tried for ever.
+ */
+static vm_fault_t map_this(struct vm_fault *vmf, struct page *page)
 {
-	return err && err != -EBUSY ? vmf_error(err) : VM_FAULT_NOPAGE;
+	get_page(page);
+	vmf->page = page;
+	return 0;
 }
 
 static vm_fault_t page_fault(struct vm_fault *vmf)
 {
-	return fault_of(vm_insert_page(vmf->vma, vmf->address, vmf->vma->vm_private_data));
+	return map_this(vmf, vmf->vma->vm_private_data);
 }
 
 static const struct vm_operations_struct own_ops = {
@@ -86,8 +91,13 @@ static void buffer_close(struct vm_area_struct *vma)
 static vm_fault_t buffer_fault(struct vm_fault *vmf)
 {
 	const struct pmuctl_buffer *buffer = vmf->vma->vm_private_data;
+	struct page *page = ring_page(buffer->ring, vmf->pgoff);
 
-	return fault_of(ring_fault(buffer->ring, vmf));
+	if (!page)
+		return VM_FAULT_SIGBUS;
+	if (ring_map_around(buffer->ring, vmf))
+		return VM_FAULT_NOPAGE;
+	return map_this(vmf, page);
 }
 
 static const struct vm_operations_struct buffer_ops = {
@@ -140,9 +150,19 @@ static void aux_close(struct vm_area_struct *vma)
 	pmuctl_aux_unmap(event_of(vma));
 }
 
+/* All of it was mapped once, and madvise() has dropped that. */
+static vm_fault_t aux_fault(struct vm_fault *vmf)
+{
+	const unsigned long first = (unsigned long)vmf->vma->vm_private_data;
+
+	return map_this(vmf, pmuctl_aux_page(event_of(vmf->vma), vmf->pgoff - first));
+}
+
+/* Their private data is where in the file the area begins; a part of it begins elsewhere. */
 static const struct vm_operations_struct aux_vm_ops = {
 	.open = aux_open,
 	.close = aux_close,
+	.fault = aux_fault,
 };
 
 static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
@@ -159,6 +179,7 @@ static int map_aux(struct pmuctl_event *event, struct vm_area_struct *vma,
 		pmuctl_aux_unmap(event);
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	}
+	vma->vm_private_data = (void *)vma->vm_pgoff;
 	vma->vm_ops = &aux_vm_ops;
 	return 0;
 }

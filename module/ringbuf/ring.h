@@ -183,18 +183,21 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
  */
 void ring_free(struct ring *ring);
 
+/* Page @n of a mapping of it: the metadata page, then the data in their order; NULL: there is none */
+struct page *ring_page(const struct ring *ring, unsigned long n);
+
 /**
- * ring_fault() - map to user space what is looked at, and pages around it
- * @ring: a ring that is mapped: the metadata page at offset 0, then the data in their order.
- * @vmf: of such a mapping, or a part of one; with VM_MIXEDMAP.
+ * ring_map_around() - map to user space what is looked at, and pages around it
+ * @ring: a ring that is mapped.
+ * @vmf: of such a mapping, or a part of one, at a page that there is; with VM_MIXEDMAP.
  *
  * Takes no lock but a leaf and the kernel's of page tables: what is mapped stays until the mapping
  * has gone.
  *
  * Context: Process, in a page fault or on behalf of another process; mmap_lock held for reading.
- * Return: 0; -EBUSY: it has been mapped by somebody else; -ENOMEM, -EFAULT.
+ * Return: true; false: not all of them, so that it may be missing still, and can be mapped alone.
  */
-int ring_fault(const struct ring *ring, struct vm_fault *vmf);
+bool ring_map_around(const struct ring *ring, struct vm_fault *vmf);
 
 /**
  * ring_init() - set up a ring in memory that is there; for ring_alloc() and tests

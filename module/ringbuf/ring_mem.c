@@ -157,18 +157,17 @@ void ring_free(struct ring *ring)
 	kfree(ring);
 }
 
-/*
- * Somebody else may be at it, or has been, for all of these pages or for some: then it is about
- * this one alone. The mapping may be a part of what it was.
- */
-int ring_fault(const struct ring *ring, struct vm_fault *vmf)
+struct page *ring_page(const struct ring *ring, unsigned long n)
+{
+	return n <= ring->nr_pages ? ring->pages[n] : NULL;
+}
+
+/* Somebody else may be at it, or has been, for some of these pages. */
+bool ring_map_around(const struct ring *ring, struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	unsigned long from = 1, to, left;
-	int err;
 
-	if (vmf->pgoff > ring->nr_pages)
-		return -EFAULT;
 	if (vmf->pgoff)
 		from += round_down(vmf->pgoff - 1, MAP_AROUND);
 	to = min(from + MAP_AROUND, ring->nr_pages + 1UL);
@@ -177,9 +176,6 @@ int ring_fault(const struct ring *ring, struct vm_fault *vmf)
 	/* Who looks at the metadata page or at the first ones of data wants both. */
 	from = max(from == 1 ? 0 : from, vma->vm_pgoff);
 	left = min(to, vma->vm_pgoff + vma_pages(vma)) - from;
-	err = vm_insert_pages(vma, vma->vm_start + ((from - vma->vm_pgoff) << PAGE_SHIFT),
-			      ring->pages + from, &left);
-	if (err == -EBUSY)
-		err = vm_insert_page(vma, vmf->address, ring->pages[vmf->pgoff]);
-	return err;
+	return !vm_insert_pages(vma, vma->vm_start + ((from - vma->vm_pgoff) << PAGE_SHIFT),
+				ring->pages + from, &left);
 }

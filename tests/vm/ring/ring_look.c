@@ -9,6 +9,8 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/userfaultfd.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 TestSuite(ring_look, .init = sampling_init, .fini = sampling_fini, .timeout = 300);
@@ -465,4 +467,57 @@ Test(ring_look, all_is_given_back)
 		}
 	}
 	cr_assert_leq(lost, 2000, "%ld KiB were not given back", lost);
+}
+
+/* ---- Marks of userfaultfd ---- */
+
+/* Of Linux 6.7, which linux/userfaultfd.h may not have yet */
+#define API_WP_ASYNC	(1 << 15)
+
+/* Have a page protected that is not mapped, which leaves a mark there: not everywhere possible. */
+static bool mark(void *page)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = API_WP_ASYNC };
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)page, PAGE }, .mode = UFFDIO_REGISTER_MODE_WP,
+	};
+	struct uffdio_writeprotect wp = {
+		.range = { (uintptr_t)page, PAGE }, .mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	cr_assert_geq(fd, 0, "%m");
+	return !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &reg) &&
+	       !ioctl(fd, UFFDIO_WRITEPROTECT, &wp);
+}
+
+/* The kernel looks at it for a process: that ends. */
+static void check_marked(void *page)
+{
+	int link[2];
+
+	if (!mark(page))
+		return;
+	cr_assert_eq(pipe(link), 0);
+	cr_assert_eq(write(link[1], page, 1), 1, "%m");
+	look(page);
+	*(volatile uint8_t *)page = 0;
+	close(link[0]);
+	close(link[1]);
+}
+
+Test(ring_look, where_userfaultfd_has_left_a_mark)
+{
+	struct ring r, control;
+
+	ring_map(&r, ring_event(), PAGES);
+	check_marked(r.data + PAGE);
+	look(r.data + AROUND * PAGE);
+	check_marked(r.data + 2 * AROUND * PAGE);
+	ring_unmap(&r);
+	ring_map(&control, ring_event(), 1);
+	look(control.page);
+	cr_assert_eq(madvise(control.page, PAGE, MADV_DONTNEED), 0);
+	check_marked(control.page);
+	ring_unmap(&control);
 }
