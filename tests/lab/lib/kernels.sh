@@ -110,10 +110,11 @@ kernel_extract()
 }
 
 # kernel_packages VERSION: print the packages of one kernel and its headers, by what they depend on:
-# what is called linux-something and has the very same version.
+# what is called linux-something and has the very same version. The tools of the kernel's
+# build may be newer: Debian's suites have those of the next version some days before its kernel.
 kernel_packages()
 {
-	local version=$1 name next
+	local version name next
 	local -a todo=(linux-image-amd64 linux-headers-amd64)
 	local -A seen=()
 	while [ "${#todo[@]}" -gt 0 ]; do
@@ -121,6 +122,10 @@ kernel_packages()
 		todo=("${todo[@]:1}")
 		[ -z "${seen[$name]:-}" ] || continue
 		seen[$name]=1
+		version=$1
+		if [[ $name == linux-kbuild-* && -z $(apt_field "$name=$version" Filename 2>/dev/null) ]]; then
+			version=$(apt_newest "$name" '')
+		fi
 		next=$(apt_field "$name=$version" Depends 2>/dev/null)
 		[ -n "$(apt_field "$name=$version" Filename 2>/dev/null)" ] || continue
 		printf '%s=%s\n' "$name" "$version"
