@@ -16,6 +16,7 @@ O		?= build
 VERSION		:= $(shell cat VERSION)
 KERNELS		?= 6.1 6.12
 MORE_KERNELS	:= 5.10 newest
+RT_KERNELS	:= 6.1-rt 6.12-rt
 CACHE		:= $(or $(PMUCTL_CACHE),$(HOME)/.cache/pmuctl)
 JOBS		?= $(shell nproc)
 
@@ -88,11 +89,12 @@ ready-check-models: guest-files
 # The kernels that are not used every day.
 .PHONY: check-kernels ready-check-kernels
 check-kernels:
-	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
+	@$(SETUP) $(patsubst %,--kernel %,$(MORE_KERNELS) $(RT_KERNELS))
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(MORE_KERNELS)' ready-$@
 
 ready-check-kernels: guest-files
-	@tests/run-tier kernels-style tests/style/check $(MORE_KERNELS:%=W1-%)
+	@tests/run-tier kernels-style tests/style/check $(MORE_KERNELS:%=W1-%) $(RT_KERNELS:%=refused-%)
+	@tests/run-tier kernels-dkms tests/dkms/check $(RT_KERNELS)
 	@tests/run-tier kernels tests/run-vm --from tests/vm-kernels.list $(VM_OPTIONS)
 
 ready-check-dkms:
@@ -138,11 +140,11 @@ ready-check-debug: guest-files
 # what an earlier one has left, on a tree that is the same.
 .PHONY: check-all ready-check-all
 check-all: debug-kernel
-	@$(SETUP) $(MORE_KERNELS:%=--kernel %)
+	@$(SETUP) $(patsubst %,--kernel %,$(MORE_KERNELS) $(RT_KERNELS))
 	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS) debug' ready-$@
 
 ready-check-all: guest-files $(UNIT_TESTS) $(BENCH) $(EXPORTS) $(FORGED_PROGRAMS) $(FUZZ_DIR)/perffile_seeds
-	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers forged bench vm-all dkms deb models kernels-style kernels debug stress
+	@$(if $(RESUME),,FORCE=1) tests/run-check style unit readers forged bench vm-all dkms deb models kernels-style kernels-dkms kernels debug stress
 
 # Data races, in a kernel that looks for them.
 .PHONY: kcsan-kernel check-kcsan ready-check-kcsan

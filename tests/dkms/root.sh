@@ -7,6 +7,7 @@
 #
 #   root      the directory, below $CACHE/dkms
 #   packages  what it has besides minimal Debian, with commas
+#   shown     a directory of this machine that programs find at /mnt there, if it is set
 
 suite=bookworm
 home=$CACHE/dkms
@@ -63,8 +64,10 @@ inside()
 {
 	# shellcheck disable=SC2016 # expanded inside
 	unshare --mount --propagation private --pid --fork --kill-child \
-		bash -euc 'root=$1; shift; mount -t proc proc "$root/proc"; exec chroot "$root" "$@"' \
-		inside "$root" env -i HOME=/root LC_ALL=C.UTF-8 \
+		bash -euc 'root=$1 shown=$2; shift 2; mount -t proc proc "$root/proc"
+			[ -z "$shown" ] || mount --bind "$shown" "$root/mnt"
+			exec chroot "$root" "$@"' \
+		inside "$root" "${shown:-}" env -i HOME=/root LC_ALL=C.UTF-8 \
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
 }
 

@@ -10,7 +10,7 @@ LAB_DIR=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 TREE=$(cd -- "$LAB_DIR/../.." && pwd)
 CACHE=${PMUCTL_CACHE:-$HOME/.cache/pmuctl}
 LAB_KERNELS=(6.1 6.12)
-LAB_MORE_KERNELS=(5.10 newest)
+LAB_MORE_KERNELS=(5.10 newest 6.1-rt 6.12-rt)
 LAB_DEBUG_KERNELS=(debug kcsan light)
 export LAB_DIR TREE CACHE LAB_KERNELS LAB_MORE_KERNELS LAB_DEBUG_KERNELS
 

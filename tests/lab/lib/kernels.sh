@@ -12,15 +12,25 @@
 #                          version   the Debian version that was unpacked
 #                          make      the make to build for it with, if not this machine's
 #
+# A series with -rt at its end is the PREEMPT_RT kernel beside the one without.
 # A version that is there stays until setup --update.  Sourced, never run.
 
 # kernel_debian SERIES: print the release of Debian that has this kernel, if it is another
 # than that of the rest of the laboratory.
 kernel_debian()
 {
-	case $1 in
+	case ${1%-rt} in
 	5.10) echo bullseye ;;
 	newest) echo trixie ;;
+	esac
+}
+
+# kernel_flavour SERIES: print what Debian's packages call it.
+kernel_flavour()
+{
+	case $1 in
+	*-rt) echo rt-amd64 ;;
+	*) echo amd64 ;;
 	esac
 }
 
@@ -48,11 +58,12 @@ kernel_ready()
 # kernel_suite_version SERIES: the newest version that the suites offer.
 kernel_suite_version()
 {
-	local version prefix=$1.
-	[ "$1" != newest ] || prefix=
-	version=$(apt_newest linux-image-amd64 "$prefix")
+	local version image prefix=${1%-rt}.
+	[ "$prefix" != newest. ] || prefix=
+	image=linux-image-$(kernel_flavour "$1")
+	version=$(apt_newest "$image" "$prefix")
 	[ -n "$version" ] ||
-		die "no linux-image-amd64 of series $1 in the package lists" \
+		die "no $image of series $1 in the package lists" \
 		    "see which kernels Debian's suites hold now, and adapt the lists in tests/lab/lib/common.sh and kernels.sh"
 	printf '%s\n' "$version"
 }
@@ -109,13 +120,13 @@ kernel_extract()
 	return 1
 }
 
-# kernel_packages VERSION: print the packages of one kernel and its headers, by what they depend on:
-# what is called linux-something and has the very same version. The tools of the kernel's
+# kernel_packages VERSION FLAVOUR: print the packages of one kernel and its headers, by what they
+# depend on: what is called linux-something and has the very same version. The tools of the kernel's
 # build may be newer: Debian's suites have those of the next version some days before its kernel.
 kernel_packages()
 {
 	local version name next
-	local -a todo=(linux-image-amd64 linux-headers-amd64)
+	local -a todo=("linux-image-$2" "linux-headers-$2")
 	local -A seen=()
 	while [ "${#todo[@]}" -gt 0 ]; do
 		name=${todo[0]}
@@ -135,20 +146,20 @@ kernel_packages()
 	done
 }
 
-# kernel_unpack VERSION ROOT: fetch and unpack the packages of one kernel.
+# kernel_unpack VERSION FLAVOUR ROOT: fetch and unpack the packages of one kernel.
 kernel_unpack()
 {
 	local packages
-	packages=$(kernel_packages "$1")
+	packages=$(kernel_packages "$1" "$2")
 	case $packages in
-	*linux-headers-*-common=*linux-kbuild-* | *linux-kbuild-*linux-headers-*-common=*) ;;
+	*linux-headers-*-common*=*linux-kbuild-* | *linux-kbuild-*linux-headers-*-common*=*) ;;
 	*)
 		say "did not find all packages of $1:" $packages
 		return 1
 		;;
 	esac
 	# shellcheck disable=SC2086 # words
-	apt_unpack "$2" $packages
+	apt_unpack "$3" $packages
 }
 
 # kernel_tools RELEASE: a compiler, make and what they need of another release of Debian, unpacked in
@@ -208,7 +219,7 @@ kernel_get()
 	say "kernel $series: fetching and unpacking $version"
 	new=$(scratch_dir "kernel-$series")
 	root=$new/root
-	kernel_unpack "$version" "$root" ||
+	kernel_unpack "$version" "$(kernel_flavour "$series")" "$root" ||
 		die "kernel $series could not be fetched" \
 		    "check the network and the space in $CACHE, then run this again"
 
