@@ -86,11 +86,11 @@ ready-check-vm: guest-files
 ready-check-models: guest-files
 	@tests/run-tier models tests/run-vm --from tests/vm-models.list $(VM_OPTIONS)
 
-# The kernels that are not used every day.
+# The kernels that are not used every day, and all with another preemption model than Debian's.
 .PHONY: check-kernels ready-check-kernels
 check-kernels:
 	@$(SETUP) $(patsubst %,--kernel %,$(MORE_KERNELS) $(RT_KERNELS))
-	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(MORE_KERNELS)' ready-$@
+	@+$(MAKE) --no-print-directory -j$(JOBS) KERNELS='$(KERNELS) $(MORE_KERNELS)' ready-$@
 
 ready-check-kernels: guest-files
 	@tests/run-tier kernels-style tests/style/check $(MORE_KERNELS:%=W1-%) $(RT_KERNELS:%=refused-%)
