@@ -5,11 +5,13 @@
 # there to have it made anew. Sourced after lab/lib/common.sh and lab/lib/apt.sh, by a program
 # that sets
 #
-#   root      the directory, below $CACHE/dkms
+#   root      the directory, below $CACHE/dkms, if it has packages of its own, and
 #   packages  what it has besides minimal Debian, with commas
 #   shown     a directory of this machine that programs find at /mnt there, if it is set
 
 suite=bookworm
+# Debian's dkms does not ask for openssl, which makes the key that it signs with.
+: "${root:=$CACHE/dkms/bookworm-2}" "${packages:=dkms,linux-headers-amd64,libelf-dev,gcc,make,openssl}"
 home=$CACHE/dkms
 passed=0
 failed=0
