@@ -22,6 +22,8 @@
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define SIG_ENFORCE	"/sys/module/module/parameters/sig_enforce"
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+/* Where shim tells whether it validates: mokutil(1), --disable-validation */
+#define SHIM_OFF	"/sys/firmware/efi/efivars/MokSBStateRT-605dab50-e046-4300-abb6-3dd810dd8b23"
 
 /* The start of a small file, without the newline; false if it cannot be read. */
 static bool file_read(const char *path, char *buffer, size_t size, size_t *len)
@@ -171,14 +173,23 @@ struct refusers {
 	bool secure_boot, lockdown, confidential, sig_enforce;
 };
 
+/* Is this variable of the firmware 1? Its attributes, four bytes, come first. */
+static bool firmware_says_yes(const char *path)
+{
+	char value[128];
+	size_t len;
+
+	return file_read(path, value, sizeof(value), &len) && len >= 5 && value[4] == 1;
+}
+
 static struct refusers refusers_get(void)
 {
 	struct refusers found = { .secure_boot = false };
 	char text[128];
 	size_t len;
 
-	found.secure_boot = file_read(SECURE_BOOT, text, sizeof(text), &len) &&
-			    len >= 5 && text[4] == 1;
+	/* For the kernel it is off when shim validates nothing. */
+	found.secure_boot = firmware_says_yes(SECURE_BOOT) && !firmware_says_yes(SHIM_OFF);
 	found.sig_enforce = file_read(SIG_ENFORCE, text, sizeof(text), &len) && text[0] == 'Y';
 	if (file_read(LOCKDOWN, text, sizeof(text), &len)) {
 		found.lockdown = !strstr(text, "[none]");
