@@ -10,8 +10,8 @@
 #   shown     a directory of this machine that programs find at /mnt there, if it is set
 
 suite=bookworm
-# Debian's dkms does not ask for openssl, which makes the key that it signs with.
-: "${root:=$CACHE/dkms/bookworm-2}" "${packages:=dkms,linux-headers-amd64,libelf-dev,gcc,make,openssl}"
+# Debian's dkms does not ask for openssl, which makes the key that it signs with. The headers of 6.12 need pahole.
+: "${root:=$CACHE/dkms/bookworm-2}" "${packages:=dkms,linux-headers-amd64,libelf-dev,gcc,make,openssl,pahole}"
 home=$CACHE/dkms
 passed=0
 failed=0
