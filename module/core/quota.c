@@ -48,9 +48,9 @@ struct pmuctl_quota {
 static DEFINE_HASHTABLE(users, 6);
 static DEFINE_MUTEX(quota_mutex); /* a leaf */
 
-bool pmuctl_is_unlimited(void)
+bool pmuctl_is_unlimited(bool perfmon)
 {
-	return perfmon_capable() || has_capability_noaudit(current, CAP_SYS_RESOURCE);
+	return perfmon || has_capability_noaudit(current, CAP_SYS_RESOURCE);
 }
 
 /*
@@ -124,8 +124,6 @@ struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why)
 {
 	struct pmuctl_quota *quota, *spare = NULL;
 
-	if (pmuctl_is_unlimited())
-		return NULL;
 	quota = take_one(&spare, why);
 	if (quota)
 		return quota;

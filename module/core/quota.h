@@ -11,21 +11,23 @@
 struct pmuctl_explanation;
 struct pmuctl_quota;
 
-/* Has the caller CAP_PERFMON or CAP_SYS_RESOURCE? Process. */
-bool pmuctl_is_unlimited(void);
+/* Has the caller CAP_PERFMON, which @perfmon says, or CAP_SYS_RESOURCE? Process. */
+bool pmuctl_is_unlimited(bool perfmon);
 
 /* Who answers for the caller: himself, or who has made his user namespace. Process. */
 kuid_t pmuctl_payer(void);
 
 /**
- * pmuctl_quota_get() - the caller opens one more event
+ * pmuctl_quota_get() - the caller, who is not unlimited, opens one more event
  * @why: filled on refusal.
  *
  * Context: Process, may sleep.
- * Return: to be given to pmuctl_quota_put() when it has ended; NULL: it is not counted; or
- * ERR_PTR: -EMFILE if the user has as many as he may; -ENOMEM.
+ * Return: to be given to pmuctl_quota_put() when it has ended; or ERR_PTR: -EMFILE if the user has
+ * as many as he may; -ENOMEM.
  */
 struct pmuctl_quota *pmuctl_quota_get(struct pmuctl_explanation *why);
+
+/* One less; NULL is fine. */
 void pmuctl_quota_put(struct pmuctl_quota *quota);
 
 /**

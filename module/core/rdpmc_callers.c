@@ -2,6 +2,7 @@
 /*
  * Reading counters in user space: how often a user may have CPUs called for his processes.
  */
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -53,7 +54,7 @@ bool pmuctl_rdpmc_may_call(void)
 	struct caller *caller;
 	bool may;
 
-	if (pmuctl_is_unlimited())
+	if (pmuctl_is_unlimited(perfmon_capable()))
 		return true;
 	spin_lock(&callers_lock);
 	caller = find_caller(pmuctl_payer(), now);

@@ -42,6 +42,11 @@
  * @name: of the tracepoint if @open has one: copied by copy_name().
  * @for_anyone: what it tells of a task is told to everybody who may count that.
  *
+ * What the caller may, who cannot change that while he is here; asked once, by count_it(), as each
+ * time the security modules are asked, too:
+ * @perfmon: he has CAP_PERFMON.
+ * @unlimited: he may have any number of events.
+ *
  * What there is of it, in the order in which it comes; NULL, and -1, until then, and again when
  * somebody else has it:
  * @quota: in which it is counted, from count_it(); NULL too if it is in none. Taken over by
@@ -63,6 +68,9 @@ struct open_request {
 	union pmuctl_attr attr;
 	char name[PMUCTL_TRACEPOINT_NAME_MAX];
 	bool for_anyone;
+
+	bool perfmon;
+	bool unlimited;
 
 	struct pmuctl_quota *quota;
 	struct task_struct *task;
@@ -180,8 +188,13 @@ static int copy_name(struct open_request *r)
 
 static int count_it(struct open_request *r)
 {
-	struct pmuctl_quota *quota = pmuctl_quota_get(r->why);
+	struct pmuctl_quota *quota;
 
+	r->perfmon = perfmon_capable();
+	r->unlimited = pmuctl_is_unlimited(r->perfmon);
+	if (r->unlimited)
+		return 0;
+	quota = pmuctl_quota_get(r->why);
 	if (IS_ERR(quota))
 		return PTR_ERR(quota);
 	r->quota = quota;
@@ -297,22 +310,28 @@ static int find_group(struct open_request *r)
 	return 0;
 }
 
-/* May the caller open it, for each thread if it is of a process? These can differ. */
+/* May the caller open it for @task? */
+static int may_open(struct open_request *r, struct task_struct *task)
+{
+	return pmuctl_may_open(&r->attr.attr, task, r->open->pid, r->for_anyone, r->perfmon,
+			       r->why);
+}
+
+/* May he, for each thread if it is of a process? These can differ. */
 static int check_permission(struct open_request *r)
 {
-	const struct perf_event_attr *attr = &r->attr.attr;
 	struct pmuctl_threads *threads;
 	unsigned int i;
 	int err;
 
-	err = pmuctl_may_open(attr, r->task, r->open->pid, r->for_anyone, r->why);
-	if (err || !is_of_process(r) || perfmon_capable())
+	err = may_open(r, r->task);
+	if (err || !is_of_process(r) || r->perfmon)
 		return err;
 	threads = pmuctl_threads_get(r->task, r->why);
 	if (IS_ERR(threads))
 		return PTR_ERR(threads);
 	for (i = 0; i < threads->n && !err; i++) {
-		err = pmuctl_may_open(attr, threads->task[i], r->open->pid, r->for_anyone, r->why);
+		err = may_open(r, threads->task[i]);
 		if (err == -ESRCH)
 			err = 0; /* it has ended meanwhile */
 	}
@@ -323,9 +342,7 @@ static int check_permission(struct open_request *r)
 /* May the caller count one more task, that has the events of the group? As an open for that */
 static int may_count_too(struct task_struct *task, void *arg)
 {
-	struct open_request *r = arg;
-
-	return pmuctl_may_open(&r->attr.attr, task, r->open->pid, r->for_anyone, r->why);
+	return may_open(arg, task);
 }
 
 /* ---- The event ---- */
@@ -357,13 +374,13 @@ static int create(struct open_request *r)
 	unsigned int flags = 0;
 
 	/* Anybody may ask, as perf's tools do by default; not everybody is told. */
-	if (!pmuctl_may_see_kernel())
+	if (attr->ksymbol && !pmuctl_may_see_kernel())
 		attr->ksymbol = 0;
 	if (!attr->disabled && !is_foreign(r))
 		flags |= PMUCTL_EVENT_ENABLED;
-	if (perfmon_capable())
+	if (r->perfmon)
 		flags |= PMUCTL_EVENT_CLAIMS;
-	if (pmuctl_is_unlimited())
+	if (r->unlimited)
 		flags |= PMUCTL_EVENT_UNLIMITED;
 	r->quota = NULL;
 	event = pmuctl_event_create(&target, attr, r->tp, flags, leader, r->why);

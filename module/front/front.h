@@ -81,6 +81,7 @@ bool pmuctl_may_see_raw(void);
  * @task: whom it counts, NULL for all of a CPU.
  * @pid: its id as the caller gave it, for the sentence.
  * @for_anyone: what a tracepoint tells of a task is told to everybody who may count that.
+ * @perfmon: the caller has CAP_PERFMON.
  * @why: filled on refusal.
  *
  * For somebody else's task the answer holds only as long as the task does not exec: ask
@@ -92,7 +93,7 @@ bool pmuctl_may_see_raw(void);
  * -ESRCH if somebody else's task is exiting; -ENOMEM, -ENFILE.
  */
 int pmuctl_may_open(const struct perf_event_attr *attr,
-		    struct task_struct *task, int pid, bool for_anyone,
+		    struct task_struct *task, int pid, bool for_anyone, bool perfmon,
 		    struct pmuctl_explanation *why);
 
 /**

@@ -144,7 +144,7 @@ bool pmuctl_may_see_kernel(void)
 }
 
 int pmuctl_may_open(const struct perf_event_attr *attr,
-		    struct task_struct *task, int pid, bool for_anyone,
+		    struct task_struct *task, int pid, bool for_anyone, bool perfmon,
 		    struct pmuctl_explanation *why)
 {
 	const struct pmuctl_aux_driver *driver = pmuctl_aux_driver_of(attr->type);
@@ -153,7 +153,7 @@ int pmuctl_may_open(const struct perf_event_attr *attr,
 	if (attr->sample_type & PERF_SAMPLE_REGS_INTR &&
 	    security_locked_down(LOCKDOWN_PERF))
 		return pmuctl_refuse(why, LOCKED_DOWN, "attr.sample_type");
-	if (perfmon_capable())
+	if (perfmon)
 		return 0;
 	if (level > 2)
 		return pmuctl_refuse(why, PERM_ANY, "", level);
