@@ -155,19 +155,34 @@ static const struct hwpmu_intel_model *model_of(const struct hwpmu_caps *caps)
 	return NULL;
 }
 
+/* The first rule that does not end before an event; the last one's end if there is none */
+static const struct hwpmu_intel_rule *first_rule(const struct hwpmu_intel_model *model,
+						 unsigned int event)
+{
+	const struct hwpmu_intel_rule *r = model->rules;
+	unsigned int n = model->nr_rules, half;
+
+	while (n) {
+		half = n / 2;
+		if (r[half].last >= event) {
+			n = half;
+		} else {
+			r += half + 1;
+			n -= half + 1;
+		}
+	}
+	return r;
+}
+
 static const struct hwpmu_intel_rule *rule_of(const struct hwpmu_intel_model *model, u64 config)
 {
+	const struct hwpmu_intel_rule *end = model->rules + model->nr_rules, *r;
 	unsigned int event = config & HWPMU_EVTSEL_EVENT;
 	unsigned int umask = (config & HWPMU_EVTSEL_UMASK) >> 8;
-	unsigned int i;
 
-	for (i = 0; i < model->nr_rules; i++) {
-		const struct hwpmu_intel_rule *r = &model->rules[i];
-
-		if (event >= r->first && event <= r->last &&
-		    (r->umask == HWPMU_ANY_UMASK || r->umask == umask))
+	for (r = first_rule(model, event); r < end && r->first <= event; r++)
+		if (r->umask == HWPMU_ANY_UMASK || r->umask == umask)
 			return r;
-	}
 	return NULL;
 }
 
@@ -224,12 +239,14 @@ int hwpmu_intel_check_raw(const struct hwpmu_caps *caps, u64 config,
 
 static u64 general_counters(const struct hwpmu_caps *caps, u64 config)
 {
-	const struct hwpmu_intel_model *model = model_of(caps);
-	const struct hwpmu_intel_rule *rule = model ? rule_of(model, config) : NULL;
+	const struct hwpmu_intel_model *model;
+	const struct hwpmu_intel_rule *rule;
 	u64 extra = hwpmu_extra_counters(caps, config);
 
 	if (extra)
 		return extra;
+	model = model_of(caps);
+	rule = model ? rule_of(model, config) : NULL;
 	return rule ? rule->counters : FIRST_FOUR;
 }
 
@@ -262,25 +279,24 @@ u64 hwpmu_intel_counters(const struct hwpmu_caps *caps, u64 config)
  * any event; INST_RETIRED by unit mask 1 on Haswell (erratum HSW11), and on Broadwell, which
  * needs the low six bits to be 0 as well (BDM11, BDM55). By what Linux has for these models.
  */
-static const struct {
-	u8 model;
-	u8 shortest, prec_dist, multiple;
-} short_periods[] = {
-	{ 0x1a, 32, 32, 1 }, { 0x1e, 32, 32, 1 }, { 0x1f, 32, 32, 1 }, { 0x2e, 32, 32, 1 },
-	{ 0x3c, 32, 128, 1 }, { 0x3f, 32, 128, 1 }, { 0x45, 32, 128, 1 }, { 0x46, 32, 128, 1 },
-	{ 0x3d, 1, 128, 64 }, { 0x47, 1, 128, 64 }, { 0x4f, 1, 128, 64 }, { 0x56, 1, 128, 64 },
-};
-
 void hwpmu_intel_periods(const struct hwpmu_caps *caps, u64 config, struct hwpmu_config *hw)
 {
 	bool prec_dist = (config & (HWPMU_EVTSEL_EVENT | HWPMU_EVTSEL_UMASK)) == PREC_DIST;
-	unsigned int i;
 
-	for (i = 0; caps->family == 6 && i < ARRAY_SIZE(short_periods); i++) {
-		if (short_periods[i].model != caps->model)
-			continue;
-		hw->shortest = prec_dist ? short_periods[i].prec_dist : short_periods[i].shortest;
-		if (prec_dist)
-			hw->multiple = short_periods[i].multiple;
+	if (caps->family != 6)
+		return;
+	switch (caps->model) {
+	case 0x1a: case 0x1e: case 0x1f: case 0x2e:
+		hw->shortest = 32;
+		break;
+	case 0x3c: case 0x3f: case 0x45: case 0x46:
+		hw->shortest = prec_dist ? 128 : 32;
+		break;
+	case 0x3d: case 0x47: case 0x4f: case 0x56:
+		if (!prec_dist)
+			break;
+		hw->shortest = 128;
+		hw->multiple = 64;
+		break;
 	}
 }

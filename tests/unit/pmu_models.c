@@ -10,6 +10,7 @@
 #include "intel_events.h"
 
 #include "explain/explain.h"
+#include "pmu/event_tables.h"
 #include "pmu/events_extra.h"
 
 #define DATA	"tests/unit/data/intel-events.txt"	/* run this in the project's directory */
@@ -147,6 +148,20 @@ Test(models, each_event_goes_on_the_counters_that_can_count_it)
 	cr_expect_eq(nr_intel_cpus, 46);
 	cr_expect_gt(n, 10000, "%u", n);
 	cr_expect_gt(nr_extra, 300, "%u", nr_extra);
+}
+
+/* They are searched by halves. */
+Test(models, no_rule_ends_before_the_one_before_it)
+{
+	unsigned int m, i;
+
+	for (m = 0; m < hwpmu_nr_intel_models; m++)
+		for (i = 1; i < hwpmu_intel_models[m].nr_rules; i++) {
+			const struct hwpmu_intel_rule *rule = &hwpmu_intel_models[m].rules[i];
+
+			cr_expect_leq(rule[-1].last, rule->last, "%x: %x", hwpmu_intel_models[m].model,
+				      rule->last);
+		}
 }
 
 /* ---- Generic events ---- */
