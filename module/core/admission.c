@@ -16,6 +16,7 @@
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
+#include "compat/uninitialized.h"
 #include "core/admission.h"
 #include "core/context.h"
 #include "core/sampling_state.h"
@@ -120,6 +121,14 @@ struct counter_demand {
 	struct hwpmu_extra_demand extra;
 };
 
+/* Of nothing yet. It is large, and would be cleared for its first few words. */
+static void demand_init(struct counter_demand *demand, const struct hwpmu_caps *caps)
+{
+	demand->caps = caps;
+	demand->n = 0;
+	memset(&demand->extra, 0, sizeof(demand->extra));
+}
+
 /* @hw: what the event is on this CPU */
 static void demand_add(struct counter_demand *demand, const struct hwpmu_config *hw,
 		       const struct pmuctl_context *ctx)
@@ -223,8 +232,9 @@ struct admission {
 /* The events of one task, or none, with those of the CPU and the new one */
 static bool fits_beside(struct admission *a, struct pmuctl_context *task)
 {
-	struct counter_demand demand = { .caps = hwpmu_caps_of_cpu(a->cpu) };
+	struct counter_demand demand pmuctl_uninitialized;
 
+	demand_init(&demand, hwpmu_caps_of_cpu(a->cpu));
 	a->of_cpu = demand_add_context(&demand, pmuctl_context_of_cpu(a->cpu),
 				       a->cpu);
 	a->of_task = task ? demand_add_context(&demand, task, a->cpu) : 0;
@@ -302,8 +312,9 @@ static unsigned int types_of_group(struct pmuctl_event *leader, unsigned int typ
 static int admit_on_type(const struct pmuctl_context *ctx, const struct pmuctl_event *new,
 			 unsigned int type, struct pmuctl_explanation *why)
 {
-	struct counter_demand demand = { .caps = hwpmu_caps_of_type(type) };
+	struct counter_demand demand pmuctl_uninitialized;
 
+	demand_init(&demand, hwpmu_caps_of_type(type));
 	if (new->leader != new)
 		demand_add_group(&demand, new->leader, ctx, type);
 	demand_add(&demand, hwpmu_config_on_type(&new->own.counter, type), ctx);

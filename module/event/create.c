@@ -271,11 +271,17 @@ static void detach_with_hooks(struct pmuctl_event *event)
 	pmuctl_hooks_put(event, hooked);
 }
 
+/* @whole: as in alloc_event(): what was found out about its attr is not looked for again. */
 static int init_hw_counter(struct pmuctl_event *event, const struct perf_event_attr *attr,
-			   struct pmuctl_explanation *why)
+			   const struct pmuctl_event *whole, struct pmuctl_explanation *why)
 {
-	int err = hwpmu_counter_init(&event->own.counter, attr, why);
+	int err;
 
+	if (whole) {
+		hwpmu_counter_copy(&event->own.counter, &whole->own.counter);
+		return 0;
+	}
+	err = hwpmu_counter_init(&event->own.counter, attr, why);
 	if (err || !(attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
 		return err;
 	return lbr_encode(&event->own.counter, attr, pmuctl_attr_branches(attr), why);
@@ -284,12 +290,13 @@ static int init_hw_counter(struct pmuctl_event *event, const struct perf_event_a
 static int init_counter(struct pmuctl_event *event,
 			const struct perf_event_attr *attr,
 			struct pmuctl_tp *tp,
+			const struct pmuctl_event *whole,
 			struct pmuctl_explanation *why)
 {
 	if (attr->type >= PMUCTL_TYPE_DRIVERS)
 		return pmuctl_aux_init(event, attr, why);
 	if (!tp && !pmuctl_soft_is(attr))
-		return init_hw_counter(event, attr, why);
+		return init_hw_counter(event, attr, whole, why);
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return pmuctl_refuse(why, BRANCH_TYPE, "attr.sample_type");
 	if (!tp)
@@ -298,9 +305,10 @@ static int init_counter(struct pmuctl_event *event,
 	return 0;
 }
 
+/* @whole: NULL, or the event that it is to be a part of, of the same attr and @tp. */
 static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 					struct pmuctl_tp *tp,
-					u64 id, int cpu,
+					const struct pmuctl_event *whole, int cpu,
 					struct pmuctl_explanation *why)
 {
 	struct pmuctl_event *event;
@@ -311,8 +319,8 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 		return ERR_PTR(pmuctl_refuse(why, NO_MEMORY, ""));
 
 	event->ops = &pmuctl_hw_event_ops; /* unless init_counter() finds another */
-	event->id = id;
-	event->stream_id = id;
+	event->stream_id = pmuctl_event_next_id();
+	event->id = whole ? whole->id : event->stream_id;
 	event->cpu = cpu;
 	event->read_format = attr->read_format;
 	event->side = pmuctl_side_of(attr);
@@ -327,7 +335,7 @@ static struct pmuctl_event *alloc_event(const struct perf_event_attr *attr,
 	event->enable_on_exec = attr->enable_on_exec;
 	event->aux_action = pmuctl_aux_action(attr);
 	event->aux_paused = event->aux_action & PMUCTL_AUX_START_PAUSED;
-	err = init_counter(event, attr, tp, why);
+	err = init_counter(event, attr, tp, whole, why);
 	if (err)
 		goto err_free;
 	if (!event->aux) {
@@ -372,13 +380,13 @@ static void dealloc_event(struct pmuctl_event *event)
 }
 
 /* Does it need an output from the start? */
-static bool writes_records(const struct perf_event_attr *attr)
+static bool writes_records(const struct pmuctl_event *event, const struct perf_event_attr *attr)
 {
 	return attr->type >= PMUCTL_TYPE_DRIVERS ||
 	       attr->sample_period || attr->sample_type ||
 	       attr->wakeup_events || attr->use_clockid ||
 	       attr->write_backward || attr->inherit_stat ||
-	       pmuctl_side_of(attr);
+	       event->side;
 }
 
 static int make_output(struct pmuctl_event *event,
@@ -417,14 +425,13 @@ static int alloc_parts(struct pmuctl_event *event,
 	if (!event->on_cpu)
 		return pmuctl_refuse(why, NO_MEMORY, "");
 	for_each_possible_cpu(cpu) {
-		part = alloc_event(attr, event->sw.tp, event->id, cpu, why);
+		part = alloc_event(attr, event->sw.tp, event, cpu, why);
 		if (IS_ERR(part))
 			return PTR_ERR(part);
 		part->enabled = event->enabled;
 		part->claims = event->claims;
 		part->unlimited = event->unlimited;
 		part->cgroup = event->cgroup;
-		part->stream_id = pmuctl_event_next_id();
 		part->output = event->output;
 		event->on_cpu[cpu] = part;
 	}
@@ -438,7 +445,7 @@ static int equip(struct pmuctl_event *event, struct task_struct *task,
 {
 	int err;
 
-	if (writes_records(attr)) {
+	if (writes_records(event, attr)) {
 		err = make_output(event, attr, why);
 		if (err)
 			return err;
@@ -484,7 +491,7 @@ struct pmuctl_event *pmuctl_event_create(const struct pmuctl_target *target,
 	struct pmuctl_event *event;
 	int err;
 
-	event = alloc_event(attr, tp, pmuctl_event_next_id(), target->cpu, why);
+	event = alloc_event(attr, tp, NULL, target->cpu, why);
 	if (IS_ERR(event)) {
 		pmuctl_quota_put(target->quota);
 		return event;

@@ -568,7 +568,7 @@ unsigned long pmuctl_side_missed(u16 side)
 u64 pmuctl_hooks_missed(const struct pmuctl_event *event)
 {
 	return (event->hook ? pmuctl_hook_missed(event->hook) : 0) +
-		pmuctl_side_missed(event->side);
+	       (event->side ? pmuctl_side_missed(event->side) : 0);
 }
 
 void __init pmuctl_sideband_init(void (*mapped)(const struct vm_area_struct *vma))
