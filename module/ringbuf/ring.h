@@ -183,7 +183,7 @@ struct ring *ring_alloc(unsigned int nr_pages, unsigned int flags, u64 watermark
  */
 void ring_free(struct ring *ring);
 
-/* Page @n of a mapping of it: the metadata page, then the data in their order; NULL: there is none */
+/* Page @n of it as it is mapped, the metadata page and then the data; NULL: there is none. */
 struct page *ring_page(const struct ring *ring, unsigned long n);
 
 /**
