@@ -4,6 +4,7 @@
  * nothing is left behind, and what is lost is told of. For --cpu intel-pt.
  */
 #include "aux_busy.h"
+#include "memory.h"
 #include "module.h"
 
 #include <fcntl.h>
@@ -172,6 +173,41 @@ Test(aux_reader, one_that_unmaps_half)
 		nap();
 	trace_close(&t);
 	traced_task_end(pid);
+}
+
+/* Of pages from @first on, each of which has its number, after madvise() has dropped them */
+static void check_again(uint8_t *at, uint64_t first, uint64_t n)
+{
+	cr_assert_eq(madvise(at, n * PAGE, MADV_DONTNEED), 0, "%m");
+	for (uint64_t i = 0; i < n; i++)
+		cr_assert_eq(*(volatile uint64_t *)(at + i * PAGE), first + i + 1);
+}
+
+/* Wherever they are mapped, and whatever is left of that */
+Test(aux_reader, pages_that_were_dropped_come_again)
+{
+	union raw_attr a = trace_attr();
+	uint8_t *aux, *second, *moved;
+	const size_t half = 8 * PAGE;
+	struct trace t;
+
+	a.attr.enable_on_exec = 0;
+	trace_open(&t, &a, 0, -1, 16, PROT_READ | PROT_WRITE);
+	aux = (uint8_t *)t.aux;
+	for (uint64_t i = 0; i < 16; i++)
+		*(uint64_t *)(aux + i * PAGE) = i + 1;
+	check_again(aux, 0, 16);
+	second = mmap(NULL, t.size, PROT_READ | PROT_WRITE, MAP_SHARED, t.fd, t.page->aux_offset);
+	cr_assert_neq(second, MAP_FAILED, "%m");
+	cr_assert_eq(munmap(aux, half), 0);
+	check_again(aux + half, 8, 8);
+	moved = mmap(NULL, half, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert_eq(mremap(aux + half, half, half, MREMAP_MAYMOVE | MREMAP_FIXED, moved), moved, "%m");
+	check_again(moved, 8, 8);
+	cr_assert_eq(munmap(moved, half), 0);
+	check_again(second, 0, 16);
+	munmap(second, t.size);
+	trace_close(&t);
 }
 
 Test(aux_reader, one_page)
