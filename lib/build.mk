@@ -10,7 +10,7 @@ LIB_SONAME	:= libpmuctl.so.0
 LIB_REAL	:= libpmuctl.so.$(VERSION)
 LIB_HEADERS	:= $(wildcard lib/include/*.h)
 LIB_MAN		:= $(wildcard lib/man/*.3)
-LIB_CPPFLAGS	:= -Ilib/include -Iinclude/uapi \
+LIB_CPPFLAGS	:= -include lib/src/older.h -Ilib/include -Iinclude/uapi \
 		   -DPMUCTL_VERSION='"$(VERSION)"'
 LIB_CFLAGS	:= -fPIC -fvisibility=hidden -pthread
 LIB_FILES	:= $(O)/lib/libpmuctl.a $(O)/lib/$(LIB_REAL) \

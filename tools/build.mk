@@ -26,7 +26,10 @@ RUST_DEFINES	:= $(if $(HAVE_LIBIBERTY),-DHAVE_LIBIBERTY)
 # What tracepoints tell is read by libtraceevent, if its headers are there.
 TRACEEVENT_CFLAGS := $(shell pkg-config --cflags libtraceevent 2>/dev/null)
 TRACEEVENT_LIBS	:= $(shell pkg-config --libs libtraceevent 2>/dev/null)
-TRACEEVENT_DEFINES := $(if $(TRACEEVENT_LIBS),-DHAVE_LIBTRACEEVENT $(TRACEEVENT_CFLAGS))
+# An older one, Debian 11's, cannot be told to be silent.
+TRACEEVENT_QUIET := $(if $(TRACEEVENT_LIBS),$(shell pkg-config --atleast-version=1.3 libtraceevent && echo y))
+TRACEEVENT_DEFINES := $(if $(TRACEEVENT_LIBS),-DHAVE_LIBTRACEEVENT $(TRACEEVENT_CFLAGS)) \
+		   $(if $(TRACEEVENT_QUIET),-DHAVE_TEP_LOGLEVEL)
 TOOL_DEFINES	:= $(if $(HAVE_LIBIPT),-DHAVE_LIBIPT) $(if $(HAVE_LIBZSTD),-DHAVE_LIBZSTD) \
 		   $(if $(HAVE_NCURSES),-DHAVE_NCURSES) $(if $(HAVE_LIBEVENT),-DHAVE_LIBEVENT) \
 		   $(TRACEEVENT_DEFINES) $(RUST_DEFINES) -DPMUCTL_LIBDIR='"$(LIBDIR)"'
@@ -54,13 +57,28 @@ $(SYSCALL_NAMES):
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
 	$(Q)test -s $@
 
+# Those of errors and signals, for a libc that does not tell them, as Debian 11's
+ERROR_NAMES	:= $(O)/generated/error_names.h
+SIGNAL_NAMES	:= $(O)/generated/signal_names.h
+libc_numbers	= echo '\#include <$(1)>' | $(CC) -E -dM -x c - | LC_ALL=C sort | \
+		  sed -n 's/^\#define $(2)\([A-Z][A-Z0-9]*\)  *\([0-9]\{1,3\}\)$$/[\2] = "$(3)\1",/p'
+$(ERROR_NAMES) $(SIGNAL_NAMES):
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)$(if $(filter $@,$(ERROR_NAMES)),$(call libc_numbers,errno.h,E,E),$(call libc_numbers,signal.h,SIG,)) >$@
+	$(Q)test -s $@
+
+$(O)/tools/obj/syscalls/print.o: $(ERROR_NAMES)
+$(O)/tools/obj/syscalls/words.o: $(SIGNAL_NAMES)
+$(O)/tools/obj/syscalls/print.o $(O)/tools/obj/syscalls/words.o: CPPFLAGS += -I$(O)/generated
+
 $(O)/tools/obj/syscalls/table.o: $(SYSCALL_NAMES)
 $(O)/tools/obj/syscalls/table.o: CPPFLAGS += -I$(O)/generated
 
 $(O)/tools/obj/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Itools -Ilib/include -Iinclude/uapi $(TOOL_DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -include lib/src/older.h -Itools -Ilib/include -Iinclude/uapi $(TOOL_DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 	@mkdir -p $(@D)
@@ -70,7 +88,7 @@ $(O)/tools/pmuctl: $(TOOL_OBJECTS) $(O)/lib/libpmuctl.a
 $(O)/tools/pic/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) -Itools -Ilib/include -Iinclude/uapi $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -include lib/src/older.h -Itools -Ilib/include -Iinclude/uapi $(CPPFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(PRELOAD): $(PRELOAD_OBJECTS) $(O)/lib/libpmuctl.a
 	@mkdir -p $(@D)

@@ -147,10 +147,17 @@ static void print_flags(const struct perf_event_attr *attr)
 	FLAG(aux_output);
 	FLAG(cgroup);
 	FLAG(text_poke);
+#ifdef PERF_ATTR_SIZE_VER7
 	FLAG(build_id);
 	FLAG(inherit_thread);
 	FLAG(remove_on_exec);
 	FLAG(sigtrap);
+#else /* the headers of Linux 5.10, where they have no names */
+	print_number("build_id", attr->__reserved_1 & 1);
+	print_number("inherit_thread", attr->__reserved_1 >> 1 & 1);
+	print_number("remove_on_exec", attr->__reserved_1 >> 2 & 1);
+	print_number("sigtrap", attr->__reserved_1 >> 3 & 1);
+#endif
 #undef FLAG
 }
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,12 +59,12 @@ static int leave_others(struct request *r, int socket)
 
 	socket = fcntl(socket, F_DUPFD, END);
 	dup2(socket, SOCKET);
-	close_range(GROUP, END - 1, 0);
+	syscall(SYS_close_range, GROUP, END - 1, 0);
 	if (group >= 0)
 		r->group = dup2(group, GROUP);
 	if (cgroup >= 0)
 		r->cgroup = dup2(cgroup, CGROUP);
-	close_range(END, ~0U, 0);
+	syscall(SYS_close_range, END, ~0U, 0);
 	munmap(r->shared, sizeof(*r->shared));
 	return SOCKET;
 }

@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
 
 #include "inline.h"
 
@@ -65,13 +67,32 @@ int symbols_open(const char *path, int flags, struct stat *about)
 	return fd;
 }
 
+#if !_ELFUTILS_PREREQ(0, 188)
+/* Debian 11's libdwfl takes no memory. */
+static Dwfl_Module *report_copy(Dwfl *dwfl, const char *vdso)
+{
+	Dwfl_Module *module = NULL;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && write(fd, vdso, VDSO_SIZE) == VDSO_SIZE)
+		module = dwfl_report_offline(dwfl, "[vdso]", "[vdso]", fd);
+	if (!module && fd >= 0)
+		close(fd);
+	return module;
+}
+#endif
+
 static Dwfl_Module *report_vdso(Dwfl *dwfl)
 {
 	char *vdso = (char *)getauxval(AT_SYSINFO_EHDR);
 
 	if (!vdso)
 		return NULL;
+#if _ELFUTILS_PREREQ(0, 188)
 	return dwfl_report_offline_memory(dwfl, "[vdso]", "[vdso]", vdso, VDSO_SIZE);
+#else
+	return report_copy(dwfl, vdso);
+#endif
 }
 
 static Dwfl_Module *report_file(Dwfl *dwfl, const char *path)

@@ -135,6 +135,22 @@ static size_t restart_find(int error)
 	return i;
 }
 
+#if __GLIBC_PREREQ(2, 32)
+static const char *find_name(int error)
+{
+	return strerrorname_np(error);
+}
+#else
+static const char *find_name(int error)
+{
+	static const char *const names[] = {
+#include "error_names.h"
+	};
+
+	return (size_t)error < ARRAY_LEN(names) ? names[error] : NULL;
+}
+#endif
+
 /**
  * error_name() - what an error of a system call is called
  * @error: its number.
@@ -145,7 +161,7 @@ const char *error_name(int error)
 {
 	size_t restart = restart_find(error);
 
-	return restart < ARRAY_LEN(restarts) ? restarts[restart].name : strerrorname_np(error);
+	return restart < ARRAY_LEN(restarts) ? restarts[restart].name : find_name(error);
 }
 
 static void put_error(FILE *out, int error)

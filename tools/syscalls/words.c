@@ -11,13 +11,25 @@
 
 #include <sys/mount.h>
 
+#include "command.h"
 #include "syscalls.h"
 #include "words.h"
 
+#if __GLIBC_PREREQ(2, 32)
 static const char *signal_name(uint64_t number)
 {
 	return number < NSIG ? sigabbrev_np((int)number) : NULL;
 }
+#else
+static const char *signal_name(uint64_t number)
+{
+	static const char *const names[] = {
+#include "signal_names.h"
+	};
+
+	return number < ARRAY_LEN(names) ? names[number] : NULL;
+}
+#endif
 
 static const char *name_of(const struct word *words, uint64_t value)
 {

@@ -119,7 +119,9 @@ static struct tep_handle *library_open(const struct tracepoints *tracepoints)
 
 	if (!tep)
 		_exit(STATUS_FAILED);
+#ifdef HAVE_TEP_LOGLEVEL
 	tep_set_loglevel(TEP_LOG_NONE);
+#endif
 	tep_set_long_size(tep, tracepoints->long_size);
 	read_texts(tracepoints, tep);
 	if (tracepoints->resolve)
