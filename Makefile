@@ -216,7 +216,7 @@ deb:
 	@debian/build-packages
 
 ready-check-deb:
-	@tests/run-tier deb tests/deb/check
+	@tests/run-tier deb tests/deb/check $(RELEASES)
 
 ##
 ## Cleaning
@@ -280,7 +280,8 @@ help:
 	'' \
 	'Packaging:' \
 	'  make deb           Debian packages, to $(O)/deb: docs/packages.md' \
-	'  make check-deb     install, upgrade and purge them in a Debian root' \
+	'  make check-deb     build, install, boot, upgrade and purge them on Debian 11, 12 and 13;' \
+	'                     RELEASES="bullseye bookworm trixie"' \
 	'' \
 	'Cleaning:' \
 	'  make clean         remove $(O)' \
