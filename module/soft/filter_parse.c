@@ -86,6 +86,15 @@ static const struct filter_field *find_in(const struct filter_field *fields, con
 	return NULL;
 }
 
+/* An older kernel's tracepoint may lack the last ones. */
+static const struct filter_field *find_argument(const struct parse *p, const char *name,
+						size_t length)
+{
+	const struct filter_field *field = find_in(p->names->args, name, length);
+
+	return field && field->arg < p->names->nr_args ? field : NULL;
+}
+
 static bool find_field(const struct parse *p, const char *name, size_t length,
 		       struct filter_term *term)
 {
@@ -94,7 +103,7 @@ static bool find_field(const struct parse *p, const char *name, size_t length,
 	if (p->names->record)
 		field = find_in(p->names->record, name, length);
 	if (!field)
-		field = find_in(p->names->args, name, length);
+		field = find_argument(p, name, length);
 	if (!field)
 		field = find_in(of_who_runs, name, length);
 	if (!field)

@@ -5,6 +5,8 @@
  * tracepoint knows nothing of that itself: of others there are arguments by number only,
  * and those that it does not have mean nothing.
  */
+#include <trace/events/sched.h>
+
 #include "soft/tracepoint.h"
 
 #define FIELDS(...)	((const struct filter_field[]){ __VA_ARGS__, { NULL } })
@@ -12,17 +14,17 @@
 #define TASK_FIELDS(...) \
 	FIELDS({ "pid", 0, FILTER_TASK }, { "comm", 0, FILTER_TASK_COMM }, ##__VA_ARGS__)
 
-/* The prototypes of 6.1 to 7.3 agree in what is here. */
+/* The prototypes of 5.10 to 7.3 agree in what is here, but for how many arguments there are. */
 static const struct pmuctl_prototype prototypes[] = {
 	{ "sys_enter", 2, FIELDS({ "id", 1, FILTER_S64 }) },
 	{ "sys_exit", 2, FIELDS({ "id", 0, FILTER_SYSCALL },
 				{ "ret", 1, FILTER_S64 }) },
-	{ "sched_switch", 4, FIELDS({ "preempt", 0, FILTER_BOOL },
-				    { "prev_pid", 1, FILTER_TASK },
-				    { "prev_comm", 1, FILTER_TASK_COMM },
-				    { "next_pid", 2, FILTER_TASK },
-				    { "next_comm", 2, FILTER_TASK_COMM },
-				    { "prev_state", 3, FILTER_U32 }) },
+	{ "sched_switch", COMPAT_SCHED_SWITCH_ARGS, FIELDS({ "preempt", 0, FILTER_BOOL },
+							   { "prev_pid", 1, FILTER_TASK },
+							   { "prev_comm", 1, FILTER_TASK_COMM },
+							   { "next_pid", 2, FILTER_TASK },
+							   { "next_comm", 2, FILTER_TASK_COMM },
+							   { "prev_state", 3, FILTER_U32 }) },
 	{ "sched_waking", 1, TASK_FIELDS() },
 	{ "sched_wakeup", 1, TASK_FIELDS() },
 	{ "sched_wakeup_new", 1, TASK_FIELDS() },

@@ -20,6 +20,7 @@ static const struct filter_field fields[] = {
 	{ "pid", .arg = 5, .type = FILTER_TASK },
 	{ "nr", .arg = 5, .type = FILTER_SYSCALL },
 	{ "comm", .arg = 5, .type = FILTER_TASK_COMM },
+	{ "later", .arg = 6, .type = FILTER_U32 }, /* There are not so many. */
 	{ }
 };
 
@@ -425,6 +426,7 @@ Test(filter, mistakes_have_their_place)
 	check_refused("id == 1 && ids == 1", 12, unknown);
 	check_refused("arg == 1", 1, unknown);
 	check_refused("arg123 == 1", 1, unknown);
+	check_refused("later == 1", 1, unknown);
 	check_refused("arg6 == 1", 1, fewer);
 	check_refused("arg12 == 1", 1, fewer);
 	check_refused("id", 3, comparison);

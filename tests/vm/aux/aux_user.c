@@ -10,6 +10,7 @@
 #include "msrs.h"
 #include "perm.h"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 TestSuite(aux_user, .timeout = 300);
@@ -235,11 +236,14 @@ static void wait_for_more(const struct trace *t)
 /* An ordinary user's trace, which was open while somebody who may have the PMU had it */
 static void open_left(struct trace *t)
 {
+	/* Up to 5.15 a user may lock no more than 64 KiB by himself. */
+	const struct rlimit enough = { 16 << 20, 16 << 20 };
 	union raw_attr a = trace_attr();
 	AUTO_CLOSE int holder = holder_open();
 
 	a.attr.enable_on_exec = 0;
 	a.attr.disabled = 0;
+	cr_assert_eq(setrlimit(RLIMIT_MEMLOCK, &enough), 0);
 	become_user(true);
 	trace_open(t, &a, 0, -1, 1024, PROT_READ | PROT_WRITE);
 	become_user(false);

@@ -19,6 +19,9 @@ compat_check_sched_switch(void (*probe)(void *data, bool preempt, struct task_st
 }
 
 #define check_trace_callback_type_sched_switch(probe) compat_check_sched_switch(probe)
+#define COMPAT_SCHED_SWITCH_ARGS	3
+#else
+#define COMPAT_SCHED_SWITCH_ARGS	4
 #endif
 
 #ifndef COMPAT_HAS_SCHED_PROCESS_EXIT_GROUP_DEAD
