@@ -61,10 +61,36 @@ static uint64_t perf_type(unsigned int type)
 	return strtoull(text, NULL, 10);
 }
 
+bool perf_knows_cpu(void)
+{
+	static const char generic[] = "generic_arch_";
+	char name[sizeof(generic)] = "";
+	ssize_t n;
+	int fd;
+
+	if (!raw_kernel_before(5, 13))
+		return true;
+	fd = open("/sys/bus/event_source/devices/cpu/caps/pmu_name", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true; /* AMD's has no name there */
+	n = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	cr_assert_gt(n, 0);
+	return strcmp(name, generic);
+}
+
+bool perf_has_types(void)
+{
+	return is_hybrid() && !raw_kernel_before(5, 13);
+}
+
 struct perf_event_attr perf_attr(struct perf_event_attr attr, unsigned int type)
 {
-	uint64_t number = perf_type(type);
+	uint64_t number;
 
+	if (!perf_has_types())
+		return attr;
+	number = perf_type(type);
 	cr_assert(number, "perf has no PMU for cores of type %#x", type);
 	if (attr.type == PERF_TYPE_RAW)
 		attr.type = number;

@@ -32,7 +32,19 @@ void pin_where_perf_counts(void);
 /* There perf counts a loop of @n rounds exactly. */
 void check_perf_counts(uint64_t n);
 
-/* The same event of perf, for CPUs of a type: a generic one names the PMU in its upper half. */
+/*
+ * Does perf know this processor, or its architectural events only? Kernels before 5.13 may be
+ * older than the processor; of later ones it is expected.
+ */
+bool perf_knows_cpu(void);
+
+/* Has it a PMU for each type of CPU? Before 5.13 it has one, for all. */
+bool perf_has_types(void);
+
+/*
+ * The same event of perf, for CPUs of a type: a generic one names the PMU in its upper half. If
+ * perf has no types it is the event itself, which counts on all.
+ */
 struct perf_event_attr perf_attr(struct perf_event_attr attr, unsigned int type);
 
 #endif /* VM_HYBRID_H */
