@@ -75,9 +75,11 @@ enum pmuctl_class {
  *	count its migrations.
  * @nr_cgroup: of a CPU's: events of cgroups. Read without the lock by who has moved a task.
  * @migrations: of the task, when it was last unloaded; if somebody counts them.
- * @rotate_necessary: not all of its flexible groups found counters when it was last loaded.
- * @rotation_start: when those that run were put on the PMU, in ns of sched_clock(); while it is
- *	unloaded @rotation_elapsed: how long that had been.
+ * @rotate_necessary: flexible groups had to wait for counters when it was last loaded, its own or
+ *	those of the other context that was loaded with it.
+ * @rotation_start: when its turn began, in ns of sched_clock(); while that does not go on
+ *	@rotation_elapsed: how long it has been.
+ * @goes_first: of a task's: at the next choice its flexible groups come before the CPU's.
  * @nr_user_pages: events of its lists whose counter.user is set.
  * @nr_inherit: events that children of its task get, of which
  * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
@@ -109,6 +111,7 @@ struct pmuctl_context {
 	unsigned int nr_cgroup;
 	u64 migrations;
 	bool rotate_necessary;
+	bool goes_first;
 	u64 rotation_start;
 	u64 rotation_elapsed;
 	unsigned int nr_user_pages;

@@ -19,7 +19,6 @@
  * @nr_groups: groups that are on the PMU.
  * @exclusive: the only one of them is exclusive.
  * @rotate_necessary: there are flexible groups that wait for counters.
- * @task_first: at the next choice the task's flexible groups come before the CPU's.
  * @full: general and fixed counters of which it is known, in this round of choosing, that
  *	no event that can only use these finds one.
  * @cgroup: by which cgroup's task was chosen what is on the PMU, if there are events of cgroups;
@@ -45,7 +44,6 @@ struct pmuctl_cpuctx {
 	unsigned int nr_groups;
 	bool exclusive;
 	bool rotate_necessary;
-	bool task_first;
 	u64 full;
 	const struct cgroup_subsys_state *cgroup;
 	u64 rotations;

@@ -19,19 +19,10 @@
 #include "core/cgroup.h"
 #include "core/cpu_state.h"
 #include "core/rdpmc.h"
+#include "core/rotation.h"
 #include "core/sampling_state.h"
 #include "core/sched.h"
 #include "core/times.h"
-
-#define ROTATION_US_MIN	100
-#define ROTATION_US_MAX	1000000
-/* What is left of the time until a rotation may be less than a timer is worth. */
-#define ROTATION_NS_MIN	(20 * NSEC_PER_USEC)
-
-static unsigned int rotation_us = 4000;
-module_param(rotation_us, uint, 0644);
-MODULE_PARM_DESC(rotation_us,
-		 "Microseconds after which groups that wait for counters get their turn (100 to 1000000, default 4000)");
 
 void pmuctl_sched_account(struct pmuctl_event *leader)
 {
@@ -323,70 +314,14 @@ static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 	}
 }
 
-static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, u64 now)
+static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
-	bool waiting = false;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->state->eligible && !leader->state->counter.running &&
 		    !group_sched_in(pc, leader))
-			waiting = true;
-	if (waiting && !ctx->rotate_necessary)
-		ctx->rotation_start = now;
-	ctx->rotate_necessary = waiting;
-	pc->rotate_necessary |= waiting;
-}
-
-static ktime_t rotation_time(void)
-{
-	u64 us = clamp_t(u64, READ_ONCE(rotation_us), ROTATION_US_MIN,
-			 ROTATION_US_MAX);
-
-	return ns_to_ktime(us * NSEC_PER_USEC);
-}
-
-/* The time until a task's groups rotate goes on where it was when the task was switched out. */
-static void start_rotating(struct pmuctl_cpuctx *pc, u64 now)
-{
-	const struct pmuctl_context *ctx = pc->task_context;
-	u64 left = ktime_to_ns(rotation_time());
-	u64 used = 0;
-
-	if (ctx && ctx->rotate_necessary && now > ctx->rotation_start)
-		used = now - ctx->rotation_start;
-	left -= min(used, left - ROTATION_NS_MIN);
-	hrtimer_start(&pc->timer, ns_to_ktime(left), HRTIMER_MODE_REL_PINNED_HARD);
-}
-
-/* Those that are on go to the end, in their order; those that waited come first. */
-static void move_running_to_end(struct pmuctl_context *ctx)
-{
-	struct list_head *list = &ctx->groups[PMUCTL_FLEXIBLE];
-	struct pmuctl_event *leader, *next;
-	LIST_HEAD(ran);
-
-	list_for_each_entry_safe(leader, next, list, node)
-		if (leader->state->counter.running)
-			list_move_tail(&leader->node, &ran);
-	list_splice_tail(&ran, list);
-	ctx->clone_id = 0;
-}
-
-static void rotate_ctx(struct pmuctl_context *ctx, u64 now)
-{
-	move_running_to_end(ctx);
-	ctx->rotation_start = now;
-}
-
-static void rotate_cpu(struct pmuctl_cpuctx *pc, u64 now)
-{
-	rotate_ctx(&pc->context, now);
-	if (pc->task_context)
-		rotate_ctx(pc->task_context, now);
-	stop_all_flexible(pc);
-	pc->task_first = !pc->task_first;
-	pc->rotations++;
+			pc->rotate_necessary = true;
 }
 
 /* Tell user space what is on which counter now; events of CPUs have no such pages. */
@@ -411,6 +346,7 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 	bool of_cpu = pmuctl_context_has_groups(&pc->context);
 	const struct runner runner = runner_of(pc, task);
 	enum stopped stopped = NOBODY;
+	bool waited = pc->rotate_necessary, task_first;
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->rotate_necessary = false;
@@ -422,30 +358,37 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 		sched_out_ineligible(pc, &pc->context, &runner, now);
 	if (of_task)
 		sched_out_ineligible(pc, of_task, &runner, now);
-	if (why == ROTATE)
-		rotate_cpu(pc, now);
-	else if (why == LOAD && pc->task_first && of_task->rotate_necessary)
+	if (why == ROTATE) {
+		pmuctl_rotate(pc, now);
+		stop_all_flexible(pc);
+	} else if (why == LOAD && of_task->goes_first && of_task->rotate_necessary) {
 		stop_class(pc, &pc->context, PMUCTL_FLEXIBLE);
+	}
+	task_first = of_task && of_task->goes_first;
 	pc->full = 0;
 
 	if (of_cpu)
 		start_pinned(pc, &pc->context, &stopped);
-	if (of_task) {
+	if (of_task)
 		start_pinned(pc, of_task, &stopped);
-		if (pc->task_first)
-			start_flexible(pc, of_task, now);
-	}
+	if (task_first)
+		start_flexible(pc, of_task);
 	if (of_cpu)
-		start_flexible(pc, &pc->context, now);
-	if (of_task && !pc->task_first)
-		start_flexible(pc, of_task, now);
+		start_flexible(pc, &pc->context);
+	if (of_task && !task_first)
+		start_flexible(pc, of_task);
 	hwpmu_commit();
+	if (waited || pc->rotate_necessary)
+		pmuctl_rotation_note(pc, waited, why == LOAD, now);
+	else if (of_task)
+		of_task->rotate_necessary = false;
 
 	write_pages(pc);
 	if (pc->ticking && !hrtimer_active(&pc->tick))
 		pmuctl_sched_start_ticking(pc);
 	if (pc->rotate_necessary && (why == LOAD || !hrtimer_active(&pc->timer)))
-		start_rotating(pc, now);
+		hrtimer_start(&pc->timer, pmuctl_rotation_left(pc, now),
+			      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 void pmuctl_sched(struct pmuctl_cpuctx *pc, const struct task_struct *task)
@@ -482,12 +425,7 @@ void pmuctl_sched_stopped(void)
 
 void pmuctl_sched_in(struct pmuctl_cpuctx *pc, const struct task_struct *task)
 {
-	struct pmuctl_context *ctx = pc->task_context;
-	u64 now = sched_clock();
-
-	if (ctx)
-		ctx->rotation_start = now - ctx->rotation_elapsed;
-	ctx_resched(pc, task, ctx ? LOAD : CHANGE, now);
+	ctx_resched(pc, task, pc->task_context ? LOAD : CHANGE, sched_clock());
 }
 
 /*
@@ -557,12 +495,8 @@ void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 	unsigned int n = 0;
 
 	lockdep_assert_held(&ctx->lock);
-	if (ctx->rotate_necessary && now - ctx->rotation_start >= ktime_to_ns(rotation_time())) {
-		rotate_ctx(ctx, now);
-		pc->task_first = !pc->task_first;
-		pc->rotations++;
-	}
-	ctx->rotation_elapsed = now - ctx->rotation_start;
+	if (pc->rotate_necessary)
+		pmuctl_rotation_pause(pc, ctx, now);
 	for_each_group(leader, class, ctx)
 		n = unload_group(pc, n, leader, now);
 	if (n)
@@ -576,19 +510,23 @@ void pmuctl_sched_out(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 static enum hrtimer_restart rotate(struct hrtimer *timer)
 {
 	struct pmuctl_cpuctx *pc = container_of(timer, struct pmuctl_cpuctx, timer);
+	ktime_t left;
+	u64 now;
 
 	/* The timers of a CPU that went offline come to another one. */
 	if (pc->context.cpu != smp_processor_id())
 		return HRTIMER_NORESTART;
 
 	pmuctl_cpu_lock(pc);
-	if (pc->rotate_necessary)
-		ctx_resched(pc, current, ROTATE, sched_clock());
+	now = sched_clock();
+	if (pc->rotate_necessary && pmuctl_rotation_is_due(pc, now))
+		ctx_resched(pc, current, ROTATE, now);
+	left = pmuctl_rotation_left(pc, now);
 	pmuctl_cpu_unlock(pc);
 
 	if (!pc->rotate_necessary)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, rotation_time());
+	hrtimer_forward_now(timer, left);
 	return HRTIMER_RESTART;
 }
 

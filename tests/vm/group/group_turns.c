@@ -105,9 +105,8 @@ Test(group_turns, tasks_that_share_a_cpu_take_turns_too)
 }
 
 /*
- * The same against groups of the CPU that could take all counters for themselves. Who
- * chooses first changes with the timer and with our slices, which are not in step, so that
- * the halves are not exact; but nobody gets less than a quarter.
+ * The same against groups of the CPU that could take all counters for themselves: each has half of
+ * our time, and the CPU's all of the other task's, which has as much.
  */
 Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
 {
@@ -132,10 +131,111 @@ Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
 	run_until(of_task, 1000, &rounds);
 	c = event_read(of_task);
 	d = event_read(of_cpu);
-	cr_expect(share(c) > 0.25 && share(c) < 0.75, "the task's: %.3f", share(c));
-	cr_expect(share(d) > 0.6 && share(d) < 0.95, "the CPU's: %.3f", share(d));
+	cr_expect(share(c) > 0.48 && share(c) < 0.52, "the task's: %.3f", share(c));
+	cr_expect(share(d) > 0.7 && share(d) < 0.8, "the CPU's: %.3f", share(d));
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
+}
+
+/* Full groups: one at a time */
+static void open_full_groups(int *leaders, unsigned int k, pid_t pid, int cpu)
+{
+	for (unsigned int i = 0; i < k; i++) {
+		leaders[i] = event_try(branches_u(), pid, cpu);
+		cr_assert_geq(leaders[i], 0, "%s", event_why.sentence);
+		for (unsigned int j = 1; j < pmu_general(); j++)
+			cr_assert_geq(event_try(branches_u(), pid, cpu, .group = leaders[i]), 0);
+	}
+}
+
+/* Some tens of turns each, of which the first and the last are parts */
+static void check_equal(const int *leaders, unsigned int k, double expected, const char *whose)
+{
+	for (unsigned int i = 0; i < k; i++) {
+		double s = share(event_read(leaders[i]));
+
+		cr_expect(s > 0.9 * expected && s < 1.1 * expected, "group %u of %s: %.3f", i,
+			  whose, s);
+	}
+}
+
+/*
+ * Each task's slices are as long as a turn, about, and while they last there is time for one
+ * rotation, always after the same part of the slice.
+ */
+Test(group_turns, groups_of_tasks_that_share_a_cpu_are_equal)
+{
+	enum { TASKS = 4, GROUPS = 3 };
+	int of_cpu[2], leaders[TASKS][GROUPS];
+	pid_t tasks[TASKS];
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	for (int t = 0; t < TASKS; t++) {
+		tasks[t] = fork();
+		cr_assert_geq(tasks[t], 0);
+		if (!tasks[t])
+			for (;;)
+				user_loop(ROUND);
+		open_full_groups(leaders[t], GROUPS, tasks[t], -1);
+	}
+	open_full_groups(of_cpu, 2, -1, 0);
+	do {
+		usleep(10000);
+	} while (event_read(leaders[TASKS - 1][0]).enabled < 600000000);
+	for (int t = 0; t < TASKS; t++) {
+		kill(tasks[t], SIGSTOP);
+		check_equal(leaders[t], GROUPS, 0.5 / GROUPS, "a task");
+	}
+	check_equal(of_cpu, 2, 0.5 / 2, "the CPU");
+	for (int t = 0; t < TASKS; t++) {
+		kill(tasks[t], SIGKILL);
+		waitpid(tasks[t], NULL, 0);
+	}
+}
+
+static void wait_for(uint64_t ns)
+{
+	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
+
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		user_loop(1000);
+}
+
+/* Tasks with events of their own, which find counters, come and go more often than turns end. */
+Test(group_turns, groups_of_a_cpu_whose_tasks_come_and_go_are_equal)
+{
+	const unsigned int n = pmu_general();
+	int leaders[PMU_MAX], pipes[2][2];
+	char token = 0;
+	pid_t pid;
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	cr_assert_eq(pipe(pipes[0]) | pipe(pipes[1]), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	event_open(pinned(branches_u()));
+	if (!pid) {
+		while (read(pipes[0][0], &token, 1) == 1) {
+			wait_for(1000000);
+			if (write(pipes[1][1], &token, 1) != 1)
+				break;
+		}
+		_exit(0);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		leaders[i] = event_try(branches_u(), -1, 0);
+		cr_assert_geq(leaders[i], 0);
+	}
+	while (event_read(leaders[0]).enabled < 1000000000) {
+		cr_assert_eq(write(pipes[0][1], &token, 1), 1);
+		cr_assert_eq(read(pipes[1][0], &token, 1), 1);
+		wait_for(1000000);
+	}
+	check_equal(leaders, n, (double)(n - 1) / n, "the CPU");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 Test(group_turns, nobody_waits_while_counters_are_enough)

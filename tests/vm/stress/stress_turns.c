@@ -9,7 +9,8 @@
  * goes on.
  *
  * Where the clock counts instructions a share of the time is a share of the work, and every
- * scaled value is within 3 % of what the tasks know they did.
+ * scaled value is within 3 % of what the tasks know they did. Each task's groups have half of its
+ * time, two at once, and all as much of it: but for one turn, of some 300.
  */
 #include "groups.h"
 #include "raw.h"
@@ -164,6 +165,8 @@ static void check_scaled(const struct task *t, int task, int group)
 	double share = (double)(s->last.running - s->first.running) /
 		       (s->last.enabled - s->first.enabled);
 
+	cr_expect(share > 0.118 && share < 0.132, "group %d of task %d: %.3f of the time", group,
+		  task, share);
 	for (int i = 0; i < MEMBERS; i++) {
 		double truth = (double)t->pieces * ROUND * each[i];
 		double scaled = (s->last.value[i] - s->first.value[i]) / share;
