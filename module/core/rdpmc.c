@@ -47,13 +47,15 @@ static struct mutex page_mutexes[1 << PAGE_BITS];
 
 /*
  * Is the kernel's own sched_clock() this clock, or does it run beside it? Where the TSC stops in
- * sleep states, and these are used, the kernel marks it as unstable.
+ * sleep states, and these are used, or its rate changes, or CPUs do not agree on it, the kernel
+ * marks it as unstable. Whether the processor says that the rate is constant does not matter:
+ * virtual machines are rarely told, and newer kernels do not take it from the model any more.
  */
 static bool find_clock(u32 *mult, u16 *shift)
 {
 	u32 found;
 
-	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) || check_tsc_unstable())
+	if (!boot_cpu_has(X86_FEATURE_TSC) || check_tsc_unstable())
 		return false;
 	clocks_calc_mult_shift(mult, &found, tsc_khz, NSEC_PER_MSEC, 0);
 	/* perf's pages have no more than 31: some readers shift a word of 32 bits by it. */
