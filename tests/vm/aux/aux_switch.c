@@ -192,33 +192,44 @@ Test(aux_switch, several_traced_tasks_that_wander)
 static pid_t known[2 * TASKS + 1];
 static unsigned int nr_known;
 
-static bool has_code(pid_t pid)
+#define PF_KTHREAD	0x00200000
+
+/* Not by its maps, which are empty, too, once it has ended and nobody has waited for it yet. */
+static bool is_kernel_thread(pid_t pid)
 {
-	char path[40], byte;
+	char path[40], stat[512], *flags;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return true; /* it has ended, whoever it was */
-	n = read(fd, &byte, 1);
+		return false; /* it has ended, and those do not */
+	n = read(fd, stat, sizeof(stat) - 1);
 	close(fd);
-	return n > 0;
+	if (n <= 0)
+		return false;
+	stat[n] = '\0';
+	flags = strrchr(stat, ')'); /* of its name */
+	cr_assert_not_null(flags);
+	for (int i = 0; i < 7 && flags; i++)
+		flags = strchr(flags + 1, ' ');
+	cr_assert_not_null(flags);
+	return strtoul(flags, NULL, 10) & PF_KTHREAD;
 }
 
 /* Kernel threads have no code in user space; which they are does not change. */
 static bool is_foreign(pid_t pid)
 {
 	static pid_t threads[64];
-	pid_t *place = &threads[pid % 64];
+	pid_t *place = &threads[(uint32_t)pid % 64];
 
 	for (unsigned int i = 0; i < nr_known; i++)
 		if (known[i] == pid)
 			return false;
 	if (!pid || *place == pid)
 		return false;
-	if (has_code(pid))
+	if (!is_kernel_thread(pid))
 		return true;
 	*place = pid;
 	return false;
