@@ -80,6 +80,7 @@ enum pmuctl_class {
  * @rotation_start: when its turn began, in ns of sched_clock(); while that does not go on
  *	@rotation_elapsed: how long it has been.
  * @goes_first: of a task's: at the next choice its flexible groups come before the CPU's.
+ * @child_goes_first: likewise of the next child's.
  * @nr_user_pages: events of its lists whose counter.user is set.
  * @nr_inherit: events that children of its task get, of which
  * @nr_inherit_sampling: sample. The task itself may read both without the lock, as a hint.
@@ -112,6 +113,7 @@ struct pmuctl_context {
 	u64 migrations;
 	bool rotate_necessary;
 	bool goes_first;
+	bool child_goes_first;
 	u64 rotation_start;
 	u64 rotation_elapsed;
 	unsigned int nr_user_pages;

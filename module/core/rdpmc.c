@@ -15,6 +15,7 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
+#include <asm/hypervisor.h>
 #include <asm/processor.h>
 #include <asm/tsc.h>
 
@@ -48,14 +49,17 @@ static struct mutex page_mutexes[1 << PAGE_BITS];
 /*
  * Is the kernel's own sched_clock() this clock, or does it run beside it? Where the TSC stops in
  * sleep states, and these are used, or its rate changes, or CPUs do not agree on it, the kernel
- * marks it as unstable. Whether the processor says that the rate is constant does not matter:
- * virtual machines are rarely told, and newer kernels do not take it from the model any more.
+ * marks it as unstable. That the processor does not say that the rate is constant matters only where
+ * a hypervisor has a clock of its own for its guests, who may come to another machine: newer kernels
+ * do not take it from the model any more.
  */
 static bool find_clock(u32 *mult, u16 *shift)
 {
 	u32 found;
 
-	if (!boot_cpu_has(X86_FEATURE_TSC) || check_tsc_unstable())
+	if (check_tsc_unstable())
+		return false;
+	if (!boot_cpu_has(X86_FEATURE_CONSTANT_TSC) && x86_hyper_type != X86_HYPER_NATIVE)
 		return false;
 	clocks_calc_mult_shift(mult, &found, tsc_khz, NSEC_PER_MSEC, 0);
 	/* perf's pages have no more than 31: some readers shift a word of 32 bits by it. */
@@ -116,7 +120,7 @@ static void write_page(struct pmuctl_event *event)
 		.running = event->state->time_running,
 	};
 
-	if (event->state->eligible && user->mult) {
+	if (event->state->eligible && user->mult && !check_tsc_unstable()) {
 		times.ticking = true;
 		times.offset = sched_clock() - event->state->stamp -
 			       userpage_ns(rdtsc(), user->mult, user->shift);

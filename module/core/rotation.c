@@ -34,7 +34,7 @@ static u64 left_of(const struct pmuctl_context *ctx, u64 now)
 {
 	u64 turn = rotation_ns();
 
-	if (!ctx || !takes_turns(ctx) || now < ctx->rotation_start)
+	if (!ctx || !takes_turns(ctx))
 		return turn;
 	return turn - min(now - ctx->rotation_start, turn - ROTATION_NS_MIN);
 }
@@ -68,12 +68,14 @@ static void move_running_to_end(struct pmuctl_context *ctx)
 	ctx->clone_id = 0;
 }
 
+/* A turn in which the CPU's could go first is one on a CPU that has such. */
 static void rotate_if_due(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx, u64 now)
 {
 	if (!is_due(ctx, now))
 		return;
 	move_running_to_end(ctx);
-	ctx->goes_first = !ctx->goes_first;
+	if (!list_empty(&pc->context.groups[PMUCTL_FLEXIBLE]))
+		ctx->goes_first = !ctx->goes_first;
 	ctx->rotation_start = now;
 	pc->rotations++;
 }

@@ -13,6 +13,13 @@
 
 #include "core/cpu_state.h"
 
+/* Children may end before their first turn does: every other one begins with its own. */
+static inline void pmuctl_rotation_fork(struct pmuctl_context *parent, struct pmuctl_context *child)
+{
+	child->goes_first = parent->child_goes_first;
+	parent->child_goes_first = !child->goes_first;
+}
+
 /* The time until groups are to rotate, at least what a timer is worth */
 ktime_t pmuctl_rotation_left(const struct pmuctl_cpuctx *pc, u64 now);
 

@@ -314,14 +314,33 @@ static void start_pinned(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx,
 	}
 }
 
-static void start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
+/* Returns whether any had to wait. */
+static bool start_flexible(struct pmuctl_cpuctx *pc, struct pmuctl_context *ctx)
 {
 	struct pmuctl_event *leader;
+	bool waiting = false;
 
 	list_for_each_entry(leader, &ctx->groups[PMUCTL_FLEXIBLE], node)
 		if (leader->state->eligible && !leader->state->counter.running &&
 		    !group_sched_in(pc, leader))
-			pc->rotate_necessary = true;
+			waiting = true;
+	pc->rotate_necessary |= waiting;
+	return waiting;
+}
+
+/* In the order of whose turn it is. Returns whether any had to wait whose turn it is. */
+static bool start_all_flexible(struct pmuctl_cpuctx *pc)
+{
+	struct pmuctl_context *of_task = pc->task_context;
+	bool waiting = false;
+
+	if (of_task && of_task->goes_first)
+		waiting = start_flexible(pc, of_task);
+	if (pmuctl_context_has_groups(&pc->context))
+		start_flexible(pc, &pc->context);
+	if (of_task && !of_task->goes_first)
+		start_flexible(pc, of_task);
+	return waiting;
 }
 
 /* Tell user space what is on which counter now; events of CPUs have no such pages. */
@@ -338,6 +357,15 @@ enum sched_reason {
 	ROTATE,		/* those that run have had their time */
 };
 
+/* It may come early, but is not put off: switches can be closer together than it can be set. */
+static void start_timer(struct pmuctl_cpuctx *pc, u64 now)
+{
+	ktime_t left = pmuctl_rotation_left(pc, now);
+
+	if (!hrtimer_active(&pc->timer) || left < hrtimer_get_remaining(&pc->timer))
+		hrtimer_start(&pc->timer, left, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 /* All of it happens at one instant. */
 static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task,
 			enum sched_reason why, u64 now)
@@ -346,7 +374,7 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 	bool of_cpu = pmuctl_context_has_groups(&pc->context);
 	const struct runner runner = runner_of(pc, task);
 	enum stopped stopped = NOBODY;
-	bool waited = pc->rotate_necessary, task_first;
+	bool waited = pc->rotate_necessary, in_order = why == ROTATE, redo;
 
 	lockdep_assert_held(&pc->context.lock);
 	pc->rotate_necessary = false;
@@ -363,20 +391,23 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 		stop_all_flexible(pc);
 	} else if (why == LOAD && of_task->goes_first && of_task->rotate_necessary) {
 		stop_class(pc, &pc->context, PMUCTL_FLEXIBLE);
+		in_order = true;
 	}
-	task_first = of_task && of_task->goes_first;
 	pc->full = 0;
 
 	if (of_cpu)
 		start_pinned(pc, &pc->context, &stopped);
 	if (of_task)
 		start_pinned(pc, of_task, &stopped);
-	if (task_first)
-		start_flexible(pc, of_task);
-	if (of_cpu)
-		start_flexible(pc, &pc->context);
-	if (of_task && !task_first)
-		start_flexible(pc, of_task);
+	redo = start_all_flexible(pc) ||
+	       (why == CHANGE && pc->rotate_necessary && !waited);
+	if (unlikely(redo && !in_order)) {
+		/* Those that were on are not those whose turn it is. */
+		stop_all_flexible(pc);
+		pc->full = 0;
+		pc->rotate_necessary = false;
+		start_all_flexible(pc);
+	}
 	hwpmu_commit();
 	if (waited || pc->rotate_necessary)
 		pmuctl_rotation_note(pc, waited, why == LOAD, now);
@@ -386,9 +417,8 @@ static void ctx_resched(struct pmuctl_cpuctx *pc, const struct task_struct *task
 	write_pages(pc);
 	if (pc->ticking && !hrtimer_active(&pc->tick))
 		pmuctl_sched_start_ticking(pc);
-	if (pc->rotate_necessary && (why == LOAD || !hrtimer_active(&pc->timer)))
-		hrtimer_start(&pc->timer, pmuctl_rotation_left(pc, now),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+	if (pc->rotate_necessary)
+		start_timer(pc, now);
 }
 
 void pmuctl_sched(struct pmuctl_cpuctx *pc, const struct task_struct *task)

@@ -14,6 +14,7 @@
 #include "core/admission.h"
 #include "core/context.h"
 #include "core/context_table.h"
+#include "core/rotation.h"
 #include "inherit/inherit.h"
 #include "sample/sample.h"
 #include "sample/sampling.h"
@@ -313,6 +314,7 @@ static void copy_groups(struct brood *brood, struct pmuctl_context *parent,
 	raw_spin_lock_irqsave(&parent->lock, flags);
 	raw_spin_lock_nested(&ctx->lock, SINGLE_DEPTH_NESTING);
 	brood->search = ctx->nr_inherit;
+	pmuctl_rotation_fork(parent, ctx);
 	for_each_group(leader, class, parent)
 		copy_group(brood, ctx, leader);
 	raw_spin_unlock(&ctx->lock);

@@ -40,8 +40,8 @@ struct hwpmu_intel_rule {
  * struct hwpmu_intel_model - what is known of the events of a model
  * @family: and @model: as in struct hwpmu_caps.
  * @core_type: HWPMU_CORE_* of a hybrid processor, else 0.
- * @rules: the first one that names an event is its own, and none ends before the one before it.
- *	What has none can be counted by the first four counters.
+ * @rules: the first one that names an event is its own; none begins, or ends, before the one
+ *	before it. What has none can be counted by the first four counters.
  * @nr_rules: how many.
  * @spoils: with hyperthreading, events D0H to D3H spoil a counter of the other thread.
  */

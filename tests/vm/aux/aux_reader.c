@@ -63,12 +63,6 @@ Test(aux_reader, one_that_stops_and_goes_on)
 
 #define AUX_PAGES	256
 
-static long free_kb(void)
-{
-	raw_write_file("/proc/sys/vm/drop_caches", "3");
-	return free_memory();
-}
-
 /* What 30 of them would leave is 30 MiB. */
 Test(aux_reader, killed_ones_leave_nothing)
 {
@@ -81,13 +75,13 @@ Test(aux_reader, killed_ones_leave_nothing)
 		trace_kill_reader(&a, pid, AUX_PAGES, &seed);
 	/* The kernel keeps pages for itself now and then; a leak shows each time. */
 	for (int tries = 0; tries < 5 && lost > 8000; tries++) {
-		before = free_kb();
+		before = free_kib();
 		for (int i = 0; i < 30; i++)
 			trace_kill_reader(&a, pid, AUX_PAGES, &seed);
-		lost = before - free_kb();
+		lost = before - free_kib();
 		for (int i = 0; i < 50 && lost > 8000; i++) {
 			nap();
-			lost = before - free_kb();
+			lost = before - free_kib();
 		}
 	}
 	cr_assert_leq(lost, 8000, "%ld KiB were not given back", lost);
@@ -99,20 +93,18 @@ Test(aux_reader, killed_ones_leave_nothing)
 
 /* ---- Pages that are kept ---- */
 
-#define KEPT_ROUNDS	8
 #define KEPT_TRACE	1024	/* pages, in 16 chunks */
-#define KEPT_PAGES	16	/* as many as a pipe takes */
 
 /* Give a page of each chunk of a trace to a pipe, and close the trace. */
-static void keep_pages(pid_t pid, int to)
+static void keep_pages(int to, pid_t pid)
 {
 	union raw_attr a = busy_attr();
 	struct trace t;
 
 	trace_open(&t, &a, pid, -1, KEPT_TRACE, PROT_READ | PROT_WRITE);
-	for (size_t i = 0; i < KEPT_PAGES; i++) {
+	for (size_t i = 0; i < PIPE_PAGES; i++) {
 		struct iovec page = {
-			.iov_base = (void *)(t.aux + i * (t.size / KEPT_PAGES)),
+			.iov_base = (void *)(t.aux + i * (t.size / PIPE_PAGES)),
 			.iov_len = TRACE_PAGE,
 		};
 
@@ -125,25 +117,8 @@ static void keep_pages(pid_t pid, int to)
 Test(aux_reader, a_page_in_a_pipe_keeps_no_chunk)
 {
 	pid_t pid = traced_task_start(branches);
-	long before, kept = LONG_MAX;
-	int pipes[KEPT_ROUNDS][2];
+	long kept = kept_in_pipes(keep_pages, pid);
 
-	for (int tries = 0; tries < 5 && kept > 8000; tries++) {
-		before = free_kb();
-		for (int i = 0; i < KEPT_ROUNDS; i++) {
-			cr_assert_eq(pipe(pipes[i]), 0);
-			keep_pages(pid, pipes[i][1]);
-		}
-		kept = before - free_kb();
-		for (int i = 0; i < 50 && kept > 8000; i++) {
-			nap();
-			kept = before - free_kb();
-		}
-		for (int i = 0; i < KEPT_ROUNDS; i++) {
-			close(pipes[i][0]);
-			close(pipes[i][1]);
-		}
-	}
 	cr_assert_leq(kept, 8000, "%ld KiB are kept", kept);
 	traced_task_end(pid);
 }

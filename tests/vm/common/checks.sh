@@ -6,8 +6,12 @@
 # directory of their own, empty for each; what the tool said is in the files out and err.
 # shellcheck disable=SC2034 # what is set here is for them
 
-# How "pmuctl run" has to be told to run a program: older kernels cannot have its calls caught.
-case $(uname -r) in 5.10.*) CAUGHT=--preload ;; *) CAUGHT= ;; esac
+# on_5_10: whether the kernel is the oldest of those that the module is for
+on_5_10() { case $(uname -r) in 5.10.*) ;; *) return 1 ;; esac; }
+
+# How "pmuctl run" has to be told to run a program: that one cannot have its calls caught.
+CAUGHT=
+on_5_10 && CAUGHT=--preload
 
 passed=0 failed=0
 TOOL=pmuctl	# what run() runs

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "memory.h"
+#include "module.h"
+
+#include <limits.h>
 
 void set_paranoid(long level)
 {
@@ -133,4 +136,35 @@ void check_given_back(rlim_t locked_bytes, long allowed, const char *what)
 		taken = child_takes_all(RAW_USER, locked_bytes, EXITS);
 	}
 	check_taken(taken, allowed, what);
+}
+
+long free_kib(void)
+{
+	raw_write_file("/proc/sys/vm/drop_caches", "3");
+	return free_memory();
+}
+
+long kept_in_pipes(void (*give)(int to, pid_t pid), pid_t pid)
+{
+	const long some = 8000;
+	int pipes[PIPES][2];
+	long before, kept = LONG_MAX;
+
+	for (int tries = 0; tries < 5 && kept > some; tries++) {
+		before = free_kib();
+		for (int i = 0; i < PIPES; i++) {
+			cr_assert_eq(pipe(pipes[i]), 0);
+			give(pipes[i][1], pid);
+		}
+		kept = before - free_kib();
+		for (int i = 0; i < 50 && kept > some; i++) {
+			usleep(10000);
+			kept = before - free_kib();
+		}
+		for (int i = 0; i < PIPES; i++) {
+			close(pipes[i][0]);
+			close(pipes[i][1]);
+		}
+	}
+	return kept;
 }

@@ -50,4 +50,17 @@ void check_taken(long taken, long allowed, const char *what);
 /* Memory is freed a moment after its process is gone. */
 void check_given_back(rlim_t locked_bytes, long allowed, const char *what);
 
+/* What is free without what the kernel keeps to be quicker, in KiB */
+long free_kib(void);
+
+/* Pages that a pipe takes, and pipes: with them somebody holds 512 KiB. */
+#define PIPE_PAGES	16
+#define PIPES		8
+
+/*
+ * How many KiB less are free while each of PIPES pipes has what @give, called with its writing end,
+ * has given it; the least of some tries, as the kernel keeps pages for itself now and then.
+ */
+long kept_in_pipes(void (*give)(int to, pid_t pid), pid_t pid);
+
 #endif /* VM_MEMORY_H */

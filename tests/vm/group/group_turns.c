@@ -194,6 +194,57 @@ Test(group_turns, groups_of_tasks_that_share_a_cpu_are_equal)
 	}
 }
 
+/* What is counted in short regions of a program has its share, too, though each ends before a turn. */
+Test(group_turns, a_group_that_is_on_for_short_whiles_gets_its_share)
+{
+	int of_cpu, fd;
+	struct counts c;
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	open_full_groups(&of_cpu, 1, -1, 0);
+	fd = event_open(disabled(branches_u()));
+	for (unsigned int j = 1; j < pmu_general(); j++)
+		event_open(branches_u(), .group = fd);
+	for (int i = 0; i < 1500; i++) {
+		event_ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		user_loop(ROUND / 10);
+		event_ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		user_loop(ROUND / 100);
+	}
+	c = event_read(fd);
+	cr_expect(share(c) > 0.45 && share(c) < 0.55, "%.3f of %lu ns", share(c), c.enabled);
+}
+
+/* Each child is gone before its first turn is over. */
+Test(group_turns, children_that_live_shortly_get_their_share)
+{
+	struct perf_event_attr attr = disabled(branches_u());
+	int of_cpu, fd;
+	struct counts c;
+
+	raw_write_number(PARAMETERS "rotation_us", 4000);
+	pin_here(0);
+	open_full_groups(&of_cpu, 1, -1, 0);
+	attr.inherit = 1;
+	fd = event_open(attr);
+	for (unsigned int j = 1; j < pmu_general(); j++)
+		event_open(attr, .group = fd);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+
+		cr_assert_geq(pid, 0);
+		if (!pid) {
+			user_loop(ROUND / 2);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	c = event_read(fd);
+	cr_expect(share(c) > 0.4 && share(c) < 0.6, "%.3f of %lu ns", share(c), c.enabled);
+}
+
 static void wait_for(uint64_t ns)
 {
 	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;

@@ -407,25 +407,17 @@ Test(ring_look, many_while_they_are_taken_away)
 
 /* ---- Whose memory ---- */
 
-#define KEPT_PAGES	16	/* as many as a pipe takes */
-#define KEPT_ROUNDS	8
 #define KEPT_RING	1024
 
-static long free_kb(void)
-{
-	raw_write_file("/proc/sys/vm/drop_caches", "3");
-	return free_memory();
-}
-
 /* Give one page of each AROUND to a pipe, if there is one, and close the ring. */
-static void keep_pages(int to)
+static void keep_pages(int to, pid_t pid __attribute__((unused)))
 {
 	AUTO_CLOSE int fd = ring_event();
 	struct ring r;
 
 	ring_map(&r, fd, KEPT_RING);
-	for (size_t i = 0; i < KEPT_PAGES; i++) {
-		struct iovec page = { r.data + i * (r.size / KEPT_PAGES), PAGE };
+	for (size_t i = 0; i < PIPE_PAGES; i++) {
+		struct iovec page = { r.data + i * (r.size / PIPE_PAGES), PAGE };
 
 		cr_assert_eq(vmsplice(to, &page, 1, SPLICE_F_NONBLOCK), (ssize_t)PAGE);
 	}
@@ -435,25 +427,8 @@ static void keep_pages(int to)
 /* Who holds 512 KiB in pipes keeps no more: with the rings it would be 32 MiB. */
 Test(ring_look, a_page_in_a_pipe_keeps_no_others)
 {
-	long before, kept = LONG_MAX;
-	int pipes[KEPT_ROUNDS][2];
+	long kept = kept_in_pipes(keep_pages, 0);
 
-	for (int tries = 0; tries < 5 && kept > 8000; tries++) {
-		before = free_kb();
-		for (int i = 0; i < KEPT_ROUNDS; i++) {
-			cr_assert_eq(pipe(pipes[i]), 0);
-			keep_pages(pipes[i][1]);
-		}
-		kept = before - free_kb();
-		for (int i = 0; i < 50 && kept > 8000; i++) {
-			usleep(10000);
-			kept = before - free_kb();
-		}
-		for (int i = 0; i < KEPT_ROUNDS; i++) {
-			close(pipes[i][0]);
-			close(pipes[i][1]);
-		}
-	}
 	cr_assert_leq(kept, 8000, "%ld KiB are kept", kept);
 }
 
@@ -479,12 +454,12 @@ Test(ring_look, all_is_given_back)
 	map_some();
 	/* The kernel keeps pages for itself now and then; a leak shows each time. */
 	for (int tries = 0; tries < 5 && lost > 2000; tries++) {
-		before = free_kb();
+		before = free_kib();
 		map_some();
-		lost = before - free_kb();
+		lost = before - free_kib();
 		for (int i = 0; i < 50 && lost > 2000; i++) {
 			usleep(10000);
-			lost = before - free_kb();
+			lost = before - free_kib();
 		}
 	}
 	cr_assert_leq(lost, 2000, "%ld KiB were not given back", lost);

@@ -12,14 +12,13 @@ LEAST=80000000	# instructions of LOOPS in user mode
 BOTH=cpu_core/instructions/u,cpu_atom/instructions/u
 
 # Which CPU is of which type: before 5.13 perf does not tell. Performance cores alone have TOPDOWN.SLOTS.
-case $(uname -r) in
-5.10.*)
+if on_5_10; then
 	core=0 atom=1
-	pmuctl stat -C 0 -e r0400 -- true 2>/dev/null || core=1 atom=0 ;;
-*)
+	pmuctl stat -C 0 -e r0400 -- true 2>/dev/null || core=1 atom=0
+else
 	core=$(cat /sys/bus/event_source/devices/cpu_core/cpus)
-	atom=$(cat /sys/bus/event_source/devices/cpu_atom/cpus) ;;
-esac
+	atom=$(cat /sys/bus/event_source/devices/cpu_atom/cpus)
+fi
 
 # of EVENT: its count in err
 of() { awk -F , -v event="$1" 'index($0, event) { for (i = 1; i < 4; i++) if ($i ~ /^[0-9]+$/ && $i > n) n = $i } END { print n + 0 }' err; }

@@ -63,12 +63,11 @@ no_library_is_told()
 # Linux 5.10 has no seccomp that could: it is refused, and the other way named.
 calls_are_caught_or_refused()
 {
-	case $(uname -r) in
-	5.10.*)
-		run 1 run true && says "this kernel's seccomp has no user notification that signals wait for: try --preload" ;;
-	*)
-		run 0 run true ;;
-	esac
+	if on_5_10; then
+		run 1 run true && says "this kernel's seccomp has no user notification that signals wait for: try --preload"
+	else
+		run 0 run true
+	fi
 }
 
 run_checks same

@@ -143,10 +143,11 @@ both_types_of_cpus_count()
 	is_hybrid || return 0
 	selftest_once && says 'events on CPU 0, and all on CPU 1, of another type' || return 1
 	on_general pmuctl 5 1 && on_general pmuctl 7 1 || return 1
-	case $(uname -r) in
-	5.10.*)	on_general perf 5 2 ;;
-	*)	on_general perf 5 1 && on_general perf 7 1 ;;
-	esac
+	if on_5_10; then
+		on_general perf 5 2
+	else
+		on_general perf 5 1 && on_general perf 7 1
+	fi
 }
 
 it_needs_root()

@@ -244,9 +244,6 @@ process_is_traced()
 	ours=$(by_us h.data) && is_same "$ours" "$(by_perf h.data)" && grep fibonacci h.data.rows
 }
 
-# No probe can tell of mappings there.
-no_files() { case $(uname -r) in 5.10.*) ;; *) return 1 ;; esac; }
-
 # refused ARGS: nothing is recorded, and the reason is told
 refused()
 {
@@ -260,7 +257,7 @@ a_process_is_traced_with_a_filter_by_address() { process_is_traced --filter 'fil
 # Where that is refused the process goes on.
 a_process_is_traced_with_a_filter_by_file()
 {
-	if no_files; then
+	if on_5_10; then
 		waiting start "$TRACED" 1
 		refused -p "$shell" || { kill "$shell"; return 1; }
 		echo >start
@@ -311,7 +308,7 @@ a_filter_chooses_addresses()
 # Where that is refused the command is not run.
 a_filter_by_file_is_for_all_that_a_command_starts()
 {
-	if no_files; then
+	if on_5_10; then
 		refused touch begun && [ ! -e begun ]
 		return
 	fi
@@ -363,4 +360,4 @@ what_cannot_be_traced_is_refused()
 		run 2 script --trace=calls -S parent && says '-S is of samples'
 }
 
-run_checks counted by_perf by_us is_same begun waiting gone written pieces find_function process_is_traced no_files refused
+run_checks counted by_perf by_us is_same begun waiting gone written pieces find_function process_is_traced refused

@@ -124,7 +124,7 @@ what_is_no_tracepoint_is_refused()
 		run 2 stat -e ftrace:function true && says "'perf record' has it" &&
 		run 2 stat -e kprobes:nothing true && says 'kprobes:nothing' || return 1
 	# Linux 5.10 has none.
-	case $(uname -r) in 5.10.*) return 0 ;; esac
+	on_5_10 && return
 	echo 'e:eprobes/mine sched.sched_switch' >/sys/kernel/tracing/dynamic_events &&
 		run 2 stat -e 'eprobes:*' true && says "'perf record' has them" || return 1
 	: >/sys/kernel/tracing/dynamic_events
