@@ -402,32 +402,44 @@ static void disturb(void)
 	}
 }
 
-/* Samples with a record, and what is lost */
-static void count_records(const struct perf_event_attr *attr, struct ring *r, uint64_t *records,
-			  uint64_t *lost)
+/* Samples with a record */
+static uint64_t count_records(const struct perf_event_attr *attr, struct ring *r)
 {
 	struct perf_event_header *header;
+	uint64_t records = 0;
 	struct sample s;
 
 	while ((header = ring_next(r))) {
-		if (header->type == PERF_RECORD_LOST)
-			*lost += ((struct lost_record *)header)->lost;
 		if (header->type != PERF_RECORD_SAMPLE)
 			continue;
 		take_sample(attr, header, &s);
-		*records += s.raw_size > 0;
+		records += s.raw_size > 0;
 	}
+	return records;
+}
+
+/*
+ * From 7.3 on this task may be preempted between the kernel's probe, which makes the record,
+ * and ours: then the sample is lost.
+ */
+static uint64_t most_lost(void)
+{
+	struct rusage used;
+
+	cr_assert_eq(getrusage(RUSAGE_THREAD, &used), 0);
+	return raw_kernel_before(7, 3) ? 0 : used.ru_nivcsw;
 }
 
 Test(attack_records, none_is_missing_of_ones_own)
 {
 	struct perf_event_attr attr = record_attr();
-	uint64_t records = 0, lost = 0;
+	uint64_t records, counts[2];	/* all, and lost ones */
 	pid_t other, disturber;
 	int a[2], b[2], fd;
 	struct ring r;
 
 	attr.exclude_kernel = 0;
+	attr.read_format = READ_LOST;
 	cr_assert_eq(pipe(a), 0);
 	cr_assert_eq(pipe(b), 0);
 	disturber = fork_child();
@@ -444,10 +456,10 @@ Test(attack_records, none_is_missing_of_ones_own)
 	take_turns(&b[0], &a[1], true);
 	waitpid(other, NULL, 0);
 	raw_reap(disturber);
-	count_records(&attr, &r, &records, &lost);
-	cr_expect_eq(sampling_value(fd), ROUNDS * CALLS_A_ROUND);
-	/* Newer kernels may preempt this task between a record and its sample, which is lost then. */
-	if (raw_kernel_before(7, 0))
-		cr_expect_eq(lost, 0, "%lu lost", lost);
-	cr_expect_eq(records + lost, ROUNDS * CALLS_A_ROUND, "%lu, %lu lost", records, lost);
+	records = count_records(&attr, &r);
+	cr_assert_eq(read(fd, counts, sizeof(counts)), (ssize_t)sizeof(counts));
+	cr_expect_eq(counts[0], ROUNDS * CALLS_A_ROUND);
+	cr_expect_eq(records + counts[1], counts[0], "%lu, %lu lost", records, counts[1]);
+	cr_expect_leq(counts[1], most_lost(), "%lu lost, preempted %lu times", counts[1], most_lost());
+	printf("%lu lost of %lu\n", counts[1], counts[0]);
 }
