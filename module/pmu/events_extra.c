@@ -183,23 +183,44 @@ static const offcore_table skylake_cache = {
 	},
 };
 
-static const offcore_table goldencove_cache = {
+/*
+ * From here on they are what the event lists have as OCR.DEMAND_DATA_RD and OCR.DEMAND_RFO:
+ * ANY_RESPONSE and L3_MISS, LOCAL_DRAM and REMOTE_DRAM, but that the lists do not have writes to
+ * remote memory. So has Linux 7.3; 6.12 has others for some.
+ */
+static const offcore_table icelakex_cache = {
 	[LL] = {
 		[OP_READ] = { 0x10001, 0x3fbfc00001 },
 		[OP_WRITE] = { 0x3f3ffc0002, 0x3f3fc00002 },
 	},
 	[NODE] = {
-		[OP_READ] = { 0x10c000001, 0x3fb3000001 },
+		[OP_READ] = { 0x104000001, 0x730000001 },
+		[OP_WRITE] = { 0x104000002, 0x730000002 },
 	},
 };
 
-/* Any snoop but none, no memory, local memory */
-#define TNT_MISS	0x3f04000000ULL
-
-static const offcore_table tremont_cache = {
+static const offcore_table sapphirerapids_cache = {
 	[LL] = {
-		[OP_READ] = { 0x10001, 0x1 | TNT_MISS },
-		[OP_WRITE] = { 0x10002, 0x2 | TNT_MISS },
+		[OP_READ] = { 0x10001, 0x3fbfc00001 },
+		[OP_WRITE] = { 0x3f3ffc0002, 0x3f3fc00002 },
+	},
+	[NODE] = {
+		[OP_READ] = { 0x104000001, 0x730000001 },
+	},
+};
+
+/* Performance cores of hybrid processors, and Crestmont */
+static const offcore_table client_cache = {
+	[LL] = {
+		[OP_READ] = { 0x10001, 0x3fbfc00001 },
+		[OP_WRITE] = { 0x10002, 0x3fbfc00002 },
+	},
+};
+
+static const offcore_table gracemont_cache = {
+	[LL] = {
+		[OP_READ] = { 0x10001, 0x3f84400001 },
+		[OP_WRITE] = { 0x10002, 0x3f84400002 },
 	},
 };
 
@@ -233,23 +254,23 @@ static const struct extra_core extra_cores[] = {
 	{ { 0x3d, 0x47, 0x4f, 0x56 }, EVENTS(jaketown), .cache = &broadwell_cache },
 	{ { 0x4e, 0x5e, 0x55, 0x8e, 0x9e, 0xa5, 0xa6 }, EVENTS(skylake),
 	  .cache = &skylake_cache },
-	{ { 0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7 }, EVENTS(icelake),
-	  .cache = &skylake_cache },
+	{ { 0x7d, 0x7e, 0x8c, 0x8d, 0xa7 }, EVENTS(icelake), .cache = &skylake_cache },
+	{ { 0x6a, 0x6c }, EVENTS(icelake), .cache = &icelakex_cache },
 	{ { 0x97, 0x9a, 0xb7, 0xba, 0xbf }, PERFORMANCE, EVENTS(goldencove),
-	  .cache = &goldencove_cache },
-	{ { 0x8f, 0xcf }, EVENTS(goldencove), .cache = &goldencove_cache },
-	{ { 0xaa, 0xac, 0xb5 }, PERFORMANCE, EVENTS(redwoodcove), .cache = &goldencove_cache },
-	{ { 0xad, 0xae }, EVENTS(redwoodcove), .cache = &goldencove_cache },
+	  .cache = &client_cache },
+	{ { 0x8f, 0xcf }, EVENTS(goldencove), .cache = &sapphirerapids_cache },
+	{ { 0xaa, 0xac, 0xb5 }, PERFORMANCE, EVENTS(redwoodcove), .cache = &client_cache },
+	{ { 0xad, 0xae }, EVENTS(redwoodcove), .cache = &sapphirerapids_cache },
 	{ { 0xbd, 0xc5, 0xc6 }, PERFORMANCE, EVENTS(lioncove) },
 	{ { 0x37, 0x4a, 0x4c, 0x4d, 0x5a }, EVENTS(silvermont) },
 	{ { 0x57, 0x85 }, .shared = true, EVENTS(knightslanding) },
 	{ { 0x5c, 0x5f, 0x7a }, EVENTS(goldmont) },
 	{ { 0x86, 0x96, 0x9c }, EVENTS(tremont) },
 	{ { 0x97, 0x9a, 0xb7, 0xba, 0xbf }, EFFICIENCY, EVENTS(gracemont),
-	  .cache = &tremont_cache },
-	{ { 0xbe }, EVENTS(gracemont), .cache = &tremont_cache },
-	{ { 0xaa, 0xac, 0xb5 }, EFFICIENCY, EVENTS(crestmont), .cache = &tremont_cache },
-	{ { 0xaf, 0xb6 }, EVENTS(crestmont), .cache = &tremont_cache },
+	  .cache = &gracemont_cache },
+	{ { 0xbe }, EVENTS(gracemont), .cache = &gracemont_cache },
+	{ { 0xaa, 0xac, 0xb5 }, EFFICIENCY, EVENTS(crestmont), .cache = &client_cache },
+	{ { 0xaf, 0xb6 }, EVENTS(crestmont), .cache = &client_cache },
 	{ { 0xbd, 0xc5, 0xc6 }, EFFICIENCY, EVENTS(crestmont) },
 };
 

@@ -168,7 +168,7 @@ Test(extra, config1_of_other_events_is_of_no_meaning)
 #define CACHE(cache, op, result) (PERF_COUNT_HW_CACHE_##cache |		\
 	PERF_COUNT_HW_CACHE_OP_##op << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16)
 
-/* As perf has them */
+/* As perf has them; see also ocr_cores below */
 static const struct {
 	u16 model;
 	u64 config;
@@ -182,13 +182,6 @@ static const struct {
 	{ 0x3f, CACHE(NODE, READ, ACCESS), 0x01b7, 0x1f80400001 },
 	{ 0x4f, CACHE(LL, WRITE, MISS), 0x01b7, 0x1fbc000002 },
 	{ 0x4f, CACHE(NODE, WRITE, ACCESS), 0x01b7, 0x1f84000002 },
-	{ 0x5e, CACHE(LL, READ, ACCESS), 0x01b7, 0x3fc0010001 },
-	{ 0x5e, CACHE(LL, READ, MISS), 0x01b7, 0x3ffc020001 },
-	{ 0x5e, CACHE(NODE, READ, ACCESS), 0x01b7, 0x1fc4000001 },
-	{ 0x6a, CACHE(NODE, WRITE, MISS), 0x01b7, 0x1ff8000002 },
-	{ 0x8f, CACHE(LL, WRITE, ACCESS), 0x012a, 0x3f3ffc0002 },
-	{ 0x8f, CACHE(NODE, READ, MISS), 0x012a, 0x3fb3000001 },
-	{ 0xbe, CACHE(LL, READ, MISS), 0x01b7, 0x3f04000001 },
 };
 
 Test(extra, the_last_level_is_counted_by_offcore_responses)
@@ -203,6 +196,71 @@ Test(extra, the_last_level_is_counted_by_offcore_responses)
 		cr_expect_eq(hw.evtsel & EVENT, caches[i].event, "row %u", i);
 		cr_expect_eq(hw.extra_value, caches[i].value, "row %u: %llx", i, hw.extra_value);
 	}
+}
+
+static const u64 ocr[] = {
+	CACHE(LL, READ, ACCESS), CACHE(LL, READ, MISS),
+	CACHE(LL, WRITE, ACCESS), CACHE(LL, WRITE, MISS),
+	CACHE(NODE, READ, ACCESS), CACHE(NODE, READ, MISS),
+	CACHE(NODE, WRITE, ACCESS), CACHE(NODE, WRITE, MISS),
+};
+
+#define SKYLAKE		{ 0x3fc0010001, 0x3ffc020001, 0x3fc0010002, 0x3ffc020002,	\
+			  0x1fc4000001, 0x1ff8000001, 0x1fc4000002, 0x1ff8000002 }
+#define ICELAKEX	{ 0x10001, 0x3fbfc00001, 0x3f3ffc0002, 0x3f3fc00002,		\
+			  0x104000001, 0x730000001, 0x104000002, 0x730000002 }
+#define SAPPHIRERAPIDS	{ 0x10001, 0x3fbfc00001, 0x3f3ffc0002, 0x3f3fc00002,		\
+			  0x104000001, 0x730000001 }
+#define CLIENT		{ 0x10001, 0x3fbfc00001, 0x10002, 0x3fbfc00002 }
+#define GRACEMONT	{ 0x10001, 0x3f84400001, 0x10002, 0x3f84400002 }
+
+/* What perf of Linux 7.3 selects for each of these on each model; 0: it has no such event */
+static const struct {
+	u16 model;
+	u8 core_type;
+	u16 event;
+	u64 value[ARRAY_SIZE(ocr)];
+} ocr_cores[] = {
+	{ 0x4e, 0, 0x01b7, SKYLAKE }, { 0x55, 0, 0x01b7, SKYLAKE }, { 0x5e, 0, 0x01b7, SKYLAKE },
+	{ 0x7d, 0, 0x01b7, SKYLAKE }, { 0x7e, 0, 0x01b7, SKYLAKE }, { 0x8c, 0, 0x01b7, SKYLAKE },
+	{ 0x8d, 0, 0x01b7, SKYLAKE }, { 0xa7, 0, 0x01b7, SKYLAKE },
+	{ 0x6a, 0, 0x01b7, ICELAKEX }, { 0x6c, 0, 0x01b7, ICELAKEX },
+	{ 0x8f, 0, 0x012a, SAPPHIRERAPIDS }, { 0xcf, 0, 0x012a, SAPPHIRERAPIDS },
+	{ 0xad, 0, 0x012a, SAPPHIRERAPIDS }, { 0xae, 0, 0x012a, SAPPHIRERAPIDS },
+	{ 0x97, P, 0x012a, CLIENT }, { 0x9a, P, 0x012a, CLIENT }, { 0xb7, P, 0x012a, CLIENT },
+	{ 0xba, P, 0x012a, CLIENT }, { 0xbf, P, 0x012a, CLIENT }, { 0xaa, P, 0x012a, CLIENT },
+	{ 0xac, P, 0x012a, CLIENT }, { 0xb5, P, 0x012a, CLIENT },
+	{ 0x97, E, 0x01b7, GRACEMONT }, { 0x9a, E, 0x01b7, GRACEMONT },
+	{ 0xb7, E, 0x01b7, GRACEMONT }, { 0xba, E, 0x01b7, GRACEMONT },
+	{ 0xbf, E, 0x01b7, GRACEMONT }, { 0xbe, 0, 0x01b7, GRACEMONT },
+	{ 0xaa, E, 0x01b7, CLIENT }, { 0xac, E, 0x01b7, CLIENT }, { 0xb5, E, 0x01b7, CLIENT },
+	{ 0xaf, 0, 0x01b7, CLIENT }, { 0xb6, 0, 0x01b7, CLIENT },
+};
+
+static void check_ocr(unsigned int i, unsigned int k)
+{
+	struct hwpmu_caps caps = caps_of(ocr_cores[i].model, ocr_cores[i].core_type);
+	u64 value = ocr_cores[i].value[k];
+	struct pmuctl_explanation why;
+	struct hwpmu_config hw;
+	int err = encode(&caps, PERF_TYPE_HW_CACHE, ocr[k], 0, &hw, &why);
+
+	cr_expect_eq(err, value ? 0 : -ENOENT, "model %x, config %llx: %d",
+		     ocr_cores[i].model, ocr[k], err);
+	if (err) {
+		cr_expect_eq(why.code, PMUCTL_WHY_EVENT_NOT_HERE);
+		return;
+	}
+	cr_expect_eq(hw.evtsel & EVENT, ocr_cores[i].event, "model %x", ocr_cores[i].model);
+	cr_expect_eq(hw.extra_value, value, "model %x, config %llx: %llx, not %llx",
+		     ocr_cores[i].model, ocr[k], hw.extra_value, value);
+}
+
+Test(extra, each_core_has_its_own_responses_for_caches)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(ocr_cores); i++)
+		for (unsigned int k = 0; k < ARRAY_SIZE(ocr); k++)
+			check_ocr(i, k);
 }
 
 Test(extra, some_have_no_such_event)

@@ -193,7 +193,7 @@ static unsigned int expected_uses(void)
 {
 	if (!raw_cpu_is_intel())
 		return raw_cpu_family() < 0x17 ? 16 : 11;
-	return model() == 0x5e ? 12 + 8 : model() == 0x97 ? 12 + 6 : 0;
+	return model() == 0x5e ? 12 + 8 : model() == 0x97 ? 12 + 4 : 0;
 }
 
 Test(refuse_raw, every_use_of_every_cache)
