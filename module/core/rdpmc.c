@@ -49,9 +49,9 @@ static struct mutex page_mutexes[1 << PAGE_BITS];
 /*
  * Is the kernel's own sched_clock() this clock, or does it run beside it? Where the TSC stops in
  * sleep states, and these are used, or its rate changes, or CPUs do not agree on it, the kernel
- * marks it as unstable. That the processor does not say that the rate is constant matters only where
- * a hypervisor has a clock of its own for its guests, who may come to another machine: newer kernels
- * do not take it from the model any more.
+ * marks it as unstable. That the processor does not say that the rate is constant matters only
+ * where a hypervisor has a clock of its own for its guests, who may come to another machine: newer
+ * kernels do not take it from the model any more.
  */
 static bool find_clock(u32 *mult, u16 *shift)
 {

@@ -5,6 +5,8 @@
  * tracepoint knows nothing of that itself: of others there are arguments by number only,
  * and those that it does not have mean nothing.
  */
+#include <linux/mm_types.h>
+
 #include <trace/events/sched.h>
 
 #include "soft/tracepoint.h"
