@@ -12,6 +12,7 @@ on_5_10() { case $(uname -r) in 5.10.*) ;; *) return 1 ;; esac; }
 # How "pmuctl run" has to be told to run a program: that one cannot have its calls caught.
 CAUGHT=
 on_5_10 && CAUGHT=--preload
+export PMUCTL_RUN_LIBRARY=/pmuctl/tests/common/libpmuctl-perf.so
 
 passed=0 failed=0
 TOOL=pmuctl	# what run() runs

@@ -304,6 +304,9 @@ Test(group_cpus, counts_survive_suspend_and_resume)
 	struct pmuctl_cpu_count c[2];
 	uint64_t before;
 
+	/* The guest does not come back there, with no module loaded neither. */
+	if (!raw_kernel_before(7, 0))
+		return;
 	pin_here(0);
 	bracket(own, N);
 	before = event_value(own);

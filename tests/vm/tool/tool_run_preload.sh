@@ -14,7 +14,6 @@ SETPRIV=/usr/bin/setpriv
 
 mkdir -p /sys/kernel/tracing
 grep -q tracefs /proc/mounts || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
-export PMUCTL_RUN_LIBRARY=/pmuctl/tests/common/libpmuctl-perf.so
 
 # same WORDS...: the command says the same on perf and on pmuctl, and ends with the same status
 same()
