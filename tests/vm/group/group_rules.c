@@ -248,7 +248,10 @@ Test(group_rules, a_pinned_event_has_a_counter_at_once)
 	check_ran(fd, N * LOOP_BRANCHES);
 }
 
-/* There was a counter for the leader, there is none for both: they wait for their turn. */
+/*
+ * There was a counter for the leader, there is none for both: they wait for their turn, which comes
+ * after that of those that were there before.
+ */
 Test(group_rules, a_sibling_that_finds_no_counter)
 {
 	unsigned int i, n = pmu_general();
@@ -257,10 +260,10 @@ Test(group_rules, a_sibling_that_finds_no_counter)
 
 	if (is_hybrid())
 		pin_here(cpu_of_type(CORE_EFFICIENCY)); /* which has the fewest */
-	leader = event_open(branches_u());
-	sibling = event_open(disabled(branches_u()), .group = leader);
 	for (i = 1; i < n; i++)
 		event_open(branches_u());
+	leader = event_open(branches_u());
+	sibling = event_open(disabled(branches_u()), .group = leader);
 	user_loop(N);
 	a = event_read(leader);
 	cr_assert_eq(a.running, a.enabled);
