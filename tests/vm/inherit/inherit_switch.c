@@ -457,13 +457,17 @@ Test(inherit_switch, changes_of_a_group_reach_both)
 #define TRIES		60
 #define WINDOW		20ull	/* turns, between two timer ticks now and then */
 
-/* Instructions of the kernel for a turn: the fewest of some, as others run there now and then */
+/*
+ * Instructions of the kernel for a turn: the fewest of some, as others run there now and then. The
+ * turns are counted inside of the time in which the instructions are: what comes between can only
+ * make a turn dearer.
+ */
 static double cost_of_turn(int meter, const struct player *p)
 {
 	double least = 1e9, cost;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t turns = *p->turns, value = event_value(meter);
+		uint64_t value = event_value(meter), turns = *p->turns;
 
 		wait_turns(p, WINDOW);
 		turns = *p->turns - turns;
