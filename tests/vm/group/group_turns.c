@@ -71,6 +71,17 @@ Test(group_turns, equal_groups_get_equal_shares)
 	check_shares(5, n / 2);
 }
 
+/* On the CPU of who starts it, to be ended by raw_reap() */
+static pid_t start_busy_task(void)
+{
+	pid_t pid = fork_child();
+
+	if (!pid)
+		for (;;)
+			user_loop(ROUND);
+	return pid;
+}
+
 /*
  * Another task takes every other slice of the scheduler, and the slices are about as long
  * as a turn: whether the timer comes in ours must not matter.
@@ -84,11 +95,7 @@ Test(group_turns, tasks_that_share_a_cpu_take_turns_too)
 
 	raw_write_number(PARAMETERS "rotation_us", 4000);
 	pin_here(0);
-	other = fork();
-	cr_assert_geq(other, 0);
-	if (!other)
-		for (;;)
-			user_loop(ROUND);
+	other = start_busy_task();
 	for (i = 0; i < 3; i++) {
 		leaders[i] = event_open(branches_u());
 		for (j = 1; j < n - 1; j++)
@@ -100,8 +107,7 @@ Test(group_turns, tasks_that_share_a_cpu_take_turns_too)
 		cr_expect(share(c) > 0.30 && share(c) < 0.37, "group %d: %.3f", i,
 			  share(c));
 	}
-	kill(other, SIGKILL);
-	waitpid(other, NULL, 0);
+	raw_reap(other);
 }
 
 /*
@@ -117,11 +123,7 @@ Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
 
 	raw_write_number(PARAMETERS "rotation_us", 4000);
 	pin_here(0);
-	other = fork();
-	cr_assert_geq(other, 0);
-	if (!other)
-		for (;;)
-			user_loop(ROUND);
+	other = start_busy_task();
 	of_cpu = event_try(branches_u(), -1, 0);
 	of_task = event_open(branches_u());
 	for (i = 1; i < n; i++) {
@@ -133,8 +135,7 @@ Test(group_turns, a_cpus_groups_do_not_starve_those_of_a_task)
 	d = event_read(of_cpu);
 	cr_expect(share(c) > 0.48 && share(c) < 0.52, "the task's: %.3f", share(c));
 	cr_expect(share(d) > 0.7 && share(d) < 0.8, "the CPU's: %.3f", share(d));
-	kill(other, SIGKILL);
-	waitpid(other, NULL, 0);
+	raw_reap(other);
 }
 
 /* Full groups: one at a time */
@@ -172,11 +173,7 @@ Test(group_turns, groups_of_tasks_that_share_a_cpu_are_equal)
 	raw_write_number(PARAMETERS "rotation_us", 4000);
 	pin_here(0);
 	for (int t = 0; t < TASKS; t++) {
-		tasks[t] = fork();
-		cr_assert_geq(tasks[t], 0);
-		if (!tasks[t])
-			for (;;)
-				user_loop(ROUND);
+		tasks[t] = start_busy_task();
 		open_full_groups(leaders[t], GROUPS, tasks[t], -1);
 	}
 	open_full_groups(of_cpu, 2, -1, 0);
@@ -188,10 +185,8 @@ Test(group_turns, groups_of_tasks_that_share_a_cpu_are_equal)
 		check_equal(leaders[t], GROUPS, 0.5 / GROUPS, "a task");
 	}
 	check_equal(of_cpu, 2, 0.5 / 2, "the CPU");
-	for (int t = 0; t < TASKS; t++) {
-		kill(tasks[t], SIGKILL);
-		waitpid(tasks[t], NULL, 0);
-	}
+	for (int t = 0; t < TASKS; t++)
+		raw_reap(tasks[t]);
 }
 
 /* What is counted in short regions of a program has its share, too, though each ends before a turn. */
@@ -232,9 +227,8 @@ Test(group_turns, children_that_live_shortly_get_their_share)
 		event_open(attr, .group = fd);
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
 	for (int i = 0; i < 100; i++) {
-		pid_t pid = fork();
+		pid_t pid = fork_child();
 
-		cr_assert_geq(pid, 0);
 		if (!pid) {
 			user_loop(ROUND / 2);
 			_exit(0);
@@ -264,8 +258,7 @@ Test(group_turns, groups_of_a_cpu_whose_tasks_come_and_go_are_equal)
 	raw_write_number(PARAMETERS "rotation_us", 4000);
 	pin_here(0);
 	cr_assert_eq(pipe(pipes[0]) | pipe(pipes[1]), 0);
-	pid = fork();
-	cr_assert_geq(pid, 0);
+	pid = fork_child();
 	event_open(pinned(branches_u()));
 	if (!pid) {
 		while (read(pipes[0][0], &token, 1) == 1) {
@@ -285,8 +278,7 @@ Test(group_turns, groups_of_a_cpu_whose_tasks_come_and_go_are_equal)
 		wait_for(1000000);
 	}
 	check_equal(leaders, n, (double)(n - 1) / n, "the CPU");
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	raw_reap(pid);
 }
 
 Test(group_turns, nobody_waits_while_counters_are_enough)
